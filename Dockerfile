@@ -20,4 +20,4 @@ VOLUME /data
 EXPOSE 8000
 CMD ["python", "-m", "granian", "--interface", "asgi", "--no-ws", "--host", "0.0.0.0", \
      "--port", "8000", "--workers", "2", "--respawn-failed-workers", \
-     "--workers-kill-timeout", "10", "--log-level", "warning", "chatplatform.asgi:application"]
+     "--workers-kill-timeout", "50", "--log-level", "warning", "chatplatform.asgi:application"]

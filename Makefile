@@ -25,8 +25,8 @@ run: .venv/run.stamp ## the whole platform with its own PostgreSQL and Valkey; P
 	@exec $(py) -m chatplatform.local.launcher
 
 .PHONY: test
-test: .venv/dev.stamp ## everything that must hold: lint, types, contracts, migrations, tests
-	@$(MAKE) --jobs 2 --output-sync=target lint types contracts migrations
+test: .venv/dev.stamp ## everything that must hold: lint, types, contracts, tests
+	@$(MAKE) --jobs 2 --output-sync=target lint types contracts
 	@echo "== tests, in 3 processes (some wait) with a PostgreSQL cluster each"
 	@$(py) -m chatplatform.local.servers --clusters 3 exec -- $(py) -m pytest -n 3 $(PYTEST)
 

@@ -4,9 +4,10 @@
 
 Four real documents of different kinds, and one made up: the manual page of grep as a PDF, the
 questions and answers on Cargo as HTML, the README of python-dotenv, the GNU GPL as a PDF of two
-columns, and a post's price list as XLSX. The four are taken from this machine; those it lacks are
-named and left out. The questions are in `bench/documents/questions.json`; of each
-document the last five are the held-out ones, asked with `--held-out` alone.
+columns, and a post's price list as XLSX. With `--held-out` two more: the questions on XZ as a plain
+text, and the manual of Ninja as a PDF. All but the price list are taken from this machine; those it
+lacks are named and left out. The questions are in `bench/documents/questions.json`; the held-out
+ones are asked with `--held-out` alone.
 
 Each reply is printed as a customer reads it, with the judgement of `bench/documents/judged.json`
 ("pleased", "not pleased", and why). A reply that nobody has judged yet is counted apart; `--new`
@@ -15,10 +16,12 @@ over to a person.
 """
 
 import argparse
+import gzip
 import html
 import importlib.metadata
 import json
 import os
+import re
 import subprocess
 import tempfile
 from collections import Counter
@@ -29,7 +32,6 @@ import answers
 import xlsxwriter
 
 SETS = Path(__file__).parent / "documents"
-HELD_OUT = 5
 CARGO = "share/doc/rust/html/cargo/faq.html"
 PROSE = "<style>body{column-count:2;text-align:justify;hyphens:auto;font:10pt serif}</style>"
 LINES = "<style>pre{font:9pt monospace}</style>"
@@ -110,7 +112,35 @@ def licence(folder: Path) -> Path:
     return _printed(markup, "GNU General Public License", folder / "licence.pdf")
 
 
-DOCUMENTS = {"manual": manual, "faq": faq, "prices": prices, "readme": readme, "licence": licence}
+def notes(folder: Path) -> Path:
+    """The questions and answers on XZ Utils, as a plain text."""
+    path = folder / "notes.txt"
+    try:
+        path.write_bytes(gzip.decompress(Path("/usr/share/doc/xz-utils/faq.txt.gz").read_bytes()))
+    except OSError as error:
+        raise Missing(f"{error} (package xz-utils)") from error
+    return path
+
+
+def guide(folder: Path) -> Path:
+    """The manual of Ninja as a PDF with headings."""
+    try:
+        text = Path("/usr/share/doc/ninja-build/manual.html").read_text("utf-8")
+    except OSError as error:
+        raise Missing(f"{error} (package ninja-build)") from error
+    body = re.search(r"<body.*?>(.*)</body>", text, re.DOTALL)
+    return _printed(body[1] if body else text, "The Ninja build system", folder / "guide.pdf")
+
+
+DOCUMENTS = {
+    "manual": manual,
+    "faq": faq,
+    "prices": prices,
+    "readme": readme,
+    "licence": licence,
+    "notes": notes,
+    "guide": guide,
+}
 
 
 class Judge:
@@ -149,7 +179,8 @@ def main() -> None:
     sets: dict[str, Any] = json.loads((SETS / "questions.json").read_text("utf-8"))
     with tempfile.TemporaryDirectory() as folder:
         for name, make in DOCUMENTS.items():
-            if options.only not in {None, name}:
+            asked = sets[name]["held_out" if options.held_out else "asked"]
+            if options.only not in {None, name} or not asked:
                 continue
             try:
                 path = make(Path(folder))
@@ -157,8 +188,7 @@ def main() -> None:
                 print(f"left out: {name}: {error}")
                 continue
             bot = answers.Bot(answers.index_of({name: path}, vectors), "en")
-            asked = sets[name]["asked"]
-            for question in asked[-HELD_OUT:] if options.held_out else asked[:-HELD_OUT]:
+            for question in asked:
                 reply = bot.ask(question)
                 judge.hear(name, question, reply.text if reply else "")
             for question in sets[name]["off_topic"]:

@@ -27,13 +27,15 @@ def free_port() -> int:
 
 
 @contextmanager
-def served(app: str, folder: Path) -> Iterator[tuple[int, int]]:
+def served(app: str, folder: Path, interface: str = "asgi") -> Iterator[tuple[int, int]]:
     """One granian worker on the first core; its port and the process id of its leader."""
     port = free_port()
     command = [
-        sys.executable, "-m", "granian", "--interface", "asgi", "--no-ws", "--workers", "1",
+        sys.executable, "-m", "granian", "--interface", interface, "--no-ws", "--workers", "1",
         "--host", "127.0.0.1", "--port", str(port), "--log-level", "warning", app,
     ]  # fmt: skip
+    if interface == "wsgi":
+        command += ["--blocking-threads", "16"]
     process = subprocess.Popen(command, cwd=folder)
     pin(process.pid, CORES[0])
     try:

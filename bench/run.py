@@ -126,9 +126,13 @@ def statements(key: str) -> dict[str, int]:
                 reply = browser.post(path, body, content_type="application/json")
         counts[name] = len(captured)
         assert reply.status_code in {200, 202}, reply.content
-    with CaptureQueriesContext(connection) as captured:
-        browser.get(f"/ai/client/chat/history/{chat_id(OURS - 2)}")
-    return counts | {"list": len(captured)}
+    for name, path in (
+        ("list", f"/ai/client/chat/history/{chat_id(OURS - 2)}"), ("chats", "/ai/client/chats"),
+    ):  # fmt: skip
+        with CaptureQueriesContext(connection) as captured:
+            assert browser.get(path).status_code == 200
+        counts[name] = len(captured)
+    return counts
 
 
 def postmaster() -> int:
@@ -152,6 +156,12 @@ def find_pgbench() -> str | None:
 
 def scripts_of(name: str, sql: str, key: tuple[str, str], folder: Path) -> list[Path]:
     """The twin's statement for pgbench in a file for each conversation; pgbench picks at random."""
+    if name == "chats":
+        paths = [folder / "chats.sql"]
+        for placeholder, value in zip(("$1", "$2"), key, strict=True):
+            sql = sql.replace(placeholder, f"'{value}'")
+        paths[0].write_text(" ".join(sql.split()) + ";\n")
+        return paths
     first = 0 if name != "list" else OURS // 2
     content = f"""'[{{"type": "text", "text": "{TEXT}"}}]'::jsonb"""
     values = {"$1": f"'{key[0]}'", "$2": f"'{key[1]}'"}
@@ -196,6 +206,7 @@ OPERATIONS = {
     "post async": "POST a message, `reply: async` (and a job)",
     "post lean": "POST a message and nothing else (message, conversation)",
     "list": "GET 50 messages",
+    "chats": "GET 50 chats, newest activity first, each with customer and last message",
 }
 
 
@@ -215,11 +226,18 @@ def requests_of(key: str) -> dict[Case, list[bytes]]:
             ours, text + '"reply": "none", "language": "en"}'
         ),
         ("post none", "twin"): posts("/post/none/", text + '"reply": "none"}'),
+        ("post none", "FastAPI"): posts("/post/none/", text + '"reply": "none"}'),
+        ("post none", "tutorial DRF"): posts("/post/none/", text + '"reply": "none"}'),
         ("post async", "ours"): posts(ours, text + '"reply": "async"}'),
         ("post async", "twin"): posts("/post/async/", text + '"reply": "async"}'),
         ("post lean", "twin"): posts("/post/lean/", text + '"reply": "none"}'),
         ("list", "ours"): gets("/ai/client/chat/history/"),
-        ("list", "twin"): gets("/list/"),
+        **{("list", side): gets("/list/") for side in ("twin", "FastAPI", "tutorial DRF")},
+        ("chats", "ours"): [http_request("GET", "/ai/client/chats", key)],
+        **{
+            ("chats", side): [http_request("GET", "/chats", key)]
+            for side in ("twin", "FastAPI", "tutorial DRF")
+        },
     }
 
 
@@ -243,6 +261,7 @@ def measure_all(key: str, folder: Path) -> dict[tuple[str, str, int], Result]:
 
     sql = {
         "post none": twin.NONE, "post async": twin.ASYNC, "post lean": twin.LEAN, "list": twin.LIST,
+        "chats": twin.CHATS,
     }  # fmt: skip
     scripts = {
         name: scripts_of(name.split()[-1], text, (prefix, hash_secret(secret)), folder)
@@ -251,9 +270,12 @@ def measure_all(key: str, folder: Path) -> dict[tuple[str, str, int], Result]:
     with (
         served("chatplatform.asgi:application", ROOT) as ours,
         served("twin:app", HERE) as raw,
+        served("usual_fastapi:app", HERE) as fastapi,
+        served("bench.usual_drf:application", ROOT, "wsgi") as drf,
     ):
         pin(os.getpid(), CORES[-1])
         places = {"ours": ours, "ours, language given": ours, "twin": raw}
+        places |= {"FastAPI": fastapi, "tutorial DRF": drf}
         cases = requests_of(key)
         for (_, side), requests in cases.items():  # warm-up
             measure_http(*places[side], postgres, requests, 16, 0.5)
@@ -298,7 +320,14 @@ GOALS = (
     ("POST with a job, c16: app CPU", "≤ 1.25", ("post async", 16, "app_us"), False, 1.25),
     ("list, c16: req/s to the twin's", "≥ 1.2", ("list", 16, "per_second"), True, 1.2),
     ("list, c16: app CPU to the twin's", "≤ 0.75", ("list", 16, "app_us"), False, 0.75),
+    ("chats, c16: req/s to the twin's", "≥ 1.3", ("chats", 16, "per_second"), True, 1.3),
+    ("chats, c16: app CPU to the twin's", "≤ 0.6", ("chats", 16, "app_us"), False, 0.6),
 )
+# Requests a second of ours, in those of the usual ways to write the same.
+RATIOS = (
+    ("post none", "FastAPI", 7), ("list", "FastAPI", 8), ("chats", "FastAPI", 7),
+    ("post none", "tutorial DRF", 9), ("list", "tutorial DRF", 14), ("chats", "tutorial DRF", 14),
+)  # fmt: skip
 
 
 def goals(results: dict[tuple[str, str, int], Result]) -> str:
@@ -309,6 +338,10 @@ def goals(results: dict[tuple[str, str, int], Result]) -> str:
         )
         met = ratio >= limit if is_least else ratio <= limit
         lines.append(f"| {name} | {goal} | {ratio:.2f} | {'yes' if met else 'no'} |")
+    for what, side, limit in RATIOS:
+        ratio = results[what, "ours", 16].per_second / results[what, side, 16].per_second
+        met = "yes" if ratio >= limit else "no"
+        lines.append(f"| {what}, c16: req/s to {side}'s | ≥ {limit} | {ratio:.1f} | {met} |")
     cost = results["post async", "ours", 16].app_us / results["post none", "ours", 16].app_us
     met = "yes" if cost <= 1.15 else "no"
     lines.append(f"| POST with a job to POST without, app CPU | ≤ 1.15 | {cost:.2f} | {met} |")
@@ -325,7 +358,10 @@ def processor() -> str:
 
 
 def report(results: dict[tuple[str, str, int], Result], sent: dict[str, int], busy: float) -> str:
-    names = ("django", "djangorestframework", "granian", "psycopg", "starlette", "asyncpg")
+    names = (
+        "django", "djangorestframework", "granian", "psycopg", "starlette", "asyncpg", "fastapi",
+        "sqlalchemy",
+    )  # fmt: skip
     versions = ", ".join(f"{name} {version(name)}" for name in names)
     return f"""# Benchmarks
 
@@ -336,13 +372,16 @@ Load average at the start: {busy:.1f}.
 ## Method
 
 The database holds {CLIENTS} tenants, {CONVERSATIONS:,} conversations and
-{CONVERSATIONS * MESSAGES:,} messages. Four programs are compared:
+{CONVERSATIONS * MESSAGES:,} messages. Compared are:
 
 - *ours* is the web process as `make run` starts it, with one worker.
 - *ours, language given* is the same with the message's language in the request, so that it need
   not be detected.
 - The *twin* (`bench/twin.py`) is raw Starlette, asyncpg and orjson in the same server, with one
   statement for each operation.
+- *FastAPI* (`bench/usual_fastapi.py`) is FastAPI with SQLAlchemy's async ORM, asyncpg and pydantic.
+- *tutorial DRF* (`bench/usual_drf.py`) has viewsets and ModelSerializers, and Django's default
+  middleware and settings, in the same server by WSGI with 16 threads.
 - *pgbench* sends the twin's statements without HTTP.
 
 The application runs as one process on the first core. PostgreSQL and the load generator
@@ -352,7 +391,7 @@ figures are medians of {ROUNDS} interleaved rounds of {SECONDS} s (pgbench 2 s).
 throw-away ones with `fsync=off`, so the time to flush a commit, which is the same for all, is not
 in these figures. Statements that *ours* sends, `BEGIN` and `COMMIT` included:
 {sent["post none"]} for `reply: none`, {sent["post async"]} for `reply: async`, {sent["list"]} for
-the list. The twin sends one.
+each list. The twin sends one.
 
 Trust the CPU ratios more than the requests a second, which depend on what else the machine does.
 

@@ -31,8 +31,9 @@ from drills.platform import OWNER, Platform  # noqa: E402
 
 MANUALS = ("bash", "curl", "git-config", "gpg", "tmux", "valgrind", "wget", "git-log", "top", "jq")
 LINES_OF_A_PAGE = 58
-# Answered by the manual of bash.
-QUESTION, WORDS = "What does bash return if a command is not found?", "127"
+# Answered by the manual of curl, in the middle of the 300 pages.
+QUESTION = "Where do I pass the MD5 checksum of the remote host's public key?"
+WORDS = "hostpubmd5"
 LEAFLET = "PARKING\n\nGuests park behind the house for nine euros a night.\n"
 LEAFLET_QUESTION, LEAFLET_WORDS = "Where do guests park?", "behind the house"
 

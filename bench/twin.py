@@ -55,6 +55,19 @@ LIST = (
     FROM chats_message m JOIN k ON k.client_id = m.client_id
     WHERE m.conversation_id = $3 AND NOT m.is_note AND m.seq > $4 ORDER BY m.seq LIMIT 51"""
 )
+CHATS = (
+    KEY
+    + """ SELECT c.id, c.chat_code, c.bot_id, c.channel, c.status, c.assign_type, c.version,
+    c.language, c.tags, c.message_count, c.unread_count, c.last_message_at, c.created_at,
+    p.external_id, p.name, p.email, p.phone, p.avatar_url, p.attributes,
+    m.id AS message_id, m.seq, m.sender_type, m.sender_id, m.sender_name, m.content, m.citations,
+    m.status AS message_status, m.created_at AS message_created_at
+    FROM chats_conversation c JOIN k ON k.client_id = c.client_id
+    JOIN chats_customer p ON p.id = c.customer_id
+    LEFT JOIN chats_message m ON m.id = c.last_message_id
+    WHERE NOT c.is_preview
+    ORDER BY COALESCE(c.last_message_at, c.created_at) DESC, c.id DESC LIMIT 51"""
+)
 
 
 def credentials(request: Request) -> tuple[str, str]:
@@ -90,6 +103,25 @@ async def history(request: Request) -> Response:
     )
 
 
+async def chats(request: Request) -> Response:
+    rows = await request.app.state.pool.fetch(CHATS, *credentials(request))
+    shown = {"items": [chat_shape(row) for row in rows[:50]], "more": len(rows) > 50}
+    return Response(orjson.dumps(shown, default=str), media_type="application/json")
+
+
+def chat_shape(row: asyncpg.Record) -> dict[str, Any]:
+    chat = dict(row)
+    chat["customer"] = {
+        name: chat.pop(name) for name in ("external_id", "name", "email", "phone", "avatar_url")
+    } | {"attributes": orjson.Fragment(chat.pop("attributes"))}
+    own = ("seq", "sender_type", "sender_id", "sender_name", "message_status")
+    message = {name: chat.pop(name) for name in ("message_id", "message_created_at", *own)}
+    for name in ("content", "citations"):
+        message[name] = orjson.Fragment(chat.pop(name) or "null")
+    chat["last_message"] = message if message["message_id"] else None
+    return chat
+
+
 def shape(row: asyncpg.Record) -> dict[str, Any]:
     message = dict(row)
     message["content"] = orjson.Fragment(message["content"])
@@ -113,6 +145,7 @@ async def lifespan(app: Starlette) -> AsyncIterator[None]:
 routes = [
     Route("/post/{kind}/{chat}", post, methods=["POST"]),
     Route("/list/{chat}", history),
+    Route("/chats", chats),
     Route("/health/live", lambda request: Response("ok")),
 ]
 app = Starlette(routes=routes, lifespan=lifespan)

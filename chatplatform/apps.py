@@ -1,3 +1,5 @@
+import gc
+
 from django.apps import AppConfig
 from django.core.checks import Tags, register
 
@@ -12,3 +14,6 @@ class Config(AppConfig):
         register(checks.payment_secret, "chatplatform")
         register(checks.deployment, Tags.security)
         register(checks.channels, Tags.security)
+        # What is loaded by now stays; the settings stopped the search for garbage until here.
+        gc.freeze()
+        gc.enable()

@@ -47,7 +47,7 @@ _BAD_PAYMENT_SECRET = Error(
 
 def limits() -> list[tuple[str, float]]:
     """Time limits in seconds; each must be above the one before."""
-    broker = settings.CELERY_BROKER_TRANSPORT_OPTIONS
+    broker: dict[str, Any] = settings.CELERY_BROKER_TRANSPORT_OPTIONS
     return [
         ("the timeout of an outbound request", TIMEOUT_SECONDS),
         ("LLM_DEADLINE_SECONDS", settings.LLM_DEADLINE_SECONDS),

@@ -5,6 +5,7 @@ import secrets
 import threading
 import time
 import uuid
+from datetime import datetime
 
 # 30 letters: without 0 O 1 I L U, which are misread or misheard.
 CODE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -61,6 +62,11 @@ def uuid7() -> uuid.UUID:
     value |= 0x7 << 76 | high << 64
     value |= 0b10 << 62 | low << _TAIL_BITS | secrets.randbits(_TAIL_BITS)
     return uuid.UUID(int=value)
+
+
+def first_id(moment: datetime) -> uuid.UUID:
+    """Not greater than any UUIDv7 from this moment on: its millisecond, with zeros behind."""
+    return uuid.UUID(int=int(moment.timestamp() * 1000) << 80)
 
 
 def short_code(n: int = 10) -> str:

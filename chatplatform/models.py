@@ -75,6 +75,12 @@ class Job(models.Model):
                 condition=models.Q(state__in=["queued", "running"]),
                 name="job_in_order",
             ),
+            # Housekeeping: whose time is over.
+            models.Index(
+                fields=["finished_at"],
+                condition=models.Q(state__in=["done", "cancelled"]),
+                name="job_ended",
+            ),
             # The metrics: how many are dead.
             models.Index(fields=["name"], condition=models.Q(state="dead"), name="job_dead"),
         ]

@@ -1,8 +1,10 @@
 """Every setting, read from the environment. Each reader names its default and its unit."""
 
 import base64
+import gc
 import hashlib
 import secrets
+import socket
 import sys
 from datetime import timedelta
 from ipaddress import IPv4Network, IPv6Network, ip_network
@@ -18,6 +20,10 @@ from django.utils.translation import gettext_lazy
 
 from chatplatform.settings_channels import *  # noqa: F403
 from chatplatform.settings_observing import *  # noqa: F403
+
+# Loading makes objects that stay: to look for garbage among them is a fifth of a process's start.
+# `chatplatform.apps` turns it on again once the apps are loaded.
+gc.disable()
 
 env = environ.Env()  # type: ignore[no-untyped-call]
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -101,11 +107,8 @@ INSTALLED_APPS = [
     "reports",
 ]
 MIDDLEWARE = [
-    "chatplatform.api.proxies.TrustedProxies",
-    "chatplatform.api.middleware.RequestId",
-    "chatplatform.api.middleware.KnownHost",
-    "chatplatform.api.middleware.TrailingSlash",
-    "chatplatform.api.cors.Cors",
+    "chatplatform.api.middleware.Frame",
+    # From here on for pages only.
     "django.middleware.security.SecurityMiddleware",
     "chatplatform.web.content_policy.ContentPolicy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -165,6 +168,13 @@ _replica = env.str("DATABASE_REPLICA_URL", default="")
 if _replica:  # Reports and exports are read from it while it is at most so many seconds behind.
     DATABASES["replica"] = environ.Env.db_url_config(_replica)  # type: ignore[no-untyped-call]
 REPLICA_MAX_LAG_SECONDS = env.float("REPLICA_MAX_LAG_SECONDS", default=30)
+# A host that is gone says nothing. After 20 seconds without a sign both ends of a connection know:
+# here no thread waits for ever, and there no lock is held for a process that is no more.
+_IDLE, _INTERVAL, _COUNT = 10, 5, 2
+_NAMES = {"TCP_KEEPIDLE": _IDLE, "TCP_KEEPINTVL": _INTERVAL, "TCP_KEEPCNT": _COUNT}
+TCP_KEEPALIVE = {
+    getattr(socket, name): value for name, value in _NAMES.items() if hasattr(socket, name)
+}
 for _database in DATABASES.values():
     _database.update(
         ENGINE="chatplatform.postgres",
@@ -174,9 +184,15 @@ for _database in DATABASES.values():
             "connect_timeout": 5,
             "server_side_binding": True,
             "prepare_threshold": 3,
+            "keepalives_idle": _IDLE,
+            "keepalives_interval": _INTERVAL,
+            "keepalives_count": _COUNT,
+            "tcp_user_timeout": 20000,
             # Milliseconds. A statement that takes longer is a fault.
             "options": "-c statement_timeout=30000 -c lock_timeout=10000"
-            " -c idle_in_transaction_session_timeout=60000",
+            " -c idle_in_transaction_session_timeout=60000 -c tcp_user_timeout=20000"
+            f" -c tcp_keepalives_idle={_IDLE} -c tcp_keepalives_interval={_INTERVAL}"
+            f" -c tcp_keepalives_count={_COUNT}",
         },
     )
 if _replica:  # A host that is gone is noticed within seconds; milliseconds, then seconds.
@@ -334,7 +350,7 @@ SPECTACULAR_SETTINGS = {
 CELERY_BROKER_URL = REDIS_URL
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # for ever: deliveries go on without the broker
-CELERY_BROKER_TRANSPORT_OPTIONS = {
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
     # Twice the hard limit of a job: a message may wait behind a whole job in its worker, and must
     # not be delivered again meanwhile. The row of a dead worker's job is found by its lease.
     "visibility_timeout": 1260,
@@ -343,6 +359,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_timeout": 2,
     "socket_connect_timeout": 1,
     "socket_keepalive": True,
+    "socket_keepalive_options": TCP_KEEPALIVE,
     "retry_on_timeout": False,
 }
 CELERY_TASK_ACKS_LATE = True
@@ -374,6 +391,7 @@ _PERIODIC = {
     "identity.clean_up_credits": 300,
     "bots.expire_function_calls": 600,
     "chatplatform.clean_up_files": 3600,
+    "chatplatform.make_months": 21600,
     "webhooks.number_events": 30,
     "webhooks.clean_up": 3600,
     "channels_app.refresh_tokens": 600,
@@ -394,6 +412,8 @@ JOB_LEASE_SECONDS = env.int("JOB_LEASE_SECONDS", default=15)
 
 # Whole months of the audit log that are kept beside the current one; 0: all of them.
 AUDIT_MONTHS = env.int("AUDIT_MONTHS", default=24)
+# Whole months of events that are kept beside the current one; 0: as long as their chats.
+EVENT_MONTHS = env.int("EVENT_MONTHS", default=0)
 # Whether the API's document and its two pages are served.
 API_DOCS = env.bool("API_DOCS", default=True)
 # Multiplies the limits of requests (chatplatform.api.rate_limits).
@@ -456,3 +476,7 @@ UNFOLD: dict[str, Any] = {
         }
     ],
 }
+
+# Celery's application is the current one wherever Django is set up. The package itself does not
+# load it: a child process that reads files of strangers needs neither.
+import chatplatform.celery  # noqa: E402, F401

@@ -54,3 +54,8 @@ def _is_json(field: Any) -> bool:
         return True
     assert not hasattr(field, "from_db_value"), f"{field} has a conversion of its own"
     return False
+
+
+def moment(column: str) -> str:
+    """A time as JSON has it: `chatplatform.api.shapes.iso` in SQL."""
+    return f"""to_char({column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"""

@@ -4,13 +4,14 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from chatplatform import media
+from chatplatform import media, partitions
 from chatplatform.api import idempotency
 from chatplatform.jobs import Queue, job, periodic
 from chatplatform.models import Job, JobState
 
 # How long a finished job is kept; dead ones stay until requeued.
 RETENTION = timedelta(days=7)
+_BATCH = 5_000
 
 
 @periodic("chatplatform.clean_up_jobs")
@@ -18,7 +19,15 @@ def clean_up_jobs() -> None:
     """Delete finished jobs and the stored answers of repeated requests when their time is over."""
     idempotency.purge_expired()
     ended = Job.objects.filter(state__in=[JobState.DONE, JobState.CANCELLED])
-    ended.filter(finished_at__lt=timezone.now() - RETENTION).delete()
+    old = ended.filter(finished_at__lt=timezone.now() - RETENTION).order_by("finished_at")
+    while ids := list(old.values_list("pk", flat=True)[:_BATCH]):
+        Job.objects.filter(pk__in=ids).delete()
+
+
+@periodic("chatplatform.make_months")
+def make_months() -> None:
+    """Make the next months of the tables in month partitions."""
+    partitions.make_ahead()
 
 
 @job("chatplatform.remove_files", queue=Queue.TRAIN)

@@ -9,12 +9,14 @@ from chatplatform.api.routing import operations
 from chatplatform.web import pages
 from chatplatform.web.health import HealthViewSet, openapi_json
 
-urlpatterns = [
-    path("", pages.start, name="start"),
-    # Check Health
+# Check Health
+health = [
     path("health", HealthViewSet.as_view({"get": "health"})),
     path("health/live", HealthViewSet.as_view({"get": "live"})),
-    operations("identity", "webhooks", "bots", "chats", "channels_app", "reports"),
+]
+urlpatterns = [
+    path("", pages.start, name="start"),
+    operations("identity", "webhooks", "bots", "chats", "channels_app", "reports", also=health),
     path("openapi.json", pages.of_docs(openapi_json), name="schema"),
     path("docs", pages.of_docs(SpectacularSwaggerSplitView.as_view(url_name="schema"))),
     path("redoc", pages.of_docs(SpectacularRedocView.as_view(url_name="schema"))),

@@ -1,69 +1,19 @@
 """A real nginx with TLS in front, by the sample of docs/operations.md, and `DEBUG` off."""
 
-import os
 import re
-import ssl
-import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx2
 import pytest
 
-from drills.platform import ROOT, Platform, free_port, wait_until
+from drills.nginx import nginx, trust
+from drills.platform import Platform, free_port, wait_until
 
 PASSWORD = "correct-horse-battery"
 TEXT = (
     b"# Shop\n\n## Hours\n\nOur shop opens at nine o'clock in the morning, from Monday to Saturday."
 )
-
-
-def sample() -> str:
-    """The sample of nginx in the documentation."""
-    found = re.search(r"```nginx\n(.*?)```", (ROOT / "docs" / "operations.md").read_text(), re.S)
-    assert found, "docs/operations.md has no sample for nginx"
-    return found[1]
-
-
-def configuration(folder: Path, port: int, upstream: int) -> str:
-    """The sample, with the drill's ports and certificate, as a whole configuration."""
-    server = sample()
-    for given, own in (
-        ("listen 443 ssl", f"listen 127.0.0.1:{port} ssl"),
-        ("chat.example;", "localhost;"),
-        ("/etc/ssl/chat.example.pem", f"{folder}/tls.pem"),
-        ("/etc/ssl/private/chat.example.key", f"{folder}/tls.key"),
-        ("http://127.0.0.1:8000", f"http://127.0.0.1:{upstream}"),
-    ):
-        assert given in server, f"the sample has no {given}"
-        server = server.replace(given, own)
-    temporary = "".join(
-        f"{name}_temp_path {folder}/{name};\n"
-        for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    )
-    # Its children would else be somebody who may not write into the drill's folder.
-    user = "user root;\n" if os.geteuid() == 0 else ""
-    return (
-        f"{user}daemon off;\npid {folder}/pid;\nerror_log {folder}/error.log;\nevents {{}}\n"
-        f"http {{\naccess_log off;\n{temporary}{server}}}\n"
-    )
-
-
-@contextmanager
-def nginx(folder: Path, port: int, upstream: int) -> Iterator[None]:
-    names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
-    made = ["-keyout", f"{folder}/tls.key", "-out", f"{folder}/tls.pem", "-days", "2"]
-    new = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes"]
-    subprocess.run([*new, *made, *names], check=True, capture_output=True)
-    path = folder / "nginx.conf"
-    path.write_text(configuration(folder, port, upstream))
-    process = subprocess.Popen(["nginx", "-e", f"{folder}/error.log", "-c", str(path)])
-    try:
-        yield
-    finally:
-        process.terminate()
-        process.wait(10)
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +27,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]
         EMAIL_URL="consolemail://",
     )  # fmt: skip
     try:
-        with nginx(folder, port, platform.port):
+        with nginx(folder, port, [f"127.0.0.1:{platform.port}"]):
             with caller((address, folder), "127.0.0.1") as someone:
                 wait_until(lambda: someone.get("/health/live").status_code == 200, what="nginx")
                 company = {"company_name": "Acme", "full_name": "Ann Lee"}
@@ -98,8 +48,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]
 def caller(site: tuple[str, Path], address: str) -> httpx2.Client:
     """Somebody who calls from an address of their own: Linux has all of 127.0.0.0/8."""
     url, folder = site
-    trusted = ssl.create_default_context(cafile=folder / "tls.pem")
-    transport = httpx2.HTTPTransport(local_address=address, verify=trusted)
+    transport = httpx2.HTTPTransport(local_address=address, verify=trust(folder))
     return httpx2.Client(base_url=url, timeout=90, transport=transport)
 
 

@@ -1,5 +1,9 @@
 """Five thousand requests in a minute with one page's key, from many addresses: they are limited,
 the credits stay within the key's cap, and other keys and the desk go on.
+
+What the flood costs others is the p95 of all their requests in that minute beside the p95 of the
+same requests, sent in the same way, without a flood. That is measured before and behind it, since
+other programs come and go on the machine. Where they keep both cores busy, the figures say nothing.
 """
 
 import json
@@ -11,7 +15,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +25,7 @@ from drills.platform import ROOT, DemoShop, demo_shop, wait_until
 
 pytestmark = pytest.mark.timeout(900)
 REQUESTS, SECONDS, ADDRESSES, VISITORS = 5_000, 60, 8, 24
+IDLE_SECONDS = 20
 CAP = 60
 QUESTION = {"text": "How many days do I have to return an item?", "reply": "async"}
 
@@ -32,35 +37,35 @@ def test_a_pages_key_is_flooded(tmp_path: Path) -> None:
         bot_id = shop.call("GET", "/ai/bot", owner)["items"][0]["id"]
         page = {"name": "page", "scope": "public", "bot_id": bot_id, "daily_credits": CAP}
         made = shop.call("POST", "/identity/api-keys", owner, json=page)
-        before = _credits_left(shop, owner)
+        credits_before = _credits_left(shop, owner)
         visitors = [_visit(shop, {"API-KEY": made["key"]}, number) for number in range(VISITORS)]
         beside = {"another key": _message_of(shop), "the desk": _desk_of(shop, owner)}
-        alone, flooded = {}, {}
-        for name, act in beside.items():
-            with _measured(act) as taken:
-                time.sleep(15)
-            alone[name] = _p95(taken)
-        taken_beside: dict[str, list[float]] = {}
-        replies, sender = _flood(shop, visitors, beside, taken_beside)
-        flooded = {name: _p95(taken) for name, taken in taken_beside.items()}
+        idle_before = _idle(beside)
+        with _measured_at_once(beside) as in_the_flood:
+            replies, sender = _flood(shop, visitors)
+        load = os.getloadavg()[0]
         wait_until(lambda: _is_calm(shop, owner), what="every reply is made", seconds=240)
-        spent = before - _credits_left(shop, owner)
+        idle_after = _idle(beside)
+        spent = credits_before - _credits_left(shop, owner)
         statuses = Counter(reply["status"] for reply in replies)
         refused = [reply for reply in replies if reply["status"] == 429]
-        cost, load = sender["cpu_seconds"], os.getloadavg()[0]
+        cost = sender["cpu_seconds"]
         print(f"\n{len(replies)} requests in {sender['took']:.0f} s: {dict(statuses)}; {spent}"
               f" credits spent beside a cap of {CAP}; the sender took {cost:.1f} s of a processor;"
               f" load {load:.1f}")  # fmt: skip
         for name in beside:
-            print(f"{name}: p95 {alone[name]:.0f} ms alone, {flooded[name]:.0f} ms in the flood,"
-                  f" {flooded[name] / alone[name]:.1f} times")  # fmt: skip
+            before_it, after_it = _p95(idle_before[name]), _p95(idle_after[name])
+            idle, flooded = _p95(idle_before[name] + idle_after[name]), _p95(in_the_flood[name])
+            print(f"{name}: p95 {idle:.0f} ms idle ({before_it:.0f} before the flood,"
+                  f" {after_it:.0f} behind it), {flooded:.0f} ms in it,"
+                  f" {flooded / idle:.1f} times")  # fmt: skip
     assert sender["took"] < SECONDS * 1.5, "it was no flood: the machine was too busy to send it"
     assert set(statuses) <= {200, 202, 429}
     assert spent <= CAP
     assert statuses[200] + statuses[202] <= 20 * VISITORS * 2, "two windows at most are open"
     for reply in refused:
         assert int(reply["retry-after"]) >= 1
-        assert '"replies";q=20;w=60' in reply["ratelimit-policy"]
+        assert '"replies";q=20;w=60, "burst";q=5;w=10' in reply["ratelimit-policy"]
         assert reply["ratelimit"]
         assert reply["code"] == "too_many_requests"
 
@@ -102,11 +107,21 @@ def _measured(act: Callable[[], Any]) -> Iterator[list[float]]:
         thread.join()
 
 
+@contextmanager
+def _measured_at_once(beside: dict[str, Callable[[], Any]]) -> Iterator[dict[str, list[float]]]:
+    with ExitStack() as stack:
+        yield {name: stack.enter_context(_measured(act)) for name, act in beside.items()}
+
+
+def _idle(beside: dict[str, Callable[[], Any]]) -> dict[str, list[float]]:
+    """What others wait for on the idle platform."""
+    with _measured_at_once(beside) as taken:
+        time.sleep(IDLE_SECONDS)
+    return taken
+
+
 def _flood(
-    shop: DemoShop,
-    visitors: list[tuple[str, dict[str, str]]],
-    beside: dict[str, Callable[[], Any]],
-    taken: dict[str, list[float]],
+    shop: DemoShop, visitors: list[tuple[str, dict[str, str]]]
 ) -> tuple[list[dict[str, Any]], dict[str, float]]:
     """Five thousand messages, evenly spread over a minute; the answers, and what the sender cost.
 
@@ -117,12 +132,9 @@ def _flood(
         "senders": [{"path": f"/ai/client/chat/{chat}", "headers": h} for chat, h in visitors],
     }  # fmt: skip
     command = ["nice", "-n", "19", sys.executable, str(ROOT / "drills" / "flood_sender.py")]
-    messages, desk = (_measured(act) for act in beside.values())
-    with messages as first, desk as second:
-        done = subprocess.run(
-            command, input=json.dumps(plan), capture_output=True, text=True, check=True
-        )
-    taken |= dict(zip(beside, (first, second), strict=True))
+    done = subprocess.run(
+        command, input=json.dumps(plan), capture_output=True, text=True, check=True
+    )
     *answers, cost = (json.loads(line) for line in done.stdout.splitlines())
     return answers, cost
 

@@ -146,13 +146,13 @@ def test_clocks_differ_by_minutes(tmp_path: Path) -> None:
 
 
 def version_before_a_migration(folder: Path) -> Path:
-    """The project as it was before its newest migration."""
+    """The project as it was before its newest migration, or at the commit DRILL_OLD_VERSION."""
     git = ["git", "-C", str(ROOT)]
     newest = subprocess.run(
         [*git, "log", "-1", "--diff-filter=A", "--format=%H", "--", "*/migrations/0*.py"],
         capture_output=True, text=True, check=True,
     ).stdout.strip()  # fmt: skip
-    parent = f"{newest}~1"
+    parent = os.environ.get("DRILL_OLD_VERSION") or f"{newest}~1"
     if subprocess.run([*git, "cat-file", "-e", parent], capture_output=True).returncode:
         pytest.skip("the version before the newest migration is not in this checkout's history")
     folder.mkdir()

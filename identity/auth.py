@@ -71,7 +71,12 @@ class Principal:
         if not costs_credits or self.visitor_id is None:
             return quotas
         replies = scaled(rate_limits.VISITORS_REPLIES, factor)
-        return (Quota("replies", str(self), replies), *quotas)
+        burst = scaled(rate_limits.VISITORS_BURST, factor)
+        return (
+            Quota("replies", str(self), replies),
+            Quota("burst", str(self), burst, rate_limits.BURST_SECONDS),
+            *quotas,
+        )
 
     def __str__(self) -> str:
         if self.key:

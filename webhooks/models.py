@@ -23,7 +23,7 @@ class Event(TenantModel):
     """Something that happened, written in the transaction of the change; never updated.
 
     The webhook, the live stream and this row share the id. `sequence` grows by one within a
-    conversation. Its place in the feed is its `FeedEntry`.
+    conversation. Its place in the feed is its `FeedEntry`. In month partitions, by its id.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -35,12 +35,11 @@ class Event(TenantModel):
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["conversation_id", "sequence"], name="event_sequence_in_conversation"
-            )
-        ]
         indexes = [
+            # Unique by the conversation's row lock, under which the number is taken.
+            models.Index(
+                fields=["conversation_id", "sequence"], name="event_sequence_in_conversation"
+            ),
             BrinIndex(fields=["created_at"], name="event_created"),
             # The activity of a document or customer, in the site.
             models.Index(
@@ -168,10 +167,13 @@ class WebhookConfig(TenantModel):
 class Payload(models.Model):
     """The body sent for an event: made once, so that every attempt sends the same bytes.
 
-    Exists only if the event has deliveries.
+    Exists only if the event has deliveries. In month partitions, by the event's id.
     """
 
-    event = models.OneToOneField(Event, on_delete=models.CASCADE, primary_key=True)
+    # No constraint in the database, here and below: a month is dropped at once.
+    event = models.OneToOneField(
+        Event, on_delete=models.CASCADE, primary_key=True, db_constraint=False
+    )
     body = models.BinaryField()
 
     def __str__(self) -> str:
@@ -195,7 +197,11 @@ class Delivery(TenantModel):
     # Few indexes, because every event is inserted here: rows are found by event or by due time.
     client = models.ForeignKey(Client, on_delete=models.CASCADE, db_index=False)
     event = models.ForeignKey(
-        Event, on_delete=models.CASCADE, related_name="deliveries", db_index=False
+        Event,
+        on_delete=models.CASCADE,
+        related_name="deliveries",
+        db_index=False,
+        db_constraint=False,
     )
     config = models.ForeignKey(
         WebhookConfig, on_delete=models.CASCADE, related_name="deliveries", db_index=False
@@ -247,11 +253,14 @@ class Delivery(TenantModel):
 
 
 class DeliveryAttempt(TenantModel):
-    """One request to an endpoint and what came back. Append-only, kept for 30 days."""
+    """One request to an endpoint and what came back. Append-only, kept for 30 days at least.
+
+    In month partitions, by its time.
+    """
 
     client = models.ForeignKey(Client, on_delete=models.CASCADE, db_index=False)
     delivery = models.ForeignKey(
-        Delivery, on_delete=models.CASCADE, related_name="log", db_index=False
+        Delivery, on_delete=models.CASCADE, related_name="log", db_index=False, db_constraint=False
     )
     number = models.PositiveSmallIntegerField()
     http_status = models.PositiveSmallIntegerField(null=True)
@@ -263,7 +272,8 @@ class DeliveryAttempt(TenantModel):
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["delivery", "number"], name="attempt_once")]
+        # Unique by the delivery's row lock, under which attempts are counted.
+        indexes = [models.Index(fields=["delivery", "number"], name="attempt_once")]
 
     def __str__(self) -> str:
         return f"attempt {self.number} of {self.delivery_id}"

@@ -4,7 +4,7 @@ from chatplatform import jobs
 from chatplatform.jobs import Queue, job, periodic
 from identity.models import Subscription
 from identity.services.mails import notify
-from webhooks.services import announce, deliveries, feed_order
+from webhooks.services import announce, deliveries, events, feed_order
 
 
 @job("webhooks.credits_low", queue=Queue.WEBHOOK)
@@ -39,5 +39,6 @@ def number_events() -> None:
 
 @periodic("webhooks.clean_up")
 def clean_up() -> None:
-    """Delete deliveries and attempts older than 30 days."""
+    """Drop the months of deliveries and attempts older than 30 days, and of events not kept."""
     deliveries.purge_expired()
+    events.purge_expired()

@@ -17,9 +17,10 @@ from bots.knowledge.search import Hit, IndexedChunk, SearchResult
 
 MAX_WORDS = 110
 TOP_HITS = 3
+MAX_QUOTES = 3
 # A sentence shorter than this says too little to be quoted as an answer.
 MIN_SENTENCE_WORDS = 3
-_COSINE, _COVER, _RANK = 4.0, 0.5, 0.04
+_COSINE, _COVER, _SCORE, _RANK = 4.0, 0.5, 0.3, 0.04
 # How far below the best sentence's score another passage's may be to be cited, and to be quoted.
 _NEARLY_AS_GOOD, _HARDLY_WORSE = 0.35, 0.08
 # How far below the best an important document's sentence may be and still be the answer: its text
@@ -31,13 +32,10 @@ _LIKE_THE_BEST = 0.12
 
 _QUESTIONS = ("?", "？", "؟")
 _DEBRIS = re.compile(r"^(?:[-*•–·▪◦#>|]+|\(?\d{1,2}[.)]|[a-zA-Z][.)])\s+|\s+[|•*#]+$")
-_LABEL = r"[^\s:,][^:,\n]{0,60}: \S"
 # A row of a table as a line: "- Weight: up to 2 kg, Price: 4.50 euros".
-_ROW = re.compile(rf"- {_LABEL}.*, {_LABEL}")
+_ROW = re.compile(rf"- {chunking.LABEL}.*, {chunking.LABEL}")
 # An option of a command, with the text that says what it does.
 _OPTION = re.compile(r"--?[A-Za-z0-9]")
-# A row of a sheet, which is a passage of its own: a line for each cell.
-_SHEET_ROW = re.compile(rf"{_LABEL}.*(?:\n{_LABEL}.*)+")
 
 
 @dataclass(frozen=True)
@@ -138,12 +136,25 @@ def extract(
         for candidate in ranked
         if best.score - candidate.score <= _NEARLY_AS_GOOD
     ]
-    quoted = [
-        citation.quote
-        for candidate, citation in zip(ranked, cited, strict=False)
-        if best.score - candidate.score <= _HARDLY_WORSE
-    ]
-    return Extract(text="\n\n".join(dict.fromkeys(quoted[:2])), citations=tuple(cited))
+    behind = [best.score - candidate.score for candidate in ranked]
+    quotes = zip((citation.quote for citation in cited), behind, strict=False)
+    return Extract(text="\n\n".join(_quoted(list(quotes))), citations=tuple(cited))
+
+
+def _quoted(quotes: Sequence[tuple[str, float]]) -> list[str]:
+    """The best quote, another one that is hardly worse, and what else is short and like the best.
+
+    `quotes`: with how far each is behind the best.
+    """
+    quoted = [quotes[0][0]]
+    words = chunking.count_words(quoted[0])
+    for quote, behind in quotes[1:]:
+        words += chunking.count_words(quote)
+        is_like = words <= MAX_WORDS and behind <= _LIKE_THE_BEST and len(quoted) < MAX_QUOTES
+        is_second = behind <= _HARDLY_WORSE and len(quoted) == 1
+        if quote not in quoted and (is_like or is_second):
+            quoted.append(quote)
+    return quoted
 
 
 def _considered(hits: Sequence[Hit]) -> list[Hit]:
@@ -198,7 +209,7 @@ def _candidates(hit: Hit, rank: int, result: SearchResult) -> list[_Candidate]:
         and len(chunk.sentence_vectors) == len(chunk.sentences)
     ):
         cosines = chunk.sentence_vectors @ result.vector
-    is_row = bool(_SHEET_ROW.fullmatch(chunk.text))  # its cells are one answer
+    is_row = chunking.is_row(chunk.text)  # its cells are one answer
     if is_row and is_readable:
         cosines = np.maximum(cosines, hit.cosine)
     candidates: list[_Candidate] = []
@@ -207,7 +218,8 @@ def _candidates(hit: Hit, rank: int, result: SearchResult) -> list[_Candidate]:
             continue
         headed = f"{chunk.heading}\n{chunk.text if is_row else sentence}"
         cover = search.coverage(result.weights, result.terms_of(headed, language=chunk.language))
-        score = _COSINE * float(cosines[position]) + _COVER * cover - _RANK * rank
+        score = _COSINE * float(cosines[position]) + _COVER * cover
+        score += _SCORE * hit.score - _RANK * rank
         candidates.append(_Candidate(score, hit, position))
     return candidates
 
@@ -231,7 +243,7 @@ def _entries(chunk: IndexedChunk, positions: list[int]) -> str | None:
 
     Whoever asks for one price wants no price list. The line that announces a list goes with it.
     """
-    if _SHEET_ROW.fullmatch(chunk.text):
+    if chunking.is_row(chunk.text):
         return chunk.text
     lines = chunk.text.split("\n")
     starts = [number for number, line in enumerate(lines) if _is_entry(line)]

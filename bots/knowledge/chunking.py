@@ -13,8 +13,13 @@ MAX_CHARACTERS = 1_600
 MAX_HEADING_CHARACTERS = 200
 # A piece of this length ends at the next paragraph: more would blur its meaning.
 TARGET_WORDS = 50
+# A shorter piece says too little by itself: it is near to any question.
+_MIN_WORDS = 25
 # A longer sentence is not repeated at the start of the next piece.
 MAX_OVERLAP_WORDS = 60
+
+# What stands before and after the colon of a cell.
+LABEL = r"[^\s:,][^:,\n]{0,60}: \S"
 
 # Scripts without spaces between words; two characters count as a word.
 _DENSE = re.compile(
@@ -23,6 +28,8 @@ _DENSE = re.compile(
 _BULLET = re.compile(r"^\s*(?:[-*•–·▪◦]|\(?\d{1,3}[.)]|[a-zA-Z][.)])\s+")
 # A cell of a row with the name of its column.
 _LABEL = re.compile(r"[^\s:,.][^:,.\n]{0,60}: \S")
+# A row of a sheet, which is a passage of its own: a line for each cell.
+_SHEET_ROW = re.compile(rf"{LABEL}.*(?:\n{LABEL}.*)+")
 _END = re.compile(r"""[.!?…]+["'”’»)\]]*(?=\s)|[。！？]["'”’」』）]*""")
 _LINE_ENDS = re.compile(r"""[.!?…:;。！？：；]["'”’»)\]]*$""")
 _ABBREVIATIONS = frozenset(
@@ -80,6 +87,11 @@ def count_words(text: str) -> int:
     if not dense:
         return len(text.split())
     return len(_DENSE.sub(" ", text).split()) + (dense + 1) // 2
+
+
+def is_row(text: str) -> bool:
+    """Whether a passage is a row of a sheet."""
+    return bool(_SHEET_ROW.fullmatch(text))
 
 
 def split_sentences(text: str) -> list[str]:
@@ -228,6 +240,24 @@ def _pack(sentences: Iterable[_Sentence]) -> Iterator[list[_Sentence]]:
         yield current
 
 
+def _joined_short(parts: Iterable[list[_Sentence]]) -> list[list[_Sentence]]:
+    """The pieces of a section, its short ones joined to what stands before them."""
+    joined: list[list[_Sentence]] = []
+    for part in parts:
+        if joined and min(map(_words, (part, joined[-1]))) < _MIN_WORDS:
+            added = part[1:] if part[0] is joined[-1][-1] else part
+            both = [*joined[-1], *added]
+            if _fits(_words(both), sum(len(one.glue) + len(one.text) for one in both)):
+                joined[-1] = both
+                continue
+        joined.append(part)
+    return joined
+
+
+def _words(sentences: Iterable[_Sentence]) -> int:
+    return sum(sentence.words for sentence in sentences)
+
+
 def _overlap(last: _Sentence, following: _Sentence) -> list[_Sentence]:
     if following.glue == "\n\n" or last.words > MAX_OVERLAP_WORDS:
         return []
@@ -265,7 +295,7 @@ def chunk(text: ExtractedText) -> list[Piece]:
     pieces: list[Piece] = []
     for group in _group(text.sections):
         heading = " ".join(group[0].heading.split())[:MAX_HEADING_CHARACTERS]
-        for sentences in _pack(_sentences(group)):
+        for sentences in _joined_short(_pack(_sentences(group))):
             piece = Piece(
                 position=len(pieces),
                 heading=heading,

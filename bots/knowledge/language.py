@@ -3,6 +3,7 @@
 import importlib
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from bots.knowledge import phrasebook
@@ -18,7 +19,7 @@ MIN_WORDS = 3
 SURE_FROM, EXPECTED_FROM = 0.6, 0.2
 # More text does not improve the guess and costs time.
 MAX_CHARACTERS = 4_000
-# Chinese characters without any kana, from which a text in a Japanese conversation is Chinese.
+# Chinese characters without any kana, from which a text is Chinese also where Japanese is expected.
 _MIN_CHINESE = 12
 
 # Letters that only Vietnamese has among the twenty languages.
@@ -46,6 +47,21 @@ def _identifier() -> Any:
     return identifier
 
 
+@dataclass(frozen=True)
+class Guess:
+    """What a text tells of its language: one of the candidates, if one of them is expected."""
+
+    candidates: tuple[str, ...] = ()
+    otherwise: str | None = None
+
+    def among(self, expected: Iterable[str]) -> str | None:
+        """The first expected language that it may be, else the likeliest, if it is sure enough.
+
+        So does `chats_receive_message` of the database for the languages of a chat.
+        """
+        return _first(map(phrasebook.base_of, expected), self.candidates) or self.otherwise
+
+
 def detect(text: str, *, default: str, offered: Sequence[str] = ()) -> str:
     """ISO 639-1 code of `text`; `default` if it gives no hint that is sure enough."""
     return recognise(text, expected=(default, *offered)) or default
@@ -57,25 +73,29 @@ def recognise(text: str, *, expected: Sequence[str] = ()) -> str | None:
     `expected`: the languages that are likely, the likeliest first; they decide between languages
     that share a word, such as "hallo".
     """
+    return guess(text).among(expected)
+
+
+def guess(text: str) -> Guess:
+    """What `text` alone tells of its language."""
     text = text[:MAX_CHARACTERS]
     words = _WORD.findall(text)
-    expected = [phrasebook.base_of(code) for code in expected]
     if not words:
-        return None
-    by_letters = _by_letters(text, words, expected)
+        return Guess()
+    by_letters = _by_letters(text, words)
     if by_letters:
-        return by_letters
+        return Guess(by_letters, by_letters[0])
     speaks = phrasebook.languages_of(text)
     if speaks:
-        return _first(expected, speaks) or _first(_ranked(text), speaks)
-    is_cyrillic = len(_CYRILLIC.findall(text)) * 2 >= sum(map(len, words))
+        return Guess(tuple(speaks), _first(_ranked(text), speaks) if speaks[1:] else speaks[0])
+    is_cyrillic = not text.isascii() and len(_CYRILLIC.findall(text)) * 2 >= sum(map(len, words))
     if len(words) < MIN_WORDS and not is_cyrillic:
-        return None
+        return Guess()
     ranked = _ranked(text)
-    likely = [code for code, share in ranked.items() if share >= EXPECTED_FROM]
+    likely = tuple(code for code, share in ranked.items() if share >= EXPECTED_FROM)
     best, share = next(iter(ranked.items()))
     # Cyrillic letters are one of two languages in any case.
-    return _first(expected, likely) or (best if share >= SURE_FROM or is_cyrillic else None)
+    return Guess(likely, best if share >= SURE_FROM or is_cyrillic else None)
 
 
 def _ranked(text: str) -> dict[str, float]:
@@ -84,20 +104,21 @@ def _ranked(text: str) -> dict[str, float]:
     return {str(code): float(share) for code, share in ranked}
 
 
-def _by_letters(text: str, words: Sequence[str], expected: Sequence[str]) -> str | None:
-    """The language that a script or its letters tell."""
+def _by_letters(text: str, words: Sequence[str]) -> tuple[str, ...]:
+    """The language that a script or its letters tell; two, if few Chinese characters are all."""
+    if text.isascii():
+        return ()
     letters = sum(map(len, words))
     for code, script in _SCRIPTS:
         count = len(script.findall(text))
         if count * 5 >= letters:
-            is_japanese = code == "zh" and count < _MIN_CHINESE and expected[:1] == ["ja"]
-            return "ja" if is_japanese else code
+            return ("zh", "ja") if code == "zh" and count < _MIN_CHINESE else (code,)
     if len(_CYRILLIC.findall(text)) * 2 >= letters:
         is_ukrainian, is_russian = _UKRAINIAN.search(text), _RUSSIAN.search(text)
         if bool(is_ukrainian) != bool(is_russian):
-            return "uk" if is_ukrainian else "ru"
+            return ("uk",) if is_ukrainian else ("ru",)
     marked = sum(1 for word in words if _VIETNAMESE.search(word))
-    return "vi" if marked * 4 >= len(words) else None
+    return ("vi",) if marked * 4 >= len(words) else ()
 
 
 def _first(codes: Iterable[str], among: Iterable[str]) -> str | None:

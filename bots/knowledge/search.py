@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bots.knowledge import embedding, vocabulary
+from bots.knowledge import chunking, embedding, measures, vocabulary
 from bots.knowledge.embedding import Vectors
 from bots.knowledge.spelling import Speller
 from bots.knowledge.word_index import WordIndex
@@ -16,10 +16,8 @@ from bots.knowledge.words import fold, same_question_key, tokens
 
 WORD_SHARE = 0.3
 MEANING_SHARE = 0.7
-# With fewer pieces the median cosine does not represent unrelated texts.
-MIN_CHUNKS_FOR_MEDIAN = 20
 # Up to this number the pieces are often one document on one topic. All are close to a good
-# question then, so that the relative figures alone would refuse it.
+# question then, so that the best one need not stand out.
 MAX_CHUNKS_OF_ONE_TOPIC = 100
 # A shorter piece answers no question in another language.
 MIN_FOREIGN_WORDS = 8
@@ -31,6 +29,8 @@ IMPORTANT_PLACES = 5
 NEAR_THE_BEST = 0.2
 # A piece that has no vector yet is a hit if it holds so much of a question's rare words.
 MIN_WORD_COVER = 0.6
+# What a row of a table gains whose amount is the one that a question needs.
+FITTING_ROW = 0.35
 # The default of a bot's "cautious ... eager" setting.
 DEFAULT_THRESHOLD = 0.77
 
@@ -61,7 +61,8 @@ class IndexedChunk:
 class Hit:
     """`score` 0..1 within this search; `coverage`: share of the question's rare words.
 
-    `preceding` and `following` stand beside the piece under the same heading.
+    `cosine` is that to the question's own part. `preceding` and `following` stand beside the piece
+    under the same heading.
     """
 
     chunk: IndexedChunk
@@ -74,12 +75,16 @@ class Hit:
 
 @dataclass(frozen=True)
 class Features:
-    """Figures of the best piece, from which the gate is computed."""
+    """Figures of the best piece, from which the gate is computed.
+
+    `nearness` is the cosine without what is near to any question (`embedding.own_part`).
+    """
 
     above_median: float
     above_next: float
     coverage: float
     cosine: float
+    nearness: float
     is_cross_language: bool
     is_folded: bool
     chunks: int
@@ -89,7 +94,8 @@ class Features:
 class SearchResult:
     """Hits, best first, but important ones near the best before it.
 
-    `gate` is the probability that the best hit answers the question.
+    `gate` is the probability that the best hit answers the question. `vector` is what sentences are
+    compared with: the question's own part.
     """
 
     hits: tuple[Hit, ...]
@@ -111,6 +117,13 @@ def coverage(weights: Mapping[str, float], words: Iterable[str]) -> float:
     total = sum(weights.values())
     present = set(words)
     return sum(value for word, value in weights.items() if word in present) / total if total else 0
+
+
+class _Near(NamedTuple):
+    """Cosines of all pieces to a question and to its own part; None without vectors."""
+
+    all: Vectors | None
+    own: Vectors | None
 
 
 class _Found(NamedTuple):
@@ -179,6 +192,14 @@ class Index:
         texts = (chunk.text for chunk in self.chunks if chunk.language == "vi")
         return frozenset(word for text in texts for word in tokens(fold(text), language=""))
 
+    @cached_property
+    def _amounts(self) -> list[measures.Amounts]:
+        """The amounts of the rows of tables; none of other passages."""
+        return [
+            measures.amounts(chunk.text) if chunking.is_row(chunk.text) else {}
+            for chunk in self.chunks
+        ]
+
     def _written_answers(self) -> dict[str, int]:
         """Written answers by the keys of their questions; of two to one question the later one."""
         pairs = [(chunk.answers, number) for number, chunk in enumerate(self.chunks)]
@@ -242,22 +263,24 @@ class Index:
         """As `search`, for a question that is encoded already; None: search by words only."""
         if not self.chunks:
             return SearchResult(
-                (), 0.0, Features(0, 0, 0, 0, is_cross_language=False, is_folded=False, chunks=0)
+                (), 0.0, Features(0, 0, 0, 0, 0, is_cross_language=False, is_folded=False, chunks=0)
             )
-        cosines = self._cosines(vector)
+        own = None if vector is None else embedding.own_part(vector, language=language)
+        near = _Near(self._cosines(vector), self._cosines(own))
         written = self._answers.get(same_question_key(question))
-        found = self._find(self._field(question), question, cosines, language)
+        found = self._find(self._field(question), question, near, language)
         if found.words is self._folded and self.chunks[found.best].language == language != "vi":
             # Not Vietnamese without diacritics, but a language that has none.
-            found = self._find(self._words, question, cosines, language)
+            found = self._find(self._words, question, near, language)
         words, weights, cover, scores, best = found
-        features = self._features(cosines, cover, best, language, folded=words is self._folded)
-        gate = _gate(features, has_vectors=cosines is not None and bool(self._has_vector[best]))
+        features = self._features(near, cover, best, language, folded=words is self._folded)
+        has_vectors = near.own is not None and bool(self._has_vector[best])
+        gate = _gate(features, has_vectors=has_vectors)
         hits = tuple(
             Hit(
                 chunk=self.chunks[number],
                 score=float(scores[number]),
-                cosine=float(cosines[number]) if cosines is not None else 0.0,
+                cosine=float(near.own[number]) if near.own is not None else 0.0,
                 coverage=float(cover[number]),
                 preceding=self._beside(number, -1),
                 following=self._beside(number, +1),
@@ -268,7 +291,7 @@ class Index:
             hits,
             1.0 if written is not None else gate,
             features,
-            vector,
+            own,
             weights,
             is_folded=words is self._folded,
         )
@@ -295,17 +318,17 @@ class Index:
             return self._folded
         return self._words
 
-    def _find(
-        self, words: WordIndex, question: str, cosines: Vectors | None, language: str
-    ) -> _Found:
+    def _find(self, words: WordIndex, question: str, near: _Near, language: str) -> _Found:
         """What a question finds by the words of one field, and by its meaning."""
         terms = tokens(question, language="" if words is self._folded else language)
         weights = words.weights(terms)
         cover = np.array([coverage(weights, present) for present in words.sets], dtype=np.float32)
         is_folded = words is self._folded and language == "vi"
-        scores, best = self._mixed(
-            words.scores(terms), cosines, cover, language, is_folded=is_folded
-        )
+        scores = self._mixed(words.scores(terms), near, cover, language, is_folded=is_folded)
+        fitting = measures.fitting(question, self._amounts)
+        if fitting.any():
+            scores = _scaled(scores + FITTING_ROW * fitting)
+        best = int(scores.argmax())
         return _Found(words, weights, cover, scores, best)
 
     def _is_foreign(self, number: int, language: str, cover: Vectors) -> bool:
@@ -315,36 +338,36 @@ class Index:
     def _mixed(
         self,
         words: Vectors,
-        cosines: Vectors | None,
+        near: _Near,
         cover: Vectors,
         language: str,
         *,
         is_folded: bool,
-    ) -> tuple[Vectors, int]:
-        if cosines is None:
-            scores = _scaled(words)
-            return scores, int(scores.argmax())
-        meaning = _scaled(cosines)
+    ) -> Vectors:
+        if near.all is None or near.own is None:
+            return _scaled(words)
         # The encoder cannot read Vietnamese without diacritics, so words count more then.
         share = MEANING_SHARE if is_folded else WORD_SHARE
-        mixed = share * _scaled(words) + (1 - share) * meaning
+        mixed = share * _scaled(words) + (1 - share) * _scaled(near.own)
         # Across languages words are shared by chance: only meaning counts.
         foreign = np.array(
             [self._is_foreign(number, language, cover) for number in range(len(self.chunks))]
         )
-        scores = np.where(foreign, meaning * self._is_text, mixed).astype(np.float32)
+        meaning = _scaled(near.all) * self._is_text
+        scores = np.where(foreign, meaning, mixed).astype(np.float32)
         if not self._has_vector.all():
             # What is not encoded yet has words alone, and leads if they hold what is asked.
             by_words = _scaled(words) * (cover >= MIN_WORD_COVER)
             scores = np.where(self._has_vector, scores, by_words).astype(np.float32)
-        return scores, int(scores.argmax())
+        return scores
 
     def _features(
-        self, cosines: Vectors | None, cover: Vectors, best: int, language: str, *, folded: bool
+        self, near: _Near, cover: Vectors, best: int, language: str, *, folded: bool
     ) -> Features:
         is_cross = self._is_foreign(best, language, cover)
-        if cosines is None:
-            cosines = np.zeros(len(self.chunks), dtype=np.float32)
+        missing = np.zeros(len(self.chunks), dtype=np.float32)
+        cosines = missing if near.all is None else near.all
+        own = missing if near.own is None else near.own
         # Pieces in one language lie closer to each other than to those in another.
         alike = self._languages == self.chunks[best].language
         if self._has_vector[best]:
@@ -357,6 +380,7 @@ class Index:
             above_next=float(ordered[0] - following.mean()) if following.size else 0.0,
             coverage=float(cover.max() if self._has_vector[best] else cover[best]),
             cosine=float(ordered[0]),
+            nearness=float(own[alike].max()),
             is_cross_language=is_cross,
             is_folded=folded and (language == "vi" or not is_cross),
             chunks=int(alike.sum()),
@@ -404,18 +428,11 @@ def _gate(features: Features, *, has_vectors: bool) -> float:
         return _logistic(9.0 * features.coverage - 2.8)
     if features.is_cross_language:
         return _logistic(25.0 * features.above_median + 100.0 * features.cosine - 84.0)
-    # Fitted on documents of hundreds of pieces, English and Vietnamese (`bench/answers.py`).
-    relative = _logistic(
-        16.8 * features.above_median
-        + 72.6 * features.above_next
-        + 7.1 * features.coverage
-        + 65.6 * features.cosine
-        - 61.2
+    if features.chunks < MAX_CHUNKS_OF_ONE_TOPIC:
+        # Fitted on single documents of 20 to 90 pieces (`bench/documents.py`).
+        return _logistic(128.0 * features.nearness + 5.0 * features.coverage - 55.6)
+    # Fitted on hundreds of pieces, English and Vietnamese (`bench/answers.py`): among many some are
+    # near to any question, and the best one must stand out.
+    return _logistic(
+        81.3 * features.nearness + 8.0 * features.coverage + 70.0 * features.above_next - 39.6
     )
-    # Fitted on single documents of 12 to 40 pieces, English and Vietnamese.
-    nearness = 58.6 * features.cosine + 3.5 * features.coverage
-    if features.chunks < MIN_CHUNKS_FOR_MEDIAN:
-        return _logistic(nearness - 48.5)
-    # Among more pieces some are near to any question.
-    fixed = _logistic(nearness - 49.1)
-    return max(fixed, relative) if features.chunks < MAX_CHUNKS_OF_ONE_TOPIC else relative

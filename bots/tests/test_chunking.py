@@ -85,6 +85,17 @@ def test_heading_goes_into_the_embedded_text_only() -> None:
     assert piece.embedded == "Returns\nThirty days."
 
 
+def test_the_short_end_of_a_section_goes_with_what_stands_before() -> None:
+    long = " ".join(f"Guests of room {n} park behind the house for nine euros." for n in range(8))
+    end = "See the house rules for more."
+    (piece,) = chunking.chunk(extracted(Section("Parking", f"{long}\n\n{end}")))
+    assert piece.text == f"{long}\n\n{end}"
+    other = Section("Other", end)
+    assert len(chunking.chunk(extracted(Section("Parking", long), other))) == 2, (
+        "not across headings"
+    )
+
+
 def test_one_sentence_overlaps_inside_a_paragraph() -> None:
     text = " ".join(f"Sentence number {n} has exactly these eight words." for n in range(60))
     pieces = chunking.chunk(extracted(Section("", text)))

@@ -1,6 +1,8 @@
 """Reading files: every supported type, wrong names, and hostile files."""
 
 import io
+import subprocess
+import sys
 import zipfile
 import zlib
 from pathlib import Path
@@ -193,10 +195,17 @@ def test_the_child_process_reads_the_same(file: Path) -> None:
     assert extract.extract_in_child(file, file_name="a.html").sections
 
 
+def test_the_child_process_loads_nothing_of_the_platform_that_it_does_not_need() -> None:
+    code = "import sys, bots.knowledge.extract.__main__; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
+    assert b"bots.knowledge.extract.readers" in loaded.split()
+    assert not {b"celery", b"django", b"numpy"} & set(loaded.split())
+
+
 def test_the_child_process_is_killed_after_its_time(file: Path) -> None:
     file.write_bytes(docx_bytes())
     with pytest.raises(ExtractError) as caught:
-        extract.extract_in_child(file, file_name="a.docx", timeout_seconds=0.05)
+        extract.extract_in_child(file, file_name="a.docx", timeout_seconds=0.001)
     assert caught.value.code == "timeout"
 
 
@@ -429,3 +438,39 @@ def test_a_pdf_in_one_size_has_the_headings_of_a_plain_text(tmp_path: Path) -> N
 def test_a_paragraph_in_capitals_heads_nothing(tmp_path: Path) -> None:
     text = "THERE IS NO WARRANTY\nFOR ANY OF THE PARTS.\n\nIt is lent as it is."
     assert sections_of(tmp_path, "terms.txt", text) == [("", text)]
+
+
+@pytest.mark.parametrize(
+    ("digits", "text"),
+    [
+        (b"68656c6C6f2e", "hello."),
+        (b"68 65\n6c 6c 6f 2E", "hello."),
+        (b"68656c6c6f5", "helloP"),  # a missing digit is zero
+        (b"61" * 5000, "a" * 5000),
+    ],
+)
+def test_a_text_in_hexadecimal_digits(tmp_path: Path, digits: bytes, text: str) -> None:
+    path = tmp_path / "hex.pdf"
+    path.write_bytes(pdf_bytes(b"BT /F1 10 Tf 72 700 Td <" + digits + b"> Tj ET"))
+    (section,) = extract.extract(path, file_name="hex.pdf").sections
+    assert section.text.strip() == text
+
+
+def test_a_question_that_points_back_heads_nothing(tmp_path: Path) -> None:
+    text = "No version fits.\n\nHave you seen the line above?\n\nIt is common."
+    markdown = f"# What is a conflict?\n\n{text}\n"
+    assert sections_of(tmp_path, "faq.md", markdown) == [("What is a conflict?", text)]
+
+
+def test_an_answer_with_a_hanging_indent_is_whole(tmp_path: Path) -> None:
+    text = """Q:  Is it patented?
+
+A:  Nobody here is aware of any patents that could affect it.
+    However, that is no guarantee that there are none.
+"""
+    path = tmp_path / "faq.txt"
+    path.write_text(text, "utf-8")
+    (section,) = extract.extract(path, file_name="faq.txt").sections
+    assert section.heading == "Is it patented?"
+    assert section.text.startswith("Nobody here is aware of any patents")
+    assert section.text.endswith("no guarantee that there are none.")

@@ -131,9 +131,9 @@ def test_rows_are_labelled_under_their_sheet(file: Path) -> None:
     assert (text.title, text.mime_type) == ("prices", detection.XLSX)
     assert [(section.heading, section.text) for section in text.sections] == [
         ("Sheet 0", "All prices"),
-        ("Sheet 0", "Item: Tea\nPrice: 2"),
+        ("Sheet 0 > Tea", "Item: Tea\nPrice: 2"),
         ("Sheet 0", "Price: 3"),
-        ("Sheet 1", "Dogs?: Cats?\nWelcome: Welcome too"),
+        ("Sheet 1 > Cats?", "Dogs?: Cats?\nWelcome: Welcome too"),
     ]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bots.engine import embedded, intents
-from bots.knowledge import embedding, search
+from bots.knowledge import embedding, measures, search
 from bots.knowledge.embedding import Vectors
 from bots.knowledge.search import Index, IndexedChunk
 
@@ -36,6 +36,85 @@ def plain(
         sentence_vectors=np.zeros((0, embedding.DIMENSION), dtype=np.float32),
         is_important=is_important,
     )
+
+
+def vector_of(text: str) -> embedding.Vectors:
+    vector = embedding.embed_query(text)
+    assert vector is not None
+    return vector
+
+
+def test_a_text_that_is_near_to_any_question_does_not_lead() -> None:
+    asked = ["When are you open?", "What does it cost?", "Who can help me?", "Is it possible?"]
+    any_question = np.mean([vector_of(text) for text in asked], axis=0)
+    question = vector_of("Is my bicycle welcome on the ferry?")
+    own = question - vector_of("Is my dog welcome?")
+    vague, fitting = any_question, any_question + 0.6 * own
+    vectors = [vector / np.linalg.norm(vector) for vector in (vague, fitting)]
+    vectors[1] *= 0.98 * (vectors[0] @ question) / (vectors[1] @ question)
+    chunks = [plain(n, f"Text {n}.", vector=vector) for n, vector in enumerate(vectors)]
+    assert vectors[0] @ question > vectors[1] @ question, "the vague one is nearer as a whole"
+    result = Index(chunks).search_vector("bicycle ferry", question, language="en")
+    assert result.hits[0].chunk.id == 1
+
+
+LETTERS = [
+    "Product: Small letter\nWeight: up to 50 g\nPrice: 1.10",
+    "Product: Large letter\nWeight: up to 500 g\nPrice: 1.80",
+    "Product: Huge letter\nWeight: up to 2 kg\nPrice: 2.90",
+    "Product: Crate letter\nWeight: from 500 g\nPrice: 9.90",
+    "Product: Savings account\nInterest: low\nFee: none",
+    "Product: Telephone with a cord\nColour: green\nGuarantee: none",
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "number"),
+    [
+        ("What does a letter of 400 grams cost?", 1),
+        ("What does a letter of 40g cost?", 0),
+        ("What does a letter of 0.5 kg cost?", 1),
+    ],
+)
+def test_a_question_with_an_amount_finds_the_row_that_it_fits(question: str, number: int) -> None:
+    vectors = embedding.embed_passages(LETTERS)
+    assert vectors is not None
+    chunks = [plain(n, text, vector=vectors[n]) for n, text in enumerate(LETTERS)]
+    assert Index(chunks).search(question, language="en").hits[0].chunk.id == number
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("What does a letter cost?", []),
+        ("Letters of 9,000 kg?", []),  # more than any row is for
+        ("Room 12, 3 days", []),  # another measure
+        ("a letter of 501 g", [2]),
+        ("500 g", [1]),  # a row from 500 g on says no limit
+        ("a year", []),
+    ],
+)
+def test_rows_that_an_amount_fits(question: str, rows: list[int]) -> None:
+    fits = measures.fitting(question, [measures.amounts(text) for text in LETTERS])
+    assert list(np.flatnonzero(fits)) == rows
+
+
+def test_amounts_are_compared_across_units() -> None:
+    assert measures.amounts("a year") == measures.amounts("12 months")
+    assert measures.amounts("1,000 g") == measures.amounts("1 kg") == measures.amounts("1.0 kilo")
+
+
+def test_amounts_count_in_rows_alone() -> None:
+    vectors = embedding.embed_passages(LETTERS)
+    assert vectors is not None
+    texts = [text.replace("\n", ". ") for text in LETTERS]
+    chunks = [plain(n, text, vector=vectors[n]) for n, text in enumerate(texts)]
+    found = [
+        {hit.chunk.id: round(hit.score, 3) for hit in Index(chunks).search_vector(
+            question, vectors[0], language="en").hits}
+        for question in ("letters of 400 gram", "letters of 400 days")
+    ]  # fmt: skip
+    assert found[0] == found[1]
 
 
 TEXTS = ["Parcels arrive on Monday.", "Refunds need a receipt.", "Dogs may enter the garden."]

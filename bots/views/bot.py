@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from django.http import HttpResponse
-from rest_framework.request import Request
+from django.http import HttpRequest, HttpResponse
 
 from bots.services import bots, offered_languages, visitor_identity, welcome, widget_config
 from bots.shapes.bot import BotDto, BotLanguageConfigDto, BotsResponse, ToggleDisableBotDto
@@ -33,7 +32,7 @@ class BotViewSet(TenantViewSet):
         returns=BotConfigDto,
         also={304: None},
     )
-    def config(self, request: Request, query: WidgetQuery) -> HttpResponse:
+    def config(self, request: HttpRequest, query: WidgetQuery) -> HttpResponse:
         """The configuration of a widget, its texts in one language.
 
         Cache it as Cache-Control says, then ask with If-None-Match: 304 if nothing changed. A

@@ -25,8 +25,9 @@ class Server(ThreadingHTTPServer):
         self.simulator = simulator
         simulator.origin = f"http://{host}:{self.server_port}"
 
-    def start(self) -> None:
-        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
+    def start(self, *, stops_within: float = 0.5) -> None:
+        """Serve, from a thread that looks so often whether it is to stop."""
+        threading.Thread(target=self.serve_forever, args=(stops_within,), daemon=True).start()
 
     def stop(self) -> None:
         self.shutdown()

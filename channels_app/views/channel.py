@@ -1,11 +1,10 @@
 """What the views of all channels share."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.conf import settings
-from django.http import HttpResponse
-from rest_framework.request import Request
+from django.http import HttpRequest, HttpResponse
 
 from bots.models import Bot
 from bots.services import bots
@@ -46,15 +45,14 @@ class CallbackViewSet(OperationViewSet):
 
     channel: ClassVar[MessagingChannel]
 
-    def accept(self, request: Request) -> HttpResponse:
+    def accept(self, request: HttpRequest) -> HttpResponse:
         """Store a signed callback, and answer before anything is done with it."""
-        http: Any = request._request
         # By read(): a batch may be larger than the API's own bodies.
-        raw = http.read(settings.MAX_CALLBACK_BYTES + 1)
+        raw = request.read(settings.MAX_CALLBACK_BYTES + 1)
         if len(raw) > settings.MAX_CALLBACK_BYTES:
             raise TooLarge
-        if not self.is_probe(http.headers, raw):
-            callbacks.receive(PROVIDERS[self.channel], http.headers, raw)
+        if not self.is_probe(request.headers, raw):
+            callbacks.receive(PROVIDERS[self.channel], request.headers, raw)
         return HttpResponse("OK", content_type="text/plain")
 
     def is_probe(self, headers: Mapping[str, str], raw: bytes) -> bool:

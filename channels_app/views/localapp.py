@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.http import HttpResponse, HttpResponseRedirect
-from rest_framework.request import Request
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from channels_app.providers import PROVIDERS
 from channels_app.providers.localapp import inbound
@@ -99,7 +98,7 @@ class LocalappCallbackViewSet(CallbackViewSet):
         returns=RECEIVED,
         also={401: Error},
     )
-    def receive(self, request: Request) -> HttpResponse:
+    def receive(self, request: HttpRequest) -> HttpResponse:
         """An event of an account, signed in `X-ZEvent-Signature` with the webhook's own key.
 
         Stored as it is and answered; then it is processed once, however often it is sent. A call

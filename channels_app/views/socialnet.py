@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from django.http import HttpResponse
-from rest_framework.request import Request
+from django.http import HttpRequest, HttpResponse
 
 from channels_app.providers.http import setting
 from channels_app.services import callbacks, connections, messages
@@ -145,7 +144,7 @@ class SocialnetCallbackViewSet(CallbackViewSet):
         returns=RECEIVED,
         also={401: Error},
     )
-    def receive(self, request: Request) -> HttpResponse:
+    def receive(self, request: HttpRequest) -> HttpResponse:
         """Events of pages, signed with the app's secret in `X-Hub-Signature-256`.
 
         Stored as they are and answered; then each is processed once, however often it is sent.

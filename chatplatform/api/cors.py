@@ -5,11 +5,12 @@ then to those that the key's own bot allows. Never `*`, and never credentials: a
 of its own, and cookies mean nothing to the API.
 """
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.urls import Resolver404, resolve
+from django.urls import ResolverMatch
 from django.utils.cache import patch_vary_headers
 
-from chatplatform.api.middleware import Middleware
 from chatplatform.api.operation import operations_of
 
 _GRANTED = "chatplatform.granted_origin"
@@ -27,34 +28,31 @@ def grant(request: HttpRequest, origin: str) -> None:
     request.META[_GRANTED] = origin
 
 
-class Cors(Middleware):
-    """Answers preflights, and sets the headers that `grant` allowed."""
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if request.path_info.startswith(("/admin", "/static/", "/media/")):
-            return self.get_response(request)
-        response = _preflight(request) if _is_preflight(request) else self.get_response(request)
-        # Even if nothing was granted: a cache must not give one page's answer to another.
+def mark(request: HttpRequest, response: HttpResponseBase) -> None:
+    """Set the headers that `grant` allowed."""
+    # Even if nothing was granted: a cache must not give one page's answer to another.
+    if "Vary" in response.headers:
         patch_vary_headers(response, ["Origin"])
-        origin = request.META.get(_GRANTED)
-        if origin:
-            response["Access-Control-Allow-Origin"] = origin
-            response["Access-Control-Expose-Headers"] = _EXPOSED
-        return response
+    else:
+        response.headers["Vary"] = "Origin"
+    origin = request.META.get(_GRANTED)
+    if origin:
+        response["Access-Control-Allow-Origin"] = origin
+        response["Access-Control-Expose-Headers"] = _EXPOSED
 
 
-def _is_preflight(request: HttpRequest) -> bool:
-    headers = {"Origin", "Access-Control-Request-Method"}
-    return request.method == "OPTIONS" and headers <= set(request.headers)
+def is_preflight(request: HttpRequest) -> bool:
+    headers = {"HTTP_ORIGIN", "HTTP_ACCESS_CONTROL_REQUEST_METHOD"}
+    return request.method == "OPTIONS" and headers <= set(request.META)
 
 
-def _preflight(request: HttpRequest) -> HttpResponse:
+def preflight(request: HttpRequest, match: ResolverMatch | None) -> HttpResponse:
     """Always 204; without a grant the browser itself refuses the request."""
     response = HttpResponse(status=204)
     request_headers = ["Access-Control-Request-Method", "Access-Control-Request-Headers"]
     patch_vary_headers(response, request_headers)
     origin, method = request.headers["Origin"], request.headers["Access-Control-Request-Method"]
-    if _admits(request.path_info, method, origin):
+    if match and _admits(match, method, origin):
         grant(request, origin)
         response["Access-Control-Allow-Methods"] = method
         response["Access-Control-Allow-Headers"] = _HEADERS
@@ -62,13 +60,9 @@ def _preflight(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def _admits(path: str, method: str, origin: str) -> bool:
+def _admits(match: ResolverMatch, method: str, origin: str) -> bool:
     """Whether the path serves an operation that pages of this origin may call."""
-    try:
-        view = resolve(path).func
-    except Resolver404:
-        return False
-    operations = operations_of(getattr(view, "cls", None), getattr(view, "actions", {}))
-    declared = operations.get(method.lower())
+    view: Any = match.func
+    declared = operations_of(view.cls, view.actions).get(method.lower())
     admits = declared.access.admits_origin if declared else None
     return admits is not None and admits(origin)

@@ -2,14 +2,18 @@
 
 import re
 from collections.abc import Callable
+from typing import cast
 
 from django.conf import settings
 from django.core.exceptions import DisallowedHost
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.middleware.security import SecurityMiddleware
 from django.utils.module_loading import import_string
 
+from chatplatform.api import cors, proxies
 from chatplatform.api.errors import render
 from chatplatform.api.request_context import serving
+from chatplatform.api.routing import find_operation
 from chatplatform.ids import uuid7
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
@@ -22,46 +26,72 @@ class Middleware:
         self.get_response = get_response
 
 
-class RequestId(Middleware):
-    """Accepts an X-Request-ID of up to 128 plain characters or makes one; answers with it."""
+def request_id_of(sent: str) -> str:
+    """The id that the caller sent, or a new one."""
+    return sent if _ACCEPTED_ID.fullmatch(sent) else str(uuid7())
+
+
+class Frame(Middleware):
+    """The first step of every request, and the only one around an operation of the API.
+
+    Django tries all other middleware, and its URLs, for pages alone.
+    """
+
+    def __init__(self, get_response: GetResponse) -> None:
+        super().__init__(get_response)
+        self.security = SecurityMiddleware(get_response)
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        sent_id = request.headers.get("X-Request-ID", "")
-        request_id = sent_id if _ACCEPTED_ID.fullmatch(sent_id) else str(uuid7())
+        """Accepts an X-Request-ID of up to 128 plain characters or makes one; answers with it."""
+        proxies.look_behind(request.META)
+        request_id = request_id_of(request.META.get("HTTP_X_REQUEST_ID", ""))
         with serving(request_id=request_id, address=request.META.get("REMOTE_ADDR", "")):
-            response = self.get_response(request)
+            response = self._answer(request)
             response["X-Request-ID"] = request_id
             return response
 
+    def _answer(self, request: HttpRequest) -> HttpResponseBase:
+        try:
+            _check_host(request)
+        except DisallowedHost as exc:
+            return render(exc)
+        _drop_slash(request)
+        path = request.path_info
+        if path.startswith(("/admin", "/static/", "/media/")):
+            return self.get_response(request)
+        operation = find_operation(path)
+        response: HttpResponseBase
+        if cors.is_preflight(request):
+            response = cors.preflight(request, operation)
+        elif operation:
+            request.resolver_match = operation
+            response = operation.func(request, **operation.kwargs)
+            # A streaming answer has headers too, which is all that is set.
+            self.security.process_response(request, cast(HttpResponse, response))
+        else:
+            response = self.get_response(request)
+        cors.mark(request, response)
+        return response
 
-class KnownHost(Middleware):
+
+def _check_host(request: HttpRequest) -> None:
     """Refuses a host that is not in ALLOWED_HOSTS: 400, with and without DEBUG.
 
     Except to health checks: containers and load balancers ask by an address, and the answer names
     no host.
     """
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if request.path_info.rstrip("/") in {"/health", "/health/live"}:
-            return self.get_response(request)
-        try:
-            request.get_host()
-        except DisallowedHost as exc:
-            return render(exc)
-        return self.get_response(request)
+    if request.path_info.rstrip("/") not in {"/health", "/health/live"}:
+        request.get_host()
 
 
-class TrailingSlash(Middleware):
+def _drop_slash(request: HttpRequest) -> None:
     """Serves each API path with and without a trailing slash, without a redirect.
 
     A redirect would lose the body of a POST. The admin site keeps Django's own spelling.
     """
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        path = request.path_info
-        if path.endswith("/") and path != "/" and not path.startswith(("/admin/", "/static/")):
-            request.path_info = path.rstrip("/") or "/"
-        return self.get_response(request)
+    path = request.path_info
+    if path.endswith("/") and path != "/" and not path.startswith(("/admin/", "/static/")):
+        request.path_info = path.rstrip("/") or "/"
 
 
 class AdminOnly(Middleware):

@@ -19,6 +19,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.http import http_date
 from pydantic import BaseModel, ValidationError
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from chatplatform.api import idempotency, rate_limits
@@ -40,6 +41,8 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 Act = Callable[[], HttpResponseBase]
 # In the environ, if the server can finish a response in another thread.
 CAN_WAIT = "chatplatform.can_wait"
+# In the environ: where the caller stands with the limits.
+ALLOWANCE = "chatplatform.allowance"
 NO_PATH: Mapping[str, Any] = {}
 # The shape of a reply; one of several, if it depends on the caller.
 Reply = type[BaseModel] | UnionType
@@ -182,22 +185,23 @@ class Operation:
         )
 
         @functools.wraps(method)
-        def serve(view: "OperationViewSet", request: Request, **path: Any) -> HttpResponseBase:
-            http = request._request
-            view.admit(declared, http)
+        def serve(view: "OperationViewSet", request: HttpRequest, **path: Any) -> HttpResponseBase:
+            view.admit(declared, request)
             if declared.query:
-                path["query"] = parse_query(declared.query, http)
+                path["query"] = parse_query(declared.query, request)
             if declared.body and "body" in shapes:
-                path["body"] = parse_body(declared, http, path)
+                path["body"] = parse_body(declared, request, path)
             if "request" in shapes:
                 path["request"] = request
 
             def act() -> HttpResponseBase:
                 return answer(method(view, **path), declared.status)
 
-            if declared.waits and CAN_WAIT in http.META:
-                return WaitingResponse(lambda: _rendered(lambda: _once(view, http, declared, act)))
-            return _once(view, http, declared, act)
+            if declared.waits and CAN_WAIT in request.META:
+                return WaitingResponse(
+                    lambda: _rendered(lambda: _once(view, request, declared, act))
+                )
+            return _once(view, request, declared, act)
 
         serve.operation = declared  # type: ignore[attr-defined]
         return serve  # type: ignore[return-value]
@@ -334,24 +338,35 @@ class OperationViewSet(ViewSet):
         if self.allowance.refusal:
             raise self.allowance.refusal
 
-    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Marks every answer, refusals too: of a deprecated operation, and what is left to do."""
-        declared = getattr(getattr(self, self.action or "", None), "operation", None)
-        if isinstance(declared, Operation) and declared.deprecated:
-            declared.deprecated.mark(response)
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Serves an operation; DRF itself answers a method that the path does not have.
+
+        What DRF does around a method (its request, negotiation, permissions, throttles) is done by
+        `operation()` from the declaration, or needed by nobody.
+        """
+        action = self.action_map.get((request.method or "").lower())
+        if action is None:
+            other = super().dispatch(request, *args, **kwargs)
+            return other.render() if isinstance(other, Response) else other
+        serve = getattr(self, action)
+        response: HttpResponseBase
+        try:
+            response = serve(request, **kwargs)
+        except Exception as exc:
+            response = render(exc)
+        # Every answer is marked, refusals too.
+        if serve.operation.deprecated:
+            serve.operation.deprecated.mark(response)
         if self.allowance:
             self.allowance.write_to(response)
-        return super().finalize_response(request, response, *args, **kwargs)
+            request.META[ALLOWANCE] = self.allowance
+        response["Allow"] = ", ".join(self.allowed_methods)
+        return response
 
-    # `operation()` does all this from the declaration; DRF's own work is left out.
-    def perform_authentication(self, request: Request) -> None:
-        """Nothing: `admit` does it."""
-
-    def check_permissions(self, request: Request) -> None:
-        """Nothing: `admit` does it."""
-
-    def check_throttles(self, request: Request) -> None:
-        """Nothing: `admit` does it."""
+    @property
+    def allowed_methods(self) -> list[str]:
+        has = {*self.action_map, "options"}
+        return [method.upper() for method in self.http_method_names if method in has]
 
     def perform_content_negotiation(
         self,

@@ -8,23 +8,14 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponseBase
-
-from chatplatform.api.middleware import Middleware
 
 _SCHEMES = {"http", "https"}
 
 
-class TrustedProxies(Middleware):
-    """Puts the caller's own address, and the scheme and host that they used, into the request."""
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if settings.TRUSTED_PROXIES and _is_trusted(request.META.get("REMOTE_ADDR", "")):
-            _believe(request.META)
-        return self.get_response(request)
-
-
-def _believe(meta: dict[str, Any]) -> None:
+def look_behind(meta: dict[str, Any]) -> None:
+    """Puts the caller's own address, and the scheme and host that they used, into a request."""
+    if not settings.TRUSTED_PROXIES or not _is_trusted(meta.get("REMOTE_ADDR", "")):
+        return
     addresses = _values(meta, "FOR")
     while addresses and _is_trusted(meta["REMOTE_ADDR"]):
         address = _parsed(addresses.pop())

@@ -1,4 +1,4 @@
-"""How many requests a caller may make in a minute.
+"""How many requests a caller may make in a minute, and a visitor in a few seconds.
 
 Sliding windows of the library `limits`, in Valkey: whatever a request counts for is counted in one
 pipelined round trip. While Valkey is away, each process counts for itself.
@@ -7,20 +7,21 @@ pipelined round trip. While Valkey is away, each process counts for itself.
 import ipaddress
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import redis
 from django.conf import settings
 from django.http import HttpResponseBase
-from limits import RateLimitItem, RateLimitItemPerMinute
+from limits import RateLimitItem, RateLimitItemPerSecond
 from limits.storage import MemoryStorage, RedisStorage
 from limits.strategies import SlidingWindowCounterRateLimiter
 
 from chatplatform import valkey
 from chatplatform.api.errors import TooManyRequests
 
-WINDOW_SECONDS = 60
+WINDOW_SECONDS, BURST_SECONDS = 60, 10
 # Requests in a minute.
 PUBLIC_KEY_AND_ADDRESS = 300
 PUBLIC_KEY = 6_000
@@ -28,19 +29,25 @@ SECRET_KEY = 12_000
 PERSON = 6_000
 ANONYMOUS_ADDRESS = 1_200
 VISITORS_REPLIES = 20
+# And in `BURST_SECONDS`: a minute's messages at once, of each visitor of a flood, are more than two
+# cores can store meanwhile.
+VISITORS_BURST = 5
+# The names of the quotas of those who call with a key.
+OF_KEYS = {"key", "page", "replies", "burst"}
 
 
 @dataclass(frozen=True)
 class Quota:
-    """`amount` requests in a minute of whoever `holder` names; answers call it `name`."""
+    """`amount` requests in a `window` of whoever `holder` names; answers call it `name`."""
 
     name: str
     holder: str
     amount: int
+    window: int = WINDOW_SECONDS
 
     @property
     def item(self) -> RateLimitItem:
-        return RateLimitItemPerMinute(self.amount, namespace=self.name)
+        return RateLimitItemPerSecond(self.amount, self.window, namespace=self.name)
 
 
 @dataclass(frozen=True)
@@ -51,7 +58,11 @@ class Standing:
     is_exceeded: bool
     remaining: int
     # Until the requests of the passing window begin to count less; or until one is free again.
-    seconds: int
+    exact_seconds: float
+
+    @property
+    def seconds(self) -> int:
+        return max(1, math.ceil(self.exact_seconds))
 
 
 class Allowance:
@@ -65,9 +76,17 @@ class Allowance:
         waits = [each.seconds for each in self.standings if each.is_exceeded]
         return TooManyRequests(max(waits)) if waits else None
 
+    def later(self, passed: float) -> "Allowance | None":
+        """The same after some seconds; None if more may be allowed by then."""
+        standings = [
+            replace(each, exact_seconds=each.exact_seconds - passed) for each in self.standings
+        ]
+        is_over = any(each.is_exceeded and each.exact_seconds <= 0 for each in standings)
+        return None if is_over else Allowance(standings)
+
     def write_to(self, response: HttpResponseBase) -> None:
         """Set the headers of draft-ietf-httpapi-ratelimit-headers."""
-        policy = [f'"{s.quota.name}";q={s.quota.amount};w={WINDOW_SECONDS}' for s in self.standings]
+        policy = [f'"{s.quota.name}";q={s.quota.amount};w={s.quota.window}' for s in self.standings]
         left = [f'"{s.quota.name}";r={s.remaining};t={s.seconds}' for s in self.standings]
         response["RateLimit-Policy"] = ", ".join(policy)
         response["RateLimit"] = ", ".join(left)
@@ -108,11 +127,11 @@ class _Windows(RedisStorage):
 
     def count(self, client: redis.Redis, quotas: Sequence[Quota]) -> list[Standing]:
         try:
-            standings = self._run(client, quotas)
+            standings = self._run(quotas)
         except redis.exceptions.NoScriptError:
             for script in (self.lua_acquire_sliding_window, self.lua_sliding_window):
                 client.script_load(script.script)
-            standings = self._run(client, quotas)
+            standings = self._run(quotas)
         counted = [each.quota for each in standings if not each.is_exceeded]
         if len(counted) < len(standings):
             # Else refused requests of one visitor would use up what all visitors share.
@@ -122,15 +141,17 @@ class _Windows(RedisStorage):
                 pipeline.execute()
         return standings
 
-    def _run(self, client: redis.Redis, quotas: Sequence[Quota]) -> list[Standing]:
+    def _run(self, quotas: Sequence[Quota]) -> list[Standing]:
         acquire, look = self.lua_acquire_sliding_window.sha, self.lua_sliding_window.sha
         # Not the library's own calls: each is a round trip, and asks first for its script.
-        with client.pipeline(transaction=False) as pipeline:
-            for quota in quotas:
-                keys = self._keys(quota)
-                pipeline.evalsha(acquire, 2, *keys, quota.amount, WINDOW_SECONDS, 1)
-                pipeline.evalsha(look, 2, *keys, WINDOW_SECONDS)
-            answers = pipeline.execute()
+        commands: list[tuple[Any, ...]] = []
+        for quota in quotas:
+            keys = self._keys(quota)
+            commands += [
+                ("EVALSHA", acquire, 2, *keys, quota.amount, quota.window, 1),
+                ("EVALSHA", look, 2, *keys, quota.window),
+            ]
+        answers = valkey.round_trip(commands)
         return [
             _standing(quota, bool(acquired), window)
             for quota, acquired, window in zip(quotas, answers[::2], answers[1::2], strict=True)
@@ -152,14 +173,14 @@ def _windows() -> _Windows:
 def _standing(quota: Quota, acquired: bool, window: Sequence[bytes | int | None]) -> Standing:  # noqa: FBT001
     earlier, earlier_ms, current, current_ms = (int(value or 0) for value in window)
     earlier_left = max(0, earlier_ms) / 1000
-    until_next = max(0.0, current_ms / 1000 - WINDOW_SECONDS)
-    used = earlier * earlier_left / WINDOW_SECONDS + current
+    until_next = max(0.0, current_ms / 1000 - quota.window)
+    used = earlier * earlier_left / quota.window + current
     seconds = until_next
     if not acquired and earlier and current < quota.amount:
         # One is free again as soon as enough of the window before has passed.
-        seconds = earlier_left - (quota.amount - current) * WINDOW_SECONDS / earlier
+        seconds = earlier_left - (quota.amount - current) * quota.window / earlier
     remaining = max(0, quota.amount - math.floor(used)) if acquired else 0
-    return Standing(quota, not acquired, remaining, max(1, math.ceil(seconds)))
+    return Standing(quota, not acquired, remaining, seconds)
 
 
 @cache
@@ -175,5 +196,5 @@ def _count_here(quotas: Sequence[Quota]) -> list[Standing]:
     standings = []
     for quota, is_free in zip(quotas, free, strict=True):
         remaining = limiter.get_window_stats(quota.item, quota.holder).remaining
-        standings.append(Standing(quota, not is_free, remaining if is_free else 0, WINDOW_SECONDS))
+        standings.append(Standing(quota, not is_free, remaining if is_free else 0, quota.window))
     return standings

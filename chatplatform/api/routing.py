@@ -1,49 +1,111 @@
-"""Finds an operation by the first segments of its path: Django alone tries one pattern after the
-other, and there are hundreds."""
+"""Finds an operation by the segments of its path: Django tries one pattern after the other, and
+there are hundreds."""
 
-from functools import cached_property
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
 from importlib import import_module
+from typing import Any
 
-from django.urls import Resolver404, ResolverMatch, URLResolver
+from django.urls import Resolver404, ResolverMatch, URLPattern, URLResolver, get_resolver
 from django.urls.resolvers import RoutePattern
 
-_PARAMETER = "<>"
+_PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
+
+
+@dataclass
+class _Step:
+    """What may follow so many segments of a path; `ends`: the patterns that end here."""
+
+    literals: dict[str, "_Step"] = field(default_factory=dict)
+    parameters: dict[str, tuple["re.Pattern[str]", "_Step"]] = field(default_factory=dict)
+    ends: list[tuple[int, URLPattern]] = field(default_factory=list)
+
+    def add(self, segments: Sequence[str], number: int, pattern: URLPattern) -> None:
+        if not segments:
+            self.ends.append((number, pattern))
+            return
+        parameter = _PARAMETER.fullmatch(segments[0])
+        if parameter:
+            regex = re.compile(pattern.pattern.converters[parameter[1]].regex)
+            step = self.parameters.setdefault(regex.pattern, (regex, _Step()))[1]
+        else:
+            assert "<" not in segments[0], f"{pattern.pattern}: a part of a segment"
+            step = self.literals.setdefault(segments[0], _Step())
+        step.add(segments[1:], number, pattern)
+
+    def find(
+        self, segments: Sequence[str], values: tuple[str, ...]
+    ) -> Iterator[tuple[int, URLPattern, tuple[str, ...]]]:
+        """The patterns that fit these segments, each with the values of its parameters."""
+        if not segments:
+            yield from ((*end, values) for end in self.ends)
+            return
+        first, others = segments[0], segments[1:]
+        if first in self.literals:
+            yield from self.literals[first].find(others, values)
+        for regex, step in self.parameters.values():
+            if regex.fullmatch(first):
+                yield from step.find(others, (*values, first))
 
 
 class OperationsResolver(URLResolver):
-    """Django's resolver, which tries only the patterns that begin like the path."""
+    """Django's resolver, which looks at no pattern but those that fit."""
 
     def resolve(self, path: str) -> ResolverMatch:
-        first, second = [*path.split("/", 2), ""][:2]
-        group = self._groups.get((first, second)) or self._groups.get((first, _PARAMETER))
-        if group is None:
+        match = self.find(path)
+        if match is None:
             raise Resolver404({"path": path})
-        return group.resolve(path)
+        return match
+
+    def find(self, path: str) -> ResolverMatch | None:
+        """The first pattern of all that fit the path, as Django would choose it."""
+        found = list(self._root.find(path.split("/"), ()))
+        for _, pattern, texts in sorted(found, key=lambda each: each[0]) if found[1:] else found:
+            converters = pattern.pattern.converters
+            try:
+                values = {
+                    name: converter.to_python(text)
+                    for (name, converter), text in zip(converters.items(), texts, strict=True)
+                }
+            except ValueError:
+                continue
+            return ResolverMatch(
+                pattern.callback,
+                (),
+                values,
+                pattern.name,
+                route=str(pattern.pattern),
+                captured_kwargs=values,
+                extra_kwargs={},
+            )
+        return None
 
     @cached_property
-    def _groups(self) -> dict[tuple[str, str], URLResolver]:
-        """By the first two segments, the patterns that fit them, in their order."""
-        starts = [(pattern, _start(str(pattern.pattern))) for pattern in self.url_patterns]
-        return {
-            (first, second): URLResolver(
-                RoutePattern("", is_endpoint=False),
-                [
-                    pattern
-                    for pattern, start in starts
-                    if start in {(first, second), (first, _PARAMETER)}
-                ],
-            )
-            for first, second in {start for _, start in starts}
-        }
+    def _root(self) -> _Step:
+        root = _Step()
+        for number, pattern in enumerate(self.url_patterns):
+            assert isinstance(pattern, URLPattern), "each operation has its whole path"
+            root.add(str(pattern.pattern).split("/"), number, pattern)
+        return root
 
 
-def _start(route: str) -> tuple[str, str]:
-    first, second = [*route.split("/", 2), ""][:2]
-    assert "<" not in first, f"{route} begins with a parameter"
-    return first, _PARAMETER if "<" in second else second
+def operations(*apps: str, also: Sequence[URLPattern] = ()) -> OperationsResolver:
+    """The paths of all operations of these apps, and further ones."""
+    patterns: list[Any] = [
+        each for app in apps for each in import_module(f"{app}.urls").urlpatterns
+    ]
+    return OperationsResolver(RoutePattern("", is_endpoint=False), [*also, *patterns])
 
 
-def operations(*apps: str) -> OperationsResolver:
-    """The paths of all operations of these apps."""
-    patterns = [each for app in apps for each in import_module(f"{app}.urls").urlpatterns]
-    return OperationsResolver(RoutePattern("", is_endpoint=False), patterns)
+def find_operation(path: str) -> ResolverMatch | None:
+    """The operation at this path of a request; None for a page, and for a path without anything."""
+    resolver = _operations_of(get_resolver())
+    match = resolver.find(path.removeprefix("/")) if resolver else None
+    return match if match and hasattr(match.func, "actions") else None
+
+
+@cache
+def _operations_of(root: URLResolver) -> OperationsResolver | None:
+    return next((each for each in root.url_patterns if isinstance(each, OperationsResolver)), None)

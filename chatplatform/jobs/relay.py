@@ -12,13 +12,15 @@ from chatplatform import valkey
 from chatplatform.jobs import leases
 from chatplatform.jobs.freezing import MAY_RUN
 from chatplatform.jobs.registry import CHANNEL, declared
+from chatplatform.jobs.stopping import Stop
 from chatplatform.models import Job, JobState
 from chatplatform.observing import metrics
 from chatplatform.web import live_updates
 
 log = logging.getLogger(__name__)
-# Between two looks: for a second after a job, and at most while nobody signals another one.
-POLL_SECONDS, BUSY_SECONDS, IDLE_SECONDS = 0.02, 1.0, 1.0
+# Between two looks: for a second after a job; while jobs are with the broker or with a worker; and
+# at most while nobody signals another one.
+POLL_SECONDS, BUSY_SECONDS, WATCH_SECONDS, IDLE_SECONDS = 0.02, 1.0, 1.0, 5.0
 # A look at ten thousand waiting jobs takes tens of milliseconds. If it found no room in the broker,
 # the next one is so many times as far away as it took.
 LOOKS_APART = 4
@@ -72,8 +74,10 @@ RETURNING id, name, CASE WHEN dispatches = 1 AND ordering_key IS NULL
 
 # Those that wait for an older one of their ordering key are due already.
 _NEXT_DUE = f"""
-SELECT extract(epoch FROM min(due_at) - statement_timestamp())::float8 FROM chatplatform_job j
-WHERE state = 'queued' AND dispatched_at IS NULL AND {MAY_RUN}
+SELECT extract(epoch FROM min(due_at) - statement_timestamp())::float8,
+    EXISTS (SELECT FROM chatplatform_job WHERE state = 'running')
+    OR EXISTS (SELECT FROM chatplatform_job WHERE state = 'queued' AND dispatched_at IS NOT NULL)
+FROM chatplatform_job j WHERE state = 'queued' AND dispatched_at IS NULL AND {MAY_RUN}
 """
 
 
@@ -106,8 +110,9 @@ def seconds_to_next() -> float:
     """How long to wait before the next look, if no job is signalled meanwhile."""
     with connection.cursor() as cursor:
         cursor.execute(_NEXT_DUE)
-        (seconds,) = cursor.fetchone()
-    return IDLE_SECONDS if seconds is None else min(max(seconds, POLL_SECONDS), IDLE_SECONDS)
+        seconds, is_watching = cursor.fetchone()
+    longest = WATCH_SECONDS if is_watching else IDLE_SECONDS
+    return longest if seconds is None else min(max(seconds, POLL_SECONDS), longest)
 
 
 def forget_dispatches() -> int:
@@ -145,12 +150,15 @@ class Relay:
         self._broker = valkey.connect(timeout_seconds=2)
         self._broker_run_id = ""
 
-    def run(self, stop: threading.Event) -> None:
+    def run(self, stop: Stop) -> None:
         """Dispatch until `stop` is set; a batch that has begun is finished."""
         signalled, busy_at = threading.Event(), 0.0
+        stop.wakes(signalled)
         live_updates.set_on_signal(signalled, CHANNEL)
-        while not stop.is_set():
+        while True:
             signalled.clear()
+            if stop.is_set():
+                return
             began = time.monotonic()
             try:
                 if self.tick():

@@ -14,6 +14,7 @@ from django.db import Error
 from django.utils.module_loading import import_string
 
 from chatplatform.jobs import heartbeat, leases
+from chatplatform.jobs.stopping import Stop
 
 log = logging.getLogger(__name__)
 PAUSE_SECONDS = 2.0  # before a loop that failed is called again
@@ -84,7 +85,7 @@ class WorkerLoops(bootsteps.StartStopStep):
         super().__init__(worker, **options)
         queues = worker.app.amqp.queues.consume_from
         names = [name for queue, name in settings.WORKER_LOOPS.items() if queue in queues]
-        self._stop = threading.Event()
+        self._stop = Stop()
         # Daemons: they must not keep a failed worker alive.
         self._threads = [
             threading.Thread(target=run_loop, args=(name, self._stop), name=name, daemon=True)
@@ -108,7 +109,7 @@ class WorkerLoops(bootsteps.StartStopStep):
         self.stop(worker)
 
 
-def run_loop(name: str, stop: threading.Event) -> None:
+def run_loop(name: str, stop: Stop) -> None:
     """Call the function `name` until `stop` is set, again after a pause if it fails."""
     while not stop.is_set():
         try:

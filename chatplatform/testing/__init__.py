@@ -5,16 +5,21 @@ import gc
 import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any, TypeVar
 from unittest import mock
 
+import psycopg
 import pytest
+import time_machine
 from celery import current_app
 from django.core.cache import cache
 from django.db import connection, transaction
+from django.db.models import Model
 from django.test import TransactionTestCase
 from django.utils.module_loading import import_string
 
+from chatplatform import ids
 from chatplatform.jobs import leases, relay
 from chatplatform.models import Job, JobState
 from chatplatform.testing import documented
@@ -82,6 +87,23 @@ def at_once(*calls: Callable[[], T]) -> list[T]:
 
 
 @contextmanager
+def written_at(moment: datetime) -> Iterator[None]:
+    """Rows get ids of this moment; afterwards again those of now, which else never go back."""
+    with time_machine.travel(moment), mock.patch.object(ids, "_clock", ids._Clock()):
+        yield
+
+
+def make_month(moment: datetime, *models: type[Model]) -> None:
+    """Make the month of this moment, as a job did back then."""
+    with connection.cursor() as cursor:
+        for model in models:
+            cursor.execute(
+                "SELECT chatplatform_make_month(%s::regclass, %s)",
+                [model._meta.db_table, moment.date()],
+            )
+
+
+@contextmanager
 def idle_transaction(write: Callable[[], object]) -> Iterator[None]:
     """A transaction of another connection: it writes, and then stays open during the block."""
     written, release = threading.Event(), threading.Event()
@@ -121,20 +143,17 @@ def declare_jobs() -> None:
     current_app.loader.import_default_modules()
 
 
-# Only tables that have rows. Triggers are off, so neither foreign keys nor the audit log refuse.
-# A web process of the test may still end a request: it locks rows in another order.
+# Triggers are off, so neither foreign keys nor the audit log refuse. A web process of the test may
+# still end a request: it locks rows in another order.
 _EMPTY_TABLES = """
 DO $$
-DECLARE name text; has_rows boolean;
+DECLARE name text;
 BEGIN
     SET LOCAL session_replication_role = replica;
     FOR attempt IN 1..5 LOOP
         BEGIN
-            FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public'
-                AND tablename NOT IN ('django_migrations', 'django_content_type', 'auth_permission')
-            LOOP
-                EXECUTE format('SELECT EXISTS (SELECT FROM %I)', name) INTO has_rows;
-                IF has_rows THEN EXECUTE format('DELETE FROM %I', name); END IF;
+            FOREACH name IN ARRAY string_to_array(%s, ' ') LOOP
+                EXECUTE format('DELETE FROM %%I', name);
             END LOOP;
             RETURN;
         EXCEPTION WHEN deadlock_detected THEN
@@ -145,10 +164,22 @@ END $$
 """
 
 
+_TABLES = """
+SELECT relname FROM pg_class
+WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+    AND relname NOT IN ('django_migrations', 'django_content_type', 'auth_permission')
+"""
+
+
 def empty_tables() -> None:
-    """Delete all rows."""
-    with connection.cursor() as cursor:
-        cursor.execute(_EMPTY_TABLES)
+    """Delete all rows. One statement finds the tables that have any: PostgreSQL keeps its plan."""
+    connection.ensure_connection()
+    raw = connection.connection
+    names = [name for (name,) in raw.execute(_TABLES, prepare=True)]
+    looks = " UNION ALL ".join(f"(SELECT '{name}' FROM \"{name}\" LIMIT 1)" for name in names)
+    if found := [name for (name,) in raw.execute(looks, prepare=True)]:
+        with psycopg.ClientCursor(raw) as cursor:
+            cursor.execute(_EMPTY_TABLES, [" ".join(found)])
 
 
 def _empty_after(_: TransactionTestCase) -> None:

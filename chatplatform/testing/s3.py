@@ -27,22 +27,22 @@ _CREDENTIALS = {
 class S3Server:
     """A server with one new bucket."""
 
-    def __init__(self) -> None:
+    def __init__(self, address: str = "127.0.0.1") -> None:
         self.mode = "ok"
         self._moto = DomainDispatcherApplication(create_backend_app)
-        self._server = make_server("127.0.0.1", 0, self._answer, threaded=True)
+        self._server = make_server(address, 0, self._answer, threaded=True)
         self._server.log_startup = lambda: None  # type: ignore[method-assign]
         self.bucket = f"files-{uuid.uuid4()}"
         self.environ = {
             **_CREDENTIALS,
-            "AWS_ENDPOINT_URL_S3": f"http://127.0.0.1:{self._server.port}",
+            "AWS_ENDPOINT_URL_S3": f"http://{address}:{self._server.port}",
             "MEDIA_BUCKET": self.bucket,
         }
         session = Session(
             aws_access_key_id="tests", aws_secret_access_key="tests", region_name="us-east-1"
         )
-        address = self.environ["AWS_ENDPOINT_URL_S3"]
-        self._bucket = session.resource("s3", endpoint_url=address).Bucket(self.bucket)
+        url = self.environ["AWS_ENDPOINT_URL_S3"]
+        self._bucket = session.resource("s3", endpoint_url=url).Bucket(self.bucket)
 
     def names(self) -> set[str]:
         """The names of all stored files."""
@@ -82,7 +82,7 @@ class S3Server:
 
 
 @contextmanager
-def running() -> Iterator[S3Server]:
-    """A server on a free port of the loopback."""
-    with S3Server().serving() as server:
+def running(address: str = "127.0.0.1") -> Iterator[S3Server]:
+    """A server on a free port of the loopback, or of another address."""
+    with S3Server(address).serving() as server:
         yield server

@@ -34,8 +34,8 @@ class StubModel(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, port: int = 0, script: str = "ok") -> None:
-        super().__init__(("127.0.0.1", port), _Handler)
+    def __init__(self, port: int = 0, script: str = "ok", address: str = "127.0.0.1") -> None:
+        super().__init__((address, port), _Handler)
         self._lock = threading.Condition()
         self.release = threading.Event()
         self._modes: list[Mode] = []
@@ -47,7 +47,7 @@ class StubModel(ThreadingHTTPServer):
 
     @property
     def base_url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}/v1"
+        return f"http://{self.server_address[0]!s}:{self.server_port}/v1"
 
     def play(self, script: str | list[Mode]) -> None:
         """Change the script; modes in a text are separated by commas."""
@@ -77,9 +77,9 @@ class StubModel(ThreadingHTTPServer):
 
 
 @contextmanager
-def running(script: str = "ok", port: int = 0) -> Iterator[StubModel]:
-    """A stub on a free port of the loopback."""
-    server = StubModel(port, script)
+def running(script: str = "ok", port: int = 0, address: str = "127.0.0.1") -> Iterator[StubModel]:
+    """A stub on a free port of the loopback, or of another address."""
+    server = StubModel(port, script, address)
     threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     try:
         yield server

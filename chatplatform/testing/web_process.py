@@ -36,6 +36,15 @@ def database_url() -> str:
 @contextmanager
 def web(port: int | None = None, **environment: str) -> Iterator[int]:
     """A web process on this test's database and broker; yields its port."""
+    with web_process(port, **environment) as (port, _):
+        yield port
+
+
+@contextmanager
+def web_process(
+    port: int | None = None, **environment: str
+) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
+    """As `web`, for a test that stops the process itself."""
     port = port or free_port()
     command = [
         sys.executable, "-m", "granian", "--interface", "asgi", "--host", "127.0.0.1",
@@ -55,7 +64,7 @@ def web(port: int | None = None, **environment: str) -> Iterator[int]:
     process = subprocess.Popen(command, env=env, start_new_session=True)
     try:
         _wait_for(port, process)
-        yield port
+        yield port, process
     finally:
         process.terminate()
         try:

@@ -1,10 +1,13 @@
 """A connection to the database is looked at before a request, without a statement."""
 
+import os
+import socket
 from typing import Any
 
 import pytest
 from django.db import connection, connections
 
+from chatplatform.celery import app
 from chatplatform.local.processes import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -44,3 +47,34 @@ def test_after_an_error_the_server_is_asked():
     connection.errors_occurred = True
     assert connection.is_usable()
     connection.errors_occurred = False
+
+
+def idle_seconds(sock: socket.socket) -> int:
+    """After how many silent seconds TCP asks the other end; 0: it never does."""
+    if not sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE):
+        return 0
+    return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE)
+
+
+def test_both_ends_soon_know_of_a_host_that_is_gone():
+    connection.ensure_connection()
+    with socket.socket(fileno=os.dup(connection.connection.fileno())) as ours:
+        assert idle_seconds(ours) == 10
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT name, setting FROM pg_settings WHERE name LIKE 'tcp%%' ORDER BY name"
+        )
+        theirs = dict(cursor.fetchall())
+    assert theirs == {
+        "tcp_keepalives_count": "2", "tcp_keepalives_idle": "10", "tcp_keepalives_interval": "5",
+        "tcp_user_timeout": "20000",
+    }  # fmt: skip
+
+
+def test_a_worker_notices_that_the_brokers_host_is_gone():
+    with app.connection() as broker:
+        channel: Any = broker.default_channel
+        pool = channel.client.connection_pool
+        line = pool.get_connection()
+        assert idle_seconds(line._sock) == 10
+        pool.release(line)

@@ -8,10 +8,12 @@ import pytest
 from celery import current_app
 from django.db import transaction
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from chatplatform import jobs
 from chatplatform.jobs import GiveUp, leases, registry, relay
 from chatplatform.models import Job, JobState
+from chatplatform.tasks import RETENTION, clean_up_jobs
 from chatplatform.testing import at_once
 from chatplatform.tests.job_work import NAME, add, fail
 
@@ -37,6 +39,21 @@ def test_a_job_runs_once_and_is_done(work):
     assert job.finished_at is not None
     assert job.lease_until is None
     assert work.calls == [{"number": 7}]
+
+
+def test_ended_jobs_are_deleted_after_a_week_and_no_others(work, monkeypatch):
+    monkeypatch.setattr("chatplatform.tasks._BATCH", 2)
+    ids = {state: [add(number=n).pk for n in range(3)] for state in JobState.values}
+    long_ago = timezone.now() - RETENTION - timedelta(minutes=1)
+    for state, of_state in ids.items():
+        rows = Job.objects.filter(pk__in=of_state)
+        rows.update(state=state, finished_at=long_ago)
+        rows.filter(pk=of_state[0]).update(finished_at=timezone.now())
+    clean_up_jobs()
+    kept = set(Job.objects.values_list("pk", flat=True))
+    for state, of_state in ids.items():
+        is_over = state in {JobState.DONE, JobState.CANCELLED}
+        assert kept & set(of_state) == set(of_state[:1] if is_over else of_state), state
 
 
 def test_a_finished_job_does_not_run_again(work):

@@ -116,13 +116,32 @@ def test_health_checks_do_not_count(nobody, db):
     assert all("RateLimit" not in read(nobody, "/health/live") for _ in range(20))
 
 
-def test_a_visitor_asks_for_few_replies_in_a_minute(client_a, bot, settings):
+def test_a_visitor_asks_for_few_replies_in_a_minute(client_a, bot, settings, monkeypatch):
     settings.RATE_LIMIT_SCALE = 0.1
+    monkeypatch.setattr(rate_limits, "VISITORS_BURST", 30)
     visitor, chat = visit(make_key(client_a, "public", bot.pk))
     path, message = f"{CHAT}/{chat.pk}", {"text": "Hello", "reply": "none"}
     assert [visitor.post(path, message).status_code for _ in range(3)] == [200, 200, 429]
     assert Message.objects.filter(conversation=chat).count() == 2
     assert visitor.get(path).status_code == 200
+
+
+def test_a_visitor_asks_for_fewer_at_once(client_a, bot, settings):
+    settings.RATE_LIMIT_SCALE = 0.4
+    page = make_key(client_a, "public", bot.pk)
+    visitor, chat = visit(page)
+    path, message = f"{CHAT}/{chat.pk}", {"text": "Hello", "reply": "none"}
+    replies = [visitor.post(path, message) for _ in range(5)]
+    assert [reply.status_code for reply in replies] == [200, 200, 429, 429, 429]
+    policy = replies[2]["RateLimit-Policy"]
+    assert policy == '"replies";q=8;w=60, "burst";q=2;w=10, "page";q=120;w=60, "key";q=2400;w=60'
+    assert is_refused(replies[2])
+    assert int(replies[2]["Retry-After"]) <= rate_limits.BURST_SECONDS
+    # What is refused does not count for the minute.
+    assert [left(reply)["replies"] for reply in replies] == [7, 6, 5, 5, 5]
+    assert Message.objects.filter(conversation=chat).count() == 2
+    other, others = visit(page)
+    assert other.post(f"{CHAT}/{others.pk}", message).status_code == 200
 
 
 def test_requests_are_counted_in_one_round_trip(client_a, bot):

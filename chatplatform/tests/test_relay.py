@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 
 from chatplatform import valkey
 from chatplatform.jobs import enqueue, leases, relay
+from chatplatform.jobs.stopping import Stop
 from chatplatform.models import Job, JobState
 from chatplatform.testing import at_once
 from chatplatform.tests.job_work import NAME, add, expire_lease
@@ -148,7 +149,7 @@ def test_a_full_queue_fills_no_other(work):
 
 
 def test_an_idle_relay_waits_until_a_job_is_signalled(work, monkeypatch):
-    asleep, stop, sent = threading.Event(), threading.Event(), threading.Event()
+    asleep, stop, sent = threading.Event(), Stop(), threading.Event()
 
     def forever():
         asleep.set()
@@ -171,7 +172,6 @@ def test_an_idle_relay_waits_until_a_job_is_signalled(work, monkeypatch):
         assert sent.wait(30)
     finally:
         stop.set()
-        enqueue(NAME, client_id=None)
         thread.join(30)
     assert not thread.is_alive()
 
@@ -191,4 +191,8 @@ def test_the_next_look_is_when_the_next_job_is_due(work):
     Job.objects.filter(pk=later.pk).update(due_at=Now())
     assert relay.seconds_to_next() == relay.POLL_SECONDS, "it waits for another one: any moment"
     assert relay.take_due()
+    assert relay.seconds_to_next() == relay.WATCH_SECONDS, "its message may be lost"
+    Job.objects.filter(pk=later.pk).update(state=JobState.RUNNING, lease_until=Now())
+    assert relay.seconds_to_next() == relay.WATCH_SECONDS, "its worker may be gone"
+    Job.objects.filter(pk=later.pk).update(state=JobState.DONE)
     assert relay.seconds_to_next() == relay.IDLE_SECONDS

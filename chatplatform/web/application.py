@@ -19,10 +19,12 @@ from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpResponseBase
 
 from chatplatform.api.errors import render
-from chatplatform.api.operation import CAN_WAIT
+from chatplatform.api.operation import ALLOWANCE, CAN_WAIT
 from chatplatform.web import bodies, measured
 from chatplatform.web.bodies import Receive
 from chatplatform.web.live_updates import Listener
+from chatplatform.web.refusals import Refusals
+from chatplatform.web.stopping import Stopping
 from chatplatform.web.streaming import Send, StreamingReply, WaitingResponse, start_message
 
 # Durable commits need several requests in flight. More threads only compete for the interpreter's
@@ -47,6 +49,7 @@ class Application:
         self.waiting = ThreadPoolExecutor(WAITING_THREADS, thread_name_prefix="waiting")
         self.health = ThreadPoolExecutor(HEALTH_THREADS, thread_name_prefix="health")
         self.keys = WeakValueDictionary[bytes, asyncio.Semaphore]()
+        self.refusals = Refusals()
         self.listener: Listener | None = None
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
@@ -69,10 +72,15 @@ class Application:
         except Exception as exc:
             await _send(render(exc), send)
             return
+        if refusal := self.refusals.find(scope):
+            body.close()
+            await _send(refusal, send)
+            return
         threads = self.health if scope["path"].startswith("/health") else self.threads
         with body:
             async with self.turn(scope):
                 response = await loop.run_in_executor(threads, self.respond, scope, body)
+        self.refusals.note(scope, response)
         if isinstance(response, WaitingResponse | StreamingReply):
             scope[measured.WAITS] = True
         if isinstance(response, WaitingResponse):
@@ -108,6 +116,7 @@ class Application:
         response = self.handler.get_response(request)
         match = request.resolver_match
         scope[measured.ROUTE] = match.route if match else None
+        scope[ALLOWANCE] = request.META.get(ALLOWANCE)
         if not response.streaming or isinstance(response, StreamingReply):
             response.close()  # sends request_finished, which returns the connection
         return response
@@ -130,7 +139,7 @@ class Application:
 
     async def _write_stream(self, response: StreamingReply, receive: Receive, send: Send) -> None:
         if self.listener is None:
-            self.listener = Listener()
+            self.listener = Listener(Stopping())
         await _until_gone(response.write_to(self.listener, self.threads, send), receive)
 
 

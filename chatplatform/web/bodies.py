@@ -12,7 +12,6 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
-from django.urls import Resolver404, resolve
 
 from chatplatform.api.errors import (
     MAX_HEADER_BYTES,
@@ -22,6 +21,7 @@ from chatplatform.api.errors import (
     TooSlow,
 )
 from chatplatform.api.operation import PUBLIC, Form, Operation, operations_of
+from chatplatform.api.routing import find_operation
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 # A sender of less than so much in so long is cut.
@@ -86,12 +86,11 @@ class _Pace:
 
 def largest(request: HttpRequest) -> int:
     """How many bytes the body of this request may have; refuses a caller who may not send it."""
-    try:
-        view = resolve(request.path_info.rstrip("/")).func
-    except Resolver404:
+    match = find_operation(request.path_info.rstrip("/"))
+    if match is None:
         return settings.MAX_JSON_BYTES
-    operations = operations_of(getattr(view, "cls", None), getattr(view, "actions", {}))
-    declared = operations.get((request.method or "").lower())
+    view: Any = match.func
+    declared = operations_of(view.cls, view.actions).get((request.method or "").lower())
     if declared is None:
         return settings.MAX_JSON_BYTES
     if declared.access is not PUBLIC:

@@ -7,10 +7,11 @@ carries the whole text. Pub/sub only says that there is more to read.
 import asyncio
 import contextlib
 import logging
+import os
 import threading
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from typing import Any, ClassVar
 
 import orjson
@@ -20,6 +21,7 @@ from django.db import connection, transaction
 from chatplatform import valkey
 from chatplatform.api.errors import ApiError
 from chatplatform.api.shapes import as_json
+from chatplatform.web.stopping import Stopping
 
 log = logging.getLogger(__name__)
 _PREFIX = "live:"
@@ -64,34 +66,57 @@ def publish(channel: str, data: dict[str, Any]) -> None:
     _best_effort(send, None)
 
 
+class _Publisher(threading.local):
+    """A connection of each thread that publishes and waits for no answer."""
+
+    connection: Any = None
+    process = 0
+
+    def send(self, channels: Iterable[str]) -> None:
+        if self.connection is None or self.process != os.getpid():
+            self._connect()
+        commands = [("PUBLISH", _PREFIX + channel, b"") for channel in channels]
+        try:
+            self.connection.send_packed_command(
+                self.connection.pack_commands(commands), check_health=False
+            )
+        except valkey.ERRORS:
+            self.connection = None
+            raise
+
+    def _connect(self) -> None:
+        connection: Any = valkey.shared().connection_pool.make_connection()
+        connection.connect()
+        connection.send_command("CLIENT", "REPLY", "OFF")
+        self.connection, self.process = connection, os.getpid()
+
+
+_publisher = _Publisher()
+
+
 class _Signals:
-    """Tells the listeners of some channels, in one round trip, that there is more to read."""
+    """Tells the listeners of some channels that there is more to read."""
 
     def __init__(self) -> None:
         self.channels: set[str] = set()
 
     def __call__(self) -> None:
-        _best_effort(self._send, None)
-
-    def _send(self, client: redis.Redis) -> None:
-        with client.pipeline(transaction=False) as pipe:
-            for channel in self.channels:
-                pipe.publish(_PREFIX + channel, b"")
-            pipe.execute()
+        _best_effort(lambda _: _publisher.send(self.channels), None)
 
 
-def signal_on_commit(channel: str) -> None:
+def signal_on_commit(*channels: str) -> None:
     """Tell whoever listens, once the transaction is committed, that there is more to read.
 
-    What a transaction signals in a row is sent together. Best effort, as `append`.
+    What a transaction signals in a row is sent together. Best effort, as `append`; a signal may
+    also be lost in the moment in which the broker goes away.
     """
     hooks = connection.run_on_commit
     signals = hooks[-1][1] if hooks else None
     if isinstance(signals, _Signals):
-        signals.channels.add(channel)
+        signals.channels.update(channels)
         return
     signals = _Signals()
-    signals.channels.add(channel)
+    signals.channels.update(channels)
     transaction.on_commit(signals)
 
 
@@ -138,7 +163,8 @@ def pop(name: str) -> bytes | None:
 class Listener:
     """One pattern subscription for all open requests of this process."""
 
-    def __init__(self) -> None:
+    def __init__(self, stopping: Stopping) -> None:
+        self.stopping = stopping
         self._client = valkey.connect_async()
         # By key: who follows a stream, and who gets the messages of a channel.
         self._followers: dict[str, set[asyncio.Event]] = defaultdict(set)

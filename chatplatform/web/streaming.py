@@ -52,7 +52,8 @@ class StreamingReply(HttpResponse):
     """A response that the event loop writes, after the view has returned its thread.
 
     `follow(listener, in_thread)` yields events. With `as_stream` they are sent as they come; else
-    the data of the last one is the JSON answer, and `status_of` gives its status.
+    the data of the last one is the JSON answer, and `status_of` gives its status. One that is
+    `endless` ends between two events when the process is told to stop: its reader comes back.
     """
 
     def __init__(
@@ -61,11 +62,13 @@ class StreamingReply(HttpResponse):
         *,
         as_stream: bool,
         status_of: Callable[[dict[str, Any]], int],
+        endless: bool = False,
     ) -> None:
         super().__init__(content_type="text/event-stream" if as_stream else "application/json")
         self.follow = follow
         self.as_stream = as_stream
         self.status_of = status_of
+        self.endless = endless
         self["Cache-Control"] = "no-store"
         if as_stream:
             self["X-Accel-Buffering"] = "no"
@@ -75,7 +78,8 @@ class StreamingReply(HttpResponse):
         events = self.follow(listener, InThread(threads))
         if self.as_stream:
             await send(start_message(self))
-            async for piece in with_pings(events):
+            until = listener.stopping.told if self.endless else None
+            async for piece in with_pings(events, until):
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
             await send({"type": "http.response.body", "body": b""})
             return
@@ -138,13 +142,22 @@ def _with_connection(read: Callable[..., Any], *args: Any) -> Any:
     return read(*args)
 
 
-async def with_pings(events: Events) -> AsyncIterator[bytes]:
-    """Events in the format of WHATWG HTML 9.2, with a comment after each quiet period."""
+async def with_pings(
+    events: Events, until: asyncio.Future[None] | None = None
+) -> AsyncIterator[bytes]:
+    """Events in the format of WHATWG HTML 9.2, with a comment after each quiet period; they end
+    when `until` is done.
+    """
     waiting: asyncio.Future[Any] | None = None
+    ends = {until} if until else set()
     try:
         while True:
             waiting = waiting or asyncio.ensure_future(anext(events))
-            done, _ = await asyncio.wait({waiting}, timeout=PING_SECONDS)
+            done, _ = await asyncio.wait(
+                {waiting, *ends}, timeout=PING_SECONDS, return_when=asyncio.FIRST_COMPLETED
+            )
+            if done & ends:
+                return
             if not done:
                 yield b": ping\n\n"
                 continue

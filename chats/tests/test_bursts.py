@@ -38,7 +38,7 @@ def ask(person, chat, text, **more):
 
 
 def describe_turn(message_id):
-    return incoming.describe_turn(Message.objects.get(pk=message_id), reply_requested=True)
+    return incoming.turn_of(Message.objects.get(pk=message_id)).shown
 
 
 def make_jobs_due():

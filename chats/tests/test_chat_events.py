@@ -7,8 +7,8 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from chatplatform.testing import idle_transaction
-from chatplatform.testing.web_process import wait_until_idle, web
+from chatplatform.testing import idle_transaction, in_thread
+from chatplatform.testing.web_process import wait_until_idle, web, web_process
 from chats.models import Message
 from identity.models import RefreshToken
 from identity.testing import make_person
@@ -136,6 +136,30 @@ def reconnect(times, port, ann, server, chat):
             seen.append(stream.next("message.created")["id"])
     rows = Event.objects.filter(type="message.created").order_by("sequence")
     assert seen == [f"evt_{row.pk.hex}" for row in rows]
+
+
+def ask_and_wait(port, server, chat):
+    """The status of the answer to a customer who waits, and what it says of the reply."""
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)) as connection:
+        body = json.dumps({"text": "Hello?", "reply": "wait"})
+        headers = {**server.headers, "Content-Type": "application/json"}
+        connection.request("POST", f"/ai/client/chat/{chat}", body, headers)
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())["status"]
+
+
+def test_a_stop_ends_the_feed_between_events_and_waits_for_no_reply(ann, server, chat):
+    with web_process() as (own_port, process), feed(own_port, ann) as stream:
+        asking, answers = in_thread(lambda: ask_and_wait(own_port, server, chat))
+        assert stream.next("message.created")
+        process.terminate()
+        with pytest.raises(EOFError):  # a connection that breaks off raises another error
+            stream.next("never")
+        asking.join(PATIENCE)
+        # Nobody answers here: the customer's message is stored, and its reply is on its way.
+        assert answers == [(202, "pending")]
+        # Nothing is left that the server would have to kill.
+        assert process.wait(PATIENCE) == 0
 
 
 def test_a_stream_has_its_users_notifications_only(port, ann, ben, server, chat):

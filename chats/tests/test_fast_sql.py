@@ -1,16 +1,17 @@
 """The SQL statements read and write the same rows as the ORM."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 from django.db import connection, transaction
 
+from bots.knowledge.language import Guess
 from bots.testing import make_bot
 from chats.models import Conversation, Message, SenderType, text_content
 from chats.services.core import conversations, fast_sql, messages
+from chats.shapes.message import ConvMessage
 from chats.testing import visit
 from identity.auth import Principal
-from identity.models import ClientConfig
 from identity.testing import make_key
 
 DAY = datetime(2026, 3, 1, tzinfo=UTC)
@@ -20,37 +21,8 @@ def columns(row):
     return {field.attname: getattr(row, field.attname) for field in row._meta.concrete_fields}
 
 
-@pytest.fixture
-def full_chat(chat, bea):
-    """A chat with a value in every kind of column."""
-    Conversation.objects.filter(pk=chat.pk).update(
-        assign_type="agent", assignee=bea.user, tags=["a", "b"], location={"city": "Đà Nẵng"},
-        metadata={"a": [1, None, "ü"]}, waiting_since=DAY, reply_window_expires_at=DAY,
-        sentiment_score=0.5, requester={"name": "Zoe"}, external_id="x:1",
-    )  # fmt: skip
-    return chat
-
-
-def test_a_locked_chat_equals_the_orms(server, full_chat):
-    ClientConfig.objects.update(burst_wait_ms=1_500, auto_translate=True)
-    with transaction.atomic():
-        chat, target = (
-            conversations.lock(full_chat),
-            fast_sql.lock_chat(caller_of(server), full_chat.pk),
-        )
-        assert target
-        assert columns(target.chat) == columns(chat)
-        assert target == fast_sql.MessageTarget.from_chat(chat)
-        assert (target.burst_wait, target.auto_translate) == (timedelta(seconds=1.5), True)
-
-
-@pytest.mark.parametrize(("reply", "count"), [("none", 5), ("async", 6)])
-def test_the_statements_of_a_message(
-    server, chat, settings, reply, count, django_assert_num_queries
-):
-    """The number of statements for a message whose translation is considered."""
-    settings.LLM_BASE_URL, settings.LLM_MODEL = "http://127.0.0.1:9/v1", "stub"
-    ClientConfig.objects.update(auto_translate=True)
+@pytest.mark.parametrize(("reply", "count"), [("none", 1), ("async", 1)])
+def test_the_statements_of_a_message(server, chat, reply, count, django_assert_num_queries):
     path = f"/ai/client/chat/{chat.pk}"
     server.post(path, {"text": "Hello", "reply": "none", "language": "en"})
     with django_assert_num_queries(count):
@@ -136,9 +108,10 @@ def test_a_key_sees_the_same_chats_as_by_the_orm(client_a, client_b, bot, page):
     assert by_orm == [True, True, False, False, False, True, False, False]
     read = [fast_sql.read_messages(caller, chat.pk, after=0, limit=1) for caller in callers]
     assert [rows is not None for rows in read] == by_orm
-    with transaction.atomic():
-        locked = [fast_sql.lock_chat(caller, chat.pk) for caller in callers]
-    assert [target is not None for target in locked] == by_orm
+    body = ConvMessage(text="Hello", reply="none")
+    stored = [fast_sql.receive_message(caller, chat.pk, body, Guess()) for caller in callers]
+    assert [message is not None for message in stored] == by_orm
+    assert Message.objects.filter(conversation=chat, sender_type="customer").count() == sum(by_orm)
 
 
 def caller_of(person, visitor_id=None):

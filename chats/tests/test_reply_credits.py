@@ -1,7 +1,9 @@
 """The credits of replies, and chats of clients without credits."""
 
 import pytest
+from django.db import connection
 from django.db.models import F
+from django.test.utils import CaptureQueriesContext
 
 from bots.testing import trained
 from chatplatform import jobs
@@ -116,6 +118,25 @@ def test_without_credits_the_chat_is_handed_over_once(server, chat, state):
     assert "credit" not in reply().content[0]["text"].lower()
     assert Event.objects.get(type="conversation.handed_off").data["reason"] == "credits_used_up"
     assert entries() == []
+
+
+def test_who_writes_on_without_credits_keeps_no_account_waiting(server, chat):
+    Subscription.objects.update(credits_left=0)
+    ask(server, chat)
+    run_jobs()
+    for _ in range(3):
+        ask(server, chat)
+    with CaptureQueriesContext(connection) as statements:
+        run_jobs()
+    assert not Job.objects.exclude(state=JobState.DONE).exists()
+    locked = [each["sql"] for each in statements if "FOR NO KEY UPDATE" in each["sql"]]
+    assert not [sql for sql in locked if "identity_subscription" in sql]
+    assert Message.objects.exclude(sender_type="customer").count() == 1, "the handover"
+    Subscription.objects.update(credits_left=1)
+    ask(server, chat)
+    run_jobs()
+    assert entries() == [("reserve", -1), ("settle", 0)], "answered while the chat waits"
+    assert Message.objects.filter(sender_type="bot").count() == 1
 
 
 def test_a_dropped_reply_is_free(server, chat, ben):

@@ -4,18 +4,17 @@ import io
 import uuid
 from typing import Any
 
-from django.http import HttpResponseBase
-from rest_framework.request import Request
+from django.http import HttpRequest, HttpResponseBase
 
 from chatplatform import media
 from chatplatform.api import idempotency
 from chatplatform.api.error_shapes import Error
 from chatplatform.api.errors import json_response
 from chatplatform.api.operation import PUBLIC, Bare, Form, operation
-from chatplatform.api.pagination import Page, page
-from chats import models
+from chatplatform.api.pagination import Page
 from chats.services.core import (
     attachments,
+    chat_json,
     conversations,
     message_json,
     message_status,
@@ -95,15 +94,15 @@ class ClientChatViewSet(TenantViewSet):
         also={202: SHOWN_TURN, 409: Error},
         streams=SHOWN_EVENTS,
     )
-    def send(self, request: Request, chat_id: uuid.UUID, body: ConvMessage) -> HttpResponseBase:
+    def send(self, request: HttpRequest, chat_id: uuid.UUID, body: ConvMessage) -> HttpResponseBase:
         """Store a customer's message. The reply is waited for, streamed, or comes later.
 
         As server-sent events: `message` (as stored), `delta` (text of the answer as it is made),
         `reset` (discard the deltas so far), `done` (the whole turn; its text is what counts).
         """
         body.client_message_id = body.client_message_id or idempotency.stable_id()
-        message, is_new = incoming.receive_by(self.caller, chat_id, body)
-        return self._respond(request, message, reply=body.reply, is_new=is_new)
+        turn = incoming.receive_by(self.caller, chat_id, body)
+        return self._respond(request, turn, reply=body.reply)
 
     @operation(
         "AI / client",
@@ -212,7 +211,9 @@ class ClientChatViewSet(TenantViewSet):
         streams=SHOWN_EVENTS,
         path_suffix="/",
     )
-    def send_files(self, request: Request, chat_id: uuid.UUID, body: FilesBody) -> HttpResponseBase:
+    def send_files(
+        self, request: HttpRequest, chat_id: uuid.UUID, body: FilesBody
+    ) -> HttpResponseBase:
         """Store a customer's message with files; it is answered like a message without files.
 
         The message's content has a signed link to each file, valid for a day. A file is always
@@ -222,7 +223,8 @@ class ClientChatViewSet(TenantViewSet):
         chat = conversations.get(self.caller, pk=chat_id)
         with attachments.stored(body.files) as files:
             message, is_new = incoming.receive(chat, body.words, files=files)
-        return self._respond(request, message, reply=body.reply, is_new=is_new)
+        turn = incoming.turn_of(message, is_new=is_new, reply_requested=body.reply != "none")
+        return self._respond(request, turn, reply=body.reply)
 
     @operation(
         "AI / client",
@@ -246,14 +248,14 @@ class ClientChatViewSet(TenantViewSet):
         also={202: SHOWN_TURN, 409: Error},
         streams=SHOWN_EVENTS,
     )
-    def auto_respond(self, request: Request, chat_id: uuid.UUID) -> HttpResponseBase:
+    def auto_respond(self, request: HttpRequest, chat_id: uuid.UUID) -> HttpResponseBase:
         """Have the bot answer the customer's last message; an existing reply is returned again."""
         chat = conversations.get(self.caller, pk=chat_id)
         message = incoming.request_reply_again(
             chat, earlier_result_id=idempotency.earlier_result_id()
         )
         idempotency.store_result_id(str(message.pk))
-        return self._respond(request, message)
+        return self._respond(request, incoming.turn_of(message))
 
     @operation(
         "AI / client",
@@ -264,7 +266,7 @@ class ClientChatViewSet(TenantViewSet):
     def list(self, query: ChatsQuery) -> dict[str, Any]:
         """The chats of the key's bot, or of all bots, those with the newest activity first."""
         rows = inbox.chats(self.caller, query)
-        return page(rows, query, by=inbox.order_of(query), shape=Conversation.from_row)
+        return chat_json.list_page(rows, query, by=inbox.order_of(query))
 
     @operation(
         "AI / client",
@@ -290,11 +292,11 @@ class ClientChatViewSet(TenantViewSet):
         chat = conversations.get(self.caller, chat_code=chat_code)
         return messages.history_page(self.caller, chat.pk, query)
 
-    def _respond(self, request: Request, message: models.Message, **more: Any) -> HttpResponseBase:
+    def _respond(self, request: HttpRequest, turn: incoming.Turn, **more: Any) -> HttpResponseBase:
         """The response to a stored message, as this caller is shown it."""
         return reply_responses.respond(
             request,
-            message,
+            turn,
             shape=shown.turn_shaper(self.caller),
             message_shape=shown.message_shaper(self.caller),
             **more,

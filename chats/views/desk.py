@@ -3,15 +3,14 @@
 import uuid
 from typing import Any
 
-from django.http import HttpResponseBase
-from rest_framework.request import Request
+from django.http import HttpRequest, HttpResponseBase
 
 from chatplatform import media
 from chatplatform.api import idempotency
 from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import Bare, Form, operation
 from chatplatform.api.pagination import Page, page
-from chats.services.core import attachments, conversations, message_json
+from chats.services.core import attachments, chat_json, conversations, message_json
 from chats.services.desk import (
     agent_actions,
     assignment,
@@ -20,6 +19,7 @@ from chats.services.desk import (
     saved_replies,
 )
 from chats.services.exchange import bot_previews, customer_export, erasing
+from chats.services.reply import incoming
 from chats.shapes import desk as desk_shapes
 from chats.shapes.bot_preview import GenerateChatRequest, GeneratedChat
 from chats.shapes.conversation import ChatCounts, ChatsQuery, Conversation, ConversationsResponse
@@ -88,9 +88,8 @@ class ChatViewSet(TenantViewSet):
     @operation("AI / chat", "Get Chat History", access=BEARER, returns=MessagesResponse)
     def history(self, chat_id: uuid.UUID, query: HistoryQuery) -> dict[str, Any]:
         """The messages of a chat with its internal notes, oldest first unless `sort` says so."""
-        chat = conversations.get(self.caller, pk=chat_id)
         by = "-seq" if query.sort == "newest" else "seq"
-        return message_json.list_page(inbox.transcript(chat), query, by=by)
+        return message_json.list_page(inbox.transcript_for(self.caller, chat_id), query, by=by)
 
     @operation("AI / chat", "Get Chat Steps", access=BEARER)
     def steps(self, chat_id: uuid.UUID) -> desk_shapes.ChatSteps:
@@ -110,19 +109,19 @@ class ChatViewSet(TenantViewSet):
     def of_customer(self, customer_id: int, query: Page) -> dict[str, Any]:
         """All chats of one customer, the newest first."""
         rows = inbox.chats_of_customer(self.client, customer_id)
-        return page(rows, query, by="-id", shape=Conversation.from_row)
+        return chat_json.list_page(rows, query, by="-id")
 
     @operation("AI / chat", "Get Chat History", access=BEARER, returns=ConversationsResponse)
     def of_bot(self, bot_id: int, query: Page) -> dict[str, Any]:
         """All chats of one bot, the newest first."""
         rows = inbox.chats_of_bot(self.client, bot_id)
-        return page(rows, query, by="-id", shape=Conversation.from_row)
+        return chat_json.list_page(rows, query, by="-id")
 
     @operation("AI / chat", "Get Chats", access=BEARER, returns=ConversationsResponse)
     def list(self, query: ChatsQuery) -> dict[str, Any]:
         """The client's chats, those with the newest activity first, or the longest wait."""
         rows = inbox.chats(self.caller, query)
-        return page(rows, query, by=inbox.order_of(query), shape=Conversation.from_row)
+        return chat_json.list_page(rows, query, by=inbox.order_of(query))
 
     @operation("AI / chat", "Get Chat Counts", access=BEARER)
     def counts(self) -> ChatCounts:
@@ -271,14 +270,15 @@ class PreviewViewSet(TenantViewSet):
         streams=reply_events(GeneratedChat),
     )
     def start_preview(
-        self, request: Request, bot_id: int, body: GenerateChatRequest
+        self, request: HttpRequest, bot_id: int, body: GenerateChatRequest
     ) -> HttpResponseBase:
         """Try a bot: opens a preview chat with what was said and generates the reply."""
         message = bot_previews.open_preview(
             self.client, bot_id, body, by=self.user, client_message_id=idempotency.stable_id()
         )
+        turn = incoming.turn_of(message)
         return reply_responses.respond(
-            request, message, reply=body.reply, shape=bot_previews.with_receipt
+            request, turn, reply=body.reply, shape=bot_previews.with_receipt
         )
 
     @operation(
@@ -291,7 +291,7 @@ class PreviewViewSet(TenantViewSet):
         streams=reply_events(GeneratedChat),
     )
     def continue_preview(
-        self, request: Request, chat_id: uuid.UUID, body: GenerateChatRequest
+        self, request: HttpRequest, chat_id: uuid.UUID, body: GenerateChatRequest
     ) -> HttpResponseBase:
         """The next reply. In a preview `messages` say more; without any, the last is answered."""
         chat = conversations.get(self.caller, pk=chat_id)
@@ -302,6 +302,7 @@ class PreviewViewSet(TenantViewSet):
             earlier_result_id=idempotency.earlier_result_id(),
         )
         idempotency.store_result_id(str(message.pk))
+        turn = incoming.turn_of(message)
         return reply_responses.respond(
-            request, message, reply=body.reply, shape=bot_previews.with_receipt
+            request, turn, reply=body.reply, shape=bot_previews.with_receipt
         )

@@ -3,8 +3,7 @@
 import uuid
 from typing import Any
 
-from django.http import HttpResponseBase
-from rest_framework.request import Request
+from django.http import HttpRequest, HttpResponseBase
 
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import page
@@ -52,7 +51,7 @@ class NotificationViewSet(TenantViewSet):
 
 class FeedViewSet(TenantViewSet):
     @operation("AI / chat", "Chat Events", access=BEARER_OR_TICKET, streams=FEED_EVENTS)
-    def stream(self, request: Request, query: desk_shapes.FeedQuery) -> HttpResponseBase:
+    def stream(self, request: HttpRequest, query: desk_shapes.FeedQuery) -> HttpResponseBase:
         """Everything that happens at your client, live, as server-sent events.
 
         Stored events carry their type as `event` and their id (`evt_…`) as `id`, and hold what a
@@ -68,14 +67,14 @@ class FeedViewSet(TenantViewSet):
             self.user,
             last_event_id=in_header or query.last_event_id,
             error_location=location,
-            is_still_admitted=session_check(request._request),
+            is_still_admitted=session_check(request),
         )
-        return StreamingReply(follow, as_stream=True, status_of=lambda _: 200)
+        return StreamingReply(follow, as_stream=True, status_of=lambda _: 200, endless=True)
 
     @operation("AI / chat", "Create Chat Events Ticket", access=BEARER_ANY_ROLE, status=201)
-    def ticket(self, request: Request) -> desk_shapes.FeedTicket:
+    def ticket(self, request: HttpRequest) -> desk_shapes.FeedTicket:
         """A one-time ticket for `GET /ai/chat/events?ticket=…`, which a browser can open."""
-        ticket = tokens.make_ticket(bearer_token(request._request))
+        ticket = tokens.make_ticket(bearer_token(request))
         return desk_shapes.FeedTicket(ticket=ticket, expires_in=tokens.TICKET_SECONDS)
 
     @operation("AI / chat", "Set Typing", access=BEARER_OR_VISITOR, status=204)

@@ -6,47 +6,46 @@ from typing import Any
 
 from django.conf import settings
 from django.db import Error
-from django.http import HttpResponseBase
-from rest_framework.request import Request
+from django.http import HttpRequest, HttpResponseBase
 
 from chatplatform.api.errors import json_response
 from chatplatform.web.live_updates import Listener
 from chatplatform.web.streaming import Events, InThread, ServerSent, StreamEvent, StreamingReply
-from chats.models import Message
 from chats.services.reply import incoming
+from chats.services.reply.incoming import Turn
 from chats.services.reply.streams import ReplyStream
 
 Shaper = Callable[[dict[str, Any]], dict[str, Any]]
 
 
+def as_it_is(shown: dict[str, Any]) -> dict[str, Any]:
+    """For callers who are shown all."""
+    return shown
+
+
 def respond(
-    request: Request,
-    message: Message,
+    request: HttpRequest,
+    turn: Turn,
     *,
     reply: str = "wait",
-    is_new: bool = False,
-    shape: Shaper = dict,
-    message_shape: Shaper = dict,
+    shape: Shaper = as_it_is,
+    message_shape: Shaper = as_it_is,
 ) -> HttpResponseBase:
     """The response to a stored message; `reply` is `none`, `async`, `wait` or `stream`.
 
-    `is_new`: this request stored it. `shape` turns the `ChatTurn` into the body, `message_shape`
-    the message that a stream begins with; left out, they are shown as they are. A client that
-    accepts `text/event-stream` gets a `wait` as a stream.
+    `shape` turns the `ChatTurn` into the body, `message_shape` the message that a stream begins
+    with; left out, they are shown as they are. A client that accepts `text/event-stream` gets a
+    `wait` as a stream.
     """
     if reply == "wait" and "text/event-stream" in request.headers.get("Accept", ""):
         reply = "stream"
-    describe = incoming.describe_new_turn if is_new else incoming.describe_turn
-    turn = describe(message, reply_requested=reply != "none")
-    if reply == "stream" or (reply == "wait" and turn["status"] == "pending"):
+    if reply == "stream" or (reply == "wait" and turn.shown["status"] == "pending"):
         return StreamingReply(
-            lambda listener, in_thread: _follow(
-                message, turn, (shape, message_shape), listener, in_thread
-            ),
+            lambda listener, in_thread: _follow(turn, (shape, message_shape), listener, in_thread),
             as_stream=reply == "stream",
             status_of=_http_status,
         )
-    return json_response(shape(turn), _http_status(turn))
+    return json_response(shape(turn.shown), _http_status(turn.shown))
 
 
 def _http_status(turn: dict[str, Any]) -> int:
@@ -54,16 +53,18 @@ def _http_status(turn: dict[str, Any]) -> int:
 
 
 async def _follow(
-    message: Message,
-    turn: dict[str, Any],
+    turn: Turn,
     shapes: tuple[Shaper, Shaper],
     listener: Listener,
     in_thread: InThread,
 ) -> Events:
-    """The turn's events; ends with `done`, at the latest after the longest wait."""
+    """The turn's events; ends with `done`, at the latest after the longest wait, or soon after the
+    process was told to stop.
+    """
     shape, message_shape = shapes
+    message, shown = turn
     ends_at = time.monotonic() + settings.REPLY_WAIT_SECONDS
-    yield ServerSent(StreamEvent.MESSAGE, message_shape(turn["message"]))
+    yield ServerSent(StreamEvent.MESSAGE, message_shape(shown["message"]))
     answered_with: str | None = str(message.pk)
     while answered_with:
         stream, answered_with = ReplyStream(answered_with).name, None
@@ -76,14 +77,16 @@ async def _follow(
                 # A later message of the burst: the reply to it is the reply to this one.
                 answered_with = data["message_id"]
                 break
-            turn = await in_thread(_refresh, message, turn)
-            if turn["status"] != "pending" or time.monotonic() > ends_at:
+            shown = await in_thread(_refresh, turn)
+            if shown["status"] != "pending":
                 break
-    yield ServerSent(StreamEvent.DONE, await in_thread(shape, turn))
+            if time.monotonic() > min(ends_at, listener.stopping.ends_at):
+                break
+    yield ServerSent(StreamEvent.DONE, await in_thread(shape, shown))
 
 
-def _refresh(message: Message, turn: dict[str, Any]) -> dict[str, Any]:
+def _refresh(turn: Turn) -> dict[str, Any]:
     try:
-        return incoming.describe_turn(message, reply_requested=True)
+        return turn.shown | incoming.outcome(turn.message)
     except Error:
-        return turn  # The database is away for a moment; it is read again soon.
+        return turn.shown  # The database is away for a moment; it is read again soon.

@@ -11,7 +11,7 @@ from chats.shapes.visitor import (
     VisitorMessages,
     VisitorTurn,
 )
-from chats.views.reply_responses import Shaper
+from chats.views.reply_responses import Shaper, as_it_is
 from identity.auth import Principal
 
 # What the operations that a page may call are documented to answer.
@@ -34,9 +34,9 @@ def chat(caller: Principal, row: models.Conversation) -> Conversation | VisitorC
 
 def message_shaper(caller: Principal) -> Shaper:
     """Turns a `Message` into what this caller is shown."""
-    return VisitorMessage.from_message if caller.is_page else dict
+    return VisitorMessage.from_message if caller.is_page else as_it_is
 
 
 def turn_shaper(caller: Principal) -> Shaper:
     """Turns a `ChatTurn` into what this caller is shown."""
-    return VisitorTurn.from_turn if caller.is_page else dict
+    return VisitorTurn.from_turn if caller.is_page else as_it_is

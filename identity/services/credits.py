@@ -116,6 +116,17 @@ def reserve(client_id: int, *, cost: int, reference: str, key_id: int | None = N
     raise refusal
 
 
+def are_left(client_id: int, *, cost: int, key_id: int | None = None) -> bool:
+    """Whether `cost` credits could be reserved, as it looks without the account's lock."""
+    try:
+        _ensure_within_cap(key_id, cost)
+    except InsufficientCredits:
+        return False
+    account = Subscription.objects.get(client_id=client_id)
+    is_unlimited = account.plan == Plan.UNLIMITED and account.is_active
+    return is_unlimited or _refusal(account, cost) is None
+
+
 def settle(client_id: int, *, used: int, reference: str) -> int:
     """Charge `used` credits, at most those reserved, and return the rest to the balance.
 
@@ -254,7 +265,7 @@ def _grant(account: Subscription, amount: int, reference: str) -> None:
 def _ensure_within_cap(key_id: int | None, cost: int) -> int | None:
     """The key, if it has a daily cap; raises InsufficientCredits if the cap does not hold the cost.
 
-    The account is locked: what its other calls reserve is known.
+    Who reserves holds the account's lock: what its other calls reserve is known.
     """
     if key_id is None:
         return None

@@ -3,8 +3,7 @@
 import uuid
 from typing import Any
 
-from django.http import HttpResponse
-from rest_framework.request import Request
+from django.http import HttpRequest, HttpResponse
 
 from chatplatform.api.error_shapes import Error
 from chatplatform.api.errors import json_response
@@ -127,7 +126,7 @@ class SubscriptionViewSet(TenantViewSet):
         status=204,
         also={403: Error, 404: Error, 409: Error},
     )
-    def receive_payment(self, request: Request, body: client_shapes.CreditPayment) -> None:
+    def receive_payment(self, request: HttpRequest, body: client_shapes.CreditPayment) -> None:
         """For the platform's payment provider: an order was paid, or will not be.
 
         Signed as in Standard Webhooks (`webhook-id`, `webhook-timestamp`, `webhook-signature`)
@@ -136,9 +135,7 @@ class SubscriptionViewSet(TenantViewSet):
         that ended otherwise is a 409 `order_closed`; another amount or reference than the order's
         is a 409 `payment_differs`.
         """
-        credit_orders.receive_payment(
-            body, raw=request._request.body, headers=request._request.headers
-        )
+        credit_orders.receive_payment(body, raw=request.body, headers=request.headers)
 
 
 class ApiKeyViewSet(TenantViewSet):

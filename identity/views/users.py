@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from django.http import HttpResponse
-from rest_framework.request import Request
+from django.http import HttpRequest, HttpResponse
 
 from chatplatform.api.error_shapes import Error
 from chatplatform.api.errors import json_response
@@ -111,9 +110,9 @@ class TokenViewSet(TenantViewSet):
         return json_response(response.model_dump(mode="json"), headers={"Pragma": "no-cache"})
 
     @operation("identity", "Revoke Token", access=BEARER_ANY_ROLE, status=204)
-    def revoke(self, request: Request) -> None:
+    def revoke(self, request: HttpRequest) -> None:
         """Sign out: end the sign-in of this access token, with its refresh tokens."""
-        tokens.revoke(bearer_token(request._request), by=self.user)
+        tokens.revoke(bearer_token(request), by=self.user)
 
 
 class PasswordResetViewSet(TenantViewSet):

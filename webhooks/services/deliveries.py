@@ -5,10 +5,10 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from chatplatform import jobs
+from chatplatform import jobs, partitions
 from chatplatform.api.errors import ApiError, Invalid
 from webhooks.delivery import Fault
 from webhooks.models import Delivery, DeliveryAttempt, DeliveryState, Event, Payload, WebhookConfig
@@ -148,6 +148,10 @@ def _in_range(
     return rows
 
 
+# Of events that are there: the lock keeps those who delete one waiting (`events._delete`).
+_LOCK_EVENTS = """
+SELECT id FROM webhooks_event WHERE id = ANY (%s) ORDER BY id FOR KEY SHARE
+"""
 # A delivery in flight is left alone.
 _REQUEUE = """
 INSERT INTO webhooks_delivery (client_id, event_id, config_id)
@@ -162,12 +166,16 @@ WHERE webhooks_delivery.lease_token IS NULL OR webhooks_delivery.due_at <= state
 
 def _queue(batch: list[Event], config_id: uuid.UUID) -> None:
     """Make deliveries due now, and store the bodies to send if they are missing."""
-    Payload.objects.bulk_create(
-        [Payload(event=event, body=webhook_shapes.encode_body(event)) for event in batch],
-        ignore_conflicts=True,
-    )
     with connection.cursor() as cursor:
-        cursor.execute(_REQUEUE, {"config": config_id, "events": [event.pk for event in batch]})
+        cursor.execute(_LOCK_EVENTS, [[event.pk for event in batch]])
+        stored = {pk for (pk,) in cursor.fetchall()}
+        bodies = [
+            Payload(event=event, body=webhook_shapes.encode_body(event))
+            for event in batch
+            if event.pk in stored
+        ]
+        Payload.objects.bulk_create(bodies, ignore_conflicts=True)
+        cursor.execute(_REQUEUE, {"config": config_id, "events": list(stored)})
 
 
 def retry(delivery: Delivery) -> bool:
@@ -223,17 +231,37 @@ def give_up(config_id: str) -> None:
 
 
 def purge_expired() -> None:
-    """Delete deliveries, attempts and payloads older than 30 days, in batches; events stay."""
+    """Drop the months of deliveries, attempts and payloads that ended 30 days ago; events stay.
+
+    A month with a delivery that waits, or was queued again since, stays whole until the next run.
+    """
     before = timezone.now() - RETENTION
-    old = Delivery.objects.filter(created_at__lt=before, due_at=None)
+
+    def has_recent(month: partitions.Month) -> bool:
+        rows = month.rows(Delivery, "event_id")
+        return rows.filter(Q(due_at__isnull=False) | Q(created_at__gte=before)).exists()
+
+    def has_deliveries(month: partitions.Month) -> bool:
+        return month.rows(Delivery, "event_id").exists()
+
+    partitions.drop_before(Delivery, before, is_needed=has_recent)
+    partitions.drop_before(Payload, before, is_needed=has_deliveries)
+    partitions.drop_before(DeliveryAttempt, before)
+    _purge_replayed(before)
+    WebhookConfig.objects.filter(deleted_at__lt=before).exclude(
+        Exists(Delivery.objects.filter(config_id=OuterRef("pk")))
+    ).delete()
+
+
+def _purge_replayed(before: datetime) -> None:
+    """Delete, in batches, what was sent again of events whose month was dropped before."""
+    is_older = Q(event_id__lt=partitions.first_kept_id(Delivery))
+    old = Delivery.objects.filter(is_older, created_at__lt=before, due_at=None)
     while ids := list(old.values_list("pk", flat=True)[: _BATCH * 4]):
         DeliveryAttempt.objects.filter(delivery_id__in=ids).delete()
         Delivery.objects.filter(pk__in=ids, due_at=None).delete()
-    orphans = Payload.objects.filter(event__created_at__lt=before).exclude(
+    orphans = Payload.objects.filter(is_older).exclude(
         Exists(Delivery.objects.filter(event_id=OuterRef("event_id")))
     )
     while payload_ids := list(orphans.values_list("pk", flat=True)[: _BATCH * 4]):
         Payload.objects.filter(pk__in=payload_ids).delete()
-    WebhookConfig.objects.filter(deleted_at__lt=before).exclude(
-        Exists(Delivery.objects.filter(config_id=OuterRef("pk")))
-    ).delete()

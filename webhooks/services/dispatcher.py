@@ -29,6 +29,7 @@ from django.utils import timezone
 
 from chatplatform import egress
 from chatplatform.crypto import CryptoError
+from chatplatform.jobs.stopping import Stop
 from chatplatform.observing import metrics
 from chatplatform.web import live_updates
 from webhooks import delivery
@@ -44,13 +45,14 @@ _TEST_THREADS = 16
 # Renewed while an attempt lasts. After a dispatcher died, its deliveries wait this long.
 LEASE_SECONDS = 10.0
 MAX_CLIENTS = 256
-# Between ticks: until a second after the last work, and at most while nobody signals any.
-_BUSY_SECONDS, _AWAKE_SECONDS, _IDLE_SECONDS = 0.003, 1.0, 0.5
+# Between ticks: until a second after the last work; while deliveries wait that are due, but not to
+# be sent yet; and at most while nobody signals any.
+_BUSY_SECONDS, _AWAKE_SECONDS, _WATCH_SECONDS, _IDLE_SECONDS = 0.003, 1.0, 0.5, 5.0
 _DRAIN_SECONDS = 3.0
 
 # Endpoints with due deliveries. The table may hold a long backlog of a dead receiver: this query
 # jumps from endpoint to endpoint in the index instead of reading through it.
-_WAITING = """
+_ENDPOINTS = """
 WITH RECURSIVE waiting AS (
     (SELECT config_id FROM webhooks_delivery WHERE due_at IS NOT NULL AND NOT is_test
      ORDER BY config_id LIMIT 1)
@@ -60,6 +62,21 @@ WITH RECURSIVE waiting AS (
             ORDER BY d.config_id LIMIT 1)
     FROM waiting w WHERE w.config_id IS NOT NULL
 )
+"""
+_NEXT_DUE = (
+    _ENDPOINTS
+    + """
+SELECT extract(epoch FROM least(
+    (SELECT min((SELECT min(d.due_at) FROM webhooks_delivery d
+                 WHERE d.config_id = w.config_id AND d.due_at IS NOT NULL AND NOT d.is_test))
+     FROM waiting w),
+    (SELECT min(due_at) FROM webhooks_delivery WHERE due_at IS NOT NULL AND is_test)
+) - statement_timestamp())::float8
+"""
+)
+_WAITING = (
+    _ENDPOINTS
+    + """
 SELECT {columns} FROM webhooks_webhookconfig c
 WHERE c.id IN (SELECT config_id FROM waiting) AND c.id <> ALL (%s::uuid[]) AND c.is_active
   AND (c.paused_until IS NULL OR c.paused_until <= statement_timestamp())
@@ -68,6 +85,7 @@ WHERE c.id IN (SELECT config_id FROM waiting) AND c.id <> ALL (%s::uuid[]) AND c
   AND EXISTS (SELECT FROM webhooks_delivery d WHERE d.config_id = c.id AND NOT d.is_test
               AND d.due_at <= statement_timestamp())
 """
+)
 _READY = _WAITING.format(columns="c.*") + "FOR NO KEY UPDATE OF c SKIP LOCKED"
 # Without locks: an idle dispatcher repeats this query.
 _ANY_DUE = (
@@ -79,28 +97,28 @@ _ANY_DUE = (
 # `due_at` is the end of the lease: deliveries of a dead dispatcher are due again after it.
 _LEASE = """
 WITH leased AS (
-    SELECT d.id, d.lease_token AS lost_lease FROM (
+    SELECT d.id, d.event_id, d.lease_token AS lost_lease FROM (
         SELECT a.config_id, a.cap - (
             SELECT count(*) FROM webhooks_delivery s
             WHERE s.config_id = a.config_id AND s.lease_token IS NOT NULL AND NOT s.is_test
               AND s.due_at > statement_timestamp()) AS room
         FROM unnest(%(configs)s::uuid[], %(caps)s::int[]) AS a (config_id, cap)) AS r,
     LATERAL (
-        SELECT id, lease_token FROM webhooks_delivery
+        SELECT id, event_id, lease_token FROM webhooks_delivery
         WHERE config_id = r.config_id AND NOT is_test AND due_at <= statement_timestamp()
         ORDER BY due_at, id LIMIT GREATEST(r.room, 0) FOR UPDATE SKIP LOCKED) AS d
     UNION ALL
-    SELECT t.id, t.lease_token FROM (
-        SELECT id, lease_token FROM webhooks_delivery
+    SELECT t.id, t.event_id, t.lease_token FROM (
+        SELECT id, event_id, lease_token FROM webhooks_delivery
         WHERE is_test AND due_at <= statement_timestamp()
         ORDER BY due_at, id LIMIT %(tests)s FOR UPDATE SKIP LOCKED) AS t
 )
 UPDATE webhooks_delivery d
 SET lease_token = gen_random_uuid(), attempts = d.attempts + 1,
     due_at = statement_timestamp() + make_interval(secs => %(lease)s)
-FROM leased JOIN webhooks_delivery own ON own.id = leased.id
-     JOIN webhooks_payload p ON p.event_id = own.event_id
-WHERE d.id = leased.id
+FROM leased JOIN webhooks_payload p ON p.event_id = leased.event_id
+-- The event names the month, so that the others are not looked into.
+WHERE d.id = leased.id AND d.event_id = leased.event_id
 RETURNING d.id, d.config_id, d.lease_token, d.attempts, d.attempts_before, d.is_test,
     d.event_id, p.body, leased.lost_lease
 """
@@ -126,13 +144,14 @@ FROM written w JOIN ended e ON e.id = w.id
 RETURNING delivery_id
 """
 
-# Attempts of dispatchers that died while sending: their outcome is unknown.
+# Attempts of dispatchers that died while sending: their outcome is unknown. The deliveries are
+# locked, so no attempt is recorded twice.
 _RECORD_INTERRUPTED = """
 INSERT INTO webhooks_deliveryattempt
     (client_id, delivery_id, number, error, response_excerpt, created_at)
 SELECT client_id, id, attempts - 1, 'interrupted', '', statement_timestamp()
-FROM webhooks_delivery WHERE id = ANY (%s)
-ON CONFLICT (delivery_id, number) DO NOTHING
+FROM webhooks_delivery d WHERE id = ANY (%s) AND NOT EXISTS (
+    SELECT FROM webhooks_deliveryattempt a WHERE a.delivery_id = d.id AND a.number = d.attempts - 1)
 """
 
 # The interrupted attempt was the last one: do not repeat it.
@@ -150,9 +169,10 @@ class _EndpointClient:
     used_at: float = field(default_factory=time.monotonic)
 
 
-def run(stop: threading.Event) -> None:
+def run(stop: Stop) -> None:
     """Deliver until `stop` is set; then finish requests in flight or hand them back."""
     dispatcher = Dispatcher()
+    stop.wakes(dispatcher.woken)
     live_updates.set_on_signal(dispatcher.woken, DELIVERIES)
     try:
         _deliver(dispatcher, stop)
@@ -174,8 +194,10 @@ def _deliver(dispatcher: "Dispatcher", stop: threading.Event) -> None:
             log.warning("database away, trying again: %s", exc)
             connection.close()
             stop.wait(1)
+        if stop.is_set():
+            return
         is_idle = time.monotonic() - busy_at > _AWAKE_SECONDS
-        dispatcher.woken.wait(_IDLE_SECONDS if is_idle else _BUSY_SECONDS)
+        dispatcher.woken.wait(_seconds_to_next() if is_idle else _BUSY_SECONDS)
 
 
 class Dispatcher:
@@ -362,6 +384,17 @@ def _is_anything_due(full: Sequence[uuid.UUID]) -> bool:
     with connection.cursor() as cursor:
         cursor.execute(_ANY_DUE, [list(full)])
         return cursor.fetchone() is not None
+
+
+def _seconds_to_next() -> float:
+    """How long to wait before the next tick, if no delivery is signalled meanwhile."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(_NEXT_DUE)
+            (seconds,) = cursor.fetchone()
+    except Error:
+        return _WATCH_SECONDS  # the next tick says it
+    return _IDLE_SECONDS if seconds is None else min(max(seconds, _WATCH_SECONDS), _IDLE_SECONDS)
 
 
 def _without_exhausted(rows: list[Any]) -> list[Any]:

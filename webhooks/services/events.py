@@ -4,39 +4,25 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
+from django.conf import settings
 from django.db import connection
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from chatplatform.api import pagination
+from chatplatform import partitions
 from chatplatform.api.errors import NotFound
 from chatplatform.api.shapes import as_json
-from chatplatform.ids import uuid7
+from chatplatform.ids import first_id, uuid7
 from chatplatform.web import live_updates
 from identity.models import Client
 from webhooks.models import Delivery, DeliveryAttempt, Event, FeedEntry, Payload
-from webhooks.services import feed_order
+from webhooks.services import event_json, feed_order
 from webhooks.shapes import webhook as webhook_shapes
 
-# One statement: the event, a delivery for each endpoint that takes its type, and the body to send
-# if there is a delivery. A client without endpoints costs an index lookup and no round trip.
+# The event, a delivery for each endpoint that takes its type, and the body to send if there is one.
 _ANNOUNCE = """
-WITH event AS (
-    INSERT INTO webhooks_event (id, client_id, type, conversation_id, sequence, data, created_at)
-    VALUES (%(id)s, %(client)s, %(type)s, %(conversation)s, %(sequence)s, %(data)s::jsonb, %(now)s)
-), unnumbered AS (
-    INSERT INTO webhooks_unnumberedevent (client_id, event_id) VALUES (%(client)s, %(id)s)
-), queued AS (
-    INSERT INTO webhooks_delivery (client_id, event_id, config_id, is_test)
-    SELECT %(client)s, %(id)s, c.id, %(only)s::uuid IS NOT NULL FROM webhooks_webhookconfig c
-    WHERE c.client_id = %(client)s
-      AND (c.id = %(only)s::uuid
-           OR %(only)s::uuid IS NULL AND c.is_active
-              AND (c.event_types = '{}' OR %(type)s = ANY (c.event_types)))
-    RETURNING 1
-)
-INSERT INTO webhooks_payload (event_id, body)
-SELECT %(id)s, %(body)s::bytea WHERE EXISTS (SELECT FROM queued)
+SELECT webhooks_announce(%(id)s, %(client)s, %(type)s, %(data)s, %(conversation)s, %(sequence)s,
+    %(now)s, %(only)s)
 """
 # The live channel that wakes the dispatchers.
 DELIVERIES = "deliveries"
@@ -75,17 +61,19 @@ def announce(
         "sequence": sequence,
         "data": as_json(data).decode(),
         "now": event.created_at,
-        "body": webhook_shapes.encode_body(event),
         "only": only_to,
     }
     with connection.cursor() as cursor:
         cursor.execute(_ANNOUNCE, params)
-        has_deliveries = cursor.rowcount == 1  # a body is stored if somebody takes the event
+        (has_deliveries,) = cursor.fetchone()
     event._state.adding = False
-    live_updates.signal_on_commit(feed_channel(client_id))
-    if has_deliveries:
-        live_updates.signal_on_commit(DELIVERIES)
+    live_updates.signal_on_commit(*channels_of(client_id, has_deliveries=has_deliveries))
     return event
+
+
+def channels_of(client_id: int, *, has_deliveries: bool) -> list[str]:
+    """The live channels in which a new event is signalled."""
+    return [feed_channel(client_id), *([DELIVERIES] if has_deliveries else [])]
 
 
 def read_feed(client: Client, after: int = START, limit: int = 100) -> list[FeedEntry]:
@@ -146,6 +134,33 @@ def _delete(rows: QuerySet[Event]) -> None:
     rows.only("pk").delete()
 
 
+_DELETE_ENTRIES = """
+DELETE FROM webhooks_feedentry WHERE event_id IN (
+    SELECT event_id FROM webhooks_feedentry WHERE event_id < %s LIMIT 10000)
+"""
+
+
+def purge_expired() -> None:
+    """Drop the months of events that are no longer kept (EVENT_MONTHS), and their feed entries.
+
+    A month with deliveries that are kept stays with them.
+    """
+    if not settings.EVENT_MONTHS:
+        return
+    before = partitions.month_after(partitions.month_of(timezone.now()), -settings.EVENT_MONTHS)
+
+    def has_deliveries(month: partitions.Month) -> bool:
+        return month.rows(Delivery, "event_id").exists()
+
+    partitions.drop_before(Event, before, is_needed=has_deliveries)
+    gone = min(first_id(before), partitions.first_kept_id(Event))
+    with connection.cursor() as cursor:
+        while True:
+            cursor.execute(_DELETE_ENTRIES, [gone])
+            if not cursor.rowcount:
+                break
+
+
 def get(client: Client, event_id: str) -> Event:
     """One event; 404 if the client has none with this id."""
     row_id = webhook_shapes.row_id(event_id)
@@ -157,17 +172,12 @@ def get(client: Client, event_id: str) -> Event:
 
 
 def page(client: Client, query: webhook_shapes.EventsQuery) -> dict[str, Any]:
-    """A page of the log, newest first or as the feed; four statements whatever its length."""
+    """A page of the log, newest first or as the feed."""
     feed_order.number_events(client.pk)
     rows = _filtered(FeedEntry.objects.for_client(client), query)
     is_feed = query.order == "asc"
-    result = pagination.page(
-        rows.select_related("event").prefetch_related("event__deliveries__log"),
-        query,
-        by="position" if is_feed else "-position",
-        shape=lambda entry: webhook_shapes.Event.from_row(entry.event),
-        resumable=is_feed,
-    )
+    by = "position" if is_feed else "-position"
+    result = event_json.list_page(rows, query, by=by, resumable=is_feed)
     if is_feed:
         result["next_cursor"] = result.pop("resume_cursor")
     return result

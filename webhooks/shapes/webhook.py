@@ -211,7 +211,7 @@ class Event(StoredEvent):
         return {
             **envelope(row),
             "data": row.data,
-            "is_thin": _is_thin(_whole_body(row)),
+            "is_thin": _is_large(_whole_body(row)),
             "deliveries": [WebhookDelivery.from_row(delivery) for delivery in deliveries],
         }
 
@@ -231,14 +231,21 @@ def envelope(row: models.Event) -> dict[str, Any]:
 def encode_body(row: models.Event) -> bytes:
     """The body of a delivery; without `data` if it would be larger than 20 KB."""
     body = _whole_body(row)
-    return as_json({**envelope(row), "is_thin": True, "data": None}) if _is_thin(body) else body
+    return as_json({**envelope(row), "is_thin": True, "data": None}) if _is_large(body) else body
 
 
 def _whole_body(row: models.Event) -> bytes:
     return as_json({**envelope(row), "is_thin": False, "data": row.data})
 
 
-def _is_thin(body: bytes) -> bool:
+def is_thin(event: dict[str, Any]) -> bool:
+    """Whether the delivery of an event, as this shape has it, goes without its data."""
+    return _is_large(
+        as_json({name: value for name, value in event.items() if name != "deliveries"})
+    )
+
+
+def _is_large(body: bytes) -> bool:
     return len(body) > MAX_BODY_BYTES
 
 

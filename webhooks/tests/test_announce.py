@@ -3,8 +3,7 @@
 import uuid
 
 import orjson
-import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from webhooks.models import Delivery, Event, Payload, WebhookConfig
@@ -25,14 +24,6 @@ def test_a_rollback_announces_nothing(client_a, endpoint):
         announce(client_a.pk, "thing.done", {})
         transaction.set_rollback(True)
     assert Event.objects.count() == Delivery.objects.count() == Payload.objects.count() == 0
-
-
-def test_a_sequence_number_is_unique(client_a):
-    chat = uuid.uuid4()
-    announce(client_a.pk, "thing.done", {}, conversation_id=chat, sequence=1)
-    with pytest.raises(IntegrityError), transaction.atomic():
-        announce(client_a.pk, "thing.done", {}, conversation_id=chat, sequence=1)
-    assert Event.objects.count() == 1
 
 
 def test_nothing_is_queued_without_an_endpoint(client_a, client_b, make_endpoint):

@@ -11,14 +11,13 @@ from django.utils import timezone
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from chatplatform import signatures
-from chatplatform.testing import run_before, run_jobs
+from chatplatform.testing import make_month, run_before, run_jobs, written_at
 from webhooks import delivery
 from webhooks.delivery import RETRY_DELAYS, Fault, Outcome
 from webhooks.models import (
     Delivery,
     DeliveryAttempt,
     DeliveryState,
-    Event,
     Payload,
     WebhookConfig,
 )
@@ -434,10 +433,11 @@ def test_an_old_event_keeps_its_body_while_its_delivery_waits(
     client_a, listening, receiver, deliver, make_due
 ):
     receiver.script = "status:500"
-    event = announce(client_a.pk, "message.created", {"n": 1})
+    long_ago = timezone.now() - deliveries.RETENTION - timedelta(days=31)
+    make_month(long_ago, Delivery, Payload)
+    with written_at(long_ago):
+        event = announce(client_a.pk, "message.created", {"n": 1})
     deliver()
-    long_ago = timezone.now() - deliveries.RETENTION - timedelta(hours=1)
-    Event.objects.update(created_at=long_ago)
     Delivery.objects.update(created_at=long_ago)
     deliveries.purge_expired()
     receiver.script = "fine"

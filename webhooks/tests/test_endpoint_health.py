@@ -8,10 +8,10 @@ from django.core import mail
 from django.utils import timezone
 
 from chatplatform.models import Job, JobState
-from chatplatform.testing import run_jobs
+from chatplatform.testing import make_month, run_jobs, written_at
 from identity.models import AuditEvent, Role, User
 from identity.testing import make_person
-from webhooks.models import Delivery, DeliveryState, WebhookConfig
+from webhooks.models import Delivery, DeliveryState, Payload, WebhookConfig
 from webhooks.services import announce, deliveries
 from webhooks.tasks import clean_up
 
@@ -148,20 +148,22 @@ def test_one_success_resets_the_health(client_a, failing, receiver, deliver):
 
 
 def test_old_deliveries_are_purged_and_events_stay(client_a, listening, deliver):
-    announce(client_a.pk, "message.created", {})
+    long_ago = timezone.now() - deliveries.RETENTION - timedelta(days=32)
+    longer_ago = long_ago - timedelta(days=32)
+    for moment in (long_ago, longer_ago):
+        make_month(moment, Delivery, Payload)
+    with written_at(long_ago):
+        event = announce(client_a.pk, "message.created", {})
     deliver()
     clean_up()
-    assert Delivery.objects.count() == 1
-    event = Delivery.objects.get().event
-    long_ago = timezone.now() - deliveries.RETENTION - timedelta(hours=1)
-    Delivery.objects.update(created_at=long_ago)
-    type(event).objects.update(created_at=long_ago)
-    waiting = announce(client_a.pk, "message.created", {})
-    Delivery.objects.filter(event_id=waiting.pk).update(created_at=long_ago)
+    assert Delivery.objects.count() == 1, "its delivery is of today"
+    with written_at(longer_ago):
+        waiting = announce(client_a.pk, "message.created", {})
+    Delivery.objects.update(created_at=longer_ago)
     clean_up()
     assert list(Delivery.objects.values_list("event_id", flat=True)) == [waiting.pk]
-    assert type(event).objects.count() == 2
-    assert (
-        not hasattr(event, "payload")
-        or not type(event.payload).objects.filter(pk=event.pk).exists()
-    )
+    assert list(Payload.objects.values_list("event_id", flat=True)) == [waiting.pk]
+    assert set(type(event).objects.values_list("pk", flat=True)) == {event.pk, waiting.pk}
+    Delivery.objects.update(due_at=None)
+    clean_up()
+    assert not Delivery.objects.exists()

@@ -4,12 +4,13 @@ import uuid
 from datetime import timedelta
 
 import pytest
+from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
 from chatplatform.models import Job
-from chatplatform.testing import run_jobs
+from chatplatform.testing import idle_transaction, run_jobs
 from webhooks.models import Delivery, DeliveryState, Event, Payload, WebhookConfig
-from webhooks.services import announce
+from webhooks.services import announce, deliveries
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PATH = "/webhook/events/{}/replay"
@@ -49,6 +50,24 @@ def test_a_replay_restarts_the_attempts(ann, delivered, receiver, deliver, make_
         make_due()
     row = Delivery.objects.get()
     assert (row.attempts, row.state, row.due_at) == (20, DeliveryState.GAVE_UP, None)
+
+
+def test_an_event_that_was_deleted_meanwhile_is_not_queued(delivered, client_a, listening):
+    stale = Event.objects.get()
+    stale.delete()
+    stale.pk = delivered.pk
+    assert not Payload.objects.exists()
+    deliveries._queue([stale], listening.pk)
+    assert not Delivery.objects.exists()
+    assert not Payload.objects.exists(), "nobody would ever delete its body"
+
+
+def test_a_replay_waits_for_who_deletes_its_event(delivered, listening):
+    with idle_transaction(lambda: Event.objects.select_for_update().get()), transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL lock_timeout = '100ms'")
+        with pytest.raises(OperationalError):
+            deliveries._queue([delivered], listening.pk)
 
 
 def test_to_an_endpoint_created_later(ann, client_a, make_endpoint, make_receiver, deliver):

@@ -1,6 +1,7 @@
 """Get Webhook Events and Get Webhook Event: the log, newest first."""
 
 import uuid
+from typing import Any
 
 import pytest
 
@@ -92,3 +93,52 @@ def test_pages_newest_first(ann, client_a):
         if cursor is None:
             break
     assert seen == announced[::-1]
+
+
+def test_an_event_in_a_list_is_the_event_itself(ann, client_a, endpoint, make_endpoint):
+    other = make_endpoint(client_a)
+    words = '\\"\n\x1f\u2028👋 ' * 5
+    chat = uuid.uuid4()
+    written: list[dict[str, Any]] = [
+        {},
+        {"words": words, "numbers": [1e-7, 1.5, 2**53], "nothing": None, "nested": {"a": [{}]}},
+        {"words": "x" * 19_300},
+        {"words": "x" * 30_000},
+        # As PostgreSQL writes it, it is too long; as we send it, it is not.
+        {"many": [0] * 9_000},
+    ]
+    for number, data in enumerate(written, start=1):
+        announce(client_a.pk, "thing.done", data, conversation_id=chat, sequence=number)
+    announce(client_a.pk, "thing.done", {"n": 1})
+    first, *others = Delivery.objects.order_by("pk")
+    for number, (status, error) in enumerate([(500, "bad_status"), (None, "timeout")], start=1):
+        DeliveryAttempt.objects.create(
+            client=client_a, delivery=first, number=number, http_status=status, duration_ms=12,
+            error=error, response_excerpt=words,
+        )  # fmt: skip
+    changes = {"attempts": 2, "state": DeliveryState.FAILED, "lease_token": uuid.uuid4()}
+    Delivery.objects.filter(pk=first.pk).update(**changes)
+    Delivery.objects.filter(pk=others[0].pk).update(due_at=None, state=DeliveryState.GAVE_UP)
+    items = ann.get(PATH).json()["items"]
+    assert len(items) == 6
+    assert {each["config_id"] for each in items[0]["deliveries"]} == {
+        str(endpoint.pk),
+        str(other.pk),
+    }
+    assert [item["is_thin"] for item in reversed(items)] == [
+        False,
+        False,
+        False,
+        True,
+        False,
+        False,
+    ]
+    for item in items:
+        one = ann.get(f"{PATH}/{item['id']}").json()
+        assert item == one
+        assert list(item) == list(one)
+        for made, own in zip(item["deliveries"], one["deliveries"], strict=True):
+            assert list(made) == list(own)
+            assert [list(each) for each in made["attempts"]] == [
+                list(each) for each in own["attempts"]
+            ]

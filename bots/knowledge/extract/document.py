@@ -16,6 +16,9 @@ CODE_LINE = "\u2028"
 # What is longer is no example, but a text.
 _MAX_CODE_LINES = 25
 
+# A longer first cell of a row is a text, and no name.
+_MAX_NAME_WORDS = 12
+
 _UNSAFE = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufeff\ud800-\udfff]")
 
 
@@ -73,6 +76,14 @@ def labelled_row(header: Mapping[int, str], row: Mapping[int, str]) -> str:
         if value:
             lines.append(f"{name}: {value}" if name else value)
     return "\n".join(lines)
+
+
+def headed_row(table: str, header: Mapping[int, str], row: Mapping[int, str]) -> str:
+    """The heading of a row: its table, and the words of its first column, which say what it is."""
+    first = min(header, default=None)
+    name = " ".join(row.get(first, "").split()) if first is not None else ""
+    is_name = any(map(str.isalpha, name)) and len(name.split()) <= _MAX_NAME_WORDS
+    return " > ".join(filter(None, (table, name if is_name else "")))
 
 
 def check_length(characters: int) -> None:

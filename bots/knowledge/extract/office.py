@@ -15,6 +15,7 @@ from bots.knowledge.extract.document import (
     SectionBuilder,
     TitleAndSections,
     check_length,
+    headed_row,
     labelled_row,
 )
 
@@ -288,7 +289,7 @@ def _table(name: str, rows: Iterator[tuple[dict[int, str], bool]]) -> Iterator[S
             header = values if all_words else {}
             if all_words:
                 continue
-        yield Section(name, labelled_row(header or {}, values))
+        yield Section(headed_row(name, header or {}, values), labelled_row(header or {}, values))
 
 
 def read_pptx(path: Path) -> TitleAndSections:

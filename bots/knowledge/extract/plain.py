@@ -9,6 +9,8 @@ from bots.knowledge.extract.document import Section, SectionBuilder
 _NUMBERED = re.compile(r"^(?:[IVX]{1,5}|\d{1,2}(?:\.\d{1,2})*)[.)]?\s+\w")
 _ITEM = re.compile(r"\s*(?:[-*•–·▪◦]|\(?\d{1,3}[.)]|[a-zA-Z][.)])\s")
 _BULLET = re.compile(r"^[-*•–]\s+")
+# A text that begins so heads nothing: what is indented below it goes on with it.
+_ASKED_OR_ANSWERED = re.compile(r"\s*(?:Q|A|Question|Answer|Frage|Antwort|Hỏi|Đáp)\s*[:.]\s")
 _RULE = re.compile(r"\s*([^\w\s])\1{4,}\s*")
 # What stands above and below each manual page: "GREP(1)      User Commands      GREP(1)".
 _OF_MANUAL = re.compile(r"\S+(?: \S+)* {3,}\S.* {3,}[\w.+-]+\(\d\w*\)\s*")
@@ -150,6 +152,8 @@ def _side_heading(paragraph: str, following: str) -> tuple[str, str]:
     if rest and (_ITEM.match(lines[0]) or below.lstrip()[:1].islower()):
         is_head = False
     if not rest and (count > 2 or (head.endswith(".") and not _ITEM.match(head))):
+        is_head = False
+    if _ASKED_OR_ANSWERED.match(lines[0]):
         is_head = False
     if not is_head or _ITEM.match(below) or len(below.split()) < _MIN_WORDS_BELOW:
         return "", paragraph

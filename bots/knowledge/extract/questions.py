@@ -12,6 +12,8 @@ _ANSWER = re.compile(r"^(?:A|Answer|Trả lời|Đáp)\s*[.:]\s+")
 _ITEM = re.compile(r"\s*(?:[-*•–·▪◦]|\(?\d{1,3}[.)])\s")
 _ASKS = ("?", "？", "؟")
 MAX_QUESTION_WORDS = 45
+# "Have you seen the message above?" goes on with the text, and says nothing away from it.
+_POINTS_BACK = re.compile(r"\b(?:above|oben|phía trên|ở trên)\b", re.IGNORECASE)
 
 
 def as_headings(sections: Iterable[Section]) -> list[Section]:
@@ -46,6 +48,8 @@ def _question(paragraph: str) -> tuple[str, str]:
         if text.endswith(_ASKS) and len(text.split()) <= MAX_QUESTION_WORDS:
             # In "Which colour? - red - blue" the question announces a list.
             if count < len(lines) and _ITEM.match(lines[count]):
+                break
+            if _POINTS_BACK.search(text):
                 break
             return _NUMBER.sub("", text), "\n".join(lines[count:])
     return "", paragraph

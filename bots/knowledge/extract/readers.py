@@ -17,6 +17,7 @@ from bots.knowledge.extract.document import (
     TitleAndSections,
     as_written,
     clean,
+    headed_row,
     labelled_row,
 )
 
@@ -58,7 +59,8 @@ def read_csv(path: Path) -> TitleAndSections:
     if not rows:
         return "", []
     header = {column: name.strip() for column, name in enumerate(rows[0])}
-    return "", [Section("", labelled_row(header, dict(enumerate(row)))) for row in rows[1:]]
+    cells = (dict(enumerate(row)) for row in rows[1:])
+    return "", [Section(headed_row("", header, row), labelled_row(header, row)) for row in cells]
 
 
 def read_text(path: Path) -> TitleAndSections:

@@ -40,6 +40,7 @@ _LETTERS = str.maketrans(
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 _CLAUSE = re.compile(r"[.!?;:,…\n。！？；，、؟،؛।]+")
 _SENTENCE = re.compile(r"[.!?;…\n。！？；؟؛।]+")
+_NO_WORD = re.compile(r"[^a-z0-9']")  # of ASCII
 _STRETCHED = re.compile(r"(.)\1{2,}")
 _SLOT = re.compile(r"\{(\w+)([*?]?)\}")
 _MAX_CHARACTERS, _MAX_SMALL = 300, 120
@@ -56,19 +57,39 @@ _AROUND_ANSWER = " \t\n.,;:!\"'()«»“”„。，、！：;-–"
 class Heard:
     """A customer's message in the form that phrases are compared in."""
 
+    text: str
     message: str
-    clauses: tuple[str, ...]
-    sentences: tuple[str, ...]
+    words: frozenset[str]
 
     @classmethod
     def of(cls, text: str) -> "Heard":
         text = text[:_MAX_CHARACTERS].replace(_AS_PICTURE, "")
-        parts = (tuple(filter(None, map(plain, cut.split(text)))) for cut in (_CLAUSE, _SENTENCE))
-        return cls(plain(text), *parts)
+        message = plain(text)
+        return cls(text, message, frozenset(message.split()))
+
+    @cached_property
+    def clauses(self) -> tuple[str, ...]:
+        return self._cut(_CLAUSE)
+
+    @cached_property
+    def sentences(self) -> tuple[str, ...]:
+        return self._cut(_SENTENCE)
+
+    def _cut(self, between: re.Pattern[str]) -> tuple[str, ...]:
+        return tuple(filter(None, map(plain, between.split(self.text))))
 
 
 def plain(text: str) -> str:
     """Words in small letters without accents, with single spaces. Stretched words are shortened."""
+    if text.isascii():
+        simple = _NO_WORD.sub(" ", text.lower().replace("`", "'"))
+    else:
+        simple = _without_accents(text)
+    words = (word.strip("'") for word in simple.split())
+    return _STRETCHED.sub(r"\1", " ".join(filter(None, words)))
+
+
+def _without_accents(text: str) -> str:
     text = unicodedata.normalize("NFKC", text).casefold().translate(_LETTERS)
     letters: list[str] = []
     base = ""
@@ -80,8 +101,7 @@ def plain(text: str) -> str:
             base = letter
         if category != "Cf":
             letters.append(letter if category[0] in "LMN" or letter == "'" else " ")
-    words = unicodedata.normalize("NFC", "".join(letters)).translate(_LETTERS).split()
-    return _STRETCHED.sub(r"\1", " ".join(word for word in (w.strip("'") for w in words) if word))
+    return unicodedata.normalize("NFC", "".join(letters)).translate(_LETTERS)
 
 
 class Phrasebook:
@@ -89,6 +109,7 @@ class Phrasebook:
 
     def __init__(self, code: str, data: dict[str, Any], everywhere: dict[str, list[str]]) -> None:
         self.code = code
+        self._is_dense = code in _DENSE
         self.says: dict[str, str] = data["says"]
         self.labels: dict[str, str] = data["labels"]
         self._hears: dict[str, list[str]] = {
@@ -100,21 +121,20 @@ class Phrasebook:
     def small_talk(self, heard: Heard) -> SmallTalk | None:
         """What the message is, if it is nothing more than that."""
         message = self._joined(heard.message)
-        if len(message) > _MAX_SMALL or not self._knows(message, self._small_words):
+        if len(message) > _MAX_SMALL or not self._knows(heard):
             return None
         kinds = self._small_talk.items()
         return next((kind for kind, pattern in kinds if pattern.fullmatch(message)), None)
 
     def is_spoken_in(self, heard: Heard) -> bool:
         """Whether the message is small talk or a request that tells this language."""
-        message = self._joined(heard.message)
-        has_own_words = self._is_dense or not self._own_words.isdisjoint(message.split())
+        has_own_words = self._is_dense or not self._own_words.isdisjoint(heard.words)
         return (has_own_words and self.small_talk(heard) is not None) or self.asks_for_person(heard)
 
     def asks_for_person(self, heard: Heard) -> bool:
         """Whether the message asks for a human being."""
         message = self._joined(heard.message)
-        if not any(word in message for word in self._persons) or self.small_talk(heard):
+        if not any(map(message.__contains__, self._persons)) or self.small_talk(heard):
             return False
         clauses = [
             clause for clause in map(self._joined, heard.clauses) if not self._is_aside(clause)
@@ -333,16 +353,12 @@ class Phrasebook:
     def _start(self) -> str:
         return "" if self._is_dense else "(?<![^ ])"
 
-    @property
-    def _is_dense(self) -> bool:
-        return self.code in _DENSE
-
     def _joined(self, words: str) -> str:
         """Words as the patterns expect them: each with a space behind it, or without any."""
         return words.replace(" ", "") if self._is_dense else f"{words} "
 
-    def _knows(self, message: str, words: frozenset[str]) -> bool:
-        return self._is_dense or words.issuperset(message.split())
+    def _knows(self, heard: Heard) -> bool:
+        return self._is_dense or heard.words <= self._small_words
 
     def _patterns(self, name: str) -> str:
         return "(?:" + "|".join(map(self._pattern, self._person[name])) + ")"
@@ -422,7 +438,7 @@ def languages_of(text: str) -> list[str]:
     What people say everywhere, such as "ok" and "hello", tells no language.
     """
     heard = Heard.of(text)
-    if _words_used_everywhere().issuperset(heard.message.split()):
+    if heard.words <= _words_used_everywhere():
         return []
     return [book.code for book in all_books().values() if book.is_spoken_in(heard)]
 

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand
 from chatplatform.celery import app
 from chatplatform.jobs import heartbeat
 from chatplatform.jobs.relay import Relay
+from chatplatform.jobs.stopping import Stop
 from chatplatform.observing import exporter
 
 
@@ -17,9 +18,14 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         app.loader.import_default_modules()
-        stop = threading.Event()
+        stop = Stop()
+
+        def end(*_: object) -> None:
+            # Not here: a signal may come while this thread holds the lock of an event.
+            threading.Thread(target=stop.set).start()
+
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: stop.set())
+            signal.signal(number, end)
         heartbeat.start("relay")
         exporter.start(readers=True)
         Relay().run(stop)

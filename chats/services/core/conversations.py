@@ -1,6 +1,5 @@
 """Conversations: opening, finding and locking them, and their own events."""
 
-import uuid
 from datetime import datetime
 from typing import Any, Required, TypedDict, Unpack
 
@@ -12,7 +11,7 @@ from bots.models import Bot
 from bots.services import bots
 from chatplatform.api.errors import ApiError, Invalid, NotFound
 from chats.models import AssignType, Conversation, Customer, LockedConversation, Status
-from chats.services.core import customers, fast_sql, staff_notifications, visitors
+from chats.services.core import customers, staff_notifications, visitors
 from chats.shapes import conversation as conversation_shapes
 from chats.shapes.people import CustomerInfo
 from identity.auth import Principal
@@ -145,17 +144,6 @@ def lock(chat: Conversation) -> LockedConversation:
     if row is None:
         raise NotFound  # deleted meanwhile
     return LockedConversation(row)
-
-
-def lock_visible(caller: Principal, chat_id: uuid.UUID) -> fast_sql.MessageTarget:
-    """`lock`, in one statement, of a conversation that the caller may see; 404 for any other."""
-    target = fast_sql.lock_chat(caller, chat_id) or fast_sql.lock_chat(caller, chat_id)
-    if target is None:
-        raise NotFound
-    if target.chat.status == Status.OPEN:
-        return target
-    # Opening it again needs more of the other rows.
-    return fast_sql.MessageTarget.from_chat(lock(target.chat))
 
 
 def announce_change(chat: LockedConversation, event_type: str, **more: Any) -> None:

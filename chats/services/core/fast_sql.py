@@ -1,56 +1,57 @@
-"""The most frequent statements, in SQL (see docs/decisions/0011).
+"""The most frequent statements, in SQL, and the functions of the database that store messages.
 
-They read and lock the same rows as the ORM would; but the client is the key's own, which is at
-most a second old.
+`chats_count_message` and `chats_receive_message` are in `chats/migrations/0008_store_message.sql`;
+why: docs/decisions/0027.
 """
 
 import uuid
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Any, Self
+from typing import Any
 
 from django.db import connection
 
+from bots.knowledge import language as languages
+from chatplatform.api.request_context import current_request_id
+from chatplatform.ids import uuid7
+from chatplatform.jobs import registry
 from chatplatform.sql import Columns
-from chats.models import Conversation, LockedConversation, Message
+from chatplatform.web import live_updates
+from chats.models import Conversation, LockedConversation, Message, Status
 from chats.services.core import message_json
+from chats.shapes.message import ConvMessage
 from identity.auth import Principal
+from webhooks.services import events
 
-_CHAT, _MESSAGE = Columns(Conversation), Columns(Message)
+_MESSAGE = Columns(Message)
 
-# What a message changes in its conversation's row.
+_VISIBLE = """chat.id = %(chat)s
+    AND chats_may_see(chat, %(client)s, %(bot)s, %(page)s, %(visitor)s)"""
+
+# What a message changes in its conversation's row; `chats_count_message` returns it.
 COUNTERS = (
     "last_seq", "last_event_seq", "message_count", "last_message_id", "last_message_at",
     "first_response_at", "unread_count", "waiting_since", "return_at", "language",
 )  # fmt: skip
 
-_VISIBLE = """chat.id = %(chat)s AND chat.client_id = %(client)s AND NOT chat.is_preview
-  AND (%(bot)s::bigint IS NULL OR chat.bot_id = %(bot)s::bigint)
-  AND (%(page)s::bigint IS NULL
-       OR chat.opened_by_key_id = %(page)s::bigint AND chat.visitor_id = %(visitor)s::bigint)"""
-
-_LOCK = f"""
-SELECT {_CHAT.column_list("chat")}, customer.name, bot.bot_name, bot.languages,
-    config.burst_wait_ms, config.auto_translate, config.out_of_hours_message <> '{{}}'::jsonb
-FROM chats_conversation chat
-JOIN chats_customer customer ON customer.id = chat.customer_id
-JOIN bots_bot bot ON bot.id = chat.bot_id
-JOIN identity_clientconfig config ON config.client_id = chat.client_id
-WHERE {_VISIBLE}
-FOR NO KEY UPDATE OF chat
-"""
-
 _STORE = f"""
 WITH stored AS (
-    INSERT INTO chats_message ({_MESSAGE.column_list()})
-    VALUES ({_MESSAGE.placeholders})
+    INSERT INTO chats_message ({_MESSAGE.column_list()}) VALUES ({_MESSAGE.placeholders})
+    RETURNING id
 )
-UPDATE chats_conversation SET {", ".join(f"{name} = %s" for name in COUNTERS)} WHERE id = %s
+SELECT {", ".join(COUNTERS)}, has_deliveries
+FROM stored, chats_count_message(stored.id, %s::uuid, %s)
+"""
+
+_RECEIVE = """
+SELECT refusal, shown, seq, owner, handoff_reason, has_deliveries, has_job
+FROM chats_receive_message(%(chat)s, %(client)s, %(bot)s, %(page)s, %(visitor)s,
+    %(message)s, %(event)s, %(words)s, %(sent_id)s, %(candidates)s, %(guess)s, %(wants_reply)s,
+    %(trace)s)
 """
 
 _FIND = f"""
 SELECT {_MESSAGE.column_list("message")} FROM chats_message message
-WHERE message.conversation_id = %s AND message.client_message_id = %s
+WHERE message.conversation_id = %s AND message.client_message_id = %s AND message.id >= %s
 """
 
 # One row of nulls if the chat has no message behind `after`; no row if the key sees no such chat.
@@ -70,69 +71,78 @@ ORDER BY message.seq
 
 
 @dataclass(frozen=True)
-class MessageTarget:
-    """A chat that a customer writes in, and what the message needs of other rows."""
+class PlainMessage:
+    """A customer's message as `receive_message` stored it, and who has its chat."""
 
-    chat: LockedConversation
-    customer_name: str
-    bot_name: str
-    # The languages that the bot is offered in.
-    languages: list[str]
-    burst_wait: timedelta
-    auto_translate: bool
-    tells_hours: bool
-
-    @classmethod
-    def from_chat(cls, chat: LockedConversation) -> Self:
-        config = chat.client.config
-        return cls(
-            chat,
-            chat.customer.name,
-            chat.bot.bot_name,
-            chat.bot.languages,
-            timedelta(milliseconds=config.burst_wait_ms),
-            config.auto_translate,
-            bool(config.out_of_hours_message),
-        )
-
-
-def lock_chat(caller: Principal, chat_id: uuid.UUID) -> MessageTarget | None:
-    """Lock a conversation that the caller may see; None for any other."""
-    with connection.cursor() as cursor:
-        cursor.execute(_LOCK, _parameters(caller, chat_id))
-        values = cursor.fetchone()
-    if values is None:
-        return None
-    chat = _CHAT.row(values[: len(_CHAT)])
-    chat.client = caller.client
-    customer_name, bot_name, offered, burst_wait_ms, auto_translate, tells_hours = values[
-        len(_CHAT) :
-    ]
-    return MessageTarget(
-        LockedConversation(chat),
-        customer_name,
-        bot_name,
-        offered,
-        timedelta(milliseconds=burst_wait_ms),
-        auto_translate,
-        tells_hours,
-    )
+    pk: uuid.UUID
+    conversation_id: uuid.UUID
+    seq: int
+    # The message's JSON.
+    shown: str
+    # Of its chat.
+    assign_type: str
+    handoff_reason: str | None
+    status: str = Status.OPEN
 
 
 def find_message(chat: Conversation, client_message_id: str) -> Message | None:
     """The message of a chat to which its sender gave this id."""
     with connection.cursor() as cursor:
-        cursor.execute(_FIND, [chat.pk, client_message_id])
+        cursor.execute(_FIND, [chat.pk, client_message_id, chat.pk])
         values = cursor.fetchone()
     return _MESSAGE.row(values) if values else None
 
 
-def store_message(chat: LockedConversation, message: Message) -> None:
-    """Insert a message, and write the `COUNTERS` of its conversation."""
-    counters = [getattr(chat, name) for name in COUNTERS]
+def store_message(
+    chat: LockedConversation, message: Message, *, is_announced: bool, shown: str | None
+) -> None:
+    """Insert a message, count it in its conversation, and announce it if it is to be.
+
+    `shown`: its JSON if it has stored files, to which links are signed here.
+    """
+    event = uuid7() if is_announced else None
     with connection.cursor() as cursor:
-        cursor.execute(_STORE, [*_MESSAGE.values(message), *counters, chat.pk])
+        cursor.execute(_STORE, [*_MESSAGE.values(message), event, shown])
+        *counters, has_deliveries = cursor.fetchone()
     message._state.adding = False
+    for name, value in zip(COUNTERS, counters, strict=True):
+        setattr(chat, name, value)
+    if chat.last_message_id == message.pk:
+        chat.last_message = message
+    if event:
+        channels = events.channels_of(chat.client_id, has_deliveries=has_deliveries)
+        live_updates.signal_on_commit(*channels)
+
+
+def receive_message(
+    caller: Principal,
+    chat_id: uuid.UUID,
+    body: ConvMessage,
+    language: languages.Guess,
+) -> PlainMessage | None:
+    """Store a customer's message in a chat that the caller may see, and the job of its reply.
+
+    None, and nothing is changed, if the message needs more than the function does.
+    """
+    message_id = uuid7()
+    values = _parameters(caller, chat_id) | {
+        "message": message_id,
+        "event": uuid7(),
+        "words": body.text,
+        "sent_id": body.client_message_id,
+        "candidates": list(language.candidates),
+        "guess": language.otherwise,
+        "wants_reply": body.reply != "none",
+        "trace": current_request_id(),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_RECEIVE, values)
+        refusal, shown, seq, owner, reason, has_deliveries, has_job = cursor.fetchone()
+    if refusal:
+        return None
+    channels = events.channels_of(caller.client_id, has_deliveries=has_deliveries)
+    live_updates.signal_on_commit(*channels, *([registry.CHANNEL] if has_job else []))
+    return PlainMessage(message_id, chat_id, seq, shown, owner, reason)
 
 
 def read_messages(

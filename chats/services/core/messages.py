@@ -13,6 +13,7 @@ from django.utils import timezone
 from bots.knowledge import language as languages
 from chatplatform.api.errors import ApiError, NotFound
 from chatplatform.api.pagination import Page, cursor_of, numbers_of
+from chatplatform.api.shapes import as_json
 from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chats.models import (
     UNANSWERED,
@@ -39,7 +40,6 @@ from chats.shapes import desk as desk_shapes
 from chats.shapes import message as message_shapes
 from identity.auth import Principal
 from identity.models import User
-from webhooks.services import announce
 
 
 class IdTaken(ApiError):
@@ -112,13 +112,12 @@ def append(
     )
     if message.recipient is None and not message.is_note:
         message.recipient = _recipient(chat, author)
-    is_past = message.sent_at is not None
-    is_announced = not (is_past or chat.is_preview or message.is_welcome)
-    chat.last_event_seq += is_announced
-    _update_counters(chat, message, is_past=is_past)
+    is_announced = not (message.sent_at or chat.is_preview or message.is_welcome)
     if is_announced:
-        _publish(chat, message)
-    fast_sql.store_message(chat, message)
+        _hand_on(chat, message)
+    fast_sql.store_message(
+        chat, message, is_announced=is_announced, shown=_with_signed_links(message)
+    )
     return message
 
 
@@ -226,11 +225,11 @@ def text_of(content: Sequence[dict[str, Any]]) -> str:
     return "\n".join(piece["text"] for piece in content if piece.get("text"))
 
 
-def find_reply(message: Message) -> Message | None:
+def find_reply(message: Message | fast_sql.PlainMessage) -> Message | None:
     """The one reply by bot or system to a customer's message, if there is one yet."""
     replies = Message.objects.filter(
         # The reply to a burst names its last message, and in its receipt the others.
-        Q(in_reply_to=message) | Q(receipt__answers__contains=[str(message.pk)]),
+        Q(in_reply_to=message.pk) | Q(receipt__answers__contains=[str(message.pk)]),
         conversation_id=message.conversation_id,
         seq__gt=message.seq,
         sender_type__in=[SenderType.BOT, SenderType.SYSTEM],
@@ -269,16 +268,6 @@ def has_greeted(chat: Conversation, *, before_seq: int) -> bool:
     return rows.filter(Q(is_welcome=True) | Q(receipt__kind="greeting")).exists()
 
 
-def customers_recipient(
-    chat: Conversation, *, bot_name: str | None = None
-) -> dict[str, Any] | None:
-    """Whom a customer writes to: whoever has the chat; None if it waits in the queue."""
-    if chat.assign_type == AssignType.BOT:
-        return {"type": "bot", "id": str(chat.bot_id), "name": bot_name or chat.bot.bot_name}
-    agent = chat.assignee
-    return {"type": "agent", "id": str(agent.pk), "name": agent.full_name} if agent else None
-
-
 def history(chat: Conversation) -> QuerySet[Message]:
     """The messages that the customer may read; order and page are the caller's."""
     rows = Message.objects.for_client(chat.client)
@@ -301,57 +290,33 @@ def history_page(caller: Principal, chat_id: uuid.UUID, query: Page) -> dict[str
 
 
 def _recipient(chat: Conversation, author: Author) -> dict[str, Any] | None:
-    if author.type == SenderType.CUSTOMER:
-        return customers_recipient(chat)
-    return {"type": "customer", "id": str(chat.customer_id), "name": chat.customer.name}
+    """The customer; of the customer's own words, whoever has the chat, None if it waits."""
+    if author.type != SenderType.CUSTOMER:
+        return {"type": "customer", "id": str(chat.customer_id), "name": chat.customer.name}
+    if chat.assign_type == AssignType.BOT:
+        return {"type": "bot", "id": str(chat.bot_id), "name": chat.bot.bot_name}
+    agent = chat.assignee
+    return {"type": "agent", "id": str(agent.pk), "name": agent.full_name} if agent else None
 
 
-def _update_counters(chat: LockedConversation, message: Message, *, is_past: bool) -> None:
-    """Change in the conversation what a new message changes: `fast_sql.COUNTERS`, nothing else.
-
-    A note or a welcome takes numbers only. Nobody waits for an answer to history: it moves no
-    times. The conversation's language is the one in which its customer writes.
-    """
-    chat.last_seq = message.seq
-    if message.is_note or message.is_welcome:
-        return
-    chat.message_count += 1
-    chat.last_message = message
-    if not is_past:
-        chat.last_message_at = message.created_at
-        if message.sender_type in {SenderType.BOT, SenderType.AGENT}:
-            chat.first_response_at = chat.first_response_at or message.created_at
-        if message.sender_type == SenderType.CUSTOMER:
-            chat.unread_count += 1
-            chat.language = message.language or chat.language
-            if chat.assign_type != AssignType.BOT:
-                chat.waiting_since = chat.waiting_since or message.created_at
-        if message.sender_type == SenderType.AGENT:
-            chat.unread_count, chat.waiting_since, chat.return_at = 0, None, None
-
-
-def _publish(chat: LockedConversation, message: Message) -> None:
-    """Announce a new message, and hand it to the channel if its customer is to read it there.
+def _hand_on(chat: LockedConversation, message: Message) -> None:
+    """Have a new message translated, and sent by the channel where its customer is to read it.
 
     A message with the channel's id comes from there.
     """
-    comes_from_channel = message.provider_message_id is not None
-    to_customer = (
-        not message.is_note
-        and message.sender_type != SenderType.CUSTOMER
-        and not comes_from_channel
-    )
+    if message.is_note or message.sender_type == SenderType.CUSTOMER or message.provider_message_id:
+        return
     sender = channel_hooks.sender() if chat.channel in MESSAGING_CHANNELS else None
-    if to_customer and message.sender_type == SenderType.AGENT:
+    if message.sender_type == SenderType.AGENT:
         key = sender.ordering_key(chat) if sender else None
         translations.enqueue_for_customer(chat, message, ordering_key=key)
-    if to_customer and sender:
+    if sender:
         message.status = MessageStatus.PENDING
         sender.enqueue_message(message)
-    announce(
-        chat.client_id,
-        "message.created",
-        {"message": message_shapes.Message.from_row(message)},
-        conversation_id=chat.pk,
-        sequence=chat.last_event_seq,
-    )
+
+
+def _with_signed_links(message: Message) -> str | None:
+    """The JSON of a message with stored files."""
+    if not any(piece.get("attachment_id") for piece in message.content):
+        return None
+    return as_json(message_shapes.Message.from_row(message)).decode()

@@ -99,8 +99,14 @@ def chats_of_bot(client: Client, bot_id: int) -> QuerySet[Conversation]:
 
 def transcript(chat: Conversation) -> QuerySet[Message]:
     """Every message of a chat, internal notes too."""
-    rows = Message.objects.for_client(chat.client)
-    return rows.filter(conversation=chat)
+    return Message.objects.for_client(chat.client).filter(conversation=chat)
+
+
+def transcript_for(caller: Principal, chat_id: uuid.UUID) -> QuerySet[Message]:
+    """`transcript` of a chat that the caller may see; 404 for any other."""
+    if not conversations.visible_to_caller(caller).filter(pk=chat_id).exists():
+        raise NotFound
+    return Message.objects.for_client(caller.client).filter(conversation_id=chat_id)
 
 
 def steps(chat: Conversation) -> list[Event]:

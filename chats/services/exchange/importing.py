@@ -326,39 +326,11 @@ def _link_replies(
 
 # --- counters and numbers -----------------------------------------------------------------------
 
-# The same counters as `core.messages` keeps for a new message. A chat's counters never
-# decrease: they may be ahead of the messages that have been imported so far.
-_COUNTERS = """
-UPDATE chats_conversation chat SET
-    last_seq = greatest(chat.last_seq, stored.last_seq),
-    message_count = greatest(chat.message_count, stored.message_count),
-    last_message_id = stored.last_message_id,
-    last_message_at = greatest(chat.last_message_at, stored.last_message_at),
-    first_response_at = coalesce(chat.first_response_at, stored.first_response_at)
-FROM (
-    SELECT conversation_id,
-        max(seq) AS last_seq,
-        count(*) FILTER (WHERE is_counted) AS message_count,
-        (array_agg(id ORDER BY seq DESC) FILTER (WHERE is_counted))[1] AS last_message_id,
-        max(created_at) FILTER (WHERE is_counted AND sent_at IS NULL) AS last_message_at,
-        min(created_at) FILTER (
-            WHERE is_counted AND sent_at IS NULL AND sender_type = ANY(%(answering)s)
-        ) AS first_response_at
-    FROM (
-        SELECT *, NOT (is_note OR is_welcome) AS is_counted
-        FROM chats_message WHERE conversation_id = ANY(%(chats)s)
-    ) message
-    GROUP BY conversation_id
-) stored
-WHERE chat.id = stored.conversation_id
-"""
-
 
 def _update_counters(chat_ids: Iterable[uuid.UUID]) -> None:
     """Count all stored messages of the chats, which are locked."""
-    answering = [SenderType.BOT.value, SenderType.AGENT.value]
     with connection.cursor() as cursor:
-        cursor.execute(_COUNTERS, {"chats": list(chat_ids), "answering": answering})
+        cursor.execute("SELECT chats_count_imported(%s::uuid[])", [list(chat_ids)])
 
 
 def close_gaps(client: Client, chat_ids: Iterable[uuid.UUID], *, result: ImportResult) -> None:

@@ -1,23 +1,35 @@
 """The credits of a reply: reserved before it is made, settled in the transaction that stores it."""
 
 from bots.engine import Capability, Engine
-from chats.models import Message
+from bots.services.engines import engine_for
+from chatplatform.jobs import current_attempt
+from chats.models import AssignType, Conversation, Message
 from chats.services.reply.decide import Answer, Decision
 from identity.services import credits
 
 
 def reserve(message: Message, engine: Engine) -> bool:
     """Reserve the most that the engine's reply may cost; False if the client cannot pay it."""
-    is_model = Capability.WRITE in engine.capabilities
-    cost = credits.MODEL_REPLY * engine.price if is_model else credits.EMBEDDED_TASK
-    chat = message.conversation
-    # Whoever reads a page can use its key: what its visitors may spend has a limit of its own.
-    key_id = chat.opened_by_key_id if chat.visitor_id else None
+    cost, key_id = _most(engine), _capped_key(message.conversation)
     try:
         credits.reserve(message.client_id, cost=cost, reference=_reference(message), key_id=key_id)
     except credits.InsufficientCredits:
         return False
     return True
+
+
+def is_still_used_up(message: Message) -> bool:
+    """Whether the chat waits for an agent for lack of credits, and a reply lacks them as before.
+
+    A page's visitors may go on writing: what cannot be paid is not worth the way to `reserve`.
+    """
+    chat = message.conversation
+    if chat.assign_type != AssignType.QUEUE or chat.handoff_reason != "credits_used_up":
+        return False
+    if current_attempt() > 1:
+        return False  # the attempt before may have reserved the last ones
+    cost = _most(engine_for(chat.client, chat.bot))
+    return not credits.are_left(message.client_id, cost=cost, key_id=_capped_key(chat))
 
 
 def settle(message: Message, decision: Decision | None) -> int:
@@ -30,6 +42,16 @@ def settle(message: Message, decision: Decision | None) -> int:
         return credits.settle(message.client_id, used=price, reference=reference)
     credits.release(message.client_id, reference=reference)
     return 0
+
+
+def _most(engine: Engine) -> int:
+    is_model = Capability.WRITE in engine.capabilities
+    return credits.MODEL_REPLY * engine.price if is_model else credits.EMBEDDED_TASK
+
+
+def _capped_key(chat: Conversation) -> int | None:
+    """Whoever reads a page can use its key: what its visitors may spend has a limit of its own."""
+    return chat.opened_by_key_id if chat.visitor_id else None
 
 
 def _reference(message: Message) -> str:

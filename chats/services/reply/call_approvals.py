@@ -7,7 +7,7 @@ from django.conf import settings
 from bots.models import Approval, CallStatus, FunctionCall
 from bots.services import function_runner
 from chats.models import Message
-from chats.services.reply import decide, pipeline, say
+from chats.services.reply import decide, gather, pipeline, say
 from chats.services.reply.decide import AskEngine, Decision, HandoffWishes, HandOver, Receipt
 from chats.services.reply.streams import ReplyStream
 
@@ -21,7 +21,7 @@ def continue_reply(call_id: str) -> None:
         return
     if call.status != CallStatus.REJECTED:
         seconds = settings.LLM_DEADLINE_SECONDS
-        call = function_runner.run_approved(call, pipeline.subject_of(message), seconds=seconds)
+        call = function_runner.run_approved(call, gather.subject_of(message), seconds=seconds)
     decision = _decide(message, call) if say.may_continue(message.conversation) else None
     say.publish_result(message, call, decision)
 
@@ -37,7 +37,7 @@ def give_up(call_id: str) -> None:
 
 def _load(call_id: str) -> tuple[FunctionCall | None, Message | None]:
     call = FunctionCall.objects.select_related("bot").filter(pk=call_id).first()
-    return call, pipeline.load(str(call.message_id)) if call and call.message_id else None
+    return call, gather.load(str(call.message_id)) if call and call.message_id else None
 
 
 def _decide(message: Message, call: FunctionCall) -> Decision:

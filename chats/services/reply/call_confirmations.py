@@ -12,7 +12,7 @@ from bots.models import CallStatus, FunctionCall
 from bots.services import function_calls, function_runner
 from bots.services.function_calls import ProposedCall
 from chats.models import Conversation, Message, SenderType
-from chats.services.reply import pipeline
+from chats.services.reply import gather
 from chats.services.reply.decide import ConfirmationReply
 
 # How often the customer is asked for a yes or no about one call.
@@ -27,10 +27,10 @@ def settle(message_id: str, *, earlier: Sequence[str] = ()) -> ConfirmationReply
     calls = function_calls.put_to_customer(
         Message.objects.filter(pk=message_id).values("conversation_id"), message_id
     )
-    message = pipeline.load(message_id) if calls else None
-    if message is None or not pipeline.is_owed_a_reply(message):
+    message = gather.load(message_id) if calls else None
+    if message is None or not gather.is_owed_a_reply(message):
         return None
-    texts = pipeline.texts_of(pipeline.load_burst(message, earlier))
+    texts = gather.texts_of(gather.load_burst(message, earlier))
     # While the chat waits for an agent no call is made.
     if not texts or message.conversation.bot.is_disabled or not message.conversation.is_bots_turn:
         return None
@@ -51,7 +51,7 @@ def _settle(message: Message, text: str, calls: list[FunctionCall]) -> Confirmat
     if call.status == CallStatus.REJECTED:
         return ConfirmationReply("declined", ProposedCall.from_row(call))
     seconds = settings.LLM_DEADLINE_SECONDS
-    function_runner.run_approved(call, pipeline.subject_of(message), seconds=seconds)
+    function_runner.run_approved(call, gather.subject_of(message), seconds=seconds)
     return ConfirmationReply("confirmed", ProposedCall.from_row(call))
 
 

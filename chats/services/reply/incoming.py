@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, NamedTuple, Unpack
 
+import orjson
 from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
@@ -22,8 +23,10 @@ from chats.services.core import (
     attachments,
     conversations,
     customers,
+    fast_sql,
     handoffs,
     lifecycle,
+    message_json,
     messages,
     queue_answers,
     tags,
@@ -31,7 +34,6 @@ from chats.services.core import (
     visitors,
 )
 from chats.services.core.channel_hooks import ChannelFields
-from chats.services.core.fast_sql import MessageTarget
 from chats.services.reply.streams import ReplyStream
 from chats.shapes import message as message_shapes
 from chats.shapes.conversation import ChatCreation
@@ -51,6 +53,13 @@ class Received(NamedTuple):
 
     message: Message
     is_new: bool
+
+
+class Turn(NamedTuple):
+    """A customer's message, and the `ChatTurn` that shows it."""
+
+    message: Message | fast_sql.PlainMessage
+    shown: dict[str, Any]
 
 
 class Opened(NamedTuple):
@@ -79,7 +88,7 @@ def open_chat(
                 language=creation.language,
                 client_message_id=client_message_id,
             )
-            _receive(MessageTarget.from_chat(chat), first)
+            _receive(chat, first)
     return Opened(chat, is_new)
 
 
@@ -145,43 +154,50 @@ def receive(
     the message names. `fields`: what a channel knows of it beside its content.
     """
     with transaction.atomic():
-        return _receive(MessageTarget.from_chat(conversations.lock(chat)), body, files, **fields)
+        return _receive(conversations.lock(chat), body, files, **fields)
 
 
-def receive_by(caller: Principal, chat_id: uuid.UUID, body: message_shapes.ConvMessage) -> Received:
-    """`receive` in a chat that the caller may see; 404 for any other."""
-    with transaction.atomic():
-        return _receive(conversations.lock_visible(caller, chat_id), body)
+def receive_by(caller: Principal, chat_id: uuid.UUID, body: message_shapes.ConvMessage) -> Turn:
+    """`receive` in a chat that the caller may see; 404 for any other.
+
+    Plain messages, which most are, are stored by a function of the database; all others as every
+    door stores them.
+    """
+    is_plain = not body.attachments
+    guess = languages.Guess((), body.language) if body.language else languages.guess(body.text)
+    stored = fast_sql.receive_message(caller, chat_id, body, guess) if is_plain else None
+    if stored:
+        return _plain_turn(stored, caller, reply_requested=body.reply != "none")
+    message, is_new = receive(conversations.get(caller, pk=chat_id), body)
+    return turn_of(message, is_new=is_new, reply_requested=body.reply != "none")
 
 
 def _receive(
-    target: MessageTarget,
+    locked: LockedConversation,
     body: message_shapes.ConvMessage,
     files: Sequence[attachments.StoredFile] = (),
     **fields: Unpack[ChannelFields],
 ) -> Received:
-    chat, existing = resolve_target(target.chat, body.client_message_id)
+    chat, existing = resolve_target(locked, body.client_message_id)
     if existing:
         return Received(existing, is_new=False)
-    if chat is not target.chat:
-        target = MessageTarget.from_chat(chat)
     attachments.ensure_allowed(chat, body.attachments, files)
     message = messages.append(
         chat,
-        author=messages.Author(SenderType.CUSTOMER, str(chat.customer_id), target.customer_name),
-        recipient=messages.customers_recipient(chat, bot_name=target.bot_name),
+        author=messages.Author.customer_of(chat),
         content=messages.build_content(chat, body, files),
         language=body.language
-        or languages.detect(body.text, default=chat.language, offered=target.languages),
+        or languages.detect(body.text, default=chat.language, offered=chat.bot.languages),
         client_message_id=body.client_message_id,
         **fields,
     )
     attachments.attach(message, files)
-    translations.enqueue_for_agents(message, auto_translate=target.auto_translate)
-    if target.tells_hours:
-        handoffs.tell_if_closed(chat, language=message.language)
+    config = chat.client.config
+    translations.enqueue_for_agents(message, auto_translate=config.auto_translate)
+    handoffs.tell_if_closed(chat, language=message.language)
     if body.reply != "none":
-        request_reply(chat, message, burst_wait=target.burst_wait)
+        burst_wait = timedelta(milliseconds=config.burst_wait_ms)
+        request_reply(chat, message, burst_wait=burst_wait)
     return Received(message, is_new=True)
 
 
@@ -287,38 +303,57 @@ def _enqueue_reply(chat: Conversation, message: Message, wait: timedelta = NO_WA
 # --- the `ChatTurn`: a message and what became of it ----------------------------------------------
 
 
-def describe_turn(message: Message, *, reply_requested: bool) -> dict[str, Any]:
-    """The turn as it is now."""
+# What the status of a turn depends on.
+_HasOwner = Conversation | fast_sql.PlainMessage
+
+
+def turn_of(message: Message, *, is_new: bool = False, reply_requested: bool = True) -> Turn:
+    """The turn of a message as it is now; `is_new`: as it was just stored."""
+    describe = _new_outcome if is_new else outcome
+    shown = {"message": message_shapes.Message.from_row(message)}
+    return Turn(message, shown | describe(message, reply_requested=reply_requested))
+
+
+def outcome(
+    message: Message | fast_sql.PlainMessage, *, reply_requested: bool = True
+) -> dict[str, Any]:
+    """What has become of a message by now: the rest of its `ChatTurn`."""
     # In this order: a reply is stored before its job ends.
     is_coming = _is_reply_coming(message)
     reply = messages.find_reply(message)
     rows = Conversation.objects.only("assign_type", "handoff_reason", "status")
     chat = rows.get(pk=message.conversation_id)
-    status, reason = _status(reply, chat, reply_requested=reply_requested, is_coming=is_coming)
-    return _turn(message, reply, status, reason)
+    return _outcome(reply, chat, reply_requested=reply_requested, is_coming=is_coming)
 
 
-def describe_new_turn(message: Message, *, reply_requested: bool) -> dict[str, Any]:
-    """The turn at the moment when its message was stored: there is no reply yet."""
+def _new_outcome(message: Message, *, reply_requested: bool) -> dict[str, Any]:
+    """At the moment when the message was stored there is no reply yet."""
     chat = message.conversation
     is_coming = chat.assign_type == AssignType.BOT or queue_answers.may_answer(chat)
-    status, reason = _status(None, chat, reply_requested=reply_requested, is_coming=is_coming)
-    return _turn(message, None, status, reason)
+    return _outcome(None, chat, reply_requested=reply_requested, is_coming=is_coming)
 
 
-def _turn(
-    message: Message, reply: Message | None, status: message_shapes.TurnStatus, reason: str | None
+def _plain_turn(
+    message: fast_sql.PlainMessage, caller: Principal, *, reply_requested: bool
+) -> Turn:
+    """The turn of a message that the database has received: its chat is open."""
+    is_coming = message.assign_type == AssignType.BOT
+    # A page is shown less of it.
+    shown = orjson.loads(message.shown) if caller.is_page else message_json.fragment(message.shown)
+    rest = _outcome(None, message, reply_requested=reply_requested, is_coming=is_coming)
+    return Turn(message, {"message": shown} | rest)
+
+
+def _outcome(
+    reply: Message | None, chat: _HasOwner, *, reply_requested: bool, is_coming: bool
 ) -> dict[str, Any]:
-    return {
-        "message": message_shapes.Message.from_row(message),
-        "reply": message_shapes.Message.from_row(reply) if reply else None,
-        "status": status,
-        "handoff_reason": reason,
-    }
+    status, reason = _status(reply, chat, reply_requested=reply_requested, is_coming=is_coming)
+    shown = message_shapes.Message.from_row(reply) if reply else None
+    return {"reply": shown, "status": status, "handoff_reason": reason}
 
 
 def _status(
-    reply: Message | None, chat: Conversation, *, reply_requested: bool, is_coming: bool
+    reply: Message | None, chat: _HasOwner, *, reply_requested: bool, is_coming: bool
 ) -> tuple[message_shapes.TurnStatus, str | None]:
     if reply and reply.sender_type == SenderType.BOT:
         is_asked_again = (reply.receipt or {}).get("asked_again")
@@ -333,7 +368,7 @@ def _status(
     return "pending" if is_coming else "not_expected", None
 
 
-def _is_reply_coming(message: Message) -> bool:
+def _is_reply_coming(message: Message | fast_sql.PlainMessage) -> bool:
     message_id = str(message.pk)
     return bool(
         Job.objects.filter(

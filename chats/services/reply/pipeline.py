@@ -1,39 +1,29 @@
 """The bot's reply to a message: load, guard, gather, decide, say.
 
-Each stage hands its result to the next one. `decide` has the rules, `say` stores what they decide.
+Each stage hands its result to the next one: `gather` reads, `decide` has the rules, `say` stores.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
 
-from django.conf import settings
 from django.db import transaction
 
-from bots.engine import intents
-from bots.engine.types import Line
-from bots.knowledge import asked
 from bots.models import Approval
-from bots.services import answers, engines, function_runner, headings
+from bots.services import answers, headings
 from bots.services.answers import Unanswered
 from chatplatform import jobs
-from chats.models import AssignType, Conversation, Message, SenderType
-from chats.services.core import canned_replies, messages, queue_answers
-from chats.services.reply import asked_info, billing, decide, say
+from chats.models import Message
+from chats.services.core import messages
+from chats.services.reply import billing, decide, gather, say
 from chats.services.reply.decide import (
     AskEngine,
     ConfirmationReply,
     Decision,
-    Facts,
     Gap,
     HandoffWishes,
-    InfoFacts,
-    ShortReply,
     StaySilent,
 )
 from chats.services.reply.streams import ReplyStream
-
-HISTORY_LINES = 6
 
 
 def answer(
@@ -47,15 +37,15 @@ def answer(
     `earlier`: messages shortly before it that share its reply. `confirmation`: what they say about
     a call that the customer was asked to confirm.
     """
-    message = load(message_id)
+    message = gather.load(message_id)
     if message is None:
         return  # deleted meanwhile: nobody waits
     stream = ReplyStream(message.pk)
-    if is_owed_a_reply(message):
+    if not billing.is_still_used_up(message) and gather.is_owed_a_reply(message):
         if jobs.current_attempt() > 1:
             stream.reset()
-        burst = load_burst(message, earlier)
-        facts = gather(message, burst, confirmation)
+        burst = gather.load_burst(message, earlier)
+        facts = gather.facts_for(message, burst, confirmation)
         decision = decide.from_facts(facts)
         if isinstance(decision, AskEngine):
             first = burst[0] if decision.approved_by == Approval.NONE else message
@@ -75,102 +65,13 @@ def answer(
 
 def give_up(message_id: str, *, earlier: Sequence[str] = ()) -> None:
     """No attempt is left: a person must answer."""
-    message = load(message_id)
+    message = gather.load(message_id)
     if message is None:
         return
     if not message.is_answered:
         say.publish(message, decide.ENGINE_FAILED, earlier=earlier)
     # The worker calls it inside a transaction: who waits must find the stored handover.
     transaction.on_commit(ReplyStream(message.pk).done)
-
-
-def load(message_id: str) -> Message | None:
-    """A customer's message with all that a reply to it needs; None if it was deleted."""
-    rows = Message.objects.select_related(
-        "conversation__bot", "conversation__client__config", "conversation__customer"
-    ).defer("conversation__client__config__words")
-    return rows.filter(pk=message_id).first()
-
-
-def load_burst(message: Message, earlier: Sequence[str]) -> list[Message]:
-    """The messages that share a reply, in their order."""
-    if not earlier:
-        return [message]
-    rows = Message.objects.filter(pk__in=earlier, conversation_id=message.conversation_id)
-    return [*rows.order_by("seq"), message]
-
-
-def is_owed_a_reply(message: Message) -> bool:
-    """The guard: whether the message has no reply yet, and the bot is to give it."""
-    chat = message.conversation
-    is_bots = chat.is_bots_turn or queue_answers.may_answer(chat)
-    return is_bots and not message.is_answered
-
-
-def texts_of(burst: Sequence[Message]) -> tuple[str, ...]:
-    """What the customer says; files alone have no text."""
-    return tuple(row.text for row in burst if row.text.strip())
-
-
-def gather(
-    message: Message, burst: Sequence[Message], confirmation: ConfirmationReply | None
-) -> Facts:
-    """All that the rules need to know."""
-    texts = texts_of(burst)
-    is_waiting = message.conversation.assign_type == AssignType.QUEUE
-    # A question is not lost between a greeting and a thank-you.
-    questions = [text for text in texts if not intents.small_talk(text)]
-    small_talk = intents.small_talk(texts[-1], language=message.language) if texts else None
-    is_last_alone = len(questions) == 1 and small_talk is None
-    short_reply = _short_reply(message, burst, texts[-1]) if is_last_alone else None
-    return Facts(
-        is_bot_disabled=message.conversation.bot.is_disabled,
-        texts=texts,
-        question="\n".join(questions),
-        small_talk=small_talk,
-        asks_for_person=any(map(intents.asks_for_person, texts)),
-        confirmation=confirmation,
-        wishes=_wishes(message.conversation),
-        info=InfoFacts() if is_waiting else asked_info.facts_of(message, burst, texts),
-        short_reply=short_reply,
-        has_greeted=bool(small_talk == "greeting" or short_reply)
-        and messages.has_greeted(message.conversation, before_seq=burst[0].seq),
-        is_waiting=is_waiting,
-    )
-
-
-def _wishes(chat: Conversation) -> HandoffWishes:
-    config = chat.client.config
-    asks_again = config.ask_again_before_handoff
-    if asks_again is None:
-        asks_again = chat.channel != "api"
-    return HandoffWishes(config.handoff_on_no_answer, config.handoff_on_request, asks_again)
-
-
-def _short_reply(message: Message, burst: Sequence[Message], text: str) -> ShortReply | None:
-    meant = intents.answer_to_more(text, language=message.language)
-    if meant is None:
-        return None
-    is_content = intents.is_content(text, language=message.language)
-    latest = messages.latest_of_ours(message.conversation, before_seq=burst[0].seq)
-    return ShortReply(meant, is_content, _kind_of(latest))
-
-
-def _kind_of(
-    latest: Message | None,
-) -> Literal["nothing", "greeting", "thanks", "quotation", "other"]:
-    """What our latest message is, as far as a mere "ok" behind it depends on that."""
-    if latest is None:
-        return "nothing"
-    receipt: Mapping[str, Any] = latest.receipt or {}
-    if receipt.get("asks_for"):
-        return "other"
-    if latest.is_welcome or receipt.get("kind") == "greeting":
-        return "greeting"
-    if receipt.get("kind") == "thanks":
-        return "thanks"
-    is_quotation = receipt.get("decision") == "answered" and receipt.get("engine") == "embedded"
-    return "quotation" if is_quotation else "other"
 
 
 def ask_engine(
@@ -184,9 +85,9 @@ def ask_engine(
 ) -> Decision:
     """What follows an engine's answer. The credits for it are reserved first."""
     chat = message.conversation
-    request = request_for(message, asking, before_seq=before_seq)
+    request = gather.request_for(message, asking, before_seq=before_seq)
     # A function may need somebody's approval: while the chat waits for an agent none is called.
-    request = replace(request, subject=None if is_waiting else subject_of(message))
+    request = replace(request, subject=None if is_waiting else gather.subject_of(message))
     if not billing.reserve(message, request.engine):
         return StaySilent() if is_waiting else decide.OUT_OF_CREDITS
     outcome = answers.answer(chat.bot, request, stream)
@@ -195,47 +96,3 @@ def ask_engine(
         is_first = not messages.has_gap(chat, before_seq=before_seq)
         gap = Gap(is_first, headings.nearest(chat.bot, request, outcome.trace) if is_first else ())
     return decide.from_outcome(outcome, wishes, gap=gap, is_waiting=is_waiting)
-
-
-def request_for(message: Message, asking: AskEngine, *, before_seq: int) -> answers.AnswerRequest:
-    """What the engine is asked, without a subject: then no function is called."""
-    chat, config = message.conversation, message.conversation.client.config
-    return answers.AnswerRequest(
-        text=asking.question,
-        language=message.language,
-        subject=None,
-        history=_history(chat, before_seq=before_seq),
-        engine=engines.engine_for(chat.client, chat.bot),
-        threshold=config.answer_threshold,
-        fallback_to_extractive=config.fallback_to_extractive,
-        deadline_seconds=settings.LLM_DEADLINE_SECONDS,
-        attempt=jobs.current_attempt(),
-        approved_by=asking.approved_by,
-        topics=_topics(chat, asking.question, before_seq=before_seq),
-        part_unknown=canned_replies.sentence(
-            "part_unknown", language=message.language, chat=chat
-        ).text,
-        wanted=tuple(field["name"] for field in asked_info.wanted(chat)),
-    )
-
-
-def _topics(chat: Conversation, question: str, *, before_seq: int) -> tuple[str, ...]:
-    """Earlier questions that a short one may go on from."""
-    if not asked.may_follow_up(question):
-        return ()
-    return messages.answered_before(chat, before_seq=before_seq)
-
-
-def subject_of(message: Message) -> function_runner.Subject:
-    """The customer of this conversation: calls are for nobody else."""
-    customer = message.conversation.customer
-    return function_runner.Subject(message.conversation_id, message.pk, customer.external_id)
-
-
-def _history(chat: Conversation, *, before_seq: int) -> tuple[Line, ...]:
-    rows = messages.history(chat).filter(seq__gt=chat.read_from_seq, seq__lt=before_seq)
-    latest = list(rows.order_by("-seq")[:HISTORY_LINES])
-    return tuple(
-        Line("customer" if row.sender_type == SenderType.CUSTOMER else "assistant", row.text)
-        for row in reversed(latest)
-    )

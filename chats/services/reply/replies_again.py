@@ -12,7 +12,7 @@ from bots.services.answers import Unanswered
 from chatplatform.api.errors import ApiError, first_or_404
 from chats.models import NO_ANSWER, Conversation, Message
 from chats.services.core import messages
-from chats.services.reply import decide, pipeline, say
+from chats.services.reply import decide, gather, say
 from chats.services.reply.decide import Answer, AskEngine, Gap, InfoFacts, StaySilent
 
 # What came of questions that an engine was to answer.
@@ -60,19 +60,19 @@ def made_again(reply: Message, *, reference: str) -> ReplyAgain:
     No function is called, and no customer-info field is asked for. The embedded engine's answers
     are free, a model's tokens are paid: `InsufficientCredits` if they cannot be.
     """
-    asked = pipeline.load(str(reply.in_reply_to_id)) if reply.receipt else None
+    asked = gather.load(str(reply.in_reply_to_id)) if reply.receipt else None
     if asked is None or not reply.receipt:
         raise NothingToReplay
     earlier = [one for one in reply.receipt.get("answers") or () if one != str(asked.pk)]
-    burst = pipeline.load_burst(asked, earlier)
+    burst = gather.load_burst(asked, earlier)
     if asked.conversation.read_from_seq >= burst[0].seq:
         # The chat was reopened since: then its earlier lines were read.
         asked.conversation.read_from_seq = 0
-    facts = replace(pipeline.gather(asked, burst, None), info=InfoFacts(), is_waiting=False)
+    facts = replace(gather.facts_for(asked, burst, None), info=InfoFacts(), is_waiting=False)
     decision = decide.from_facts(facts)
     if isinstance(decision, AskEngine):
         before = burst[0].seq
-        request = pipeline.request_for(asked, decision, before_seq=before)
+        request = gather.request_for(asked, decision, before_seq=before)
         outcome = trial_answers.ask(asked.conversation.bot, request, reference=reference)
         gap = Gap()
         if isinstance(outcome, Unanswered):

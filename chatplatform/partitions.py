@@ -1,0 +1,132 @@
+"""Tables in month partitions: months are made ahead and dropped as a whole.
+
+The database knows which tables these are (`chatplatform_part_by_month` in a migration makes one).
+How long the rows of each are kept is said by the service that drops its months.
+"""
+
+import logging
+import re
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from django.db import OperationalError, connection, models, transaction
+from django.utils import timezone
+
+from chatplatform.ids import first_id
+
+log = logging.getLogger(__name__)
+# Beside the current month: the job that makes them may fail for weeks.
+AHEAD = 2
+# For so long the readers and writers of a table wait at most; then the drop is tried again later.
+_SET_LOCK_TIMEOUT = "SET LOCAL lock_timeout = '300ms'"
+_TABLES = """
+SELECT relname FROM pg_partitioned_table JOIN pg_class ON pg_class.oid = partrelid
+WHERE relnamespace = 'public'::regnamespace ORDER BY relname
+"""
+_MONTHS = """
+SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+WHERE inhparent = %s::regclass ORDER BY relname
+"""
+_NAME = re.compile(r"(?P<before>_before)?_(?P<year>\d{4})_(?P<month>\d{2})$")
+
+
+@dataclass(frozen=True)
+class Month:
+    """A partition: its rows are of `begins` and later, and older than `ends`."""
+
+    name: str
+    begins: datetime | None  # None: all that is older than `ends`
+    ends: datetime
+
+    def rows(self, model: type[models.Model], key: str) -> "models.QuerySet[models.Model]":
+        """The rows of this month in a table whose months go by this column, an id."""
+        rows = model._base_manager.filter(**{f"{key}__lt": first_id(self.ends)})
+        return rows.filter(**{f"{key}__gte": first_id(self.begins)}) if self.begins else rows
+
+
+def make_ahead() -> None:
+    """Make the next months of every such table, and tell the planner how the tables grew.
+
+    Rows of a month that was missing are in the default partition until then, and move.
+    """
+    begin = month_of(timezone.now())
+    wanted = [month_after(begin, count) for count in range(AHEAD + 1)]
+    with connection.cursor() as cursor:
+        cursor.execute(_TABLES)
+        for (table,) in cursor.fetchall():
+            for month in wanted:
+                try:
+                    cursor.execute(
+                        "SELECT chatplatform_make_month(%s::regclass, %s)", [table, month.date()]
+                    )
+                except OperationalError as exc:  # Somebody held the table for long: next time.
+                    log.warning("no month of %s was made: %s", table, exc)
+            cursor.execute("SELECT chatplatform_analyze(%s::regclass)", [table])
+
+
+def months(model: type[models.Model]) -> list[Month]:
+    """The months of a table, the oldest first; without the default partition."""
+    with connection.cursor() as cursor:
+        cursor.execute(_MONTHS, [model._meta.db_table])
+        names = [name for (name,) in cursor.fetchall()]
+    found = [_month(name, match) for name in names if (match := _NAME.search(name))]
+    return sorted(found, key=lambda month: month.ends)
+
+
+def first_kept_id(model: type[models.Model]) -> uuid.UUID:
+    """The lowest id of the oldest month; older rows are in the default partition."""
+    found = months(model)
+    begins = found[0].begins if found else None
+    return first_id(begins or datetime.fromtimestamp(0, UTC))
+
+
+def drop_before(
+    model: type[models.Model],
+    before: datetime,
+    *,
+    is_needed: Callable[[Month], bool] = lambda month: False,
+) -> int:
+    """Drop the months of a table that ended before a moment, but those that are still needed.
+
+    Returns how many. Readers and writers of the table wait for the few milliseconds of each.
+    """
+    table, dropped = model._meta.db_table, 0
+    for month in months(model):
+        # Asked twice: the second time nobody else adds rows.
+        if month.ends > before or is_needed(month):
+            continue
+        try:
+            with transaction.atomic(), connection.cursor() as cursor:
+                cursor.execute(_SET_LOCK_TIMEOUT)
+                cursor.execute(f'LOCK TABLE "{table}" IN ACCESS EXCLUSIVE MODE')
+                if is_needed(month):
+                    continue
+                cursor.execute(
+                    "SELECT chatplatform_drop_month(%s::regclass, %s)", [table, month.name]
+                )
+        except OperationalError as exc:
+            log.warning("%s was not dropped, the next run tries again: %s", month.name, exc)
+            continue
+        dropped += 1
+        log.info("%s was dropped", month.name)
+    return dropped
+
+
+def month_of(moment: datetime) -> datetime:
+    """The begin of a moment's month."""
+    return moment.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+
+
+def month_after(month: datetime, count: int = 1) -> datetime:
+    """The month that begins so many months later; or earlier, if `count` is negative."""
+    years, index = divmod(month.month - 1 + count, 12)
+    return month.replace(year=month.year + years, month=index + 1)
+
+
+def _month(name: str, match: re.Match[str]) -> Month:
+    named = datetime(int(match["year"]), int(match["month"]), 1, tzinfo=UTC)
+    if match["before"]:
+        return Month(name, None, named)
+    return Month(name, named, month_after(named))

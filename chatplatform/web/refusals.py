@@ -1,0 +1,105 @@
+"""Callers who are known to have used up a limit: refused by the event loop, without a thread.
+
+Every visitor of a page sends the same API key, so a flood with it is one of refusals. Django takes
+two milliseconds of a core and a thread for each; others waited for both. Whoever was refused by the
+limits of their key gets the same answer again, as long as no limit allows more, and for a few
+seconds: then Django looks anew, because a limit may be raised and a key revoked.
+"""
+
+import hashlib
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpResponse, HttpResponseBase
+
+from chatplatform.api.middleware import request_id_of
+from chatplatform.api.operation import ALLOWANCE
+from chatplatform.api.rate_limits import OF_KEYS, Allowance
+from chatplatform.api.request_context import serving
+from chatplatform.api.routing import find_operation
+from chatplatform.web.measured import ROUTE
+
+REMEMBERED_SECONDS = 5.0
+_MOST = 10_000
+# Of the headers of a request, all that its refusal depends on.
+_TELLING = {
+    b"api-key", b"visitor-token", b"origin", b"host",
+    b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-proto",
+}  # fmt: skip
+Scope = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class _Refusal:
+    """What Django answered: its headers, and where the caller stood."""
+
+    headers: dict[str, str]
+    allowance: Allowance
+    made_at: float
+
+    def again(self, request_id: str) -> HttpResponse | None:
+        """The answer to another request; None if Django must look anew."""
+        passed = time.monotonic() - self.made_at
+        allowance = self.allowance.later(passed) if passed < REMEMBERED_SECONDS else None
+        if allowance is None or allowance.refusal is None:
+            return None
+        with serving(request_id=request_id, address=""):
+            response = allowance.refusal.response()
+        allowance.write_to(response)
+        response["X-Request-ID"] = request_id
+        for name, value in self.headers.items():
+            response.headers.setdefault(name, value)
+        return response
+
+
+class Refusals:
+    """The latest refusals of this process, by the caller and what they asked for."""
+
+    def __init__(self) -> None:
+        self._of_callers = OrderedDict[bytes, dict[tuple[str, str], _Refusal]]()
+
+    def note(self, scope: Scope, response: HttpResponseBase) -> None:
+        """Remember an answer of Django, if it says that a key's limit is used up."""
+        allowance = scope.get(ALLOWANCE)
+        if allowance is None or allowance.refusal is None:
+            return
+        caller = _caller(scope)
+        # A request with a key may be counted for whoever signs in beside it.
+        if caller is None or not {each.quota.name for each in allowance.standings} <= OF_KEYS:
+            return
+        refusal = _Refusal(dict(response.items()), allowance, time.monotonic())
+        self._of_callers.setdefault(caller, {})[scope["method"], scope[ROUTE]] = refusal
+        self._of_callers.move_to_end(caller)
+        if len(self._of_callers) > _MOST:
+            self._of_callers.popitem(last=False)
+
+    def find(self, scope: Scope) -> HttpResponse | None:
+        """The refusal of a request, if it is known; None: Django must look."""
+        caller = _caller(scope)
+        known = self._of_callers.get(caller) if caller else None
+        if not known:
+            return None
+        operation = find_operation(scope["path"].rstrip("/"))
+        if operation is None:
+            return None
+        scope[ROUTE] = operation.route
+        refusal = known.get((scope["method"], scope[ROUTE]))
+        if refusal is None:
+            return None
+        return refusal.again(request_id_of(_header(scope, b"x-request-id")))
+
+
+def _caller(scope: Scope) -> bytes | None:
+    """Who calls, in a few bytes; None for whoever has no key, or signs in."""
+    telling = [pair for pair in scope["headers"] if pair[0] in _TELLING]
+    names = {name for name, _ in scope["headers"]}
+    if b"api-key" not in names or b"authorization" in names:
+        return None
+    address = (scope.get("client") or ("", 0))[0]
+    return hashlib.blake2b(repr((address, scope.get("scheme"), telling)).encode()).digest()
+
+
+def _header(scope: Scope, wanted: bytes) -> str:
+    return next((value.decode("latin-1") for name, value in scope["headers"] if name == wanted), "")

@@ -1,0 +1,115 @@
+"""A release is deployed over the one before, host by host, while everybody works: nobody notices.
+
+The version before is that before the newest migration, or the commit of DRILL_OLD_VERSION. Each
+process is told to stop by SIGTERM and nginx is told nothing: it finds out by itself.
+"""
+
+import collections
+import http.client
+import ssl
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+from shutil import which
+
+import pytest
+
+from drills.hosts import Host
+from drills.load import Load
+from drills.nginx import trust
+from drills.outcome import Outcome
+from drills.platform import ROOT
+from drills.several_hosts import World, world
+from drills.test_space_and_time import version_before_a_migration
+
+pytestmark = [
+    pytest.mark.timeout(1800),
+    pytest.mark.skipif(which("nginx") is None, reason="needs nginx"),
+]
+SPREAD = (
+    ("web", "worker", "worker-webhook", "relay", "beat"),
+    ("web", "worker", "worker-webhook", "worker-bulk", "relay"),
+)
+KNOCKS_PER_SECOND = 50
+DEAD = "from chatplatform.models import Job; print(Job.objects.filter(state='dead').count())"
+
+
+class Knocking:
+    """Many cheap POSTs, which nginx sends to another host only if the first took no connection."""
+
+    def __init__(self, port: int, trusted: ssl.SSLContext) -> None:
+        self.answers = collections.Counter[str]()
+        self._port, self._trusted = port, trusted
+        self._ends = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        while not self._ends.is_set():
+            line = http.client.HTTPSConnection(
+                "localhost", self._port, timeout=30, context=self._trusted
+            )
+            with closing(line):
+                self._knock(line)
+
+    def _knock(self, line: http.client.HTTPSConnection) -> None:
+        """Until the connection ends, which nginx does after a thousand requests."""
+        while not self._ends.wait(1 / KNOCKS_PER_SECOND):
+            line.request("POST", "/ai/client/chat", b"{}", {"Content-Type": "application/json"})
+            reply = line.getresponse()
+            reply.read()
+            self.answers[str(reply.status)] += 1
+            if reply.will_close:
+                return
+
+    def stop(self) -> None:
+        assert self._thread.is_alive(), "a connection broke"
+        self._ends.set()
+        self._thread.join(60)
+
+
+def replace(made: World, host: Host) -> float:
+    """Stop a host's processes as systemd does and start those of this version; how long a stop
+    took.
+    """
+    began = time.monotonic()
+    codes = host.stop()
+    took = time.monotonic() - began
+    print(f"{host.name} stopped after {took:.1f} s: {codes}")
+    host.root = ROOT
+    host.start()
+    made.wait_until_up()
+    return took
+
+
+def test_host_by_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = version_before_a_migration(tmp_path / "before")
+    with world(tmp_path, monkeypatch, SPREAD, root=before) as made:
+        made.wait_until_up()
+        made.shared.model.play("slow:1")  # jobs are under way at every moment
+        load = Load(made.site, made.receiver, patience=20)  # nothing is to break off
+        outcome = Outcome(made.site, load, made.receiver)
+        port = made.site.client.base_url.port
+        assert port
+        knocking = Knocking(port, trust(tmp_path))
+        load.start()
+        try:
+            with outcome.during("the migrations"):
+                applied = made.shared.manage("migrate")
+                assert "Applying" in applied, applied
+                time.sleep(3)
+            for name in ("the new version", "the same version again"):
+                for host in made.hosts:
+                    with outcome.during(f"{name} on {host.name}"):
+                        replace(made, host)
+                        time.sleep(4)
+            outcome.check()
+        finally:
+            load.stop()
+            knocking.stop()
+        outcome.report()
+        print(f"knocks: {dict(knocking.answers)}")
+        assert set(knocking.answers) == {"401"}
+        assert [call for call in load.calls if call.refused] == []
+        assert made.shared.manage("shell", "-c", DEAD).split()[-1] == "0"

@@ -1,0 +1,71 @@
+"""Events of the log as JSON, made by PostgreSQL: a page of them becomes no objects in Python.
+
+`AS_JSON` has a column for each field of the shape `Event`; a test holds the two together.
+"""
+
+from typing import Any
+
+import orjson
+from django.db.models import BooleanField, QuerySet, TextField
+from django.db.models.expressions import RawSQL
+
+from chatplatform.api import pagination
+from chatplatform.sql import moment
+from webhooks.models import FeedEntry
+from webhooks.shapes import webhook as webhook_shapes
+
+_EVENT_ID = "'evt_' || replace({}::text, '-', '')"
+# What came back to one attempt.
+_OUTCOME = """http_status, duration_ms, error,
+    CASE WHEN http_status <> 0 THEN response_excerpt END AS response_excerpt"""
+_ATTEMPTS = f"""(SELECT coalesce(json_agg(row_to_json(tried) ORDER BY tried.attempt), '[]') FROM (
+    SELECT number AS attempt, {_OUTCOME}, {moment("created_at")} AS created_at
+    FROM webhooks_deliveryattempt WHERE delivery_id = delivery.id
+) tried)"""
+_DELIVERIES = f"""(SELECT coalesce(json_agg(row_to_json(shown) ORDER BY shown.id), '[]') FROM (
+    SELECT delivery.id, delivery.config_id, {_EVENT_ID.format("delivery.event_id")} AS event_id,
+        delivery.attempts AS attempt, delivery.state AS status,
+        latest.http_status, latest.duration_ms, latest.error, latest.response_excerpt,
+        CASE WHEN delivery.lease_token IS NULL THEN {moment("delivery.due_at")} END
+            AS next_attempt_at,
+        {_ATTEMPTS} AS attempts, {moment("delivery.created_at")} AS created_at
+    FROM webhooks_delivery delivery
+    LEFT JOIN LATERAL (
+        SELECT {_OUTCOME} FROM webhooks_deliveryattempt WHERE delivery_id = delivery.id
+        ORDER BY number DESC LIMIT 1
+    ) latest ON true
+    WHERE delivery.event_id = webhooks_event.id
+) shown)"""
+AS_JSON = f"""(SELECT row_to_json(shown)::text FROM (
+    SELECT {_EVENT_ID.format("webhooks_event.id")} AS id, webhooks_event.type,
+        {moment("webhooks_event.created_at")} AS timestamp, webhooks_event.client_id,
+        webhooks_event.conversation_id, webhooks_event.sequence, webhooks_event.data,
+        false AS is_thin, {_DELIVERIES} AS deliveries
+) shown)"""
+# PostgreSQL's text is longer than ours; the fields around the data have less than this.
+_MAY_BE_THIN = f"octet_length(webhooks_event.data::text) > {webhook_shapes.MAX_BODY_BYTES - 500}"
+
+
+def list_page(
+    rows: QuerySet[FeedEntry], query: pagination.Page, *, by: str, resumable: bool
+) -> dict[str, Any]:
+    """A page of entries of a feed, each as an `Event`."""
+    shown: QuerySet[Any] = rows.annotate(
+        as_json=RawSQL(AS_JSON, [], TextField()),
+        may_be_thin=RawSQL(_MAY_BE_THIN, [], BooleanField()),
+    )
+    return pagination.page(
+        # The type joins the event: of a deleted one an entry may be left.
+        shown.values_list("position", "as_json", "may_be_thin", "event__type", named=True),
+        query,
+        by=by,
+        shape=_event,
+        resumable=resumable,
+    )
+
+
+def _event(row: Any) -> Any:
+    if not row.may_be_thin:
+        return orjson.Fragment(row.as_json)
+    event = orjson.loads(row.as_json)
+    return event | {"is_thin": webhook_shapes.is_thin(event)}
