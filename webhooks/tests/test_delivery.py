@@ -12,6 +12,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from chatplatform import signatures
 from chatplatform.testing import make_month, run_before, run_jobs, written_at
+from identity.services import freezing
 from webhooks import delivery
 from webhooks.delivery import RETRY_DELAYS, Fault, Outcome
 from webhooks.models import (
@@ -47,6 +48,16 @@ def test_the_official_library_verifies_it(client_a, listening, receiver, deliver
     (attempt,) = attempts()
     assert (attempt.number, attempt.http_status, attempt.error) == (1, 200, None)
     assert attempt.response_excerpt == "ok"
+
+
+def test_of_a_frozen_client_they_wait(client_a, listening, receiver, deliver, dispatcher):
+    announce(client_a.pk, "message.created", {})
+    freezing.freeze(client_a, by=None)
+    assert not dispatcher.tick()
+    assert Delivery.objects.get().attempts == 0
+    freezing.unfreeze(client_a, by=None)
+    deliver()
+    assert len(receiver.got) == 1
 
 
 def test_the_library_refuses_changed_requests(client_a, listening, receiver, deliver):
