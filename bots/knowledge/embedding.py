@@ -109,10 +109,13 @@ def embed_query(text: str) -> Vectors | None:
 @cache
 def _of_any_question(language: str) -> Vectors:
     """The mean of the vectors of any questions in a language; takes 0.2 seconds once."""
-    if language not in ANY_QUESTIONS:
-        return np.stack([_of_any_question(code) for code in ANY_QUESTIONS]).mean(axis=0)
-    vectors = map(embed_query, ANY_QUESTIONS[language])
-    return np.stack([vector for vector in vectors if vector is not None]).mean(axis=0)
+    if language in ANY_QUESTIONS:
+        encoded = map(embed_query, ANY_QUESTIONS[language])
+        vectors = [vector for vector in encoded if vector is not None]
+    else:
+        vectors = [_of_any_question(code) for code in ANY_QUESTIONS]
+    mean: Vectors = np.stack(vectors).mean(axis=0)
+    return mean
 
 
 def own_part(question: Vectors, *, language: str) -> Vectors:
