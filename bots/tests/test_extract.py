@@ -445,7 +445,12 @@ def test_a_long_pdf_is_read_by_two_processes_and_in_order(
     path.write_bytes(pdf_bytes(*pages_of_a_manual(41)))
     forked: list[int] = []
     fork = os.fork
-    monkeypatch.setattr(os, "fork", lambda: forked.append(fork()) or forked[-1])
+
+    def counted() -> int:
+        forked.append(fork())
+        return forked[-1]
+
+    monkeypatch.setattr(os, "fork", counted)
     sections = extract.extract(path, file_name="manual.pdf").sections
     assert [(s.page, s.text.strip()) for s in sections] == [
         (n, f"It is {'a' * n} here.") for n in range(1, 42)
