@@ -1,7 +1,6 @@
 """Reading files: every supported type, wrong names, and hostile files."""
 
 import io
-import os
 import zipfile
 import zlib
 from pathlib import Path
