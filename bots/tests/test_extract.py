@@ -440,22 +440,6 @@ def test_a_paragraph_in_capitals_heads_nothing(tmp_path: Path) -> None:
     assert sections_of(tmp_path, "terms.txt", text) == [("", text)]
 
 
-@pytest.mark.parametrize(
-    ("digits", "text"),
-    [
-        (b"68656c6C6f2e", "hello."),
-        (b"68 65\n6c 6c 6f 2E", "hello."),
-        (b"68656c6c6f5", "helloP"),  # a missing digit is zero
-        (b"61" * 5000, "a" * 5000),
-    ],
-)
-def test_a_text_in_hexadecimal_digits(tmp_path: Path, digits: bytes, text: str) -> None:
-    path = tmp_path / "hex.pdf"
-    path.write_bytes(pdf_bytes(b"BT /F1 10 Tf 72 700 Td <" + digits + b"> Tj ET"))
-    (section,) = extract.extract(path, file_name="hex.pdf").sections
-    assert section.text.strip() == text
-
-
 def test_a_question_that_points_back_heads_nothing(tmp_path: Path) -> None:
     text = "No version fits.\n\nHave you seen the line above?\n\nIt is common."
     markdown = f"# What is a conflict?\n\n{text}\n"

@@ -1,4 +1,4 @@
-"""Long PDFs are read by two processes: pages in order, faults of either, nothing left behind."""
+"""PDFs of many pages, which two processes read, and their texts in hexadecimal digits."""
 
 import os
 from pathlib import Path
@@ -8,11 +8,6 @@ import pytest
 from bots.knowledge import extract
 from bots.knowledge.extract.document import ExtractError
 from bots.tests.test_extract import pdf_bytes
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return tmp_path / "upload"
 
 
 def pages_of_a_manual(count: int) -> list[bytes]:
@@ -45,11 +40,28 @@ def test_a_long_pdf_is_read_by_two_processes_and_in_order(
 
 @pytest.mark.parametrize("damaged", [20, 21])
 def test_a_page_that_cannot_be_read_fails_a_long_pdf_whichever_process_reads_it(
-    file: Path, damaged: int
+    tmp_path: Path, damaged: int
 ) -> None:
     pages = pages_of_a_manual(41)
     pages[damaged] = b"BT /F1 10 Tf 72 700 Td (Text) Tj ET <zz"
+    file = tmp_path / "manual.pdf"
     file.write_bytes(pdf_bytes(*pages))
     with pytest.raises(ExtractError) as caught:
         extract.extract_in_child(file, file_name="manual.pdf")
     assert caught.value.code == "malformed"
+
+
+@pytest.mark.parametrize(
+    ("digits", "text"),
+    [
+        (b"68656c6C6f2e", "hello."),
+        (b"68 65\n6c 6c 6f 2E", "hello."),
+        (b"68656c6c6f5", "helloP"),  # a missing digit is zero
+        (b"61" * 5000, "a" * 5000),
+    ],
+)
+def test_a_text_in_hexadecimal_digits(tmp_path: Path, digits: bytes, text: str) -> None:
+    path = tmp_path / "hex.pdf"
+    path.write_bytes(pdf_bytes(b"BT /F1 10 Tf 72 700 Td <" + digits + b"> Tj ET"))
+    (section,) = extract.extract(path, file_name="hex.pdf").sections
+    assert section.text.strip() == text

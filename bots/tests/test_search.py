@@ -38,17 +38,17 @@ def plain(
     )
 
 
-def vector_of(text: str) -> embedding.Vectors:
+def asked(text: str) -> Vectors:
     vector = embedding.embed_query(text)
     assert vector is not None
     return vector
 
 
 def test_a_text_that_is_near_to_any_question_does_not_lead() -> None:
-    asked = ["When are you open?", "What does it cost?", "Who can help me?", "Is it possible?"]
-    any_question = np.mean([vector_of(text) for text in asked], axis=0)
-    question = vector_of("Is my bicycle welcome on the ferry?")
-    own = question - vector_of("Is my dog welcome?")
+    any_questions = ["When are you open?", "What does it cost?", "Who can help me?"]
+    any_question = np.stack([asked(text) for text in any_questions]).mean(axis=0)
+    question = asked("Is my bicycle welcome on the ferry?")
+    own = question - asked("Is my dog welcome?")
     vague, fitting = any_question, any_question + 0.6 * own
     vectors = [vector / np.linalg.norm(vector) for vector in (vague, fitting)]
     vectors[1] *= 0.98 * (vectors[0] @ question) / (vectors[1] @ question)
