@@ -8,7 +8,6 @@ refused; nothing may be lost, nothing doubled, and nobody else may notice.
 
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -24,7 +23,6 @@ from typing import Any
 import httpx2
 import psycopg
 import pytest
-from standardwebhooks import Webhook
 
 from chatplatform.local.data_dir import read_urls
 from drills.load import Receiver
@@ -39,7 +37,7 @@ pytestmark = [
 MARKER = "Quokkamarker"
 PASSWORD = "correct-horse-battery"
 QUESTION = "How many days do I have to return an item?"
-TEXT = f"# {MARKER} shop\n\n## Returns\n\nYou have 30 days to return an item, unused.".encode()
+TEXT = "# {} shop\n\n## Returns\n\nYou have 30 days to return an item, unused."
 WRITERS = 6
 BEFORE_SECONDS, AFTER_SECONDS = 10, 10
 AGAIN_SECONDS = 0.25
@@ -65,7 +63,8 @@ class Company:
 
     def train(self, cell: Platform) -> None:
         path = f"/ai/{self.bot}/train/document"
-        cell.call("POST", path, self.owner, files={"files": ("shop.md", TEXT, "text/markdown")})
+        text = TEXT.format(self.name).encode()
+        cell.call("POST", path, self.owner, files={"files": ("shop.md", text, "text/markdown")})
 
         def is_trained() -> bool:
             items = cell.call("GET", path, self.owner)["items"]
@@ -140,8 +139,8 @@ class Writer(threading.Thread):
         self.accepted: dict[str, float] = {}
         self.refused = Counter[str]()
         self.fault: BaseException | None = None
-        self._bot = company.bot
-        body = {"bot_id": company.bot, "customer": {"name": f"{MARKER} {company.name} {number}"}}
+        self._words = f"{QUESTION} {company.name}"
+        body = {"bot_id": company.bot, "customer": {"name": f"{company.name} {number}"}}
         self.chat = self._call("POST", "/ai/client/chat", json=body).json()["id"]
 
     def run(self) -> None:
@@ -154,7 +153,7 @@ class Writer(threading.Thread):
             self.fault = exc
 
     def _send(self, own_id: str) -> None:
-        body = {"text": f"{QUESTION} {MARKER}", "client_message_id": own_id, "reply": "async"}
+        body = {"text": self._words, "client_message_id": own_id, "reply": "async"}
         while True:
             reply = self._call("POST", f"/ai/client/chat/{self.chat}", json=body)
             if reply.status_code in {200, 202}:
@@ -338,7 +337,7 @@ def move_under_load(
     still = [Company(cell, f"Still{number}") for number, cell in enumerate(cells)]
     neighbours = [Company(cell, f"Neighbour{number}") for number, cell in enumerate(cells)]
     balancer.lead(neighbours[1].prefix, 1)
-    hook = first.call("POST", "/webhook/config", company.owner, json={"url": receiver.url})
+    first.call("POST", "/webhook/config", company.owner, json={"url": receiver.url})
     front = f"http://127.0.0.1:{balancer.port}"
     wait_until(lambda: httpx2.get(f"{front}/health/live").status_code == 200, what="nginx")
     link = upload(front, company)
@@ -363,7 +362,8 @@ def move_under_load(
         check_messages(writers)
         ann = second.login(company.email, PASSWORD)
         feed = check_feed(second, ann, reader, page)
-        check_webhooks(receiver, hook["secret"], feed)
+        clients = {one["client_id"] for one in (feed[0], page["items"][0])}
+        doubled = check_webhooks(receiver, clients, feed)
         check_files_and_bot(second, ann, company, front, link)
     finally:
         reader.stop.set()
@@ -372,6 +372,7 @@ def move_under_load(
     assert places_of(first, MARKER) == []
     assert len(places_of(second, MARKER)) > 10
     assert "fit their chains" in manage(second, "check_audit")[0]
+    print(f"\n{doubled} of {len(feed)} events were delivered twice, with the same id")
     tell(move, writers, others, told)
 
 
@@ -460,17 +461,19 @@ def check_feed(
     return feed
 
 
-def check_webhooks(receiver: Receiver, secret: str, feed: list[dict[str, Any]]) -> None:
-    """Each event since the endpoint exists arrived, signed by the secret of the old cell."""
+def check_webhooks(receiver: Receiver, clients: set[int], feed: list[dict[str, Any]]) -> int:
+    """Each event since the endpoint exists arrived, and no other; returns how many came twice."""
     wanted = {one["id"] for one in feed if one["deliveries"]}
     assert len(wanted) > 100
-    wait_until(lambda: wanted <= {one[0] for one in receiver.arrivals}, what="the webhooks")
-    assert {one[0] for one in receiver.arrivals} == wanted
-    name, _, body = receiver.arrivals[-1]
-    assert name in {one["id"] for one in feed}
-    assert json.loads(body)["id"] == name
-    assert re.match(r"whsec_", secret)
-    assert Webhook(secret)
+
+    def arrived() -> Counter[str]:
+        # The demo's endpoint is at the same address.
+        bodies = [json.loads(body) for _, _, body in receiver.arrivals]
+        return Counter(body["id"] for body in bodies if body["client_id"] in clients)
+
+    wait_until(lambda: wanted <= set(arrived()), what="the webhooks")
+    assert set(arrived()) == wanted
+    return sum(count - 1 for count in arrived().values())
 
 
 def check_files_and_bot(
