@@ -414,6 +414,8 @@ JOB_LEASE_SECONDS = env.int("JOB_LEASE_SECONDS", default=15)
 AUDIT_MONTHS = env.int("AUDIT_MONTHS", default=24)
 # Whole months of events that are kept beside the current one; 0: as long as their chats.
 EVENT_MONTHS = env.int("EVENT_MONTHS", default=0)
+# The name of this installation, if there are several with one SECRET_KEY (docs/scale.md).
+CELL = env.str("CELL", default="")
 # Whether the API's document and its two pages are served.
 API_DOCS = env.bool("API_DOCS", default=True)
 # Multiplies the limits of requests (chatplatform.api.rate_limits).

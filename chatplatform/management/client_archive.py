@@ -54,6 +54,8 @@ class Manifest:
     release: dict[str, str] = field(default_factory=dict)
     has_secrets: bool = False
     salt: str = field(default_factory=lambda: secrets.token_hex(16))
+    # The cell that it comes from.
+    cell: str = ""
     # Whether both cells have the same SECRET_KEY, without telling it.
     secret_key: str = ""
     # Rows and checksum of each table's entry; checksum of each file.
@@ -130,6 +132,7 @@ class Writer:
         self._sealer = Sealer(passphrase, manifest.salt) if passphrase else None
         manifest.has_secrets = bool(passphrase)
         manifest.release, manifest.secret_key = release(), secret_key_check(manifest.salt)
+        manifest.cell = settings.CELL
 
     def add_rows(self, rows: models.QuerySet[Any]) -> int:
         """Write a table's rows; returns how many."""

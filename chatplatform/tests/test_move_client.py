@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 from django.apps import apps
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
@@ -53,6 +54,7 @@ def count_from(number):
 @pytest.fixture
 def moving(settings, tmp_path, monkeypatch):
     """A client with a row of each kind, by the API and by hand, and another client beside it."""
+    settings.CELL = "old"
     settings.MEDIA_ROOT = tmp_path / "media"
     monkeypatch.setenv("TRANSFER_KEY", PASSPHRASE)
     count_from(OLD)
@@ -133,6 +135,7 @@ def exported(client, path):
     freeze(client)
     call_command("freeze_client", client.code)
     call_command("export_client", client.code, str(path), move=True)
+    settings.CELL = "new"
     return path
 
 
@@ -261,7 +264,10 @@ def server_feed(client):
     return [entry.event_id for entry in events.read_feed(client, 0, 1_000)]
 
 
-def test_removed_months_of_the_audit_log_stay_signed(client_a, tmp_path, monkeypatch, capsys):
+def test_removed_months_of_the_audit_log_stay_signed(
+    client_a, tmp_path, monkeypatch, settings, capsys
+):
+    settings.CELL = "old"
     monkeypatch.setenv("TRANSFER_KEY", PASSPHRASE)
     for days in (1_500, 1_400, 1):
         moment = timezone.now() - timedelta(days=days)
@@ -325,9 +331,10 @@ def test_a_wrong_passphrase_another_release_and_a_broken_archive(moving, tmp_pat
     refused(changed(archive, "manifest.json", b'"webhooks":"', b'"webhooks":"9'), "release")
     refused(changed(archive, "chats_message.jsonl", b"Hello", b"Jello"), "chats_message")
     refused(changed(archive, "identity_client.jsonl", None, None), "damaged")
-    with monkeypatch.context() as context:
-        context.setattr("django.conf.settings.SECRET_KEY", "x" * 50)
-        refused(archive, "SECRET_KEY")
+    for setting, words in (("SECRET_KEY", "SECRET_KEY"), ("CELL", "CELL")):
+        with monkeypatch.context() as context:
+            context.setattr(settings, setting, "old")
+            refused(archive, words)
 
 
 def state():

@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.files.storage import default_storage
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import IntegrityError, connections, transaction
@@ -62,6 +63,11 @@ def _ensure_welcome(archive: Reader) -> None:
     found = archive.manifest
     if Client.objects.filter(code=found.code).exists():
         raise CommandError(f"There is a client {found.code} in this cell already.")
+    if not settings.CELL or found.cell == settings.CELL:
+        raise CommandError(
+            "Give each cell a name of its own (CELL): a visitor's token of one would open"
+            " another visitor's chats in the other."
+        )
     if found.secret_key != secret_key_check(found.salt):
         raise CommandError(
             "The cells have different SECRET_KEYs: no API key and no cursor would be valid here."

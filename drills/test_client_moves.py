@@ -1,0 +1,514 @@
+"""A client moves from one cell to another while it writes, as docs/operations.md says.
+
+Two whole platforms, and nginx in front that leads each API key to its cell. Callers repeat what is
+refused; nothing may be lost, nothing doubled, and nobody else may notice.
+
+    python -m pytest drills/test_client_moves.py -s
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import psycopg
+import pytest
+
+from chatplatform.local.data_dir import read_urls
+from drills.load import Receiver
+from drills.platform import ROOT, Platform, environ_of, free_port, wait_until
+from drills.test_backup import owners
+
+pytestmark = [
+    pytest.mark.timeout(1800),
+    pytest.mark.skipif(not shutil.which("nginx"), reason="needs nginx"),
+]
+# Stands in the client's name, its customers' names and in what they say.
+MARKER = "Quokkamarker"
+PASSWORD = "correct-horse-battery"
+QUESTION = "How many days do I have to return an item?"
+TEXT = "# {} shop\n\n## Returns\n\nYou have 30 days to return an item, unused."
+WRITERS = 6
+BEFORE_SECONDS, AFTER_SECONDS = 10, 10
+AGAIN_SECONDS = 0.25
+# Both cells know it while a client moves.
+TRANSFER_KEY = "only for the drill of a move"
+
+
+class Company:
+    """A company in a cell, with a trained bot and a key."""
+
+    def __init__(self, cell: Platform, name: str) -> None:
+        self.name, self.email = name, f"owner@{name.lower()}.example"
+        company = {"company_name": name, "full_name": f"Ann {name}", "email": self.email}
+        who = company | {"password": PASSWORD}
+        made = cell.call("POST", "/identity/register-trial", {}, json=who)
+        self.code = str(made["code"])
+        self.owner = cell.login(self.email, PASSWORD)
+        asked = {"bot_name": f"Bot of {name}", "is_visible": True}
+        self.bot = cell.call("POST", "/ai/bot", self.owner, json=asked)["id"]
+        self.train(cell)
+        body = {"name": "server", "scope": "secret"}
+        self.key = cell.call("POST", "/identity/api-keys", self.owner, json=body)["key"]
+
+    def train(self, cell: Platform) -> None:
+        path = f"/ai/{self.bot}/train/document"
+        text = TEXT.format(self.name).encode()
+        cell.call("POST", path, self.owner, files={"files": ("shop.md", text, "text/markdown")})
+
+        def is_trained() -> bool:
+            items = cell.call("GET", path, self.owner)["items"]
+            return bool(items) and items[0]["status"] == "trained"
+
+        wait_until(is_trained, what="the training")
+
+    @property
+    def prefix(self) -> str:
+        """The part of the key that is no secret."""
+        return self.key.partition(".")[0]
+
+
+class Balancer:
+    """nginx, which knows by the prefix of an API key in which cell its client is."""
+
+    def __init__(self, folder: Path, cells: tuple[Platform, Platform]) -> None:
+        self.port, self._folder, self._cells = free_port(), folder, cells
+        self._table: dict[str, int] = {}
+        folder.mkdir()
+        self._write()
+        command = ["nginx", "-e", f"{folder}/error.log", "-c", f"{folder}/nginx.conf"]
+        self._process = subprocess.Popen(command)
+
+    def lead(self, prefix: str, cell: int) -> None:
+        """Lead the requests of a key to a cell, without a request that fails."""
+        self._table[prefix] = cell
+        self._write()
+        self._process.send_signal(signal.SIGHUP)
+
+    def _write(self) -> None:
+        lines = "".join(f'        "~^{key}\\." cell{cell};\n' for key, cell in self._table.items())
+        upstreams = "".join(
+            f"    upstream cell{number} {{ server 127.0.0.1:{cell.port}; keepalive 16; }}\n"
+            for number, cell in enumerate(self._cells)
+        )
+        every = " ".join(f"server 127.0.0.1:{cell.port};" for cell in self._cells)
+        upstreams += f"    upstream cells {{ {every} }}\n"
+        folders = "".join(
+            f"    {name}_temp_path {self._folder}/{name};\n"
+            for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+        )
+        user = "user root;\n" if os.geteuid() == 0 else ""
+        (self._folder / "nginx.conf").write_text(
+            f"{user}daemon off;\npid {self._folder}/pid;\nevents {{}}\n"
+            f"http {{\n    access_log off;\n{folders}{upstreams}"
+            f"    map $http_api_key $cell {{\n        default cell0;\n{lines}    }}\n"
+            "    proxy_http_version 1.1;\n"
+            '    proxy_set_header Connection "";\n'
+            "    proxy_set_header Host $http_host;\n"
+            f"    server {{\n        listen 127.0.0.1:{self.port};\n"
+            "        location / { proxy_pass http://$cell; }\n"
+            # A link is opened without a key: the cell that has the file is found by asking.
+            "        location /ai/attachment/ {\n            proxy_pass http://cells;\n"
+            "            proxy_next_upstream error http_404;\n        }\n    }\n}\n"
+        )
+
+    def stop(self) -> None:
+        self._process.terminate()
+        self._process.wait(20)
+
+
+class Writer(threading.Thread):
+    """A customer's server: sends messages of one chat, and repeats each until it is accepted."""
+
+    def __init__(self, front: str, company: Company, number: int) -> None:
+        super().__init__(daemon=True)
+        self._client = httpx2.Client(base_url=front, timeout=30)
+        self._headers, self._number = {"API-KEY": company.key}, number
+        self.stop = threading.Event()
+        # When each message was accepted; what a refusal said.
+        self.accepted: dict[str, float] = {}
+        self.refused = Counter[str]()
+        self.fault: BaseException | None = None
+        self._words = f"{QUESTION} {company.name}"
+        body = {"bot_id": company.bot, "customer": {"name": f"{company.name} {number}"}}
+        self.chat = self._call("POST", "/ai/client/chat", json=body).json()["id"]
+
+    def run(self) -> None:
+        try:
+            count = 0
+            while not self.stop.is_set():
+                count += 1
+                self._send(f"{self._number}-{count}")
+        except BaseException as exc:
+            self.fault = exc
+
+    def _send(self, own_id: str) -> None:
+        body = {"text": self._words, "client_message_id": own_id, "reply": "async"}
+        while True:
+            reply = self._call("POST", f"/ai/client/chat/{self.chat}", json=body)
+            if reply.status_code in {200, 202}:
+                self.accepted[own_id] = time.monotonic()
+                time.sleep(0.2)
+                return
+            self._again(reply)
+
+    def _again(self, reply: httpx2.Response) -> None:
+        said = reply.json()
+        assert (reply.status_code, said["code"]) == (503, "client_frozen"), reply.text
+        assert int(reply.headers["Retry-After"]) > 0
+        self.refused[said["code"]] += 1
+        time.sleep(AGAIN_SECONDS)
+
+    def _call(self, method: str, path: str, **more: Any) -> httpx2.Response:
+        return self._client.request(method, path, headers=self._headers, **more)
+
+    def history(self) -> list[dict[str, Any]]:
+        path, found, query = f"/ai/client/chat/history/{self.chat}", [], {"limit": "100"}
+        while True:
+            page = self._call("GET", path, params=query).raise_for_status().json()
+            found += page["items"]
+            if not page["next_cursor"]:
+                return list(found)
+            query["cursor"] = page["next_cursor"]
+
+    def longest_pause(self) -> float:
+        times = list(self.accepted.values())
+        return max(later - earlier for earlier, later in zip(times, times[1:], strict=False))
+
+
+class Reader(threading.Thread):
+    """A person's screen: follows the live feed, and goes on by its last event in the new cell."""
+
+    def __init__(self, cells: tuple[Platform, Platform], company: Company) -> None:
+        super().__init__(daemon=True)
+        self._cells, self._email = cells, company.email
+        self.at, self.stop = 0, threading.Event()
+        self.ids: list[str] = []
+
+    def run(self) -> None:
+        while not self.stop.is_set():
+            try:
+                self._follow(self._cells[self.at])
+            except (httpx2.HTTPError, AssertionError):  # refused, cut, or nobody to sign in to
+                time.sleep(AGAIN_SECONDS)
+
+    def _follow(self, cell: Platform) -> None:
+        headers = cell.login(self._email, PASSWORD)
+        if self.ids:
+            headers["Last-Event-ID"] = self.ids[-1]
+        with httpx2.Client(base_url=str(cell.client.base_url), timeout=5) as client:
+            stream = client.stream("GET", "/ai/chat/events", headers=headers)
+            with stream as reply:
+                reply.raise_for_status()
+                for line in reply.iter_lines():
+                    if line.startswith("id:"):
+                        self.ids.append(line.removeprefix("id:").strip())
+                    if self.stop.is_set():
+                        return
+
+
+@contextmanager
+def two_cells(folder: Path, receiver: Receiver) -> Iterator[tuple[Platform, Platform]]:
+    """Two installations: what they share is SECRET_KEY, not how they encrypt."""
+    cells = list[Platform]()
+    try:
+        for name, key in (("first", "QUFB" * 10 + "QUE="), ("second", "QkJC" * 10 + "QkI=")):
+            (folder / name).mkdir()
+            more = {
+                "SECRET_KEY": "cells" * 12, "CELL": name, "FIELD_KEYS": f"{name}:{key}",
+                "EGRESS_ALLOW": f"127.0.0.1:{receiver.server_port}", "FEED_CHECK_SECONDS": "2",
+            }  # fmt: skip
+            cells.append(Platform(folder / name, **more))
+        yield cells[0], cells[1]
+    finally:
+        for cell in cells:
+            cell.stop()
+
+
+def manage(cell: Platform, *arguments: str) -> tuple[str, float]:
+    """A management command on a cell, as its operator runs it; what it says, and its seconds."""
+    web = environ_of(next(iter(cell.processes("granian"))))
+    environ = web | {"TRANSFER_KEY": TRANSFER_KEY, "DATABASE_OWNER_URL": owners(cell.data)}
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=ROOT, env=environ, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout, time.monotonic() - began
+
+
+def rows_of(cell: Platform, company: Company) -> dict[str, Any]:
+    """How many rows a client has in each table, and a checksum of what they hold."""
+    found: dict[str, Any] = {}
+    with psycopg.connect(read_urls(cell.data)["DATABASE_URL"]) as connection:
+        (client,) = one(connection, "SELECT id FROM identity_client WHERE code = %s", company.code)
+        tables = connection.execute(
+            "SELECT table_name FROM information_schema.columns"
+            " WHERE table_schema = 'public' AND column_name = 'client_id' ORDER BY 1"
+        ).fetchall()
+        assert len(tables) > 40
+        for (table,) in tables:
+            found[table] = one(
+                connection,
+                f"SELECT count(*), md5(string_agg(md5(t::text), '' ORDER BY t::text))"
+                f' FROM "{table}" t WHERE client_id = %s',
+                client,
+            )
+    return found
+
+
+def one(connection: Any, statement: str, *values: Any) -> Any:
+    return connection.execute(statement, values).fetchone()
+
+
+def places_of(cell: Platform, word: str) -> list[str]:
+    """Where a word stands in a cell: in which tables and files."""
+    places = []
+    with psycopg.connect(owners(cell.data)) as connection:
+        tables = connection.execute(
+            "SELECT schemaname, tablename FROM pg_tables WHERE schemaname IN ('public', 'months')"
+        ).fetchall()
+        for schema, table in tables:
+            statement = (
+                f'SELECT count(*) FROM "{schema}"."{table}" t'
+                " WHERE t::text ILIKE %s OR t::text ILIKE %s"
+            )
+            if one(connection, statement, f"%{word}%", f"%{word.encode().hex()}%")[0]:
+                places.append(table)
+    files = [path for path in (cell.data / "media").rglob("*") if path.is_file()]
+    return places + [str(path) for path in files if word.encode() in path.read_bytes()]
+
+
+class Move:
+    """The move of a client, step by step, with the seconds that each takes."""
+
+    def __init__(self, cells: tuple[Platform, Platform], company: Company, file: Path) -> None:
+        self._first, self._second = cells
+        self._company, self._file = company, file
+        self.seconds: dict[str, float] = {}
+
+    def make(self, balancer: Balancer) -> str:
+        """Freeze, export, import, lead the key to the new cell, let it work there."""
+        code, file = self._company.code, str(self._file)
+        self._step("freeze", self._first, "freeze_client", code)
+        self._step("export", self._first, "export_client", code, file, "--move")
+        told = self._step("import", self._second, "import_client", file)
+        balancer.lead(self._company.prefix, 1)
+        self._step("unfreeze", self._second, "freeze_client", code, "--undo")
+        return told
+
+    def erase(self) -> None:
+        code, file = self._company.code, str(self._file)
+        self._step("erase", self._first, "erase_client", code, "--yes", "--moved", file)
+
+    def _step(self, name: str, cell: Platform, *arguments: str) -> str:
+        told, self.seconds[name] = manage(cell, *arguments)
+        return told
+
+
+def test_a_client_moves_while_it_writes(tmp_path: Path) -> None:
+    receiver = Receiver("127.0.0.1")
+    with two_cells(tmp_path, receiver) as cells:
+        first, second = cells
+        balancer = Balancer(tmp_path / "nginx", cells)
+        try:
+            move_under_load(tmp_path, cells, balancer, receiver)
+        finally:
+            balancer.stop()
+            receiver.close()
+
+
+def move_under_load(
+    folder: Path, cells: tuple[Platform, Platform], balancer: Balancer, receiver: Receiver
+) -> None:
+    first, second = cells
+    company = Company(first, MARKER)
+    still = [Company(cell, f"Still{number}") for number, cell in enumerate(cells)]
+    neighbours = [Company(cell, f"Neighbour{number}") for number, cell in enumerate(cells)]
+    balancer.lead(neighbours[1].prefix, 1)
+    first.call("POST", "/webhook/config", company.owner, json={"url": receiver.url})
+    front = f"http://127.0.0.1:{balancer.port}"
+    wait_until(lambda: httpx2.get(f"{front}/health/live").status_code == 200, what="nginx")
+    link = upload(front, company)
+    for cell, one_of in zip(cells, still, strict=True):
+        assert cell.feed(one_of.owner), "its events have their places"
+    before = [rows_of(cell, one_of) for cell, one_of in zip(cells, still, strict=True)]
+    writers = [Writer(front, company, number) for number in range(WRITERS)]
+    others = [Writer(front, neighbour, 0) for neighbour in neighbours]
+    reader = Reader(cells, company)
+    for thread in (*writers, *others, reader):
+        thread.start()
+    try:
+        move, told, page = move_now(cells, company, balancer, folder / "client.zip", reader)
+    finally:
+        for thread in (*writers, *others):
+            thread.stop.set()
+            thread.join(60)
+    move.erase()
+    try:
+        assert not any(thread.fault for thread in (*writers, *others)), writers[0].fault
+        check_nobody_else(cells, still, before, others)
+        check_messages(writers)
+        ann = second.login(company.email, PASSWORD)
+        feed = check_feed(second, ann, reader, page)
+        clients = {one["client_id"] for one in (feed[0], page["items"][0])}
+        doubled = check_webhooks(receiver, clients, feed)
+        check_files_and_bot(second, ann, company, front, link)
+    finally:
+        reader.stop.set()
+        reader.join(60)
+    assert "To be entered again" not in told, told
+    assert places_of(first, MARKER) == []
+    assert len(places_of(second, MARKER)) > 10
+    assert "fit their chains" in manage(second, "check_audit")[0]
+    print(f"\n{doubled} of {len(feed)} events were delivered twice, with the same id")
+    tell(move, writers, others, told)
+
+
+def move_now(
+    cells: tuple[Platform, Platform],
+    company: Company,
+    balancer: Balancer,
+    file: Path,
+    reader: Reader,
+) -> tuple[Move, str, dict[str, Any]]:
+    """Move the client while it writes; also a page of its events that was read before."""
+    time.sleep(BEFORE_SECONDS)
+    query = {"order": "asc", "limit": "10"}
+    page = cells[0].call("GET", "/webhook/events", company.owner, params=query)
+    move = Move(cells, company, file)
+    told = move.make(balancer)
+    reader.at = 1
+    time.sleep(AFTER_SECONDS)
+    return move, told, page
+
+
+def upload(front: str, company: Company) -> str:
+    """A customer's file; returns the chat that holds it."""
+    headers = {"API-KEY": company.key}
+    with httpx2.Client(base_url=front, timeout=30) as client:
+        asked = {"bot_id": company.bot}
+        chat = client.post("/ai/client/chat", json=asked, headers=headers).json()["id"]
+        files = {"files": ("notes.txt", f"A file of {MARKER}".encode())}
+        sent = client.post(
+            f"/ai/client/chat/files/{chat}", files=files, data={"reply": "none"}, headers=headers
+        )
+        sent.raise_for_status()
+    return str(chat)
+
+
+def check_nobody_else(
+    cells: tuple[Platform, Platform],
+    still: list[Company],
+    before: list[dict[str, Any]],
+    others: list[Writer],
+) -> None:
+    """Who was still has the same rows; who wrote was never refused."""
+    for cell, company, rows in zip(cells, still, before, strict=True):
+        assert rows_of(cell, company) == rows
+    for writer in others:
+        assert not writer.refused
+        assert len(writer.accepted) > 10
+
+
+def check_messages(writers: list[Writer]) -> None:
+    """Each accepted message is there once, with its reply, and nothing else."""
+    for writer in writers:
+
+        def is_answered(writer: Writer = writer) -> bool:
+            answered = [one for one in writer.history() if one["in_reply_to"]]
+            return len(answered) >= len(writer.accepted)
+
+        wait_until(is_answered, what="the replies of a chat")
+        found = writer.history()
+        assert [one["seq"] for one in found] == list(range(1, len(found) + 1))
+        said = {one["client_message_id"]: one["id"] for one in found if one["client_message_id"]}
+        own = [one for one in found if one["sender"]["type"] == "customer"]
+        assert [one["client_message_id"] for one in own] == list(writer.accepted)
+        replies = Counter(one["in_reply_to"] for one in found if one["in_reply_to"])
+        assert set(replies) == set(said.values()), "a message without its reply"
+        assert set(replies.values()) == {1}
+        assert writer.refused, "it wrote while the client moved"
+
+
+def check_feed(
+    second: Platform, ann: dict[str, str], reader: Reader, page: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """The reader has each event once, in order; a cursor of the old cell goes on here."""
+    feed = second.feed(ann)
+    assert [one["id"] for one in feed[:10]] == [one["id"] for one in page["items"]]
+    query = {"order": "asc", "limit": "5", "cursor": page["next_cursor"]}
+    more = second.call("GET", "/webhook/events", ann, params=query)["items"]
+    assert [one["id"] for one in more] == [one["id"] for one in feed[10:15]]
+    # Notifications are each person's own; what came before the reader began is not sent.
+    shown = [one["id"] for one in feed if one["type"] != "notification.created"]
+    began = shown.index(reader.ids[0])
+    wait_until(lambda: reader.ids[-1] == shown[-1], what="the reader's last event")
+    reader.stop.set()
+    assert reader.ids == shown[began:]
+    assert len(reader.ids) > 100
+    return feed
+
+
+def check_webhooks(receiver: Receiver, clients: set[int], feed: list[dict[str, Any]]) -> int:
+    """Each event since the endpoint exists arrived, and no other; returns how many came twice."""
+    wanted = {one["id"] for one in feed if one["deliveries"]}
+    assert len(wanted) > 100
+
+    def arrived() -> Counter[str]:
+        # The demo's endpoint is at the same address.
+        bodies = [json.loads(body) for _, _, body in receiver.arrivals]
+        return Counter(body["id"] for body in bodies if body["client_id"] in clients)
+
+    wait_until(lambda: wanted <= set(arrived()), what="the webhooks")
+    assert set(arrived()) == wanted
+    return sum(count - 1 for count in arrived().values())
+
+
+def check_files_and_bot(
+    second: Platform, ann: dict[str, str], company: Company, front: str, chat: str
+) -> None:
+    """The file opens, and the bot answers from what it was trained with in the old cell."""
+    headers = {"API-KEY": company.key}
+    with httpx2.Client(base_url=front, timeout=60) as client:
+        found = client.get(f"/ai/client/chat/history/{chat}", headers=headers).json()["items"]
+        link = next(one["content"][0]["url"] for one in found if one["content"][0]["url"])
+        assert client.get(link).content == f"A file of {MARKER}".encode()
+        (bot,) = second.call("GET", "/ai/bot", ann)["items"]
+        asked = {"bot_id": bot["id"]}
+        chat = client.post("/ai/client/chat", json=asked, headers=headers).json()["id"]
+        body = {"text": QUESTION, "reply": "wait"}
+        answer = client.post(f"/ai/client/chat/{chat}", json=body, headers=headers).json()
+        assert answer["status"] == "answered"
+        assert "30 days" in str(answer["reply"])
+    with psycopg.connect(read_urls(second.data)["DATABASE_URL"]) as connection:
+        trained = one(
+            connection,
+            "SELECT count(*) FROM chatplatform_job j JOIN identity_client c ON c.id = j.client_id"
+            " WHERE j.name LIKE 'bots.%%' AND c.code = %s",
+            company.code,
+        )
+    assert trained == (0,)
+
+
+def tell(move: Move, writers: list[Writer], others: list[Writer], told: str) -> None:
+    pauses = [writer.longest_pause() for writer in writers]
+    steps = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in move.seconds.items())
+    print(
+        f"\nmoved: {sum(len(one.accepted) for one in writers)} messages accepted,"
+        f" {sum(sum(one.refused.values()) for one in writers)} refused and sent again,"
+        f" longest pause of a writer {max(pauses):.1f} s ({steps});"
+        f" of others in the same cells {max(one.longest_pause() for one in others):.2f} s."
+        f" {told.splitlines()[0]} Load {os.getloadavg()[0]:.1f}"
+    )
