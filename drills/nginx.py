@@ -1,14 +1,15 @@
-"""A real nginx with TLS in front, by the samples of docs/operations.md."""
+"""A real nginx in front: with TLS by the samples of docs/operations.md, and before two cells."""
 
 import os
 import re
+import signal
 import ssl
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from drills.platform import ROOT
+from drills.platform import ROOT, Platform, free_port
 
 CONNECTIONS = 1024
 
@@ -45,6 +46,11 @@ def configuration(folder: Path, port: int, upstreams: Sequence[str]) -> str:
         addresses = zip(("10.0.0.11:8000", "10.0.0.12:8000"), upstreams, strict=True)
         server = _replaced(server, ("proxy_pass http://127.0.0.1:8000;", settings))
         server = _replaced(hosts, *addresses) + server
+    return _whole(folder, server)
+
+
+def _whole(folder: Path, http: str) -> str:
+    """A configuration that needs no file outside of a folder."""
     temporary = "".join(
         f"{name}_temp_path {folder}/{name};\n"
         for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
@@ -54,7 +60,7 @@ def configuration(folder: Path, port: int, upstreams: Sequence[str]) -> str:
     events = f"events {{ worker_connections {CONNECTIONS}; }}\n"
     return (
         f"{user}daemon off;\npid {folder}/pid;\nerror_log {folder}/error.log;\n{events}"
-        f"http {{\naccess_log off;\n{temporary}{server}}}\n"
+        f"http {{\naccess_log off;\n{temporary}{http}}}\n"
     )
 
 
@@ -77,3 +83,47 @@ def nginx(folder: Path, port: int, upstreams: Sequence[str]) -> Iterator[None]:
 def trust(folder: Path) -> ssl.SSLContext:
     """For callers: the certificate of the nginx of this folder."""
     return ssl.create_default_context(cafile=folder / "tls.pem")
+
+
+class Balancer:
+    """nginx, which knows by the prefix of an API key in which cell its client is."""
+
+    def __init__(self, folder: Path, cells: tuple[Platform, Platform]) -> None:
+        self.port, self._folder, self._cells = free_port(), folder, cells
+        self._table: dict[str, int] = {}
+        folder.mkdir()
+        self._write()
+        command = ["nginx", "-e", f"{folder}/error.log", "-c", f"{folder}/nginx.conf"]
+        self._process = subprocess.Popen(command)
+
+    def lead(self, prefix: str, cell: int) -> None:
+        """Lead the requests of a key to a cell, without a request that fails."""
+        self._table[prefix] = cell
+        self._write()
+        self._process.send_signal(signal.SIGHUP)
+
+    def _write(self) -> None:
+        lines = "".join(f'        "~^{key}\\." cell{cell};\n' for key, cell in self._table.items())
+        upstreams = "".join(
+            f"    upstream cell{number} {{ server 127.0.0.1:{cell.port}; keepalive 16; }}\n"
+            for number, cell in enumerate(self._cells)
+        )
+        every = " ".join(f"server 127.0.0.1:{cell.port};" for cell in self._cells)
+        upstreams += f"    upstream cells {{ {every} }}\n"
+        http = (
+            f"{upstreams}"
+            f"    map $http_api_key $cell {{\n        default cell0;\n{lines}    }}\n"
+            "    proxy_http_version 1.1;\n"
+            '    proxy_set_header Connection "";\n'
+            "    proxy_set_header Host $http_host;\n"
+            f"    server {{\n        listen 127.0.0.1:{self.port};\n"
+            "        location / { proxy_pass http://$cell; }\n"
+            # A link is opened without a key: the cell that has the file is found by asking.
+            "        location /ai/attachment/ {\n            proxy_pass http://cells;\n"
+            "            proxy_next_upstream error http_404;\n        }\n    }\n"
+        )
+        (self._folder / "nginx.conf").write_text(_whole(self._folder, http))
+
+    def stop(self) -> None:
+        self._process.terminate()
+        self._process.wait(20)

@@ -9,7 +9,6 @@ refused; nothing may be lost, nothing doubled, and nobody else may notice.
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import threading
@@ -26,7 +25,8 @@ import pytest
 
 from chatplatform.local.data_dir import read_urls
 from drills.load import Receiver
-from drills.platform import ROOT, Platform, environ_of, free_port, wait_until
+from drills.nginx import Balancer
+from drills.platform import ROOT, Platform, environ_of, wait_until
 from drills.test_backup import owners
 
 pytestmark = [
@@ -76,55 +76,6 @@ class Company:
     def prefix(self) -> str:
         """The part of the key that is no secret."""
         return self.key.partition(".")[0]
-
-
-class Balancer:
-    """nginx, which knows by the prefix of an API key in which cell its client is."""
-
-    def __init__(self, folder: Path, cells: tuple[Platform, Platform]) -> None:
-        self.port, self._folder, self._cells = free_port(), folder, cells
-        self._table: dict[str, int] = {}
-        folder.mkdir()
-        self._write()
-        command = ["nginx", "-e", f"{folder}/error.log", "-c", f"{folder}/nginx.conf"]
-        self._process = subprocess.Popen(command)
-
-    def lead(self, prefix: str, cell: int) -> None:
-        """Lead the requests of a key to a cell, without a request that fails."""
-        self._table[prefix] = cell
-        self._write()
-        self._process.send_signal(signal.SIGHUP)
-
-    def _write(self) -> None:
-        lines = "".join(f'        "~^{key}\\." cell{cell};\n' for key, cell in self._table.items())
-        upstreams = "".join(
-            f"    upstream cell{number} {{ server 127.0.0.1:{cell.port}; keepalive 16; }}\n"
-            for number, cell in enumerate(self._cells)
-        )
-        every = " ".join(f"server 127.0.0.1:{cell.port};" for cell in self._cells)
-        upstreams += f"    upstream cells {{ {every} }}\n"
-        folders = "".join(
-            f"    {name}_temp_path {self._folder}/{name};\n"
-            for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-        )
-        user = "user root;\n" if os.geteuid() == 0 else ""
-        (self._folder / "nginx.conf").write_text(
-            f"{user}daemon off;\npid {self._folder}/pid;\nevents {{}}\n"
-            f"http {{\n    access_log off;\n{folders}{upstreams}"
-            f"    map $http_api_key $cell {{\n        default cell0;\n{lines}    }}\n"
-            "    proxy_http_version 1.1;\n"
-            '    proxy_set_header Connection "";\n'
-            "    proxy_set_header Host $http_host;\n"
-            f"    server {{\n        listen 127.0.0.1:{self.port};\n"
-            "        location / { proxy_pass http://$cell; }\n"
-            # A link is opened without a key: the cell that has the file is found by asking.
-            "        location /ai/attachment/ {\n            proxy_pass http://cells;\n"
-            "            proxy_next_upstream error http_404;\n        }\n    }\n}\n"
-        )
-
-    def stop(self) -> None:
-        self._process.terminate()
-        self._process.wait(20)
 
 
 class Writer(threading.Thread):

@@ -71,6 +71,8 @@ def moving(settings, tmp_path, monkeypatch):
 def live(client):
     """What people, servers and bots leave behind in a day."""
     ann, ben = make_person(client, "owner", WORD), make_person(client, "agent", "Ben")
+    assert ann.user
+    assert ben.user
     bot = make_bot(client, is_visible=True)
     trained(bot, "An item can be returned within 30 days. Shipping takes two days.")
     server = make_key(client, "secret")
@@ -114,7 +116,7 @@ def by_hand(rows):
 
 def wait(client):
     """Jobs that wait, when the client is frozen."""
-    bot = Bot.objects.filter(client=client).first()
+    bot = Bot.objects.filter(client=client).earliest("pk")
     key = f"group-questions:{bot.pk}"
     Job.objects.create(
         client_id=client.pk, name="chats.group_questions", args={"bot_id": bot.pk},
@@ -186,7 +188,7 @@ def test_no_number_of_the_old_cell_stays(moving, tmp_path):
 
 def rows_with_old_numbers():
     """Each old number with its surroundings; in bodies of webhooks too."""
-    places = Counter()
+    places = Counter[tuple[str, str]]()
     tables = connection.introspection.table_names()
     with connection.cursor() as cursor:
         for table in tables:
@@ -216,6 +218,7 @@ def moved(client, tmp_path):
 def test_keys_passwords_secrets_and_files_work_on(moving, tmp_path):
     server = make_key(moving, "secret")
     person = make_person(moving, "owner", "Dora")
+    assert person.user
     hook = WebhookConfig.objects.filter(client=moving).latest("created_at")
     secret = hook.secret
     attachment = Attachment.objects.filter(client=moving).get()
@@ -233,7 +236,7 @@ def test_keys_passwords_secrets_and_files_work_on(moving, tmp_path):
     with Attachment.objects.get(pk=attachment.pk).file.open() as stored:
         assert WORD.encode() in stored.read()
     media.clean_up()
-    assert default_storage.exists(attachment.file.name)
+    assert default_storage.exists(str(attachment.file.name))
     (job,) = Job.objects.filter(client_id=came.pk, name="chats.group_questions")
     bot = Bot.objects.get(pk=job.args["bot_id"], client=came)
     assert (job.ordering_key, job.state) == (f"group-questions:{bot.pk}", "queued")
@@ -385,7 +388,7 @@ def test_an_export_to_move_needs_a_quiet_client(moving, tmp_path):
     path = tmp_path / "client.zip"
     with pytest.raises(CommandError, match="Freeze"):
         call_command("export_client", moving.code, str(path), move=True)
-    job = Job.objects.filter(client_id=moving.pk, state="queued").first()
+    job = Job.objects.filter(client_id=moving.pk, state="queued").earliest("pk")
     Job.objects.filter(pk=job.pk).update(
         state="running", lease_until=timezone.now() + timedelta(hours=1)
     )
