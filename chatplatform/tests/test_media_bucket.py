@@ -102,6 +102,7 @@ def test_a_banner_is_shown(ann, bot, store, client):
     assert client.get(f"/media/banners/{'0' * 32}.png").status_code == 404
 
 
+@pytest.mark.django_db(transaction=True)  # the export sets its own transaction's isolation
 def test_a_clients_export_holds_its_files(ann, bot, store, tmp_path):
     upload_document(ann, bot)
     (name,) = store.names()
