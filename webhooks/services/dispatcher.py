@@ -67,9 +67,11 @@ _NEXT_DUE = (
     _ENDPOINTS
     + """
 SELECT extract(epoch FROM least(
-    (SELECT min((SELECT min(d.due_at) FROM webhooks_delivery d
-                 WHERE d.config_id = w.config_id AND d.due_at IS NOT NULL AND NOT d.is_test))
-     FROM waiting w),
+    -- Those of a paused endpoint wait for the end of its pause.
+    (SELECT min(greatest(c.paused_until, (
+         SELECT min(d.due_at) FROM webhooks_delivery d
+         WHERE d.config_id = c.id AND d.due_at IS NOT NULL AND NOT d.is_test)))
+     FROM waiting w JOIN webhooks_webhookconfig c ON c.id = w.config_id),
     (SELECT min(due_at) FROM webhooks_delivery WHERE due_at IS NOT NULL AND is_test)
 ) - statement_timestamp())::float8
 """

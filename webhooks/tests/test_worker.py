@@ -7,15 +7,17 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from datetime import timedelta
 
 import pytest
 from django.conf import settings as django_settings
+from django.utils import timezone
 
 from chatplatform.jobs.stopping import Stop
 from chatplatform.jobs.worker_process import run_loop
 from chatplatform.testing.web_process import database_url, free_port
-from webhooks.models import Delivery, DeliveryState
-from webhooks.services import announce, dispatcher
+from webhooks.models import Delivery, DeliveryState, Event, WebhookConfig
+from webhooks.services import announce, deliveries, dispatcher
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -96,8 +98,19 @@ def test_an_idle_dispatcher_waits_until_a_delivery_is_signalled(
         for number in (1, 2):
             announce(client_a.pk, "message.created", {"n": number})
             wait_until(lambda: not Delivery.objects.exclude(state=DeliveryState.SUCCEEDED).exists())
+        deliveries.replay(Event.objects.latest("id"), listening)
+        wait_until(lambda: len(receiver.got) == 3)
     finally:
         stop.set()
         thread.join(30)
     assert not thread.is_alive()
-    assert len(receiver.got) == 2
+    assert len(receiver.got) == 3
+
+
+def test_an_idle_dispatcher_does_not_look_while_an_endpoint_is_paused(client_a, listening):
+    announce(client_a.pk, "message.created", {"n": 1})
+    assert dispatcher._seconds_to_next() == dispatcher._WATCH_SECONDS
+    WebhookConfig.objects.update(paused_until=timezone.now() + timedelta(seconds=4.5))
+    assert dispatcher._WATCH_SECONDS < dispatcher._seconds_to_next() < 4.5
+    WebhookConfig.objects.update(paused_until=timezone.now() + timedelta(hours=1))
+    assert dispatcher._seconds_to_next() == dispatcher._IDLE_SECONDS
