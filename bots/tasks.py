@@ -1,6 +1,14 @@
 """The jobs of this app."""
 
-from bots.services import crawls, encoding, function_calls, golden_runs, training, web_urls
+from bots.services import (
+    crawls,
+    encoding,
+    function_calls,
+    golden_runs,
+    large_bots,
+    training,
+    web_urls,
+)
 from chatplatform.jobs import Queue, job, periodic
 
 
@@ -29,6 +37,12 @@ def train_document(*, document_id: int) -> None:
 def encode_document(*, document_id: int, end: int) -> None:
     """Encode a part of a long document, from its beginning (0) or its end (1)."""
     encoding.encode(document_id, end=end)
+
+
+@job("bots.fill_large", queue=Queue.TRAIN, max_attempts=3)
+def fill_large(*, bot_id: int) -> None:
+    """Put what a large bot has learned where the database finds it."""
+    large_bots.fill(bot_id)
 
 
 @job("bots.crawl_web_url", queue=Queue.TRAIN, max_attempts=3, on_dead=crawls.fail_interrupted)

@@ -444,6 +444,8 @@ WEBHOOK_RETRY_SCALE = env.float("WEBHOOK_RETRY_SCALE", default=1)
 WEBHOOK_THREADS = env.int("WEBHOOK_THREADS", default=64)
 # Rows that the answer to an export of a report holds; more are written by a worker.
 EXPORT_ROWS_AT_ONCE = env.int("EXPORT_ROWS_AT_ONCE", default=10_000)
+# A bot with more passages is searched by indexes of the database, if that has pgvector.
+LARGE_BOT_PASSAGES = env.int("LARGE_BOT_PASSAGES", default=20_000)
 # Seconds that a request with reply=wait stays open before it answers 202.
 REPLY_WAIT_SECONDS = env.float("REPLY_WAIT_SECONDS", default=60)
 

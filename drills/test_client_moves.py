@@ -123,6 +123,9 @@ class Writer(threading.Thread):
     def _call(self, method: str, path: str, **more: Any) -> httpx2.Response:
         return self._client.request(method, path, headers=self._headers, **more)
 
+    def close(self) -> None:
+        self._client.close()
+
     def history(self) -> list[dict[str, Any]]:
         path, found, query = f"/ai/client/chat/history/{self.chat}", [], {"limit": "100"}
         while True:
@@ -319,6 +322,8 @@ def move_under_load(
     finally:
         reader.stop.set()
         reader.join(60)
+        for writer in (*writers, *others):
+            writer.close()
     assert "To be entered again" not in told, told
     assert places_of(first, MARKER) == []
     assert len(places_of(second, MARKER)) > 10

@@ -55,6 +55,10 @@ class IndexedChunk:
     is_important: bool = False
     # The day from which its document is valid or known, as 2026-11-21; empty: unknown.
     dated: str = ""
+    # Its place in the document; None: the pieces are given as they follow each other.
+    position: int | None = None
+    # `words_of` it, where they are stored; else they are read from its text.
+    words: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,21 +150,26 @@ def _logistic(value: float) -> float:
     return 1 / (1 + math.exp(-max(-60.0, min(60.0, value))))
 
 
+def words_of(chunk: IndexedChunk) -> list[str]:
+    """The words that a piece is found by."""
+    return tokens(_whole(chunk), language=chunk.language)
+
+
+def _whole(chunk: IndexedChunk) -> str:
+    return f"{chunk.title}\n{chunk.heading}\n{chunk.text}"
+
+
 class Index:
     """Immutable; a changed document means a new index."""
 
     def __init__(self, chunks: Sequence[IndexedChunk]) -> None:
         self.chunks = tuple(chunks)
-        texts = [f"{chunk.title}\n{chunk.heading}\n{chunk.text}" for chunk in self.chunks]
         self._words = WordIndex(
-            [
-                tokens(text, language=chunk.language)
-                for text, chunk in zip(texts, self.chunks, strict=True)
-            ]
+            [words_of(chunk) if chunk.words is None else chunk.words for chunk in self.chunks]
         )
         # A second field for Vietnamese that is typed without diacritics.
         self._folded = (
-            WordIndex([tokens(fold(text), language="") for text in texts])
+            WordIndex([tokens(fold(_whole(chunk)), language="") for chunk in self.chunks])
             if any(chunk.language == "vi" for chunk in self.chunks)
             else None
         )
@@ -310,6 +319,8 @@ class Index:
             return None
         chunk, beside = self.chunks[number], self.chunks[number + step]
         is_same = chunk.document_id == beside.document_id and chunk.heading == beside.heading
+        if chunk.position is not None and beside.position is not None:
+            is_same &= beside.position - chunk.position == step
         return beside if is_same and chunk.heading else None
 
     def _field(self, question: str) -> WordIndex:

@@ -15,7 +15,7 @@ from django.db.models.functions import Greatest
 from bots.knowledge import embedding
 from bots.knowledge.chunking import embedded
 from bots.models import Bot, Chunk, Document, DocumentSource, DocumentStage, DocumentStatus
-from bots.services import bots, documents, golden_holds
+from bots.services import bots, documents, golden_holds, large_bots
 from bots.shapes.train import DocumentDto
 from chatplatform import jobs
 from webhooks.services import announce
@@ -186,6 +186,7 @@ def advance(document: Document) -> None:
     The bot's index is read anew with what is stored by now.
     """
     bots.bump_knowledge_version(document.bot_id)
+    large_bots.enqueue_fill(document.bot_id, client_id=document.client_id)
     stages = _MISSING if embedding.available() else ()
     for stage in stages:
         if _missing(document, stage).exists():

@@ -9,7 +9,6 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from bots.engine import Engine
-from bots.knowledge.search import Index
 from bots.models import (
     Bot,
     Document,
@@ -28,6 +27,7 @@ from bots.services import (
     trial_answers,
 )
 from bots.services.answers import Answered, Outcome
+from bots.services.retrieval import AnyIndex
 from bots.shapes.golden import GoldenRunRequest
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError, first_or_404
@@ -56,7 +56,7 @@ class _Terms:
     """What the questions are asked of: the bot as it is, or with a change that is tried."""
 
     threshold: float
-    index: Index | None = None
+    index: AnyIndex | None = None
     prompt: Prompt | None = None
 
 

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-import numpy as np
 from django.db.models import Min, Q
 
 from bots.engine.types import Snippet
-from bots.knowledge import asked, embedding
+from bots.knowledge import asked
 from bots.knowledge.asked import Part
-from bots.knowledge.embedding import Vectors
 from bots.knowledge.search import Index, IndexedChunk, SearchResult
-from bots.models import Bot, Chunk, Document, DocumentSource
+from bots.models import Bot, Document
+from bots.services import large_bots, passages
+from bots.services.large_bots import LargeIndex
 
 # Bounds of the cache; one bot that is larger than the second is kept alone.
 MAX_BOTS = 50
@@ -23,10 +23,13 @@ MAX_BYTES = 300_000_000
 _BYTES_A_CHARACTER, _BYTES_A_PASSAGE = 8, 9_000
 
 
+AnyIndex = Index | LargeIndex
+
+
 @dataclass(frozen=True, eq=False)
 class _Entry:
     version: int
-    index: Index
+    index: AnyIndex
     size_bytes: int
     # When a document becomes valid or expires: then the index must be built anew.
     valid_until: datetime | None
@@ -40,7 +43,7 @@ class _Cache:
         self._building: dict[int, threading.Lock] = {}
         self._lock = threading.Lock()
 
-    def get(self, bot: Bot) -> Index:
+    def get(self, bot: Bot) -> AnyIndex:
         """The index of the bot's valid documents, at least as new as its `knowledge_version`."""
         index = self._fresh(bot)
         if index:
@@ -55,7 +58,7 @@ class _Cache:
         with self._lock:
             self._entries.clear()
 
-    def _fresh(self, bot: Bot) -> Index | None:
+    def _fresh(self, bot: Bot) -> AnyIndex | None:
         with self._lock:
             entry = self._entries.get(bot.pk)
             # A caller whose row is a moment old gets the newer knowledge.
@@ -66,12 +69,13 @@ class _Cache:
             self._entries.move_to_end(bot.pk)
             return entry.index
 
-    def _build(self, bot: Bot) -> Index:
+    def _build(self, bot: Bot) -> AnyIndex:
         now = datetime.now(UTC)
-        chunks = load(bot.pk, now=now)
+        index = _index_of(bot.pk)
+        chunks = index.usual if isinstance(index, LargeIndex) else index.chunks
         entry = _Entry(
             version=bot.knowledge_version,
-            index=Index(chunks),
+            index=index,
             size_bytes=sum(map(size_of, chunks)),
             valid_until=_next_change(bot.pk, now=now),
         )
@@ -98,9 +102,15 @@ def search(bot: Bot, question: str, *, language: str, limit: int = 5) -> SearchR
     return _cache.get(bot).search(question, language=language, limit=limit)
 
 
-def index_with(bot: Bot, document_ids: Sequence[int]) -> Index:
+def index_with(bot: Bot, document_ids: Sequence[int]) -> AnyIndex:
     """The bot's index as it would be with these documents, which are held back."""
-    return Index(load(bot.pk, now=datetime.now(UTC), held=document_ids))
+    return _index_of(bot.pk, held=document_ids)
+
+
+def _index_of(bot_id: int, *, held: Sequence[int] = ()) -> AnyIndex:
+    if large_bots.is_filled(bot_id):
+        return LargeIndex(bot_id, held=held)
+    return Index(passages.load(bot_id, now=datetime.now(UTC), held=held))
 
 
 def find(
@@ -110,15 +120,15 @@ def find(
     language: str,
     topics: Sequence[str],
     threshold: float,
-    index: Index | None = None,
+    index: AnyIndex | None = None,
 ) -> tuple[Part, ...]:
     """As `search`, for each question of a message; `topics`: earlier ones, the latest first.
 
     `index` takes the place of the bot's own, to try a change.
     """
-    passages = index or _cache.get(bot)
+    searched = index or _cache.get(bot)
     return asked.find(
-        lambda question: passages.search(question, language=language),
+        lambda question: searched.search(question, language=language),
         text,
         topics=topics,
         threshold=threshold,
@@ -148,25 +158,6 @@ def clear_cache() -> None:
     _cache.clear()
 
 
-def load(bot_id: int, *, now: datetime, held: Sequence[int] = ()) -> list[IndexedChunk]:
-    """The passages of a bot's valid documents with their vectors, in the documents' order.
-
-    Of documents that are held back only those of `held`.
-    """
-    rows = Chunk.objects.filter(valid(now, prefix="document__"), bot_id=bot_id)
-    rows = rows.filter(Q(document__is_held=False) | Q(document_id__in=held))
-    rows = rows.select_related("document").defer("document__content")
-    rows = rows.order_by("document_id", "position")
-    return [_indexed(row) for row in rows.iterator(500)]
-
-
-def valid(now: datetime, *, prefix: str = "") -> Q:
-    """Documents that are valid now; `prefix` leads to them from other rows."""
-    has_begun = Q(**{f"{prefix}valid_from": None}) | Q(**{f"{prefix}valid_from__lte": now})
-    has_not_ended = Q(**{f"{prefix}valid_to": None}) | Q(**{f"{prefix}valid_to__gt": now})
-    return has_begun & has_not_ended
-
-
 def _next_change(bot_id: int, *, now: datetime) -> datetime | None:
     """The next moment at which a document becomes valid or expires."""
     moments = Document.objects.filter(bot_id=bot_id).aggregate(
@@ -174,33 +165,6 @@ def _next_change(bot_id: int, *, now: datetime) -> datetime | None:
         ends=Min("valid_to", filter=Q(valid_to__gt=now)),
     )
     return min(filter(None, moments.values()), default=None)
-
-
-def _indexed(row: Chunk) -> IndexedChunk:
-    # Vectors of another model cannot be compared with a question's: then words alone count.
-    is_current = row.embedding_model == embedding.MODEL_ID and row.dimension == embedding.DIMENSION
-    vector = row.vector if is_current else b""
-    sentence_vectors = row.sentence_vectors if is_current else b""
-    return IndexedChunk(
-        id=row.pk,
-        document_id=row.document_id,
-        title=row.document.title or row.document.file_name,
-        url=row.document.url or None,
-        heading=row.heading,
-        page=row.page,
-        text=row.text,
-        language=row.language,
-        vector=_floats(vector),
-        sentences=tuple(row.sentences),
-        sentence_vectors=_floats(sentence_vectors).reshape(-1, embedding.DIMENSION),
-        answers=row.heading if row.document.source == DocumentSource.QUESTION_ANSWER else "",
-        is_important=row.document.is_important,
-        dated=(row.document.valid_from or row.document.created_at).date().isoformat(),
-    )
-
-
-def _floats(stored: bytes | memoryview) -> Vectors:
-    return np.frombuffer(bytes(stored), dtype=np.float32)
 
 
 def size_of(chunk: IndexedChunk) -> int:

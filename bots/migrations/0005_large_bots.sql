@@ -1,0 +1,38 @@
+-- What a question finds a passage by, of bots that are too large for the memory of a process: its
+-- vector and its words (docs/decisions/0029). Rows are made from `bots_chunk` and can be made again.
+-- Without the extension there is no such table, and every bot is searched in memory.
+DO $$
+BEGIN
+    IF EXISTS (SELECT FROM pg_available_extensions WHERE name = 'vector') THEN
+        CREATE EXTENSION IF NOT EXISTS vector;
+    END IF;
+EXCEPTION WHEN insufficient_privilege THEN
+    RAISE NOTICE 'The extension vector is there, and this role may not create it.';
+END $$;
+
+DO $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_type WHERE typname = 'halfvec') THEN
+        RETURN;
+    END IF;
+    -- No foreign key: tests empty tables by TRUNCATE. The trigger below does what it would.
+    CREATE TABLE bots_passage (
+        chunk_id bigint PRIMARY KEY,
+        bot_id bigint NOT NULL,
+        document_id bigint NOT NULL,
+        vector halfvec(384) NOT NULL,
+        words text[] NOT NULL
+    );
+    CREATE INDEX passage_near ON bots_passage USING hnsw (vector halfvec_ip_ops);
+    CREATE INDEX passage_words ON bots_passage USING gin (words);
+    CREATE INDEX passage_of_bot ON bots_passage (bot_id, chunk_id);
+    CREATE INDEX passage_of_document ON bots_passage (document_id);
+
+    CREATE FUNCTION bots_forget_passages() RETURNS trigger LANGUAGE plpgsql AS $f$
+    BEGIN
+        DELETE FROM bots_passage p USING gone WHERE p.chunk_id = gone.id;
+        RETURN NULL;
+    END $f$;
+    CREATE TRIGGER forget_passages AFTER DELETE ON bots_chunk
+        REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION bots_forget_passages();
+END $$;

@@ -1,0 +1,219 @@
+"""Search in the passages of a bot that is too large for the memory of a process.
+
+PostgreSQL finds some hundred passages that may answer a question, by pgvector's index and by words;
+the index of a small bot is then made of them, and of some passages drawn by lot that show what is
+usual in this bot. So answers follow the same rules, whatever the size of a bot.
+"""
+
+import random
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import BooleanField, Sum
+from django.db.models.expressions import RawSQL
+
+from bots.knowledge import embedding
+from bots.knowledge.search import Index, IndexedChunk, SearchResult, words_of
+from bots.knowledge.word_index import STOP
+from bots.knowledge.words import fold, tokens
+from bots.models import Chunk, Document
+from bots.services import bots, passages
+from chatplatform import jobs
+
+# Candidates: by the vector of the question and by that of its own part, each; by its rare words;
+# of important documents. What is usual: passages drawn by lot.
+_NEAREST, _BY_WORDS, _IMPORTANT, _USUAL = 80, 60, 20, 250
+# Of the nearest so many are read with the passages beside them.
+_WITH_NEIGHBOURS = 10
+# A word that more of the usual passages hold finds too many.
+_RARE_SHARE, _RARE_WORDS = 0.05, 4
+# Among so many passages with a rare word those with most of the words are looked for.
+_LOOKED_AT = 3_000
+# How many entries of the index a search looks at: 98 of 100 nearest passages are found
+# (bench/large_bots.py); at most, where other bots' passages lie between.
+EF_SEARCH, _MOST_SCANNED = 160, 40_000
+_BATCH, _RUN_SECONDS = 500, 20.0
+
+_VALID = """d.id = p.document_id AND (d.valid_from IS NULL OR d.valid_from <= %(now)s)
+        AND (d.valid_to IS NULL OR d.valid_to > %(now)s)
+        AND (NOT d.is_held OR d.id = ANY (%(held)s))"""
+_NEAR = f"""
+SELECT p.chunk_id FROM bots_passage p JOIN bots_document d ON {_VALID}
+WHERE p.bot_id = %(bot)s ORDER BY p.vector <#> %(vector)s::real[]::halfvec LIMIT %(limit)s
+"""
+_WITH_WORDS = f"""
+SELECT found.chunk_id FROM (
+    SELECT p.chunk_id, p.words FROM bots_passage p JOIN bots_document d ON {_VALID}
+    WHERE p.bot_id = %(bot)s AND p.words && %(rare)s LIMIT %(looked_at)s
+) found
+ORDER BY (SELECT count(*) FROM unnest(%(words)s::text[]) word WHERE word = ANY (found.words)) DESC,
+    found.chunk_id
+LIMIT %(limit)s
+"""
+_OF_IMPORTANT = f"""
+SELECT p.chunk_id FROM bots_document d JOIN bots_passage p ON {_VALID}
+WHERE d.bot_id = %(bot)s AND d.is_important
+ORDER BY (p.vector <#> %(vector)s::real[]::halfvec) + 0 LIMIT %(limit)s
+"""
+_BESIDE = """
+SELECT beside.id FROM bots_chunk c JOIN bots_chunk beside
+    ON beside.document_id = c.document_id AND beside.position IN (c.position - 1, c.position + 1)
+WHERE c.id = ANY (%s)
+"""
+_SET = """
+SELECT set_config('hnsw.ef_search', %s, true), set_config('hnsw.max_scan_tuples', %s, true),
+    set_config('hnsw.iterative_scan', 'relaxed_order', true)
+"""
+_USUAL_ONES = f"""
+SELECT DISTINCT drawn.chunk_id FROM unnest(%(lots)s::bigint[]) lot, LATERAL (
+    SELECT p.chunk_id, p.document_id FROM bots_passage p
+    WHERE p.bot_id = %(bot)s AND p.chunk_id >= lot ORDER BY p.chunk_id LIMIT 1
+) drawn, LATERAL (
+    SELECT FROM bots_document d, (SELECT drawn.document_id) p WHERE {_VALID}
+) valid
+"""
+
+
+def is_filled(bot_id: int) -> bool:
+    """Whether the bot is large, and the database finds its passages.
+
+    While it is filled for the first time, the bot is searched in memory.
+    """
+    count = _count(bot_id)
+    if count <= settings.LARGE_BOT_PASSAGES or not _has_table():
+        return False
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM bots_passage WHERE bot_id = %s", [bot_id])
+        (filled,) = cursor.fetchone()
+    return bool(count - filled <= settings.LARGE_BOT_PASSAGES)
+
+
+def enqueue_fill(bot_id: int, *, client_id: int) -> None:
+    """Have what a large bot has learned put where the database finds it."""
+    if _count(bot_id) > settings.LARGE_BOT_PASSAGES and _has_table():
+        key = str(bot_id)
+        jobs.enqueue("bots.fill_large", client_id=client_id, dedupe_key=key, bot_id=bot_id)
+
+
+def fill(bot_id: int) -> None:
+    """Copy the passages that are encoded and not there yet; after a while another job goes on."""
+    started, last = time.monotonic(), 0
+    while rows := _missing(bot_id, behind=last):
+        last = rows[-1].pk
+        if time.monotonic() - started > _RUN_SECONDS:
+            with jobs.commit():
+                enqueue_fill(bot_id, client_id=rows[0].client_id)
+            return
+        values = [
+            (row.pk, bot_id, row.document_id, piece.vector.tolist(), words_of(piece))
+            for row, piece in zip(rows, map(passages.indexed, rows), strict=True)
+            if piece.vector.size
+        ]
+        with jobs.commit(), connection.cursor() as cursor:
+            # Locked, so that none is deleted between being read and being copied.
+            present = Chunk.objects.filter(pk__in=[value[0] for value in values])
+            kept = set(present.select_for_update(of=("self",)).values_list("pk", flat=True))
+            cursor.executemany(
+                "INSERT INTO bots_passage VALUES (%s, %s, %s, %s::real[]::halfvec, %s)"
+                " ON CONFLICT DO NOTHING",
+                [value for value in values if value[0] in kept],
+            )
+    bots.bump_knowledge_version(bot_id)
+
+
+class LargeIndex:
+    """Takes the place of an `Index`; `held`: documents that are held back and count here."""
+
+    def __init__(self, bot_id: int, *, held: Sequence[int] = ()) -> None:
+        self._params: dict[str, Any] = {"bot": bot_id, "held": list(held)}
+        self.usual = self._read(self._drawn())
+        shares = Counter(word for piece in self.usual for word in set(piece.words or ()))
+        self._shares = {word: count / len(self.usual) for word, count in shares.items()}
+
+    def search(self, question: str, *, language: str, limit: int = 5) -> SearchResult:
+        """As that of `Index`, among the passages that may answer the question."""
+        found = self._candidates(question, language)
+        known = {piece.id for piece in self.usual}
+        pieces = [*self.usual, *self._read(found - known)]
+        pieces.sort(key=lambda piece: (piece.document_id, piece.position))
+        return Index(pieces).search(question, language=language, limit=limit)
+
+    def _candidates(self, question: str, language: str) -> set[int]:
+        vector = embedding.embed_query(question)
+        found = set[int]()
+        if vector is not None:
+            own = embedding.own_part(vector, language=language)
+            nearest = self._ids(_NEAR, vector=own, limit=_NEAREST)
+            found.update(nearest, self._beside(nearest[:_WITH_NEIGHBOURS]))
+            found.update(self._ids(_NEAR, vector=vector, limit=_NEAREST))
+            found.update(self._ids(_OF_IMPORTANT, vector=own, limit=_IMPORTANT))
+        words = {*tokens(question, language=language), *tokens(fold(question), language="")} - STOP
+        rare = sorted((self._shares.get(word, 0), word) for word in words)
+        chosen = [word for share, word in rare if share <= _RARE_SHARE][:_RARE_WORDS]
+        if chosen:
+            more = {"rare": chosen, "words": list(words), "looked_at": _LOOKED_AT}
+            found.update(self._ids(_WITH_WORDS, limit=_BY_WORDS, **more))
+        return found
+
+    def _drawn(self) -> set[int]:
+        """Passages drawn by lot, the same ones until the bot learns something."""
+        bot = self._params["bot"]
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT min(chunk_id), max(chunk_id) FROM bots_passage WHERE bot_id = %s", [bot]
+            )
+            first, last = cursor.fetchone()
+        chance = random.Random(bot)
+        return set(
+            self._ids(_USUAL_ONES, lots=[chance.randint(first, last) for _ in range(_USUAL)])
+        )
+
+    def _ids(self, statement: str, **more: Any) -> list[int]:
+        vector = more.get("vector")
+        if vector is not None:
+            more["vector"] = vector.tolist()
+        params = self._params | {"now": datetime.now(UTC)} | more
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(_SET, [str(EF_SEARCH), str(_MOST_SCANNED)])
+            cursor.execute(statement, params)
+            return [pk for (pk,) in cursor.fetchall()]
+
+    def _beside(self, ids: Sequence[int]) -> Iterable[int]:
+        """The passages that stand before and behind some in their documents."""
+        with connection.cursor() as cursor:
+            cursor.execute(_BESIDE, [list(ids)])
+            return [pk for (pk,) in cursor.fetchall()]
+
+    def _read(self, ids: Iterable[int]) -> list[IndexedChunk]:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT chunk_id, words FROM bots_passage WHERE chunk_id = ANY (%s)", [list(ids)]
+            )
+            words = dict(cursor.fetchall())
+        rows = passages.in_order(Chunk.objects.filter(pk__in=words))
+        return [passages.indexed(row, words[row.pk]) for row in rows]
+
+
+def _missing(bot_id: int, *, behind: int) -> list[Chunk]:
+    is_there = RawSQL(
+        "EXISTS (SELECT FROM bots_passage p WHERE p.chunk_id = bots_chunk.id)", [], BooleanField()
+    )
+    rows = Chunk.objects.filter(~is_there, bot_id=bot_id, pk__gt=behind).exclude(vector=b"")
+    return list(passages.in_order(rows).order_by("pk")[:_BATCH])
+
+
+def _count(bot_id: int) -> int:
+    counted = Document.objects.filter(bot_id=bot_id).aggregate(passages=Sum("chunk_count"))
+    return counted["passages"] or 0
+
+
+def _has_table() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT to_regclass('bots_passage') IS NOT NULL")
+        (is_there,) = cursor.fetchone()
+    return bool(is_there)

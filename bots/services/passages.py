@@ -1,0 +1,65 @@
+"""Reads the passages of valid documents as an index has them."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import numpy as np
+from django.db.models import Q, QuerySet
+
+from bots.knowledge import embedding
+from bots.knowledge.embedding import Vectors
+from bots.knowledge.search import IndexedChunk
+from bots.models import Chunk, DocumentSource
+
+
+def load(bot_id: int, *, now: datetime, held: Sequence[int] = ()) -> list[IndexedChunk]:
+    """The passages of a bot's valid documents with their vectors, in the documents' order.
+
+    Of documents that are held back only those of `held`.
+    """
+    rows = Chunk.objects.filter(valid(now, prefix="document__"), bot_id=bot_id)
+    rows = rows.filter(Q(document__is_held=False) | Q(document_id__in=held))
+    return [indexed(row) for row in in_order(rows).iterator(500)]
+
+
+def in_order(rows: QuerySet[Chunk]) -> QuerySet[Chunk]:
+    """Passages in the documents' order, with what an index needs of their documents."""
+    rows = rows.select_related("document").defer("document__content")
+    return rows.order_by("document_id", "position")
+
+
+def valid(now: datetime, *, prefix: str = "") -> Q:
+    """Documents that are valid now; `prefix` leads to them from other rows."""
+    has_begun = Q(**{f"{prefix}valid_from": None}) | Q(**{f"{prefix}valid_from__lte": now})
+    has_not_ended = Q(**{f"{prefix}valid_to": None}) | Q(**{f"{prefix}valid_to__gt": now})
+    return has_begun & has_not_ended
+
+
+def indexed(row: Chunk, words: Sequence[str] | None = None) -> IndexedChunk:
+    """A passage as an index has it; `words`: as they are stored, else they are read anew."""
+    # Vectors of another model cannot be compared with a question's: then words alone count.
+    is_current = row.embedding_model == embedding.MODEL_ID and row.dimension == embedding.DIMENSION
+    vector = row.vector if is_current else b""
+    sentence_vectors = row.sentence_vectors if is_current else b""
+    return IndexedChunk(
+        id=row.pk,
+        document_id=row.document_id,
+        title=row.document.title or row.document.file_name,
+        url=row.document.url or None,
+        heading=row.heading,
+        page=row.page,
+        text=row.text,
+        language=row.language,
+        vector=_floats(vector),
+        sentences=tuple(row.sentences),
+        sentence_vectors=_floats(sentence_vectors).reshape(-1, embedding.DIMENSION),
+        answers=row.heading if row.document.source == DocumentSource.QUESTION_ANSWER else "",
+        is_important=row.document.is_important,
+        dated=(row.document.valid_from or row.document.created_at).date().isoformat(),
+        position=row.position,
+        words=words,
+    )
+
+
+def _floats(stored: bytes | memoryview) -> Vectors:
+    return np.frombuffer(bytes(stored), dtype=np.float32)
