@@ -20,7 +20,6 @@ from bots.engine.types import (
     Usage,
 )
 from bots.knowledge.asked import Part
-from bots.knowledge.search import Index
 from bots.models import Approval, Bot, Prompt
 from bots.services import function_runner, prompt_versions, retrieval
 from bots.services.function_calls import ProposedCall
@@ -57,7 +56,7 @@ class AnswerRequest:
     # The customer-info fields that the platform itself asks for.
     wanted: tuple[str, ...] = ()
     # A change that is tried, in place of the bot's own index and current prompt.
-    index: Index | None = None
+    index: retrieval.AnyIndex | None = None
     prompt: Prompt | None = None
 
 

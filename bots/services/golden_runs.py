@@ -27,7 +27,6 @@ from bots.services import (
     trial_answers,
 )
 from bots.services.answers import Answered, Outcome
-from bots.services.retrieval import AnyIndex
 from bots.shapes.golden import GoldenRunRequest
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError, first_or_404
@@ -56,7 +55,7 @@ class _Terms:
     """What the questions are asked of: the bot as it is, or with a change that is tried."""
 
     threshold: float
-    index: AnyIndex | None = None
+    index: retrieval.AnyIndex | None = None
     prompt: Prompt | None = None
 
 
