@@ -226,16 +226,22 @@ class Index:
         vectors = [chunk.vector if chunk.vector.size else missing for chunk in self.chunks]
         return np.ascontiguousarray(np.stack(vectors), dtype=np.float32)
 
-    def search(self, question: str, *, language: str, limit: int = 5) -> SearchResult:
+    def search(
+        self, question: str, *, language: str, limit: int = 5, vector: Vectors | None = None
+    ) -> SearchResult:
         """The `limit` best passages, and up to `IMPORTANT_PLACES` of important documents.
 
         If somebody wrote an answer to this very question, it is the only hit. Takes 10 ms for
-        1,000 pieces, and 15-25 ms to encode the question.
+        1,000 pieces, and 15-25 ms to encode the question, if its `vector` is not known already.
         """
+        asked = question
         if same_question_key(question) not in self._answers:
             question = self.corrected(question, language=language)
         language = self.language_of(question, detected=language)
-        vector = embedding.embed_query(question) if self._vectors is not None else None
+        if self._vectors is None:
+            vector = None
+        elif vector is None or question != asked:
+            vector = embedding.embed_query(question)
         return self.search_vector(question, vector, language=language, limit=limit)
 
     def corrected(self, question: str, *, language: str) -> str:

@@ -9,6 +9,8 @@ _DENSE_RUN = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\
 
 def fold(text: str) -> str:
     """Lower case without diacritics, as Vietnamese is often typed on phones."""
+    if text.isascii():
+        return text.lower()
     plain = unicodedata.normalize("NFD", text.lower().replace("đ", "d").replace("Đ", "d"))
     return "".join(letter for letter in plain if not unicodedata.combining(letter))
 

@@ -18,6 +18,7 @@ from django.db.models import BooleanField, Sum
 from django.db.models.expressions import RawSQL
 
 from bots.knowledge import embedding
+from bots.knowledge.embedding import Vectors
 from bots.knowledge.search import Index, IndexedChunk, SearchResult, words_of
 from bots.knowledge.word_index import STOP
 from bots.knowledge.words import fold, tokens
@@ -27,7 +28,7 @@ from chatplatform import jobs
 
 # Candidates: by the vector of the question and by that of its own part, each; by its rare words;
 # of important documents. What is usual: passages drawn by lot.
-_NEAREST, _BY_WORDS, _IMPORTANT, _USUAL = 80, 60, 20, 250
+_NEAREST, _BY_WORDS, _IMPORTANT, _USUAL = 60, 40, 20, 150
 # Of the nearest so many are read with the passages beside them.
 _WITH_NEIGHBOURS = 10
 # A word that more of the usual passages hold finds too many.
@@ -36,7 +37,7 @@ _RARE_SHARE, _RARE_WORDS = 0.05, 4
 _LOOKED_AT = 3_000
 # How many entries of the index a search looks at: 98 of 100 nearest passages are found
 # (bench/large_bots.py); at most, where other bots' passages lie between.
-EF_SEARCH, _MOST_SCANNED = 160, 40_000
+EF_SEARCH, _MOST_SCANNED = 400, 40_000
 _BATCH, _RUN_SECONDS = 500, 20.0
 
 _VALID = """d.id = p.document_id AND (d.valid_from IS NULL OR d.valid_from <= %(now)s)
@@ -137,14 +138,14 @@ class LargeIndex:
 
     def search(self, question: str, *, language: str, limit: int = 5) -> SearchResult:
         """As that of `Index`, among the passages that may answer the question."""
-        found = self._candidates(question, language)
+        vector = embedding.embed_query(question)
+        found = self._candidates(question, vector, language)
         known = {piece.id for piece in self.usual}
         pieces = [*self.usual, *self._read(found - known)]
         pieces.sort(key=lambda piece: (piece.document_id, piece.position))
-        return Index(pieces).search(question, language=language, limit=limit)
+        return Index(pieces).search(question, language=language, limit=limit, vector=vector)
 
-    def _candidates(self, question: str, language: str) -> set[int]:
-        vector = embedding.embed_query(question)
+    def _candidates(self, question: str, vector: Vectors | None, language: str) -> set[int]:
         found = set[int]()
         if vector is not None:
             own = embedding.own_part(vector, language=language)
