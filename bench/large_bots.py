@@ -135,7 +135,7 @@ def load(count: int) -> dict[str, float]:
             " (SELECT count(*) FROM bots_chunk c WHERE c.document_id = d.id)"
         )
         seconds["rows"] = time.perf_counter() - began
-        cursor.execute("SET statement_timeout = 0; SET maintenance_work_mem = '3GB'")
+        cursor.execute("SET maintenance_work_mem = '3GB'")
         cursor.execute("SET max_parallel_maintenance_workers = 2")
         for definition in definitions:
             began = time.perf_counter()

@@ -78,3 +78,9 @@ def crawl_due() -> None:
 def expire_function_calls() -> None:
     """Reject calls that were not approved within a day."""
     function_calls.expire()
+
+
+@periodic("bots.fill_large_bots")
+def fill_large_bots() -> None:
+    """Enqueue the filling of large bots that are not filled; safe to run twice."""
+    large_bots.enqueue_missing()

@@ -387,6 +387,7 @@ _PERIODIC = {
     "chats.run_timers": 10,
     "chats.clean_up": 3600,
     "bots.crawl_due": 300,
+    "bots.fill_large_bots": 300,
     "identity.clean_up": 3600,
     "identity.clean_up_credits": 300,
     "bots.expire_function_calls": 600,

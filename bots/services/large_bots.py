@@ -101,6 +101,14 @@ def enqueue_fill(bot_id: int, *, client_id: int) -> None:
         jobs.enqueue("bots.fill_large", client_id=client_id, dedupe_key=key, bot_id=bot_id)
 
 
+def enqueue_missing() -> None:
+    """`enqueue_fill` for each large bot that is not filled: it was moved, or pgvector is new."""
+    counted = Document.objects.values("bot_id", "client_id").annotate(passages=Sum("chunk_count"))
+    for row in counted.filter(passages__gt=settings.LARGE_BOT_PASSAGES):
+        if not is_filled(row["bot_id"]):
+            enqueue_fill(row["bot_id"], client_id=row["client_id"])
+
+
 def fill(bot_id: int) -> None:
     """Copy the passages that are encoded and not there yet; after a while another job goes on."""
     started, last = time.monotonic(), 0

@@ -9,6 +9,7 @@ from django.db import connection
 
 from bots.models import Bot, Chunk, Document
 from bots.services import large_bots, passages, retrieval
+from bots.tasks import fill_large_bots
 from chatplatform.models import Job, JobState
 from chatplatform.testing import run_jobs
 
@@ -140,6 +141,21 @@ def test_until_it_is_filled_it_is_searched_in_memory(taught):
     large_bots.fill(taught.pk)
     assert "thirty days" in found(taught, QUESTION).hits[0].chunk.text
     assert len(ids()) == Chunk.objects.count()
+
+
+def test_what_is_not_filled_is_filled_by_and_by(ann, taught, settings):
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM bots_passage")
+    settings.LARGE_BOT_PASSAGES = 1_000
+    fill_large_bots()
+    run_jobs()
+    assert ids() == [], "it is small"
+    settings.LARGE_BOT_PASSAGES = 1
+    fill_large_bots()
+    run_jobs()
+    assert len(ids()) == Chunk.objects.count()
+    fill_large_bots()
+    assert not Job.objects.filter(name="bots.fill_large", state=JobState.QUEUED).exists()
 
 
 def test_a_long_run_goes_on_in_another_job(taught, monkeypatch):
