@@ -103,6 +103,7 @@ def load(count: int) -> dict[str, float]:
     rows = list(Chunk.objects.order_by("pk"))
     vectors = np.stack([np.frombuffer(bytes(row.vector), np.float32) for row in rows])
     with connection.cursor() as cursor:
+        cursor.execute("SET statement_timeout = 0")
         cursor.execute(
             "SELECT indexdef FROM pg_indexes WHERE indexname = ANY (%s)", [list(INDEXES)]
         )
