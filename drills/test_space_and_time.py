@@ -149,7 +149,8 @@ def version_before_a_migration(folder: Path) -> Path:
     """The project as it was before its newest migration, or at the commit DRILL_OLD_VERSION."""
     git = ["git", "-C", str(ROOT)]
     newest = subprocess.run(
-        [*git, "log", "-1", "--diff-filter=A", "--format=%H", "--", "*/migrations/0*.py"],
+        [*git, "log", "-1", "--first-parent", "-m", "--diff-filter=A", "--format=%H",
+         "--", "*/migrations/0*.py"],
         capture_output=True, text=True, check=True,
     ).stdout.strip()  # fmt: skip
     parent = os.environ.get("DRILL_OLD_VERSION") or f"{newest}~1"
