@@ -115,7 +115,7 @@ def drop_indexes() -> list[str]:
         )
         made = dict(cursor.fetchall())
     execute(*(f"DROP INDEX {name}" for name in made))
-    return [statement for name, statement in made.items() if name != "message_search"]
+    return [statement for name, statement in made.items() if name != "message_client_search"]
 
 
 def keep() -> str:

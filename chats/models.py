@@ -317,8 +317,12 @@ class Message(TenantModel):
             models.Index(fields=["client", "id"], name="message_export"),
             # The site's list of questions without an answer.
             models.Index(fields=["client", "-id"], condition=UNANSWERED, name="message_unanswered"),
-            # The search for a part of what was said.
-            GinIndex(OpClass(Upper("text"), "gin_trgm_ops"), name="message_search"),
+            # The search for a part of what was said, by one of the client's people.
+            GinIndex(
+                models.F("client"),
+                OpClass(Upper("text"), "gin_trgm_ops"),
+                name="message_client_search",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -12,6 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from channels_app.tests.helpers import event, post_signed
+from chats.services.desk import inbox
 from chats.testing import make_chat
 from identity.testing import make_key
 
@@ -124,6 +125,14 @@ def test_hot_operations(many, server, ann, nobody, bot, settings):
                 if table in large and how not in indexes.get(table, set())
             ]
     assert not faults, "\n".join(faults)
+
+
+def test_a_search_reads_the_messages_of_its_client_alone(many, ann):
+    plan = inbox.search(ann.client, "quokka").explain()
+    assert "Bitmap Index Scan on message_client_search" in plan
+    conditions = re.findall(r"Index Cond: .*upper\(text\).*", plan)
+    assert conditions
+    assert all("client_id = " in condition for condition in conditions), plan
 
 
 def test_a_plan_without_an_index_is_seen(many):

@@ -3,6 +3,36 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
+# All at once, before anything is changed: whoever writes holds locks on some of these tables and
+# waits for others. What cannot be had at once is given back, so that writers go on.
+_LOCK = """
+DO $$
+DECLARE
+    parted oid[] := ARRAY['webhooks_event', 'webhooks_payload', 'webhooks_delivery',
+        'webhooks_deliveryattempt']::regclass[]::oid[];
+    -- Also what foreign keys lead to, and where they come from.
+    tables text := (SELECT string_agg(DISTINCT pg_class.oid::regclass::text, ', ') FROM pg_class
+        WHERE pg_class.oid = ANY (parted)
+            OR EXISTS (SELECT FROM pg_constraint WHERE contype = 'f'
+                AND (conrelid = ANY (parted) AND confrelid = pg_class.oid
+                    OR confrelid = ANY (parted) AND conrelid = pg_class.oid)));
+    before text := current_setting('lock_timeout');
+BEGIN
+    FOR attempt IN 1..300 LOOP
+        BEGIN
+            PERFORM set_config('lock_timeout', '150ms', true);
+            EXECUTE 'LOCK TABLE ' || tables || ' IN ACCESS EXCLUSIVE MODE';
+            PERFORM set_config('lock_timeout', before, true);
+            RETURN;
+        EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
+            PERFORM pg_sleep(0.1 + random() / 5);
+        END;
+    END LOOP;
+    RAISE EXCEPTION 'The tables % were in use all the time: migrate again.', tables;
+END $$
+"""
+
+
 class Migration(migrations.Migration):
 
     dependencies = [
@@ -11,6 +41,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.RunSQL(f"SET LOCAL statement_timeout = 0; {_LOCK}", migrations.RunSQL.noop),
         # A month of events is dropped without a look at what names them: `_delete`, `_REQUEUE` and
         # the retention keep them together.
         migrations.AlterField(
