@@ -119,7 +119,7 @@ def missed_by(config: WebhookConfig) -> list[webhook_shapes.ReplayRequest]:
 
 
 def delete(config: WebhookConfig, *, by: User | ApiKey) -> None:
-    """Delete an endpoint; its deliveries stay in the log for 30 days."""
+    """Delete an endpoint; its deliveries stay in the log for 30 to 61 days."""
     with transaction.atomic():
         _lock(config)
         WebhookConfig.objects.filter(pk=config.pk).update(

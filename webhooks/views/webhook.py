@@ -69,7 +69,7 @@ class ConfigViewSet(TenantViewSet):
 
     @operation("Webhook", "Delete Webhook Config", access=ADMIN, status=204)
     def destroy(self, config_id: uuid.UUID) -> None:
-        """Delete an endpoint. Its deliveries stay in the event log for 30 days."""
+        """Delete an endpoint. Its deliveries stay in the event log for 30 to 61 days."""
         configs.delete(configs.get(self.client, config_id), by=self.user)
 
 
