@@ -202,7 +202,7 @@ def measure(bot: Bot, questions: Sequence[str], efs: Sequence[int]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--passages", type=int, default=100_000)
-    parser.add_argument("--ef", type=int, nargs="+", default=[100, 200, large_bots.EF_SEARCH])
+    parser.add_argument("--ef", type=int, nargs="+", default=[100, 400, large_bots.EF_SEARCH])
     options = parser.parse_args()
     call_command("migrate", verbosity=0)
     bot, pieces = base()

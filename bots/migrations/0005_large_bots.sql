@@ -23,7 +23,8 @@ BEGIN
         vector halfvec(384) NOT NULL,
         words text[] NOT NULL
     );
-    CREATE INDEX passage_near ON bots_passage USING hnsw (vector halfvec_ip_ops);
+    CREATE INDEX passage_near ON bots_passage USING hnsw (vector halfvec_ip_ops)
+        WITH (m = 24, ef_construction = 128);
     CREATE INDEX passage_words ON bots_passage USING gin (words);
     CREATE INDEX passage_of_bot ON bots_passage (bot_id, chunk_id);
     CREATE INDEX passage_of_document ON bots_passage (document_id);
