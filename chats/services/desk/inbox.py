@@ -185,7 +185,7 @@ def search(client: Client, q: str) -> QuerySet[Any, Any]:
     of_customers = chats.filter(customer_id__in=list(found_customers))
     found = found.union(of_customers.order_by("-id").values("pk")[:MAX_FOUND])
     # As `for_client`, with a number of the only type that the index compares.
-    own = Cast(client.pk, BigIntegerField())
+    own = Cast(Value(client.pk), BigIntegerField())
     messages = Message.objects.filter(client_id=own, is_welcome=False)
     if not is_indexed:
         newest = messages.order_by("-id")[:MAX_MESSAGES]
