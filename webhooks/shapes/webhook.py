@@ -153,7 +153,9 @@ class WebhookDelivery(Shape):
     next_attempt_at: Moment | None = Field(
         description="When the next attempt is due; null if none is, or during an attempt."
     )
-    attempts: list[WebhookAttempt] = Field(description="Every attempt that is kept, for 30 to 61 days.")
+    attempts: list[WebhookAttempt] = Field(
+        description="Every attempt that is kept, for 30 to 61 days."
+    )
     created_at: Moment = Field(description="When the event was queued for the endpoint.")
 
     @classmethod
