@@ -124,8 +124,8 @@ def load(count: int) -> dict[str, float]:
             " FROM made JOIN bots_chunk c ON c.id = made.base"
         )
         cursor.execute(
-            "INSERT INTO bots_passage SELECT made.id, p.bot_id, p.document_id, made.vector, p.words"
-            " FROM made JOIN bots_passage p ON p.chunk_id = made.base"
+            "INSERT INTO bots_passage SELECT made.id, p.bot_id, p.document_id, made.vector,"
+            " p.words, p.found_by FROM made JOIN bots_passage p ON p.chunk_id = made.base"
         )
         # Texts are no centres of others: an index with such centres leads nowhere else.
         cursor.execute(

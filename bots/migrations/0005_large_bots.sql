@@ -12,7 +12,10 @@ END $$;
 
 DO $$
 BEGIN
-    IF NOT EXISTS (SELECT FROM pg_type WHERE typname = 'halfvec') THEN
+    -- Older ones do not go on where passages of other bots lie between.
+    IF NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector'
+            AND string_to_array(extversion, '.')::int[] >= ARRAY[0, 8]) THEN
+        RAISE NOTICE 'Without pgvector 0.8 every bot is searched in memory.';
         RETURN;
     END IF;
     -- No foreign key: tests empty tables by TRUNCATE. The trigger below does what it would.
@@ -21,11 +24,13 @@ BEGIN
         bot_id bigint NOT NULL,
         document_id bigint NOT NULL,
         vector halfvec(384) NOT NULL,
-        words text[] NOT NULL
+        words text[] NOT NULL,
+        -- Its words, also as they are typed without marks.
+        found_by text[] NOT NULL
     );
     CREATE INDEX passage_near ON bots_passage USING hnsw (vector halfvec_ip_ops)
         WITH (m = 24, ef_construction = 128);
-    CREATE INDEX passage_words ON bots_passage USING gin (words);
+    CREATE INDEX passage_words ON bots_passage USING gin (found_by);
     CREATE INDEX passage_of_bot ON bots_passage (bot_id, chunk_id);
     CREATE INDEX passage_of_document ON bots_passage (document_id);
 

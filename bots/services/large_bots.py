@@ -39,6 +39,8 @@ _LOOKED_AT = 3_000
 # (bench/large_bots.py); at most, where other bots' passages lie between.
 EF_SEARCH, _MOST_SCANNED = 800, 40_000
 _BATCH, _RUN_SECONDS = 500, 20.0
+# So much of a bot is there before it is searched in the database; what it learns later comes soon.
+_MOST = 0.9
 
 _VALID = """d.id = p.document_id AND (d.valid_from IS NULL OR d.valid_from <= %(now)s)
         AND (d.valid_to IS NULL OR d.valid_to > %(now)s)
@@ -49,11 +51,12 @@ WHERE p.bot_id = %(bot)s ORDER BY p.vector <#> %(vector)s::real[]::halfvec LIMIT
 """
 _WITH_WORDS = f"""
 SELECT found.chunk_id FROM (
-    SELECT p.chunk_id, p.words FROM bots_passage p JOIN bots_document d ON {_VALID}
-    WHERE p.bot_id = %(bot)s AND p.words && %(rare)s LIMIT %(looked_at)s
+    SELECT p.chunk_id, p.found_by FROM bots_passage p JOIN bots_document d ON {_VALID}
+    WHERE p.bot_id = %(bot)s AND p.found_by && %(rare)s LIMIT %(looked_at)s
 ) found
-ORDER BY (SELECT count(*) FROM unnest(%(words)s::text[]) word WHERE word = ANY (found.words)) DESC,
-    found.chunk_id
+ORDER BY (
+    SELECT count(*) FROM unnest(%(words)s::text[]) word WHERE word = ANY (found.found_by)
+) DESC, found.chunk_id
 LIMIT %(limit)s
 """
 _OF_IMPORTANT = f"""
@@ -91,7 +94,7 @@ def is_filled(bot_id: int) -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM bots_passage WHERE bot_id = %s", [bot_id])
         (filled,) = cursor.fetchone()
-    return bool(count - filled <= settings.LARGE_BOT_PASSAGES)
+    return bool(filled >= _MOST * count)
 
 
 def enqueue_fill(bot_id: int, *, client_id: int) -> None:
@@ -102,10 +105,12 @@ def enqueue_fill(bot_id: int, *, client_id: int) -> None:
 
 
 def enqueue_missing() -> None:
-    """`enqueue_fill` for each large bot that is not filled: it was moved, or pgvector is new."""
+    """`enqueue_fill` for each large bot that lacks passages: it was moved, or a job has died."""
+    if not _has_table():
+        return
     counted = Document.objects.values("bot_id", "client_id").annotate(passages=Sum("chunk_count"))
     for row in counted.filter(passages__gt=settings.LARGE_BOT_PASSAGES):
-        if not is_filled(row["bot_id"]):
+        if _missing(row["bot_id"], behind=0, limit=1):
             enqueue_fill(row["bot_id"], client_id=row["client_id"])
 
 
@@ -119,16 +124,15 @@ def fill(bot_id: int) -> None:
                 enqueue_fill(bot_id, client_id=rows[0].client_id)
             return
         values = [
-            (row.pk, bot_id, row.document_id, piece.vector.tolist(), words_of(piece))
+            (row.pk, bot_id, row.document_id, piece.vector.tolist(), *_words(piece))
             for row, piece in zip(rows, map(passages.indexed, rows), strict=True)
-            if piece.vector.size
         ]
         with jobs.commit(), connection.cursor() as cursor:
             # Locked, so that none is deleted between being read and being copied.
             present = Chunk.objects.filter(pk__in=[value[0] for value in values])
             kept = set(present.select_for_update(of=("self",)).values_list("pk", flat=True))
             cursor.executemany(
-                "INSERT INTO bots_passage VALUES (%s, %s, %s, %s::real[]::halfvec, %s)"
+                "INSERT INTO bots_passage VALUES (%s, %s, %s, %s::real[]::halfvec, %s, %s)"
                 " ON CONFLICT DO NOTHING",
                 [value for value in values if value[0] in kept],
             )
@@ -208,12 +212,21 @@ class LargeIndex:
         return [passages.indexed(row, words[row.pk]) for row in rows]
 
 
-def _missing(bot_id: int, *, behind: int) -> list[Chunk]:
+def _words(piece: IndexedChunk) -> tuple[list[str], list[str]]:
+    words = words_of(piece)
+    return words, sorted({*words, *tokens(fold(f"{piece.heading}\n{piece.text}"), language="")})
+
+
+def _missing(bot_id: int, *, behind: int, limit: int = _BATCH) -> list[Chunk]:
+    """Passages that are encoded by the model of today, and not there."""
     is_there = RawSQL(
         "EXISTS (SELECT FROM bots_passage p WHERE p.chunk_id = bots_chunk.id)", [], BooleanField()
     )
-    rows = Chunk.objects.filter(~is_there, bot_id=bot_id, pk__gt=behind).exclude(vector=b"")
-    return list(passages.in_order(rows).order_by("pk")[:_BATCH])
+    rows = Chunk.objects.filter(
+        ~is_there, bot_id=bot_id, pk__gt=behind, embedding_model=embedding.MODEL_ID,
+        dimension=embedding.DIMENSION,
+    ).exclude(vector=b"")  # fmt: skip
+    return list(passages.in_order(rows).order_by("pk")[:limit])
 
 
 def _count(bot_id: int) -> int:

@@ -78,6 +78,36 @@ def test_it_answers_as_a_small_bot_does(taught, settings, question, language, te
 large_load = passages.load
 
 
+@pytest.mark.parametrize(
+    ("counts", "question", "language", "text"),
+    [
+        ({"_NEAREST": 1}, QUESTION, "en", "thirty days"),
+        ({"_NEAREST": 1}, "Bao lâu thì giao hàng?", "vi", "hai ngày"),
+        ({"_BY_WORDS": 1}, "Do you have Quokkaroo?", "en", "Quokkaroo"),
+        ({"_BY_WORDS": 1}, "bao lau thi giao hang", "vi", "hai ngày"),
+    ],
+)
+def test_the_best_passage_is_a_candidate(taught, monkeypatch, counts, question, language, text):
+    for name in ("_NEAREST", "_BY_WORDS", "_IMPORTANT", "_USUAL", "_WITH_NEIGHBOURS"):
+        monkeypatch.setattr(large_bots, name, counts.get(name, 0))
+    index = large_bots.LargeIndex(taught.pk)
+    hits = index.search(question, language=language).hits
+    assert text in hits[0].chunk.text
+    assert len(hits) <= 2, "the rest was no candidate"
+
+
+def test_a_half_filled_bot_is_searched_in_memory_and_filled(taught):
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM bots_passage WHERE chunk_id = %s", [ids()[0]])
+    retrieval.clear_cache()
+    with mock.patch.object(passages, "load", wraps=large_load) as load:
+        assert "thirty days" in found(taught, QUESTION).hits[0].chunk.text
+    assert load.call_count == 1
+    fill_large_bots()
+    run_jobs()
+    assert len(ids()) == Chunk.objects.count()
+
+
 def test_a_customer_is_answered_from_it(taught, server):
     chat = server.post("/ai/client/chat", {"bot_id": taught.pk}).json()["id"]
     server.post(f"/ai/client/chat/{chat}", {"text": QUESTION, "reply": "async"})
