@@ -19,7 +19,8 @@ def demo(settings, tmp_path):
     (tmp_path / "keys" / "demo_logins").write_text(json.dumps([login]))
 
 
-def test_the_start_page_leads_to_what_is_there(nobody, db):
+def test_the_start_page_leads_to_what_is_there(nobody, db, settings, tmp_path):
+    settings.DATA_DIR = tmp_path  # without a demo, whatever other tests have made
     page = nobody.get("/").content.decode()
     for path in ("/admin/", "/docs"):
         assert f'href="{path}"' in page
