@@ -129,7 +129,8 @@ def end_inactive() -> int:
 
 def assign_waiting() -> None:
     """Assign waiting chats by strategy, in case a job for it was lost or an agent missed."""
-    for client_id in set(routing.clients_with_waiting()) - set(freezing.frozen_ids()):
+    frozen = freezing.frozen_ids()
+    for client_id in (pk for pk in routing.clients_with_waiting() if pk not in frozen):
         try:
             routing.assign_waiting(client_id)
         except Exception:
