@@ -70,7 +70,7 @@ def parts(config: Config) -> list[Part]:
     # SIGTERM then gives running tasks the soft shutdown time of settings.py.
     soft = quiet | {"REMAP_SIGTERM": "SIGQUIT"}
     # They share the cores: requests come first, the jobs that follow from them next, then training.
-    later, last = ["nice", "-n", "5"], ["nice", "-n", "10"]
+    later, last = ["nice", "-n", "15"], ["nice", "-n", "19"]
     quick = [*later, *worker, *_pool("worker", "threads", 16, "reply,channel,insight")]
     webhook = [*later, *worker, *_pool("worker-webhook", "threads", 4, "webhook")]
     bulk = [*last, *worker, *_pool("worker-bulk", "prefork", 2, "train,export")]

@@ -228,7 +228,7 @@ class ChatsQuery(Page):
         None,
         description="Words, or parts of words, that one of its messages holds, all of them; or a"
         " part of the customer's name, e-mail address or external id; or the beginning of the"
-        " chat's code. The first ten words count; of the messages that match, the newest 10,000."
+        " chat's code. The first ten words count; of the messages that match, the newest 2,000."
         " If no three letters or digits stand together in it, only the newest 10,000 messages and"
         " the beginning of the customer's fields are searched.",
         min_length=1,

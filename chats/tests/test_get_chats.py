@@ -86,7 +86,8 @@ def test_chats_are_searched(ben, bot):
 
 
 def test_a_search_considers_the_newest_messages_only(ben, bot, monkeypatch):
-    monkeypatch.setattr("chats.services.desk.inbox.MAX_MESSAGES", 2)
+    for limit in ("MAX_MATCHES", "MAX_UNINDEXED"):
+        monkeypatch.setattr(f"chats.services.desk.inbox.{limit}", 2)
     chats = [make_chat(bot) for _ in range(3)]
     for chat in chats:
         add_message(chat, "Where is my parcel?")

@@ -122,18 +122,29 @@ def test_without_credits_the_chat_is_handed_over_once(server, chat, state):
 
 def test_who_writes_on_without_credits_keeps_no_account_waiting(server, chat):
     Subscription.objects.update(credits_left=0)
-    ask(server, chat)
-    run_jobs()
-    for _ in range(3):
+    for _ in range(4):
         ask(server, chat)
     with CaptureQueriesContext(connection) as statements:
         run_jobs()
     assert not Job.objects.exclude(state=JobState.DONE).exists()
     locked = [each["sql"] for each in statements if "FOR NO KEY UPDATE" in each["sql"]]
-    assert not [sql for sql in locked if "identity_subscription" in sql]
+    own = [sql for sql in locked if "identity_subscription" in sql]
+    assert len(own) == 2, "for the first message: to reserve, and to give back"
     assert Message.objects.exclude(sender_type="customer").count() == 1, "the handover"
-    Subscription.objects.update(credits_left=1)
+
+
+def test_who_writes_on_without_credits_gets_no_job_until_they_are_back(server, chat):
+    Subscription.objects.update(credits_left=0)
     ask(server, chat)
+    run_jobs()
+    path, jobs = f"/ai/client/chat/{chat.pk}", Job.objects.count()
+    turn = server.post(path, {"text": KNOWN, "reply": "async"})
+    assert (turn.status_code, turn.json()["status"]) == (200, "handed_off")
+    assert turn.json()["handoff_reason"] == "credits_used_up"
+    assert Job.objects.count() == jobs
+    Subscription.objects.update(credits_left=1)
+    turn = server.post(path, {"text": KNOWN, "reply": "async"})
+    assert (turn.status_code, turn.json()["status"]) == (202, "pending")
     run_jobs()
     assert entries() == [("reserve", -1), ("settle", 0)], "answered while the chat waits"
     assert Message.objects.filter(sender_type="bot").count() == 1

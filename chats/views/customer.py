@@ -222,8 +222,8 @@ class ClientChatViewSet(TenantViewSet):
         body.client_message_id = body.client_message_id or idempotency.stable_id()
         chat = conversations.get(self.caller, pk=chat_id)
         with attachments.stored(body.files) as files:
-            message, is_new = incoming.receive(chat, body.words, files=files)
-        turn = incoming.turn_of(message, is_new=is_new, reply_requested=body.reply != "none")
+            received = incoming.receive(chat, body.words, files=files)
+        turn = incoming.turn_of_received(received, reply_requested=body.reply != "none")
         return self._respond(request, turn, reply=body.reply)
 
     @operation(

@@ -18,18 +18,17 @@ def reserve(message: Message, engine: Engine) -> bool:
     return True
 
 
-def is_still_used_up(message: Message) -> bool:
+def is_still_used_up(chat: Conversation) -> bool:
     """Whether the chat waits for an agent for lack of credits, and a reply lacks them as before.
 
-    A page's visitors may go on writing: what cannot be paid is not worth the way to `reserve`.
+    A page's visitors may go on writing: what cannot be paid is not worth a job.
     """
-    chat = message.conversation
     if chat.assign_type != AssignType.QUEUE or chat.handoff_reason != "credits_used_up":
         return False
     if current_attempt() > 1:
         return False  # the attempt before may have reserved the last ones
     cost = _most(engine_for(chat.client, chat.bot))
-    return not credits.are_left(message.client_id, cost=cost, key_id=_capped_key(chat))
+    return not credits.are_left(chat.client_id, cost=cost, key_id=_capped_key(chat))
 
 
 def settle(message: Message, decision: Decision | None) -> int:

@@ -34,6 +34,7 @@ from chats.services.core import (
     visitors,
 )
 from chats.services.core.channel_hooks import ChannelFields
+from chats.services.reply import billing
 from chats.services.reply.streams import ReplyStream
 from chats.shapes import message as message_shapes
 from chats.shapes.conversation import ChatCreation
@@ -53,6 +54,7 @@ class Received(NamedTuple):
 
     message: Message
     is_new: bool
+    is_reply_coming: bool = False
 
 
 class Turn(NamedTuple):
@@ -168,8 +170,8 @@ def receive_by(caller: Principal, chat_id: uuid.UUID, body: message_shapes.ConvM
     stored = fast_sql.receive_message(caller, chat_id, body, guess) if is_plain else None
     if stored:
         return _plain_turn(stored, caller, reply_requested=body.reply != "none")
-    message, is_new = receive(conversations.get(caller, pk=chat_id), body)
-    return turn_of(message, is_new=is_new, reply_requested=body.reply != "none")
+    received = receive(conversations.get(caller, pk=chat_id), body)
+    return turn_of_received(received, reply_requested=body.reply != "none")
 
 
 def _receive(
@@ -195,10 +197,9 @@ def _receive(
     config = chat.client.config
     translations.enqueue_for_agents(message, auto_translate=config.auto_translate)
     handoffs.tell_if_closed(chat, language=message.language)
-    if body.reply != "none":
-        burst_wait = timedelta(milliseconds=config.burst_wait_ms)
-        request_reply(chat, message, burst_wait=burst_wait)
-    return Received(message, is_new=True)
+    burst_wait = timedelta(milliseconds=config.burst_wait_ms)
+    is_coming = body.reply != "none" and request_reply(chat, message, burst_wait=burst_wait)
+    return Received(message, is_new=True, is_reply_coming=is_coming)
 
 
 def resolve_target(
@@ -242,13 +243,15 @@ def _next_chat(chat: LockedConversation) -> LockedConversation:
 # --- requests for a reply -----------------------------------------------------------------------
 
 
-def request_reply(chat: LockedConversation, message: Message, *, burst_wait: timedelta) -> None:
+def request_reply(chat: LockedConversation, message: Message, *, burst_wait: timedelta) -> bool:
     """Let the bot reply, if it has the chat or answers while the chat waits for an agent.
 
-    Messages that follow each other within `burst_wait` share one reply.
+    Messages that follow each other within `burst_wait` share one reply. Returns whether one comes.
     """
-    if chat.assign_type != AssignType.BOT and not queue_answers.may_answer(chat):
-        return
+    if chat.assign_type != AssignType.BOT and (
+        billing.is_still_used_up(chat) or not queue_answers.may_answer(chat)
+    ):
+        return False
 
     def join(args: dict[str, Any]) -> dict[str, Any]:
         earlier = args["message_id"]
@@ -262,8 +265,9 @@ def request_reply(chat: LockedConversation, message: Message, *, burst_wait: tim
         at_most=burst_wait * LONGEST_BURST,
         change=join,
     ):
-        return
+        return True
     _enqueue_reply(chat, message, wait=burst_wait)
+    return True
 
 
 def request_reply_again(chat: Conversation, *, earlier_result_id: str | None = None) -> Message:
@@ -307,11 +311,20 @@ def _enqueue_reply(chat: Conversation, message: Message, wait: timedelta = NO_WA
 _HasOwner = Conversation | fast_sql.PlainMessage
 
 
-def turn_of(message: Message, *, is_new: bool = False, reply_requested: bool = True) -> Turn:
-    """The turn of a message as it is now; `is_new`: as it was just stored."""
-    describe = _new_outcome if is_new else outcome
+def turn_of(message: Message, *, reply_requested: bool = True) -> Turn:
+    """The turn of a stored message as it is now."""
     shown = {"message": message_shapes.Message.from_row(message)}
-    return Turn(message, shown | describe(message, reply_requested=reply_requested))
+    return Turn(message, shown | outcome(message, reply_requested=reply_requested))
+
+
+def turn_of_received(received: Received, *, reply_requested: bool) -> Turn:
+    """The turn of a message that this request has brought; a new one has no reply yet."""
+    message, is_new, is_coming = received
+    if not is_new:
+        return turn_of(message, reply_requested=reply_requested)
+    chat = message.conversation
+    rest = _outcome(None, chat, reply_requested=reply_requested, is_coming=is_coming)
+    return Turn(message, {"message": message_shapes.Message.from_row(message)} | rest)
 
 
 def outcome(
@@ -324,13 +337,6 @@ def outcome(
     rows = Conversation.objects.only("assign_type", "handoff_reason", "status")
     chat = rows.get(pk=message.conversation_id)
     return _outcome(reply, chat, reply_requested=reply_requested, is_coming=is_coming)
-
-
-def _new_outcome(message: Message, *, reply_requested: bool) -> dict[str, Any]:
-    """At the moment when the message was stored there is no reply yet."""
-    chat = message.conversation
-    is_coming = chat.assign_type == AssignType.BOT or queue_answers.may_answer(chat)
-    return _outcome(None, chat, reply_requested=reply_requested, is_coming=is_coming)
 
 
 def _plain_turn(

@@ -41,7 +41,7 @@ def answer(
     if message is None:
         return  # deleted meanwhile: nobody waits
     stream = ReplyStream(message.pk)
-    if not billing.is_still_used_up(message) and gather.is_owed_a_reply(message):
+    if not billing.is_still_used_up(message.conversation) and gather.is_owed_a_reply(message):
         if jobs.current_attempt() > 1:
             stream.reset()
         burst = gather.load_burst(message, earlier)
