@@ -5,7 +5,7 @@ That matters only for statements that every request or every message needs.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Generic, TypeVar
 
 import orjson
@@ -15,11 +15,14 @@ Row = TypeVar("Row", bound=models.Model)
 
 
 class Columns(Generic[Row]):
-    """All columns of a model: to name them in a statement and to make rows of its result."""
+    """A model's columns: to name them in a statement and to make rows of its result.
 
-    def __init__(self, model: type[Row]) -> None:
+    All of them, or all but those of `without`, which a row then reads when they are asked for.
+    """
+
+    def __init__(self, model: type[Row], *, without: Collection[str] = ()) -> None:
         self.model = model
-        self.fields = model._meta.concrete_fields
+        self.fields = [each for each in model._meta.concrete_fields if each.name not in without]
         self.names = [field.attname for field in self.fields]
         self.placeholders = ", ".join(["%s"] * len(self.fields))
         self._json = [index for index, field in enumerate(self.fields) if _is_json(field)]

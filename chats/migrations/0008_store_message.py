@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
     operations = [
         migrations.RunSQL(
             Path(__file__).with_suffix('.sql').read_text(),
-            'DROP FUNCTION chats_receive_message, chats_count_imported, chats_count_message,'
-            ' chats_may_see',
+            'DROP FUNCTION IF EXISTS chats_receive_message, chats_waits_for_first_word;'
+            'DROP FUNCTION chats_count_imported, chats_count_message, chats_may_see',
         ),
     ]

@@ -109,7 +109,10 @@ def test_a_key_sees_the_same_chats_as_by_the_orm(client_a, client_b, bot, page):
     read = [fast_sql.read_messages(caller, chat.pk, after=0, limit=1) for caller in callers]
     assert [rows is not None for rows in read] == by_orm
     body = ConvMessage(text="Hello", reply="none")
-    stored = [fast_sql.receive_message(caller, chat.pk, body, Guess()) for caller in callers]
+    stored = [
+        fast_sql.receive_message(caller, chat.pk, body, Guess(), is_short=lambda: False)
+        for caller in callers
+    ]
     assert [message is not None for message in stored] == by_orm
     assert Message.objects.filter(conversation=chat, sender_type="customer").count() == sum(by_orm)
 

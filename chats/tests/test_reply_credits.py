@@ -10,6 +10,8 @@ from chatplatform import jobs
 from chatplatform.models import Job, JobState
 from chatplatform.testing import run_before, run_jobs
 from chats.models import Conversation, Message
+from chats.services.reply import billing
+from chats.testing import visit
 from identity.models import CreditEntry, Subscription
 from identity.services import credits
 from webhooks.models import Event
@@ -148,6 +150,28 @@ def test_who_writes_on_without_credits_gets_no_job_until_they_are_back(server, c
     run_jobs()
     assert entries() == [("reserve", -1), ("settle", 0)], "answered while the chat waits"
     assert Message.objects.filter(sender_type="bot").count() == 1
+
+
+def test_a_page_that_is_short_is_not_looked_at_for_every_visitor(
+    page, bot, django_assert_num_queries
+):
+    trained(bot, SHOP)
+    Subscription.objects.update(credits_left=0)
+    visitors = [visit(page, message=KNOWN) for _ in range(2)]
+    run_jobs()
+
+    def say(number):
+        visitor, chat = visitors[number]
+        turn = visitor.post(f"/ai/client/chat/{chat.pk}", {"text": KNOWN, "reply": "async"})
+        return turn.json()["status"]
+
+    assert say(0) == "handed_off"
+    with django_assert_num_queries(2):
+        assert say(1) == "handed_off"
+    assert not Job.objects.exclude(state=JobState.DONE).exists()
+    Subscription.objects.update(credits_left=9)
+    billing._short_until.clear()  # as after a second
+    assert say(1) == "pending"
 
 
 def test_a_dropped_reply_is_free(server, chat, ben):

@@ -63,6 +63,7 @@ class Model:
     """What a chat counts, and the events and jobs that its messages leave."""
 
     owner: str = "bot"
+    has_agent_written: bool = False
     language: str = "en"
     last_seq: int = 0
     message_count: int = 0
@@ -80,6 +81,7 @@ class Model:
         self.last_seq += 1
         is_history = row.sent_at is not None
         self.announced += not (is_history or row.is_welcome)
+        self.has_agent_written |= row.sender_type == "agent" and not row.is_note
         if row.is_note or row.is_welcome:
             return
         self.message_count += 1
@@ -97,6 +99,9 @@ class Model:
             if self.owner != "bot" and self.waiting_since is None:
                 self.waiting_since = row.created_at
 
+    def is_bots(self) -> bool:
+        return self.owner == "bot" or (self.owner == "queue" and not self.has_agent_written)
+
     def hand_to(self, owner: str) -> None:
         self.owner = owner
         self.return_at = LONG_AGO if owner == "agent" else None
@@ -107,7 +112,6 @@ def world(client_a, bot, bea, server, make_endpoint):
     """The bot speaks German too; an endpoint takes every event, another one none of messages."""
     bot.languages = ["en", "de"]
     bot.save(update_fields=["languages"])
-    ClientConfig.objects.filter(client=client_a).update(answer_while_waiting=False)
     make_endpoint(client_a)
     make_endpoint(client_a, event_types=["chat.ended"])
     return bot, bea.user, server
@@ -167,11 +171,10 @@ def post(server, chat, body, model):
         model.ids[sent_id] = str(row.pk)
     assert orjson.loads(orjson.dumps(message_shapes.Message.from_row(row))) == shown
     wants = body["reply"] == "async"
-    status, code = {
-        "bot": ("pending", 202) if wants else ("not_expected", 200),
-        "queue": ("handed_off" if wants else "not_expected", 200),
-        "agent": ("not_expected", 200),
-    }[model.owner]
+    if wants and model.is_bots():
+        status, code = "pending", 202
+    else:
+        status, code = "handed_off" if wants and model.owner == "queue" else "not_expected", 200
     assert (reply.json()["status"], reply.status_code) == (status, code)
     assert (row.sender_type, row.sender_id, row.sender_name, row.text, row.content) == (
         "customer", str(chat.customer_id), chat.customer.name, body["text"],
@@ -182,7 +185,7 @@ def post(server, chat, body, model):
     detected = language.detect(body["text"], default=model.language, offered=["en", "de"])
     assert row.language == (body.get("language") or detected)
     model.add(row)
-    model.jobs += wants and model.owner == "bot"
+    model.jobs += wants and model.is_bots()
 
 
 def compare(chat, model):
@@ -241,7 +244,8 @@ def test_a_visitor_is_shown_less(page, django_assert_num_queries):
 def refusal(to, **more: Any) -> str | None:
     """What the database's function says of a message in the chat, and that it changes nothing."""
     values: dict[str, Any] = {
-        "chat": to.pk, "client": to.client_id, "sent_id": None, "wants_reply": True, **more
+        "chat": to.pk, "client": to.client_id, "sent_id": None, "wants_reply": True,
+        "credits": "unknown", **more
     }  # fmt: skip
     before = Conversation.objects.values().get(pk=to.pk)
     counts = [model.objects.count() for model in (Message, Event, Job)]
@@ -250,7 +254,7 @@ def refusal(to, **more: Any) -> str | None:
             """
             SELECT refusal FROM chats_receive_message(%(chat)s, %(client)s, NULL, NULL, NULL,
                 gen_random_uuid(), gen_random_uuid(), 'Hello', %(sent_id)s, '{}', NULL,
-                %(wants_reply)s, '-')
+                %(wants_reply)s, '-', %(credits)s)
             """,
             values,
         )
@@ -281,7 +285,20 @@ def test_what_is_unusual_is_left_to_the_other_way(chat, client_b, bea):
     config.update(out_of_hours_message={}, answer_while_waiting=True)
     assert refusal(chat) is None
     rows.update(assign_type="queue", assignee=None)
-    assert refusal(chat) == "queued"
+    assert refusal(chat, credits=None) == "queued", "as the release before asks"
+    assert refusal(chat, credits="short") is None
+    assert Job.objects.count() == 1
+    rows.update(handoff_reason="credits_used_up")
+    assert refusal(chat) == "credits"
+    assert refusal(chat, credits="short") is None
+    assert Job.objects.count() == 1
+    assert refusal(chat, credits="enough") is None
+    assert Job.objects.count() == 2
+    assert refusal(chat, wants_reply=False) is None
+    config.update(answer_while_waiting=False)
+    assert refusal(chat) is None
+    assert Job.objects.count() == 2
+    Job.objects.all().delete()
     assert refusal(chat, wants_reply=False, sent_id="m-1") is None
     assert refusal(chat, wants_reply=False, sent_id="m-1") == "repeated"
     rows.update(assign_type="bot")

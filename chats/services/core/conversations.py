@@ -11,7 +11,7 @@ from bots.models import Bot
 from bots.services import bots
 from chatplatform.api.errors import ApiError, Invalid, NotFound
 from chats.models import AssignType, Conversation, Customer, LockedConversation, Status
-from chats.services.core import customers, staff_notifications, visitors
+from chats.services.core import customers, fast_sql, staff_notifications, visitors
 from chats.shapes import conversation as conversation_shapes
 from chats.shapes.people import CustomerInfo
 from identity.auth import Principal
@@ -134,13 +134,7 @@ def lock(chat: Conversation) -> LockedConversation:
     anew, but a joined row, such as the assignee's, as it was before the wait. A chat that became
     another customer's during the wait matches no joined row; the second query finds it.
     """
-    rows = (
-        Conversation.objects.select_for_update(no_key=True, of=("self",))
-        .select_related("customer", "bot", "client__config")
-        .defer("client__config__words")
-        .filter(pk=chat.pk)
-    )
-    row = rows.first() or rows.first()
+    row = fast_sql.lock_chat(chat.pk) or fast_sql.lock_chat(chat.pk)
     if row is None:
         raise NotFound  # deleted meanwhile
     return LockedConversation(row)

@@ -1,28 +1,51 @@
 """The most frequent statements, in SQL, and the functions of the database that store messages.
 
-`chats_count_message` and `chats_receive_message` are in `chats/migrations/0008_store_message.sql`;
-why: docs/decisions/0027.
+`chats_count_message` is in `chats/migrations/0008_store_message.sql`, `chats_receive_message` in
+`0010_receive_message.sql`; why: docs/decisions/0027.
 """
 
 import uuid
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection
 
 from bots.knowledge import language as languages
+from bots.models import Bot
 from chatplatform.api.request_context import current_request_id
 from chatplatform.ids import uuid7
 from chatplatform.jobs import registry
 from chatplatform.sql import Columns
 from chatplatform.web import live_updates
-from chats.models import Conversation, LockedConversation, Message, Status
+from chats.models import Conversation, Customer, LockedConversation, Message, Status
 from chats.services.core import message_json
 from chats.shapes.message import ConvMessage
 from identity.auth import Principal
+from identity.models import Client, ClientConfig
 from webhooks.services import events
 
 _MESSAGE = Columns(Message)
+# A chat with the rows that its rules need: by alias, in the order of their columns.
+_OF_CHAT: dict[str, Columns[Any]] = {
+    "chat": Columns(Conversation),
+    "customer": Columns(Customer),
+    "bot": Columns(Bot, without={"identity_secret"}),
+    "client": Columns(Client),
+    "config": Columns(ClientConfig, without={"words"}),
+}
+_CHAT_COLUMNS = ", ".join(columns.column_list(alias) for alias, columns in _OF_CHAT.items())
+_CHAT_TABLES = """chats_conversation chat
+    JOIN chats_customer customer ON customer.id = chat.customer_id
+    JOIN bots_bot bot ON bot.id = chat.bot_id
+    JOIN identity_client client ON client.id = chat.client_id
+    JOIN identity_clientconfig config ON config.client_id = chat.client_id"""
+_LOCK = f"SELECT {_CHAT_COLUMNS} FROM {_CHAT_TABLES} WHERE chat.id = %s FOR NO KEY UPDATE OF chat"
+_LOAD = f"""
+SELECT {_MESSAGE.column_list("message")}, {_CHAT_COLUMNS}
+FROM {_CHAT_TABLES} JOIN chats_message message ON message.conversation_id = chat.id
+WHERE message.id = %s
+"""
 
 _VISIBLE = """chat.id = %(chat)s
     AND chats_may_see(chat, %(client)s, %(bot)s, %(page)s, %(visitor)s)"""
@@ -46,7 +69,7 @@ _RECEIVE = """
 SELECT refusal, shown, seq, owner, handoff_reason, has_deliveries, has_job
 FROM chats_receive_message(%(chat)s, %(client)s, %(bot)s, %(page)s, %(visitor)s,
     %(message)s, %(event)s, %(words)s, %(sent_id)s, %(candidates)s, %(guess)s, %(wants_reply)s,
-    %(trace)s)
+    %(trace)s, %(credits)s)
 """
 
 _FIND = f"""
@@ -82,7 +105,42 @@ class PlainMessage:
     # Of its chat.
     assign_type: str
     handoff_reason: str | None
+    is_reply_coming: bool
     status: str = Status.OPEN
+
+
+def lock_chat(chat_id: uuid.UUID) -> Conversation | None:
+    """A chat as it is now, locked, with its customer, bot, client and config; None: none matches.
+
+    Rows that are joined are read as they were before a wait for the lock: they hardly change.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCK, [chat_id])
+        values = cursor.fetchone()
+    return _chat_of(values) if values else None
+
+
+def load_message(message_id: str) -> Message | None:
+    """A message with its chat, as `lock_chat` has it; None if there is none."""
+    with connection.cursor() as cursor:
+        cursor.execute(_LOAD, [message_id])
+        values = cursor.fetchone()
+    if values is None:
+        return None
+    message = _MESSAGE.row(values[: len(_MESSAGE)])
+    message.conversation = _chat_of(values[len(_MESSAGE) :])
+    return message
+
+
+def _chat_of(values: Sequence[Any]) -> Conversation:
+    rows, first = {}, 0
+    for alias, columns in _OF_CHAT.items():
+        rows[alias] = columns.row(values[first : first + len(columns)])
+        first += len(columns)
+    chat: Conversation = rows["chat"]
+    chat.customer, chat.bot, chat.client = rows["customer"], rows["bot"], rows["client"]
+    chat.client.config = rows["config"]
+    return chat
 
 
 def find_message(chat: Conversation, client_message_id: str) -> Message | None:
@@ -119,10 +177,13 @@ def receive_message(
     chat_id: uuid.UUID,
     body: ConvMessage,
     language: languages.Guess,
+    *,
+    is_short: Callable[[], bool],
 ) -> PlainMessage | None:
     """Store a customer's message in a chat that the caller may see, and the job of its reply.
 
-    None, and nothing is changed, if the message needs more than the function does.
+    None, and nothing is changed, if the message needs more than the function does. `is_short` is
+    asked whether a chat that waits for an agent for lack of credits still lacks them.
     """
     message_id = uuid7()
     values = _parameters(caller, chat_id) | {
@@ -136,13 +197,17 @@ def receive_message(
         "trace": current_request_id(),
     }
     with connection.cursor() as cursor:
-        cursor.execute(_RECEIVE, values)
-        refusal, shown, seq, owner, reason, has_deliveries, has_job = cursor.fetchone()
+        cursor.execute(_RECEIVE, values | {"credits": "unknown"})
+        row = cursor.fetchone()
+        if row[0] == "credits":
+            cursor.execute(_RECEIVE, values | {"credits": "short" if is_short() else "enough"})
+            row = cursor.fetchone()
+    refusal, shown, seq, owner, reason, has_deliveries, has_job = row
     if refusal:
         return None
     channels = events.channels_of(caller.client_id, has_deliveries=has_deliveries)
     live_updates.signal_on_commit(*channels, *([registry.CHANNEL] if has_job else []))
-    return PlainMessage(message_id, chat_id, seq, shown, owner, reason)
+    return PlainMessage(message_id, chat_id, seq, shown, owner, reason, has_job)
 
 
 def read_messages(

@@ -1,11 +1,20 @@
 """The credits of a reply: reserved before it is made, settled in the transaction that stores it."""
 
+import time
+import uuid
+
 from bots.engine import Capability, Engine
 from bots.services.engines import engine_for
 from chatplatform.jobs import current_attempt
 from chats.models import AssignType, Conversation, Message
+from chats.services.core import conversations
 from chats.services.reply.decide import Answer, Decision
+from identity.auth import Principal
 from identity.services import credits
+
+# When pages that lack credits are looked at again, by their keys.
+_REMEMBERED_SECONDS = 1.0
+_short_until: dict[int, float] = {}
 
 
 def reserve(message: Message, engine: Engine) -> bool:
@@ -29,6 +38,21 @@ def is_still_used_up(chat: Conversation) -> bool:
         return False  # the attempt before may have reserved the last ones
     cost = _most(engine_for(chat.client, chat.bot))
     return not credits.are_left(chat.client_id, cost=cost, key_id=_capped_key(chat))
+
+
+def is_short_still(caller: Principal, chat_id: uuid.UUID) -> bool:
+    """`is_still_used_up` of a chat that the caller may see.
+
+    A page that is short is asked about again after a second: all of its visitors ask.
+    """
+    page = caller.key.pk if caller.key and caller.is_page else None
+    if page and _short_until.get(page, 0) > time.monotonic():
+        return True
+    chat = conversations.get(caller, pk=chat_id)
+    is_short = is_still_used_up(chat)
+    if page and is_short:
+        _short_until[page] = time.monotonic() + _REMEMBERED_SECONDS
+    return is_short
 
 
 def settle(message: Message, decision: Decision | None) -> int:

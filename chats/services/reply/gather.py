@@ -15,7 +15,7 @@ from bots.services import engines, function_runner
 from bots.services.answers import AnswerRequest
 from chatplatform import jobs
 from chats.models import AssignType, Conversation, Message, SenderType
-from chats.services.core import canned_replies, messages, queue_answers
+from chats.services.core import canned_replies, fast_sql, messages, queue_answers
 from chats.services.reply import asked_info
 from chats.services.reply.decide import (
     AskEngine,
@@ -31,10 +31,7 @@ HISTORY_LINES = 6
 
 def load(message_id: str) -> Message | None:
     """A customer's message with all that a reply to it needs; None if it was deleted."""
-    rows = Message.objects.select_related(
-        "conversation__bot", "conversation__client__config", "conversation__customer"
-    ).defer("conversation__client__config__words")
-    return rows.filter(pk=message_id).first()
+    return fast_sql.load_message(message_id)
 
 
 def load_burst(message: Message, earlier: Sequence[str]) -> list[Message]:

@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any, NamedTuple, Unpack
 
 import orjson
@@ -167,7 +168,8 @@ def receive_by(caller: Principal, chat_id: uuid.UUID, body: message_shapes.ConvM
     """
     is_plain = not body.attachments
     guess = languages.Guess((), body.language) if body.language else languages.guess(body.text)
-    stored = fast_sql.receive_message(caller, chat_id, body, guess) if is_plain else None
+    is_short = partial(billing.is_short_still, caller, chat_id)
+    stored = is_plain and fast_sql.receive_message(caller, chat_id, body, guess, is_short=is_short)
     if stored:
         return _plain_turn(stored, caller, reply_requested=body.reply != "none")
     received = receive(conversations.get(caller, pk=chat_id), body)
@@ -343,9 +345,9 @@ def _plain_turn(
     message: fast_sql.PlainMessage, caller: Principal, *, reply_requested: bool
 ) -> Turn:
     """The turn of a message that the database has received: its chat is open."""
-    is_coming = message.assign_type == AssignType.BOT
     # A page is shown less of it.
     shown = orjson.loads(message.shown) if caller.is_page else message_json.fragment(message.shown)
+    is_coming = message.is_reply_coming
     rest = _outcome(None, message, reply_requested=reply_requested, is_coming=is_coming)
     return Turn(message, {"message": shown} | rest)
 
