@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any, ClassVar
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q, Sum
 from django.db.models.functions import TruncDate
 from django.utils import timezone
@@ -21,6 +21,7 @@ from chatplatform.api.shapes import iso
 from chatplatform.ids import uuid7
 from chatplatform.jobs import current_job, enqueue
 from chatplatform.models import Job, JobState
+from chatplatform.sql import Columns
 from identity.models import ApiKey, Client, CreditEntry, EntryKind, Plan, Subscription, User
 from identity.services import audit
 
@@ -37,6 +38,23 @@ USED_UP = 0
 ABANDONED_AFTER = timedelta(hours=1)
 
 _CALL_ENTRIES = {EntryKind.RESERVE, EntryKind.SETTLE, EntryKind.RELEASE}
+
+# Every reply takes these twice.
+_ACCOUNT = Columns(Subscription)
+_LOCK = f"""
+SELECT {_ACCOUNT.column_list()} FROM identity_subscription WHERE client_id = %s FOR NO KEY UPDATE
+"""
+_MOVE = """
+WITH moved AS (
+    UPDATE identity_subscription SET credits_left = %(left)s, credits_used = %(used)s
+    WHERE id = %(account)s
+)
+INSERT INTO identity_creditentry (
+    client_id, kind, amount, balance_after, reference, is_open, job_id, key_id, created_by_id
+) VALUES (
+    %(client)s, %(kind)s, %(amount)s, %(left)s, %(reference)s, %(is_open)s, %(job)s, %(key)s, %(by)s
+)
+"""
 
 
 class InsufficientCredits(ApiError):
@@ -231,7 +249,12 @@ def daily_balances(client_id: int, *, days: int = 30) -> dict[date, int]:
 
 
 def _lock(client_id: int) -> Subscription:
-    return Subscription.objects.select_for_update(no_key=True).get(client_id=client_id)
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCK, [client_id])
+        values = cursor.fetchone()
+    if values is None:
+        raise Subscription.DoesNotExist
+    return _ACCOUNT.row(values)
 
 
 def _refusal(account: Subscription, cost: int) -> InsufficientCredits | None:
@@ -294,18 +317,14 @@ def _move(
     if kind in _CALL_ENTRIES:
         # Credits reserved in the last period may come back in this one: never below 0.
         account.credits_used = max(0, account.credits_used - amount)
-    account.save(update_fields=["credits_left", "credits_used"])
-    CreditEntry.objects.create(
-        client_id=account.client_id,
-        kind=kind,
-        amount=amount,
-        balance_after=account.credits_left,
-        reference=reference,
-        is_open=kind == EntryKind.RESERVE,
-        job_id=current_job() if kind == EntryKind.RESERVE else None,
-        key_id=key_id,
-        created_by=by,
-    )
+    values: dict[str, Any] = {
+        "left": account.credits_left, "used": account.credits_used, "account": account.pk,
+        "client": account.client_id, "kind": kind, "amount": amount, "reference": reference,
+        "is_open": kind == EntryKind.RESERVE, "key": key_id, "by": by and by.pk,
+        "job": current_job() if kind == EntryKind.RESERVE else None,
+    }  # fmt: skip
+    with connection.cursor() as cursor:
+        cursor.execute(_MOVE, values)
 
 
 def _level(account: Subscription) -> int | None:

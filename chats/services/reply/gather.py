@@ -152,8 +152,8 @@ def subject_of(message: Message) -> function_runner.Subject:
 
 def _history(chat: Conversation, *, before_seq: int) -> tuple[Line, ...]:
     rows = messages.history(chat).filter(seq__gt=chat.read_from_seq, seq__lt=before_seq)
-    latest = list(rows.order_by("-seq")[:HISTORY_LINES])
+    latest = list(rows.order_by("-seq").values_list("sender_type", "text")[:HISTORY_LINES])
     return tuple(
-        Line("customer" if row.sender_type == SenderType.CUSTOMER else "assistant", row.text)
-        for row in reversed(latest)
+        Line("customer" if sender_type == SenderType.CUSTOMER else "assistant", text)
+        for sender_type, text in reversed(latest)
     )
