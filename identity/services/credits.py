@@ -12,7 +12,7 @@ from datetime import date, datetime, timedelta
 from typing import Any, ClassVar
 
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef, Q, Sum
+from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
@@ -22,7 +22,7 @@ from chatplatform.ids import uuid7
 from chatplatform.jobs import current_job, enqueue
 from chatplatform.models import Job, JobState
 from chatplatform.sql import Columns
-from identity.models import ApiKey, Client, CreditEntry, EntryKind, Plan, Subscription, User
+from identity.models import Client, CreditEntry, EntryKind, Plan, Subscription, User
 from identity.services import audit
 
 # Prices in credits (docs/credits.md).
@@ -43,6 +43,13 @@ _CALL_ENTRIES = {EntryKind.RESERVE, EntryKind.SETTLE, EntryKind.RELEASE}
 _ACCOUNT = Columns(Subscription)
 _LOCK = f"""
 SELECT {_ACCOUNT.column_list()} FROM identity_subscription WHERE client_id = %s FOR NO KEY UPDATE
+"""
+_LEFT_OF_CAP = """
+SELECT daily_credits + coalesce((
+    SELECT sum(amount)::bigint FROM identity_creditentry
+    WHERE key_id = %(key)s AND created_at >= %(today)s
+), 0)
+FROM identity_apikey WHERE id = %(key)s AND daily_credits IS NOT NULL
 """
 _MOVE = """
 WITH moved AS (
@@ -292,12 +299,13 @@ def _ensure_within_cap(key_id: int | None, cost: int) -> int | None:
     """
     if key_id is None:
         return None
-    cap = ApiKey.objects.filter(pk=key_id).values_list("daily_credits", flat=True).first()
-    if cap is None:
-        return None
     today = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    entries = CreditEntry.objects.filter(key=key_id, created_at__gte=today)
-    left = cap + (entries.aggregate(moved=Sum("amount"))["moved"] or 0)
+    with connection.cursor() as cursor:
+        cursor.execute(_LEFT_OF_CAP, {"key": key_id, "today": today})
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    (left,) = row
     if left < cost:
         raise InsufficientCredits(balance=max(0, left), required=cost)
     return key_id
