@@ -8,7 +8,6 @@ import json
 from collections.abc import Collection, Sequence
 from typing import Any, Generic, TypeVar
 
-import orjson
 from django.db import connection, models
 
 Row = TypeVar("Row", bound=models.Model)
@@ -39,7 +38,8 @@ class Columns(Generic[Row]):
         """The row with these values, in the order of `column_list`."""
         parsed = list(values)
         for index in self._json:
-            parsed[index] = parsed[index] and orjson.loads(parsed[index])
+            # Not by orjson, which makes a float of a number beyond 64 bits.
+            parsed[index] = parsed[index] and json.loads(parsed[index])
         return self.model.from_db(connection.alias, self.names, parsed)
 
     def values(self, row: Row) -> list[Any]:
