@@ -51,6 +51,7 @@ def test_pages_bots_chats_customers_and_people_are_found(ann, ben, bot, theirs):
     assert found(browser, "endpo") == ["Endpoints"]
     assert found(browser, "without an") == ["Questions without an answer"]
     assert found(browser, "helper") == ["Helper"]
+    assert found(browser, "hel\0per") == ["Helper"]
     assert found(browser, "shop-4") == ["SHOP-42"]
     assert found(browser, "dachs") == ["SHOP-42"]
     zoe = str(Customer.objects.get(name="Zoe Zimmer"))

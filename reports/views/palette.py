@@ -31,7 +31,8 @@ _CODE = re.compile(r"[A-Za-z0-9-]{3,20}", re.ASCII)
 
 def page(request: HttpRequest) -> HttpResponse:
     """What the palette shows for the words typed so far."""
-    began, term = time.perf_counter(), request.GET.get("s", "").strip()[:100]
+    began = time.perf_counter()
+    term = request.GET.get("s", "").replace("\0", "").strip()[:100]  # no text has a NUL
     found = Paginator(list(_found(request, term)) if term else [], per_page=100)
     context = {
         "page_obj": found,
