@@ -53,47 +53,41 @@ def ids():
         return [pk for (pk,) in cursor.fetchall()]
 
 
-@pytest.mark.parametrize(
-    ("question", "language", "text"),
-    [
+def test_it_answers_as_a_small_bot_does(taught, settings):
+    asked = [
         (QUESTION, "en", "thirty days"),
         ("When do you open?", "en", "nine o'clock"),
         ("Do you have Quokkaroo?", "en", "Quokkaroo"),
         ("Bao lâu thì giao hàng?", "vi", "hai ngày"),
         ("bao lau thi giao hang", "vi", "hai ngày"),
         ("Can I retrun damgaed goods?", "en", "thirty days"),
-    ],
-)
-def test_it_answers_as_a_small_bot_does(taught, settings, question, language, text):
-    large = found(taught, question, language)
-    assert text in large.hits[0].chunk.text
+    ]
+    large = [found(taught, question, language) for question, language, _ in asked]
     settings.LARGE_BOT_PASSAGES = 1_000
     retrieval.clear_cache()
     with mock.patch.object(passages, "load", wraps=large_load):
-        small = found(taught, question, language)
-    assert [hit.chunk.id for hit in large.hits] == [hit.chunk.id for hit in small.hits]
-    assert large.gate == pytest.approx(small.gate, abs=0.01)
+        small = [found(taught, question, language) for question, language, _ in asked]
+    for (question, _, text), a, b in zip(asked, large, small, strict=True):
+        assert text in a.hits[0].chunk.text, question
+        assert [hit.chunk.id for hit in a.hits] == [hit.chunk.id for hit in b.hits], question
+        assert a.gate == pytest.approx(b.gate, abs=0.01), question
 
 
 large_load = passages.load
 
 
-@pytest.mark.parametrize(
-    ("counts", "question", "language", "text"),
-    [
+def test_the_best_passage_is_a_candidate(taught, monkeypatch):
+    for counts, question, language, text in [
         ({"_NEAREST": 1}, QUESTION, "en", "thirty days"),
         ({"_NEAREST": 1}, "Bao lâu thì giao hàng?", "vi", "hai ngày"),
         ({"_BY_WORDS": 1}, "Do you have Quokkaroo?", "en", "Quokkaroo"),
         ({"_BY_WORDS": 1}, "bao lau thi giao hang", "vi", "hai ngày"),
-    ],
-)
-def test_the_best_passage_is_a_candidate(taught, monkeypatch, counts, question, language, text):
-    for name in ("_NEAREST", "_BY_WORDS", "_IMPORTANT", "_USUAL", "_WITH_NEIGHBOURS"):
-        monkeypatch.setattr(large_bots, name, counts.get(name, 0))
-    index = large_bots.LargeIndex(taught.pk)
-    hits = index.search(question, language=language).hits
-    assert text in hits[0].chunk.text
-    assert len(hits) <= 2, "the rest was no candidate"
+    ]:
+        for name in ("_NEAREST", "_BY_WORDS", "_IMPORTANT", "_USUAL", "_WITH_NEIGHBOURS"):
+            monkeypatch.setattr(large_bots, name, counts.get(name, 0))
+        hits = large_bots.LargeIndex(taught.pk).search(question, language=language).hits
+        assert text in hits[0].chunk.text, question
+        assert len(hits) <= 2, "the rest was no candidate"
 
 
 def test_a_half_filled_bot_is_searched_in_memory_and_filled(taught):
