@@ -61,8 +61,10 @@ class _Taker(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.arrivals.append((self.headers["webhook-id"], time.time(), body))
-        self.send_response(200)
+        # The demo's own endpoint, which fails on purpose, is at another path of this server.
+        if found := self.path == "/":
+            self.server.arrivals.append((self.headers["webhook-id"], time.time(), body))
+        self.send_response(200 if found else 404)
         self.send_header("Content-Length", "0")
         self.end_headers()
 

@@ -145,7 +145,9 @@ class Outcome:
             assert shown == told[told.index(ids[0]) :], "the feed has gaps or doubles"
 
     def report(self) -> None:
-        doubles = len(self.receiver.arrivals) - len({event["id"] for event in self.log})
+        ids = {event["id"] for event in self.log}
+        came = [number for number, _, _ in self.receiver.arrivals if number in ids]
+        doubles = len(came) - len(set(came))
         messages = sum(len(names) for names in self.load.accepted.values())
         print(
             f"\n{len(self.load.calls)} calls, {messages} messages answered once,"
