@@ -4,6 +4,7 @@ import asyncio
 import threading
 
 import pytest
+from django.db import connection
 
 from chatplatform.web import health
 from chatplatform.web.application import THREADS, Application
@@ -31,6 +32,23 @@ def test_each_part_reports_its_state(nobody, db):
     # No worker runs during the tests.
     assert parts["processes"]["detail"].startswith("no sign of life from")
     assert (reply.status_code, reply.json()["status"]) == (503, "failed")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_database_without_pgvector_says_so(nobody):
+    def finding():
+        parts = nobody.get("/health").json()["parts"]
+        (part,) = [part for part in parts if part["name"] == "database"]
+        assert part["status"] == "ok"
+        return part["detail"]
+
+    assert finding() == "answers"
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE bots_passage RENAME TO away")
+        try:
+            assert "without pgvector" in finding()
+        finally:
+            cursor.execute("ALTER TABLE away RENAME TO bots_passage")
 
 
 def test_a_part_that_hangs_does_not_delay_the_answer(nobody, db, frozen, monkeypatch):
