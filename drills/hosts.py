@@ -126,6 +126,8 @@ class Host:
                 command = command[3:]
             if kind == "web":  # and few are lent to all of them here
                 command[command.index("--workers") + 1] = "1"
+                # As in deploy/systemd: `make run` is in a hurry, a site is not.
+                command[command.index("--workers-kill-timeout") + 1] = "50"
             self.running[kind] = subprocess.Popen(
                 ["ip", "netns", "exec", self.network.namespace(self.number), *command],
                 cwd=self.root, env=self.environ | dict(part.environ), stdin=subprocess.DEVNULL,
@@ -148,7 +150,7 @@ class Host:
         self.kill()
         self.log.close()
 
-    def stop(self, *kinds: str, patience: float = 40) -> dict[str, int]:
+    def stop(self, *kinds: str, patience: float = 60) -> dict[str, int]:
         """Stop as systemd does: SIGTERM to each process, and wait; returns their exit codes."""
         chosen = {kind: self.running.pop(kind) for kind in kinds or list(self.running)}
         for process in chosen.values():
