@@ -15,7 +15,7 @@ body { margin: 12px; width: 1236px; font: 13px sans-serif; background: #f4f5f5; 
   display: grid; grid-template-columns: repeat(3, 400px); gap: 12px; }
 figure { margin: 0; padding: 8px 10px; background: #fff; border: 1px solid #d8d9da; }
 figcaption { font-weight: 600; margin-bottom: 4px; }
-svg { display: block; } text { font: 10px sans-serif; fill: #6c7480; }
+svg { display: block; overflow: visible; } text { font: 10px sans-serif; fill: #6c7480; }
 .legend span { display: inline-block; margin-right: 10px; font-size: 11px; }
 .legend i { display: inline-block; width: 10px; height: 3px; margin: 0 4px 3px 0; }
 """
