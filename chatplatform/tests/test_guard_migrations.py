@@ -30,7 +30,7 @@ SECOND_STEP_BECAUSE: dict[str, str] = {
     "chatplatform.0004_months": "it makes functions; what they part keeps name and columns",
 }
 _GONE = re.compile(
-    r"\b(drop\s+(column|table)|rename\s+(column|to)|set\s+not\s+null)\b", re.IGNORECASE
+    r"\b(drop\s+(column|table|function)|rename\s+(column|to)|set\s+not\s+null)\b", re.IGNORECASE
 )
 
 
@@ -126,6 +126,8 @@ def test_exceptions_are_needed():
         (migrations.AlterField("job", "name", models.CharField(max_length=90)), True),
         (migrations.RunSQL("ALTER TABLE chatplatform_job DROP COLUMN weight"), False),
         (migrations.RunSQL([("ALTER TABLE x ALTER y SET NOT NULL", [])]), False),
+        (migrations.RunSQL("DROP FUNCTION IF EXISTS chats_receive_message"), False),
+        (migrations.RunSQL("CREATE OR REPLACE FUNCTION a() RETURNS void"), True),
         (migrations.RunSQL("CREATE INDEX a ON b (c)"), True),
         (
             migrations.SeparateDatabaseAndState(

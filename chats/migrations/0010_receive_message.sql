@@ -14,21 +14,18 @@ SELECT NOT EXISTS (
 )
 $$;
 
-DROP FUNCTION IF EXISTS chats_receive_message(uuid, bigint, bigint, bigint, bigint, uuid, uuid,
-    text, text, text[], text, boolean, text);
-
 -- Stores a customer's message of plain text, as `chats.services.reply.incoming.receive` does, and
 -- the job of the reply if the bot is to answer. Whatever needs more than that is refused by a
 -- word, and nothing is changed: then `receive` does it.
 -- `credits`: what the caller knows of a chat that waits for an agent for lack of credits. `short`:
--- it still lacks them; `enough`: no longer; `unknown`: such a chat is refused. Null: the release
--- before, which leaves every chat that waits to `receive`.
+-- it still lacks them; `enough`: no longer; `unknown`: such a chat is refused. The release before
+-- calls a function without this parameter, which therefore stays: dropped, it would fail under way.
 -- `candidates`: the languages that the text may be in; the first of them counts that is the chat's
 -- or its bot's, else `guess`, else the chat's.
 CREATE FUNCTION chats_receive_message(
     of_chat uuid, of_client bigint, of_bot bigint, of_page bigint, of_visitor bigint,
     message uuid, event uuid, words text, sent_id text, candidates text[], guess text,
-    wants_reply boolean, trace text, credits text DEFAULT NULL,
+    wants_reply boolean, trace text, credits text,
     OUT refusal text, OUT shown text, OUT seq integer, OUT owner varchar,
     OUT handoff_reason varchar, OUT has_deliveries boolean, OUT has_job boolean
 ) LANGUAGE plpgsql AS $$
@@ -57,7 +54,6 @@ BEGIN
         WHEN chat.status <> 'open' THEN chat.status
         WHEN chat.auto_translate THEN 'translated'
         WHEN chat.tells_hours AND chat.assign_type <> 'bot' THEN 'hours'
-        WHEN may_answer AND credits IS NULL THEN 'queued'
         WHEN may_answer AND chat.handoff_reason = 'credits_used_up' AND credits = 'unknown'
             THEN 'credits'
         WHEN sent_id IS NOT NULL AND EXISTS (
