@@ -45,8 +45,8 @@ class ConversationFields(TypedDict, total=False):
 
 def visible_to_key(key: ApiKey) -> QuerySet[Conversation]:
     """The chats that a key's client or bot has. Previews are the staff's."""
-    rows = Conversation.objects.for_client(key.client).filter(is_preview=False)
-    return rows.filter(bot_id=key.bot_id) if key.bot_id else rows
+    of_bot = {"bot_id": key.bot_id} if key.bot_id else {}
+    return Conversation.objects.for_client(key.client).filter(is_preview=False, **of_bot)
 
 
 def visible_to_caller(caller: Principal) -> QuerySet[Conversation]:

@@ -51,11 +51,13 @@ def chats(caller: Principal, query: ChatsQuery) -> QuerySet[Conversation]:
         filters["created_at__gte"] = query.created_from
     if query.created_to:
         filters["created_at__lt"] = query.created_to
-    rows = _with_activity(conversations.visible_to_caller(caller)).filter(
+    rows = conversations.visible_to_caller(caller).filter(
         _state(caller.user, query), is_preview=query.previews, **filters
     )
     if query.sort == "longest_wait":
         rows = rows.annotate(urgency=_urgency())
+    else:
+        rows = rows.annotate(activity=_ACTIVITY)
     return rows.filter(pk__in=search(caller.client, query.q)) if query.q else rows
 
 
@@ -158,12 +160,7 @@ def _urgency() -> Coalesce:
 
 
 def _real_chats(client: Client) -> QuerySet[Conversation]:
-    return _with_activity(Conversation.objects.for_client(client)).filter(is_preview=False)
-
-
-def _with_activity(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
-    """Rows with the time of the newest activity and all that their shape shows, in one query."""
-    return rows.select_related("customer", "assignee", "last_message").annotate(activity=_ACTIVITY)
+    return Conversation.objects.for_client(client).filter(is_preview=False)
 
 
 def _state(user: User | None, query: ChatsQuery) -> Q:
