@@ -328,12 +328,6 @@ class Message(TenantModel):
     def __str__(self) -> str:
         return f"message {self.seq} of {self.conversation_id}"
 
-    @property
-    def is_answered(self) -> bool:
-        """Whether the bot or the platform has replied to it. Costs a query."""
-        replies = Message.objects.filter(in_reply_to=self)
-        return replies.filter(sender_type__in=[SenderType.BOT, SenderType.SYSTEM]).exists()
-
 
 ATTACHMENT_SALT = "chats.attachment"
 

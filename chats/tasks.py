@@ -13,7 +13,7 @@ from chats.services.insight import (
     question_groups,
     summary_runs,
 )
-from chats.services.reply import call_approvals, call_confirmations, pipeline, replays
+from chats.services.reply import call_approvals, pipeline, replays
 
 
 @job(
@@ -24,8 +24,7 @@ from chats.services.reply import call_approvals, call_confirmations, pipeline, r
 )
 def generate_reply(*, message_id: str, earlier: Sequence[str] = ()) -> None:
     """The bot's answer to a customer's message, and to those shortly before it."""
-    confirmation = call_confirmations.settle(message_id, earlier=earlier)
-    pipeline.answer(message_id, earlier=earlier, confirmation=confirmation)
+    pipeline.answer(message_id, earlier=earlier)
 
 
 @job("chats.run_after_end", queue=Queue.INSIGHT, max_attempts=5)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from django.conf import settings
-from django.db.models import F, Q
 
 from bots.engine import Capability, Engine
 from bots.engine.embedded import EmbeddedEngine
@@ -25,6 +24,10 @@ MAX_CALLS = 8
 _SLOT_WAIT_SECONDS = 5
 # Tokens of a task's own words, which come on top of the text.
 _TASK_TOKENS = 500
+_OWN_MODEL = """
+SELECT * FROM bots_languagemodel WHERE client_id = %s AND (bot_id IS NULL OR bot_id = %s)
+ORDER BY bot_id NULLS LAST LIMIT 1
+"""
 _slots = threading.BoundedSemaphore(MAX_CALLS)
 
 
@@ -53,8 +56,7 @@ def engine_for(client: Client, bot: Bot | None = None) -> Engine:
     """The engine that works for a client and its bot: a model of the bot's own, else of the
     client's, else the platform's. The only reader of all three.
     """
-    rows = LanguageModel.objects.for_client(client).filter(Q(bot=None) | Q(bot=bot))
-    own = rows.order_by(F("bot").asc(nulls_last=True)).first()
+    own = next(iter(LanguageModel.objects.raw(_OWN_MODEL, [client.pk, bot and bot.pk])), None)
     if own:
         return own_engine(own)
     if not settings.LLM_BASE_URL:

@@ -19,6 +19,13 @@ from identity.services import audit
 
 EXPIRES_AFTER = timedelta(hours=24)
 _MAX_ARGUMENT_CHARS = 200
+_PUT_TO_CUSTOMER = """
+SELECT * FROM bots_functioncall
+WHERE conversation_id = %(conversation)s AND requires_approval = 'customer' AND (
+    message_id = %(message)s AND decided_at IS NOT NULL
+    OR status = 'waiting' AND decided_at IS NULL AND created_at > %(since)s
+)
+"""
 
 
 class AlreadyDecided(ApiError):
@@ -124,13 +131,11 @@ def delete_for_conversation(conversation_id: uuid.UUID) -> None:
     FunctionCall.objects.filter(conversation_id=conversation_id).delete()
 
 
-def put_to_customer(conversations: QuerySet[Any, Any], message_id: str) -> list[FunctionCall]:
+def put_to_customer(conversation_id: uuid.UUID, message_id: uuid.UUID) -> list[FunctionCall]:
     """The calls that a customer may still decide on, and the one that this message has decided."""
-    rows = FunctionCall.objects.filter(
-        conversation_id__in=conversations, requires_approval=Approval.CUSTOMER
-    )
-    decided = rows.filter(message_id=message_id, decided_at__isnull=False)
-    return list(decided | _undecided(rows))
+    since = datetime.now(UTC) - EXPIRES_AFTER
+    values = {"conversation": conversation_id, "message": message_id, "since": since}
+    return list(FunctionCall.objects.raw(_PUT_TO_CUSTOMER, values))
 
 
 def list_for_bot(bot: Bot, query: FunctionCallingEventsQuery) -> QuerySet[FunctionCall]:

@@ -182,6 +182,10 @@ WHERE j.id = %(id)s AND j.state = 'queued' AND j.due_at <= statement_timestamp()
                     AND o.state IN ('queued', 'running'))
 RETURNING j.name, j.args, j.attempts, j.trace_id
 """
+_HOLD = """
+SELECT true FROM chatplatform_job WHERE id = %s AND lease_token = %s AND state = 'running'
+FOR NO KEY UPDATE
+"""
 
 
 def claim(job_id: int) -> Lease | None:
@@ -233,8 +237,11 @@ def commit() -> Iterator[None]:
     """
     with transaction.atomic():
         lease = _current.get()
-        if lease and not _row(lease).select_for_update(no_key=True).exists():
-            raise LeaseLost
+        if lease:
+            with connection.cursor() as cursor:
+                cursor.execute(_HOLD, [lease.job_id, lease.token])
+                if cursor.fetchone() is None:
+                    raise LeaseLost
         yield
 
 

@@ -12,7 +12,7 @@ from datetime import date, datetime, timedelta
 from typing import Any, ClassVar
 
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
@@ -50,6 +50,16 @@ SELECT daily_credits + coalesce((
     WHERE key_id = %(key)s AND created_at >= %(today)s
 ), 0)
 FROM identity_apikey WHERE id = %(key)s AND daily_credits IS NOT NULL
+"""
+_IS_RESERVED = """
+SELECT EXISTS (
+    SELECT FROM identity_creditentry
+    WHERE client_id = %s AND reference = %s AND (is_open OR kind = 'settle')
+)
+"""
+_CLOSE = """
+UPDATE identity_creditentry SET is_open = false
+WHERE client_id = %s AND reference = %s AND is_open RETURNING -amount, key_id
 """
 _MOVE = """
 WITH moved AS (
@@ -126,8 +136,10 @@ def reserve(client_id: int, *, cost: int, reference: str, key_id: int | None = N
     assert cost >= 0
     with transaction.atomic():
         account = _lock(client_id)
-        entries = CreditEntry.objects.filter(client_id=client_id, reference=reference)
-        if entries.filter(Q(is_open=True) | Q(kind=EntryKind.SETTLE)).exists():
+        with connection.cursor() as cursor:
+            cursor.execute(_IS_RESERVED, [client_id, reference])
+            (is_reserved,) = cursor.fetchone()
+        if is_reserved:
             return
         capped_key = _ensure_within_cap(key_id, cost)
         if account.plan == Plan.UNLIMITED and account.is_active:
@@ -272,15 +284,16 @@ def _refusal(account: Subscription, cost: int) -> InsufficientCredits | None:
 
 
 def _end(client_id: int, kind: EntryKind, reference: str, *, used: int) -> int:
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         account = _lock(client_id)
-        entries = CreditEntry.objects.filter(client_id=client_id, reference=reference)
-        entry = entries.filter(is_open=True).first()
-        if entry is None:
+        with connection.cursor() as cursor:
+            cursor.execute(_CLOSE, [client_id, reference])
+            closed = cursor.fetchone()
+        if closed is None:
             return 0
-        CreditEntry.objects.filter(pk=entry.pk).update(is_open=False)
-        charged = min(max(used, 0), -entry.amount)
-        _move(account, kind, -entry.amount - charged, reference, key_id=entry.key_id)
+        reserved, key_id = closed
+        charged = min(max(used, 0), reserved)
+        _move(account, kind, reserved - charged, reference, key_id=key_id)
         level = _level(account)
         if level is not None and account.plan != Plan.UNLIMITED:
             _warn(account, level)

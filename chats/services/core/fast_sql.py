@@ -32,7 +32,7 @@ _OF_CHAT: dict[str, Columns[Any]] = {
     "customer": Columns(Customer),
     "bot": Columns(Bot, without={"identity_secret"}),
     "client": Columns(Client),
-    "config": Columns(ClientConfig, without={"words"}),
+    "config": Columns(ClientConfig),
 }
 _CHAT_COLUMNS = ", ".join(columns.column_list(alias) for alias, columns in _OF_CHAT.items())
 _CHAT_TABLES = """chats_conversation chat
@@ -45,6 +45,16 @@ _LOAD = f"""
 SELECT {_MESSAGE.column_list("message")}, {_CHAT_COLUMNS}
 FROM {_CHAT_TABLES} JOIN chats_message message ON message.conversation_id = chat.id
 WHERE message.id = %s
+"""
+
+_IS_ANSWERED = """
+SELECT EXISTS (
+    SELECT FROM chats_message WHERE in_reply_to_id = %s AND sender_type IN ('bot', 'system')
+)
+"""
+_LINES = """
+SELECT sender_type, text FROM chats_message
+WHERE conversation_id = %s AND NOT is_note AND seq > %s AND seq < %s ORDER BY seq DESC LIMIT %s
 """
 
 _VISIBLE = """chat.id = %(chat)s
@@ -130,6 +140,23 @@ def load_message(message_id: str) -> Message | None:
     message = _MESSAGE.row(values[: len(_MESSAGE)])
     message.conversation = _chat_of(values[len(_MESSAGE) :])
     return message
+
+
+def is_answered(message: Message) -> bool:
+    """Whether the bot or the platform has replied to a customer's message."""
+    with connection.cursor() as cursor:
+        cursor.execute(_IS_ANSWERED, [message.pk])
+        (found,) = cursor.fetchone()
+    return bool(found)
+
+
+def latest_lines(
+    chat_id: uuid.UUID, *, after: int, before: int, limit: int
+) -> list[tuple[str, str]]:
+    """Who wrote and what, of the last messages between two seqs that the customer may read."""
+    with connection.cursor() as cursor:
+        cursor.execute(_LINES, [chat_id, after, before, limit])
+        return cursor.fetchall()[::-1]
 
 
 def _chat_of(values: Sequence[Any]) -> Conversation:

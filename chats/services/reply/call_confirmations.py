@@ -1,4 +1,4 @@
-"""A customer's reply to the question whether a function may be called: a step before the reply.
+"""A customer's reply to the question whether a function may be called: a step of the next reply.
 
 The question is a reply of its own; the customer's next message decides.
 """
@@ -19,22 +19,17 @@ from chats.services.reply.decide import ConfirmationReply
 MAX_QUESTIONS = 2
 
 
-def settle(message_id: str, *, earlier: Sequence[str] = ()) -> ConfirmationReply | None:
+def settle(message: Message, burst: Sequence[Message]) -> ConfirmationReply | None:
     """What a message says about the call that its customer was asked to confirm, if anything.
 
     A confirmed call is made. May be called twice: the call belongs to the message that decided.
     """
-    calls = function_calls.put_to_customer(
-        Message.objects.filter(pk=message_id).values("conversation_id"), message_id
-    )
-    message = gather.load(message_id) if calls else None
-    if message is None or not gather.is_owed_a_reply(message):
-        return None
-    texts = gather.texts_of(gather.load_burst(message, earlier))
+    chat, texts = message.conversation, gather.texts_of(burst)
     # While the chat waits for an agent no call is made.
-    if not texts or message.conversation.bot.is_disabled or not message.conversation.is_bots_turn:
+    if not texts or chat.bot.is_disabled or not chat.is_bots_turn:
         return None
-    return _settle(message, texts[-1], calls)
+    calls = function_calls.put_to_customer(chat.pk, message.pk)
+    return _settle(message, texts[-1], calls) if calls else None
 
 
 def _settle(message: Message, text: str, calls: list[FunctionCall]) -> ConfirmationReply | None:

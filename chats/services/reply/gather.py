@@ -46,7 +46,7 @@ def is_owed_a_reply(message: Message) -> bool:
     """The guard: whether the message has no reply yet, and the bot is to give it."""
     chat = message.conversation
     is_bots = chat.is_bots_turn or queue_answers.may_answer(chat)
-    return is_bots and not message.is_answered
+    return is_bots and not fast_sql.is_answered(message)
 
 
 def texts_of(burst: Sequence[Message]) -> tuple[str, ...]:
@@ -151,9 +151,10 @@ def subject_of(message: Message) -> function_runner.Subject:
 
 
 def _history(chat: Conversation, *, before_seq: int) -> tuple[Line, ...]:
-    rows = messages.history(chat).filter(seq__gt=chat.read_from_seq, seq__lt=before_seq)
-    latest = list(rows.order_by("-seq").values_list("sender_type", "text")[:HISTORY_LINES])
+    latest = fast_sql.latest_lines(
+        chat.pk, after=chat.read_from_seq, before=before_seq, limit=HISTORY_LINES
+    )
     return tuple(
         Line("customer" if sender_type == SenderType.CUSTOMER else "assistant", text)
-        for sender_type, text in reversed(latest)
+        for sender_type, text in latest
     )

@@ -13,11 +13,10 @@ from bots.services import answers, headings
 from bots.services.answers import Unanswered
 from chatplatform import jobs
 from chats.models import Message
-from chats.services.core import messages
-from chats.services.reply import billing, decide, gather, say
+from chats.services.core import fast_sql, messages
+from chats.services.reply import billing, call_confirmations, decide, gather, say
 from chats.services.reply.decide import (
     AskEngine,
-    ConfirmationReply,
     Decision,
     Gap,
     HandoffWishes,
@@ -26,16 +25,10 @@ from chats.services.reply.decide import (
 from chats.services.reply.streams import ReplyStream
 
 
-def answer(
-    message_id: str,
-    *,
-    earlier: Sequence[str] = (),
-    confirmation: ConfirmationReply | None = None,
-) -> None:
+def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
     """Answer a customer's message, or hand the conversation over; may be called twice.
 
-    `earlier`: messages shortly before it that share its reply. `confirmation`: what they say about
-    a call that the customer was asked to confirm.
+    `earlier`: messages shortly before it that share its reply.
     """
     message = gather.load(message_id)
     if message is None:
@@ -45,7 +38,7 @@ def answer(
         if jobs.current_attempt() > 1:
             stream.reset()
         burst = gather.load_burst(message, earlier)
-        facts = gather.facts_for(message, burst, confirmation)
+        facts = gather.facts_for(message, burst, call_confirmations.settle(message, burst))
         decision = decide.from_facts(facts)
         if isinstance(decision, AskEngine):
             first = burst[0] if decision.approved_by == Approval.NONE else message
@@ -68,7 +61,7 @@ def give_up(message_id: str, *, earlier: Sequence[str] = ()) -> None:
     message = gather.load(message_id)
     if message is None:
         return
-    if not message.is_answered:
+    if not fast_sql.is_answered(message):
         say.publish(message, decide.ENGINE_FAILED, earlier=earlier)
     # The worker calls it inside a transaction: who waits must find the stored handover.
     transaction.on_commit(ReplyStream(message.pk).done)

@@ -26,6 +26,7 @@ from chats.services.core import (
     canned_replies,
     conversations,
     customers,
+    fast_sql,
     handoffs,
     lifecycle,
     messages,
@@ -65,7 +66,7 @@ def publish(
     with jobs.commit():
         chat = conversations.lock(message.conversation)
         has_moved = chat.version != message.conversation.version or not _may_say(chat, decision)
-        is_dropped = has_moved or message.is_answered
+        is_dropped = has_moved or fast_sql.is_answered(message)
         paid = billing.settle(message, None if is_dropped else decision)
         if said and not is_dropped:
             answers = (*earlier, str(message.pk)) if earlier else None
