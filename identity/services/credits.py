@@ -292,7 +292,7 @@ def _end(client_id: int, kind: EntryKind, reference: str, *, used: int) -> int:
         if closed is None:
             return 0
         reserved, key_id = closed
-        charged = min(max(used, 0), reserved)
+        charged: int = min(max(used, 0), reserved)
         _move(account, kind, reserved - charged, reference, key_id=key_id)
         level = _level(account)
         if level is not None and account.plan != Plan.UNLIMITED:

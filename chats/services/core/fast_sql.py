@@ -156,7 +156,8 @@ def latest_lines(
     """Who wrote and what, of the last messages between two seqs that the customer may read."""
     with connection.cursor() as cursor:
         cursor.execute(_LINES, [chat_id, after, before, limit])
-        return cursor.fetchall()[::-1]
+        rows: list[tuple[str, str]] = cursor.fetchall()
+    return rows[::-1]
 
 
 def _chat_of(values: Sequence[Any]) -> Conversation:
