@@ -13,7 +13,7 @@ from bots.testing import trained
 from chatplatform.models import Job, JobState
 from chatplatform.testing import at_once, run_jobs
 from chats.models import Conversation, Message
-from chats.services.reply import pipeline
+from chats.testing import put_message
 from chats.tests import test_function_calls
 from chats.tests.test_function_calls import ask, function_call, get_call, run_interrupted
 from identity.models import AuditEvent
@@ -298,7 +298,8 @@ def test_a_yes_that_the_bot_may_not_answer_makes_no_call(
     elif change == "an agent has the chat":
         Conversation.objects.update(assign_type="agent", assignee=ben.user)
     else:
-        pipeline.answer(str(Message.objects.latest("seq").pk))
+        chat.refresh_from_db()
+        put_message(chat, "bot", in_reply_to=Message.objects.latest("seq"))
     run_jobs()
     assert tool.requests == []
     assert get_call("waiting").decided_at is None
