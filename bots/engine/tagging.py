@@ -3,7 +3,6 @@
 Conversations that people have tagged are the examples; a tag without any is judged by its name.
 """
 
-import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -99,6 +98,5 @@ def _between(cosine: float, low: float, high: float) -> float:
     return round(float(np.clip((cosine - low) / (high - low), 0, 1)), 3)
 
 
-@functools.lru_cache(maxsize=4_000)  # some 6 MB: the same examples are compared again and again
 def _vector(text: str) -> Vectors | None:
     return embedding.embed_query(text) if text.strip() else None

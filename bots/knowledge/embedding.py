@@ -95,9 +95,9 @@ def is_word(text: str) -> bool:
 def embed_query(text: str) -> Vectors | None:
     """Unit vector (384,) of a question, read-only, in 15-25 ms; None without an encoder.
 
-    Only the first 1,000 characters and 256 tokens count, which take 0.3 s. The latest questions are
-    remembered: a message is encoded once for its answer, its tags and its sentiment, and what
-    many customers press or ask in the same words once for all.
+    Only the first 1,000 characters and 256 tokens count, which take 0.3 s. The latest texts are
+    remembered: what many customers press or ask in the same words is encoded once, and so are the
+    examples that tags are compared with.
     """
     if _encoder() is None:
         return None
@@ -106,7 +106,7 @@ def embed_query(text: str) -> Vectors | None:
     )
 
 
-@lru_cache(maxsize=1_000)
+@lru_cache(maxsize=5_000)  # some 8 MB
 def _encoded(capped: str) -> Vectors:
     encoder = _encoder()
     while (tokens := encoder.token_count(capped, is_query=True)) > MAX_QUESTION_TOKENS:
