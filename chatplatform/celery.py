@@ -3,7 +3,8 @@
 import os
 
 from celery import Celery
-from celery.signals import beat_init, worker_init, worker_process_init
+from celery.signals import beat_init, task_prerun, worker_init, worker_process_init
+from django.db import close_old_connections
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatplatform.settings")
 
@@ -12,6 +13,12 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.steps["worker"].add("chatplatform.jobs.worker_process:WorkerLoops")
 app.steps["consumer"].add("chatplatform.jobs.worker_process:ConsumerHeartbeat")
+
+
+@task_prerun.connect
+def _look_at_connections(**_: object) -> None:
+    """As Django does before each request: a connection that no longer works is replaced."""
+    close_old_connections()
 
 
 @worker_init.connect

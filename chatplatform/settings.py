@@ -368,6 +368,9 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+# A thread keeps its connection to the database for so many jobs. Celery would open one for each,
+# which costs more than most jobs; chatplatform/celery.py looks whether it still works.
+CELERY_DB_REUSE_MAX = 1_000_000
 CELERY_WORKER_MAX_TASKS_PER_CHILD = 500
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = 700_000  # KiB; a child above it is replaced after its job
 # Seconds that running jobs have to end when a worker is told to stop; then they are returned to

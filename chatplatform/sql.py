@@ -51,6 +51,13 @@ class Columns(Generic[Row]):
         return values
 
 
+def column_names(model: type[models.Model]) -> str:
+    """A model's columns, for `raw()`: of a `*` the connections that are open would fail when a
+    release adds a column ("cached plan must not change result type").
+    """
+    return ", ".join(str(field.column) for field in model._meta.concrete_fields)
+
+
 def _is_json(field: Any) -> bool:
     """Whether it is returned as JSON text. Fields with another conversion are refused."""
     if isinstance(field, models.JSONField):

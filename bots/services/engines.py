@@ -16,6 +16,7 @@ from bots.engine.types import EngineError
 from bots.models import Bot, LanguageModel
 from chatplatform.api.errors import ApiError, NotConfigured
 from chatplatform.ids import uuid7
+from chatplatform.sql import column_names
 from identity.models import Client
 from identity.services import credits
 
@@ -24,8 +25,9 @@ MAX_CALLS = 8
 _SLOT_WAIT_SECONDS = 5
 # Tokens of a task's own words, which come on top of the text.
 _TASK_TOKENS = 500
-_OWN_MODEL = """
-SELECT * FROM bots_languagemodel WHERE client_id = %s AND (bot_id IS NULL OR bot_id = %s)
+_OWN_MODEL = f"""
+SELECT {column_names(LanguageModel)} FROM bots_languagemodel
+WHERE client_id = %s AND (bot_id IS NULL OR bot_id = %s)
 ORDER BY bot_id NULLS LAST LIMIT 1
 """
 _slots = threading.BoundedSemaphore(MAX_CALLS)

@@ -14,13 +14,14 @@ from bots.models import Approval, Bot, CallStatus, FunctionCall
 from bots.shapes.function_calling import FunctionCallingEventsQuery
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError, NotFound
+from chatplatform.sql import column_names
 from identity.models import User
 from identity.services import audit
 
 EXPIRES_AFTER = timedelta(hours=24)
 _MAX_ARGUMENT_CHARS = 200
-_PUT_TO_CUSTOMER = """
-SELECT * FROM bots_functioncall
+_PUT_TO_CUSTOMER = f"""
+SELECT {column_names(FunctionCall)} FROM bots_functioncall
 WHERE conversation_id = %(conversation)s AND requires_approval = 'customer' AND (
     message_id = %(message)s AND decided_at IS NOT NULL
     OR status = 'waiting' AND decided_at IS NULL AND created_at > %(since)s

@@ -3,9 +3,12 @@
 import os
 import socket
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
+from celery.signals import task_prerun
 from django.db import connection, connections
+from django.utils.module_loading import import_string
 
 from chatplatform.celery import app
 from chatplatform.local.processes import wait_until
@@ -26,20 +29,39 @@ def look_again() -> None:
     looked_at.close_if_health_check_failed()
 
 
+def end(pid: int) -> None:
+    """The server ends this connection of ours."""
+    other = connections.create_connection("default")
+    try:
+        with other.cursor() as cursor:
+            cursor.execute("SELECT pg_terminate_backend(%s)", [pid])
+    finally:
+        other.close()
+    assert wait_until(lambda: not connection.is_usable(), secs=10)
+
+
 def test_a_connection_that_the_server_ended_is_replaced():
     ended = backend()
     look_again()
     assert backend() == ended, "a good connection stays"
-    other = connections.create_connection("default")
-    try:
-        with other.cursor() as cursor:
-            cursor.execute("SELECT pg_terminate_backend(%s)", [ended])
-    finally:
-        other.close()
-    assert wait_until(lambda: not connection.is_usable(), secs=10)
+    end(ended)
     look_again()
     assert backend() != ended
     assert connection.is_usable()
+
+
+def test_a_worker_keeps_its_connection_from_job_to_job():
+    fixup, sender = import_string("celery.fixups.django.DjangoWorkerFixup")(app), Mock()
+    sender.request.is_eager = False
+    kept = backend()
+    for _ in range(3):
+        fixup.on_task_prerun(sender)
+        task_prerun.send(sender)
+        assert backend() == kept
+        fixup.on_task_postrun(sender)
+    end(kept)
+    task_prerun.send(sender)
+    assert backend() != kept
 
 
 def test_after_an_error_the_server_is_asked():
