@@ -4,6 +4,7 @@ import importlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from bots.knowledge import phrasebook
@@ -78,7 +79,11 @@ def recognise(text: str, *, expected: Sequence[str] = ()) -> str | None:
 
 def guess(text: str) -> Guess:
     """What `text` alone tells of its language."""
-    text = text[:MAX_CHARACTERS]
+    return _guessed(text[:MAX_CHARACTERS])
+
+
+@lru_cache(maxsize=1_000)  # the same passages are quoted again and again
+def _guessed(text: str) -> Guess:
     words = _WORD.findall(text)
     if not words:
         return Guess()
