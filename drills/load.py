@@ -210,6 +210,7 @@ class Load:
         body = {"text": QUESTION, "client_message_id": name, "reply": "stream"}
         path = f"/ai/client/chat/{chat}"
         while name not in self.streamed:
+            turn: dict[str, Any] | None = None
             try:
                 with self.site.client.stream(
                     "POST", path, headers=self.site.key, json=body, timeout=4 * self.patience
@@ -217,14 +218,17 @@ class Load:
                     came = str(reply.status_code)
                     if reply.is_success:
                         for event, data, _ in server_sent(reply):
-                            if event == "done":
-                                self.streamed[name] = json.loads(data)["reply"]["id"]
+                            turn = json.loads(data) if event == "done" else None
             except httpx2.TransportError as exc:
                 came = type(exc).__name__
             call.seconds = time.monotonic() - call.began
-            if name not in self.streamed:
+            if turn is None:
                 call.refused.append((time.monotonic(), came))
-                time.sleep(PAUSE)
+            elif turn["reply"]:
+                self.streamed[name] = turn["reply"]["id"]
+                break
+            # Else its process was told to stop, and said that the reply comes later.
+            time.sleep(PAUSE)
         self.accepted[chat].append(name)
 
     def _work(self, turn: int) -> None:
