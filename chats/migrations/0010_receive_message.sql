@@ -1,7 +1,7 @@
 -- `chats_receive_message` answers while a chat waits for an agent, without going through Python.
 
 -- Whether no agent has written since a chat was handed over, or since it was last read anew.
-CREATE FUNCTION chats_waits_for_first_word(of_chat uuid, read_from integer) RETURNS boolean
+CREATE OR REPLACE FUNCTION chats_waits_for_first_word(of_chat uuid, read_from integer) RETURNS boolean
 LANGUAGE sql STABLE AS $$
 SELECT NOT EXISTS (
     SELECT FROM chats_message
@@ -22,7 +22,7 @@ $$;
 -- calls a function without this parameter, which therefore stays: dropped, it would fail under way.
 -- `candidates`: the languages that the text may be in; the first of them counts that is the chat's
 -- or its bot's, else `guess`, else the chat's.
-CREATE FUNCTION chats_receive_message(
+CREATE OR REPLACE FUNCTION chats_receive_message(
     of_chat uuid, of_client bigint, of_bot bigint, of_page bigint, of_visitor bigint,
     message uuid, event uuid, words text, sent_id text, candidates text[], guess text,
     wants_reply boolean, trace text, credits text,

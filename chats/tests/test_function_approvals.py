@@ -11,7 +11,7 @@ from bots.services import function_calls
 from bots.tasks import expire_function_calls
 from bots.testing import trained
 from chatplatform.models import Job, JobState
-from chatplatform.testing import at_once, run_jobs
+from chatplatform.testing import at_once, run_before, run_jobs
 from chats.models import Conversation, Message
 from chats.testing import put_message
 from chats.tests import test_function_calls
@@ -286,6 +286,33 @@ def test_a_yes_after_the_model_was_unset_is_an_engines_failure(
     assert (receipt["decision"], receipt["handoff_reason"]) == ("engine_failed", "engine_failed")
     chat.refresh_from_db()
     assert chat.handoff_reason == "engine_failed"
+
+
+def test_the_reply_after_a_call_knows_what_changed_during_it(
+    waiting_for_customer, server, chat, tool
+):
+    def change():
+        Conversation.objects.filter(pk=chat.pk).update(version=F("version") + 1)
+
+    ask(server, chat, "yes")
+    with run_before("bots.services.function_runner.run_approved", change):
+        run_jobs()
+    assert len(tool.requests) == 1
+    assert [reply.sender_type for reply in replies()] == ["bot", "bot"]
+
+
+def test_an_agent_who_takes_the_chat_during_a_call_has_it(
+    waiting_for_customer, server, chat, ben, tool
+):
+    def take():
+        rows = Conversation.objects.filter(pk=chat.pk)
+        rows.update(assign_type="agent", assignee=ben.user, version=F("version") + 1)
+
+    ask(server, chat, "yes")
+    with run_before("bots.services.function_runner.run_approved", take):
+        run_jobs()
+    assert len(tool.requests) == 1
+    assert len(replies()) == 1, "only the question"
 
 
 @pytest.mark.parametrize("change", ["the bot is off", "an agent has the chat", "it is answered"])

@@ -19,17 +19,20 @@ from chats.services.reply.decide import ConfirmationReply
 MAX_QUESTIONS = 2
 
 
-def settle(message: Message, burst: Sequence[Message]) -> ConfirmationReply | None:
+def settle(message: Message, earlier: Sequence[str]) -> ConfirmationReply | None:
     """What a message says about the call that its customer was asked to confirm, if anything.
 
     A confirmed call is made. May be called twice: the call belongs to the message that decided.
     """
-    chat, texts = message.conversation, gather.texts_of(burst)
-    # While the chat waits for an agent no call is made.
-    if not texts or chat.bot.is_disabled or not chat.is_bots_turn:
-        return None
+    chat = message.conversation
     calls = function_calls.put_to_customer(chat.pk, message.pk)
-    return _settle(message, texts[-1], calls) if calls else None
+    # While the chat waits for an agent no call is made.
+    if not calls or chat.bot.is_disabled or not chat.is_bots_turn:
+        return None
+    if not gather.is_owed_a_reply(message):
+        return None
+    texts = gather.texts_of(gather.load_burst(message, earlier))
+    return _settle(message, texts[-1], calls) if texts else None
 
 
 def _settle(message: Message, text: str, calls: list[FunctionCall]) -> ConfirmationReply | None:

@@ -31,6 +31,9 @@ def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
     `earlier`: messages shortly before it that share its reply.
     """
     message = gather.load(message_id)
+    confirmation = call_confirmations.settle(message, earlier) if message else None
+    if confirmation:
+        message = gather.load(message_id)  # a call takes its time: the chat as it is after it
     if message is None:
         return  # deleted meanwhile: nobody waits
     stream = ReplyStream(message.pk)
@@ -38,7 +41,7 @@ def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
         if jobs.current_attempt() > 1:
             stream.reset()
         burst = gather.load_burst(message, earlier)
-        facts = gather.facts_for(message, burst, call_confirmations.settle(message, burst))
+        facts = gather.facts_for(message, burst, confirmation)
         decision = decide.from_facts(facts)
         if isinstance(decision, AskEngine):
             first = burst[0] if decision.approved_by == Approval.NONE else message
