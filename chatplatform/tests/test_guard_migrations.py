@@ -6,11 +6,13 @@ What is made since this guard came is held to it; what was there before is not.
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
+from unittest import mock
 
 import pytest
 from django.conf import settings
 from django.core.management import call_command
-from django.db import migrations, models
+from django.core.management.commands import migrate
+from django.db import connection, migrations, models
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
@@ -106,6 +108,38 @@ def test_a_migration_suits_the_release_before(key):
         [parent for parent in migration.dependencies if parent[1] != "__first__"]
     )
     assert faults(migration, before) == [], "make it in two releases: CONTRIBUTING, Change a table"
+
+
+def test_sql_that_is_not_taken_back_can_be_applied_again(db):
+    """After `migrate` back and forth it finds what it made."""
+    loader, applied = MigrationLoader(None), []
+    for key in newer():
+        for operation in flat(loader.get_migration(*key).operations):
+            if isinstance(operation, migrations.RunSQL) and operation.reverse_sql == "":
+                with connection.cursor() as cursor:
+                    cursor.execute(statements(operation.sql))
+                applied.append(".".join(key))
+    assert "chats.0010_receive_message" in applied
+
+
+def test_an_index_of_a_big_table_may_take_its_time(db):
+    def timeout():
+        with connection.cursor() as cursor:
+            cursor.execute("SHOW statement_timeout")
+            return cursor.fetchone()[0]
+
+    usual, seen = timeout(), set()
+
+    real = migrate.Command.handle
+
+    def looking(command, *args, **options):
+        seen.add(timeout())
+        return real(command, *args, **options)
+
+    with mock.patch.object(migrate.Command, "handle", looking):
+        call_command("migrate", verbosity=0)
+    assert seen == {"0"}
+    assert timeout() == usual != "0"
 
 
 def test_exceptions_are_needed():

@@ -26,7 +26,14 @@ class Command(migrate.Command):
         parser.set_defaults(database=migrating())
 
     def handle(self, *args: Any, **options: Any) -> None:
-        super().handle(*args, **options)
+        # An index of a big table takes longer than any statement of a request may.
+        with connections[options["database"]].cursor() as cursor:
+            cursor.execute("SET statement_timeout = 0")
+        try:
+            super().handle(*args, **options)
+        finally:
+            with connections[options["database"]].cursor() as cursor:
+                cursor.execute("RESET statement_timeout")
         if options["database"] == OWNER:
             application = settings.DATABASES["default"]
             grant(OWNER, role=application["USER"], password=application["PASSWORD"])
