@@ -176,17 +176,45 @@ def drop_indexes() -> list[str]:
     return [made for made, _ in constraints + indexes]
 
 
-def asked(clients: list[Any]) -> dict[str, Callable[[], Any]]:
-    """Each question, to a client that is drawn each time."""
+def pages(
+    clients: list[Any], chats: list[Any], drawn: random.Random
+) -> dict[str, Callable[[], Any]]:
+    """A page of a chat's messages: of chats that are read again and again, and of any."""
     from django.test import Client  # noqa: PLC0415
-    from django.utils import timezone  # noqa: PLC0415
 
     from chatplatform.api.pagination import Page  # noqa: PLC0415
-    from chats.models import Conversation  # noqa: PLC0415
     from chats.services.core import messages  # noqa: PLC0415
-    from chats.services.desk import inbox  # noqa: PLC0415
     from identity.auth import Principal  # noqa: PLC0415
     from identity.services import api_keys  # noqa: PLC0415
+
+    busy = chats[:100]
+    made = [api_keys.create(client, name="bench", scope="secret") for client in clients]
+    callers = {key.client_id: (Principal(key.client, key=key), secret) for key, secret in made}
+
+    def page(of: list[Any]) -> None:
+        chat = drawn.choice(of)
+        messages.history_page(callers[chat.client_id][0], chat.pk, Page())
+
+    def answer() -> None:
+        chat = drawn.choice(busy)
+        browser = Client(headers={"API-KEY": callers[chat.client_id][1]})
+        assert browser.get(f"/ai/client/chat/history/{chat.pk}").status_code == 200
+
+    for chat in busy:
+        page([chat])
+    return {
+        "a page of messages, of a hundred chats": lambda: page(busy),
+        "the same by the API, in this process": answer,
+        "a page of messages, of any chat": lambda: page(chats),
+    }
+
+
+def asked(clients: list[Any]) -> dict[str, Callable[[], Any]]:
+    """Each question, to a client that is drawn each time."""
+    from django.utils import timezone  # noqa: PLC0415
+
+    from chats.models import Conversation  # noqa: PLC0415
+    from chats.services.desk import inbox  # noqa: PLC0415
     from reports.services import adhoc  # noqa: PLC0415
     from reports.shapes.adhoc import SearchAdhocReportParam  # noqa: PLC0415
     from webhooks.models import FeedEntry  # noqa: PLC0415
@@ -209,22 +237,6 @@ def asked(clients: list[Any]) -> dict[str, Callable[[], Any]]:
     def any_client() -> Any:
         return drawn.choice(clients)
 
-    busy = chats[:100]
-    made = [api_keys.create(client, name="bench", scope="secret") for client in clients]
-    callers = {key.client_id: (Principal(key.client, key=key), secret) for key, secret in made}
-
-    def page(of: list[Any]) -> None:
-        chat = drawn.choice(of)
-        messages.history_page(callers[chat.client_id][0], chat.pk, Page())
-
-    def answer() -> None:
-        chat = drawn.choice(busy)
-        browser = Client(headers={"API-KEY": callers[chat.client_id][1]})
-        assert browser.get(f"/ai/client/chat/history/{chat.pk}").status_code == 200
-
-    for chat in busy:
-        page([chat])
-
     def end_of_feed() -> None:
         client = any_client()
         events.read_feed(client, places[client.pk])
@@ -236,10 +248,7 @@ def asked(clients: list[Any]) -> dict[str, Callable[[], Any]]:
     def search(words: str) -> None:
         list(inbox.search(any_client(), words)[:21])
 
-    return {
-        "a page of messages, of a hundred chats": lambda: page(busy),
-        "the same by the API, in this process": answer,
-        "a page of messages, of any chat": lambda: page(chats),
+    return pages(clients, chats, drawn) | {
         "the feed, its last 100 events": end_of_feed,
         "the feed, 100 events anywhere": middle_of_feed,
         "the search for a frequent word": lambda: search(drawn.choice(WORDS)),

@@ -106,7 +106,7 @@ def embed_query(text: str) -> Vectors | None:
     )
 
 
-@lru_cache(maxsize=5_000)  # some 8 MB
+@lru_cache(maxsize=5_000)  # some 8 MB; 30 MB if all are long
 def _encoded(capped: str) -> Vectors:
     encoder = _encoder()
     while (tokens := encoder.token_count(capped, is_query=True)) > MAX_QUESTION_TOKENS:
