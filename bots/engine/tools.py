@@ -96,15 +96,15 @@ class Calls:
     def take(self, pieces: Any) -> None:
         for piece in pieces or ():
             wanted = self._place(piece)
-            function = getattr(piece, "function", None)
-            wanted.id = wanted.id or _text(getattr(piece, "id", None))
-            wanted.name += _text(getattr(function, "name", None))
-            wanted.arguments += _text(getattr(function, "arguments", None))
+            function = piece.get("function") or {}
+            wanted.id = wanted.id or _text(piece.get("id"))
+            wanted.name += _text(function.get("name"))
+            wanted.arguments += _text(function.get("arguments"))
             if len(wanted.arguments) > MAX_ARGUMENT_CHARS or len(wanted.name) > MAX_ARGUMENT_CHARS:
                 raise EngineUnavailable("The model server's function call is too long.")
 
     def _place(self, piece: Any) -> RequestedCall:
-        index = getattr(piece, "index", None)
+        index = piece.get("index")
         if index is None:
             # A whole message numbers nothing, and some servers' streams send calls whole.
             return self._add(len(self.found))
