@@ -19,12 +19,16 @@ from bots.engine import Capability, Engine, arguments, function_templates, tools
 from bots.models import Approval, Bot, CallStatus, Function, FunctionCall, FunctionCalling
 from bots.services import functions
 from chatplatform import egress, jobs
+from chatplatform.sql import column_names
 
 MAX_ANSWER_BYTES = 200_000
 UNCERTAIN = "uncertain: it is not known whether the call took effect"
 _CARRIED_OUT = frozenset({CallStatus.SUCCEEDED, CallStatus.FAILED})
 _MIN_SECRET_CHARS = 4
 _MIN_TOKEN_CHARS = 8
+_ENABLED = f"""
+SELECT {column_names(FunctionCalling)} FROM bots_functioncalling WHERE bot_id = %s AND is_enabled
+"""
 
 
 class ApprovalNeeded(Exception):
@@ -145,7 +149,7 @@ def for_answer(
     """What the engine may call for a message within `seconds`; None if nothing."""
     if Capability.CALL_FUNCTIONS not in engine.capabilities:
         return None
-    config = FunctionCalling.objects.filter(bot=bot, is_enabled=True).first()
+    config = next(iter(FunctionCalling.objects.raw(_ENABLED, [bot.pk])), None)
     if config is None:
         return None
     ends_at = time.monotonic() + seconds

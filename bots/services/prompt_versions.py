@@ -10,11 +10,13 @@ from bots.models import Bot, Prompt
 from bots.services import bots, golden_holds
 from bots.shapes.train import PromptDto
 from chatplatform.api.errors import NotFound
+from chatplatform.sql import column_names
 from identity.models import User
 from identity.services import audit
 
 # What a client writes of a version.
 _WRITTEN = ("content", "tone", "language", "model", "temperature")
+_CURRENT = f"SELECT {column_names(Prompt)} FROM bots_prompt WHERE bot_id = %s AND is_current"
 
 
 def create(bot: Bot, *, body: PromptDto, by: User | None) -> Prompt:
@@ -95,7 +97,7 @@ def instructions_of(prompt: Prompt | None, *, tone: str | None = None) -> str:
 
 def find_current(bot_id: int) -> Prompt | None:
     """The bot's current prompt; None if it has none."""
-    return Prompt.objects.filter(bot_id=bot_id, is_current=True).first()
+    return next(iter(Prompt.objects.raw(_CURRENT, [bot_id])), None)
 
 
 def get_current(bot: Bot) -> Prompt:
