@@ -36,7 +36,7 @@ from chats.models import (
     SummaryJob,
 )
 from chats.pages import golden, questions, replays
-from chats.services.desk import inbox, unanswered
+from chats.services.desk import inbox, unanswered_questions
 from chats.services.exchange import bot_previews, customer_export, erasing
 from chats.services.insight import question_answers
 from chats.services.reply import replies_again
@@ -198,7 +198,7 @@ class ConversationAdmin(TenantAdmin):
         """What customers asked and bots did not know, the newest first."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        rows = unanswered.among(self._messages(request)).order_by("-id")
+        rows = unanswered_questions.among(self._messages(request)).order_by("-id")
         before = _uuid(request.GET.get("before", ""))
         rows = rows.filter(pk__lt=before) if before else rows
         rows = rows.select_related("in_reply_to", "conversation__bot", "conversation__customer")

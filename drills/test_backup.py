@@ -10,8 +10,8 @@ import psycopg
 import pytest
 
 from chatplatform.local.data_dir import make_data_dir, read_urls
+from chatplatform.local.embedded_server import wheel_folder
 from chatplatform.local.postgres import DATABASE, Postgres
-from chatplatform.local.server import wheel_folder
 from drills.platform import OWNER, ROOT, Platform
 
 pytestmark = pytest.mark.timeout(900)

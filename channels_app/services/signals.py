@@ -13,7 +13,7 @@ from channels_app.providers.values import Signal, SurveyRequest
 from channels_app.services import consequences, sending
 from chatplatform import jobs
 from chats.models import Conversation, Message, SenderType, Status
-from chats.services.core import canned_replies
+from chats.services.core import standard_replies
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ def send_survey(conversation_id: str) -> None:
         return
     sending.wait_while_paused(connection)
     title, subtitle, button = (
-        canned_replies.sentence(name, language=chat.language, chat=chat).text
+        standard_replies.sentence(name, language=chat.language, chat=chat).text
         for name in ("survey_question", "survey_note", "survey_button")
     )
     survey = SurveyRequest(

@@ -19,9 +19,9 @@ from pathlib import Path
 from types import FrameType
 
 from chatplatform.local.data_dir import Lock, make_data_dir, read_urls
+from chatplatform.local.embedded_server import Server
 from chatplatform.local.postgres import Postgres
 from chatplatform.local.processes import STOP_SIGNALS, ServerError, exit_code, run_command
-from chatplatform.local.server import Server
 from chatplatform.local.valkey import Valkey
 
 THROWAWAY_PREFIX, CLUSTER_PREFIX = "chatplatform-throwaway-", "cluster-"

@@ -12,9 +12,9 @@ import pytest
 import redis
 
 from chatplatform.local.data_dir import make_data_dir
+from chatplatform.local.embedded_server import Server
 from chatplatform.local.postgres import Postgres
 from chatplatform.local.processes import processes_marked
-from chatplatform.local.server import Server
 from chatplatform.local.valkey import Valkey
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from bots.services import business_hours
 from chats.models import AssignType, LockedConversation, Message, SenderType, text_content
-from chats.services.core import canned_replies, lifecycle, messages
+from chats.services.core import lifecycle, messages, standard_replies
 from identity.models import User
 
 
@@ -25,7 +25,7 @@ def hand_over(
     """
     if chat.assign_type != AssignType.BOT:
         return
-    said = canned_replies.handover(reason=reason, language=language or chat.language, chat=chat)
+    said = standard_replies.handover(reason=reason, language=language or chat.language, chat=chat)
     messages.append(
         chat,
         author=messages.Author(SenderType.SYSTEM),
@@ -42,7 +42,7 @@ def tell_if_closed(chat: LockedConversation, *, language: str) -> None:
     """
     if chat.assign_type == AssignType.BOT:
         return
-    said = canned_replies.out_of_hours(language=language, chat=chat)
+    said = standard_replies.out_of_hours(language=language, chat=chat)
     since = business_hours.closed_since(chat.client.config, chat.bot, timezone.now())
     if said is None or since is None:
         return

@@ -27,13 +27,13 @@ from chats.models import (
 )
 from chats.services.core import (
     attachments,
-    canned_replies,
     channel_hooks,
     conversations,
     fast_sql,
     lifecycle,
     message_json,
     staff_notifications,
+    standard_replies,
     translations,
 )
 from chats.shapes import desk as desk_shapes
@@ -127,7 +127,7 @@ def append_welcome(chat: LockedConversation) -> None:
     It is a message of the bot that takes a number and nothing else: it is not announced, no
     channel sends it, and no counter, time or search knows of it.
     """
-    words = canned_replies.welcome(language=chat.language, chat=chat)
+    words = standard_replies.welcome(language=chat.language, chat=chat)
     if words and not chat.bot.is_disabled:
         append(
             chat,

@@ -1,4 +1,4 @@
-"""A client's own words in place of the platform's; `canned_replies` says them."""
+"""A client's own words in place of the platform's; `standard_replies` says them."""
 
 from typing import Any
 

@@ -64,7 +64,7 @@ class Offers:
 
 @dataclass(frozen=True)
 class CannedReply:
-    """The bot says a sentence of the platform's own, named here, worded in `canned_replies`."""
+    """The bot says a sentence of the platform's own, named here, worded in `standard_replies`."""
 
     name: str
     receipt: Receipt

@@ -15,7 +15,7 @@ from bots.services import engines, function_runner
 from bots.services.answers import AnswerRequest
 from chatplatform import jobs
 from chats.models import AssignType, Conversation, Message, SenderType
-from chats.services.core import canned_replies, fast_sql, messages, queue_answers
+from chats.services.core import fast_sql, messages, queue_answers, standard_replies
 from chats.services.reply import asked_info
 from chats.services.reply.decide import (
     AskEngine,
@@ -130,7 +130,7 @@ def request_for(message: Message, asking: AskEngine, *, before_seq: int) -> Answ
         attempt=jobs.current_attempt(),
         approved_by=asking.approved_by,
         topics=_topics(chat, asking.question, before_seq=before_seq),
-        part_unknown=canned_replies.sentence(
+        part_unknown=standard_replies.sentence(
             "part_unknown", language=message.language, chat=chat
         ).text,
         wanted=tuple(field["name"] for field in asked_info.wanted(chat)),

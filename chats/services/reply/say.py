@@ -23,17 +23,17 @@ from chats.models import (
     text_content,
 )
 from chats.services.core import (
-    canned_replies,
     conversations,
     customers,
     fast_sql,
     handoffs,
     lifecycle,
     messages,
+    question_grouping,
     queue_answers,
-    unanswered,
+    standard_replies,
 )
-from chats.services.core.canned_replies import Said
+from chats.services.core.standard_replies import Said
 from chats.services.reply import billing
 from chats.services.reply.decide import (
     Answer,
@@ -114,7 +114,9 @@ def words(message: Message, decision: Spoken) -> Said:
     field = next((field for field in fields if field["name"] == wanted), None)
     if field is None:
         return said
-    question = canned_replies.ask_info(field, language=message.language, chat=message.conversation)
+    question = standard_replies.ask_info(
+        field, language=message.language, chat=message.conversation
+    )
     return said._replace(text=f"{said.text}\n\n{question.text}")
 
 
@@ -122,23 +124,23 @@ def _sentence(message: Message, decision: Spoken) -> Said:
     chat, language = message.conversation, message.language
     match decision:
         case CannedReply(name="unknown", offers=Offers() as offers):
-            return canned_replies.ask_again(
+            return standard_replies.ask_again(
                 offers.headings, person=offers.person, language=language, chat=chat
             )
         case Answer():
             return Said(decision.text, language)
         case AskCustomer():
-            return canned_replies.confirm(decision.call.description, language=language, chat=chat)
+            return standard_replies.confirm(decision.call.description, language=language, chat=chat)
         case CannedReply(name="greeting"):
-            return canned_replies.greeting(language=language, chat=chat)
+            return standard_replies.greeting(language=language, chat=chat)
         case CannedReply(name="brief_greeting"):
-            return canned_replies.sentence("greeting", language=language, chat=chat)
+            return standard_replies.sentence("greeting", language=language, chat=chat)
         case CannedReply(name="about_bot"):
-            return canned_replies.about_bot(language=language, chat=chat)
+            return standard_replies.about_bot(language=language, chat=chat)
         case CannedReply(name=str(name)) | HandOver(name=str(name)):
-            return canned_replies.sentence(name, language=language, chat=chat)
+            return standard_replies.sentence(name, language=language, chat=chat)
         case HandOver():
-            return canned_replies.handover(reason=decision.reason, language=language, chat=chat)
+            return standard_replies.handover(reason=decision.reason, language=language, chat=chat)
 
 
 def _store(
@@ -152,7 +154,7 @@ def _store(
         receipt["handoff_reason"] = decision.reason
     _append(chat, decision, said, receipt=receipt, in_reply_to=message)
     if receipt.get("decision") in NO_ANSWER and not chat.is_preview:
-        unanswered.enqueue_grouping(chat.bot)
+        question_grouping.enqueue_grouping(chat.bot)
     if isinstance(decision, HandOver):
         lifecycle.to_queue(chat, reason=decision.reason)
         if decision.call:
