@@ -6,6 +6,7 @@ sentence that its sources do not hold is not streamed. Every fault of the server
 EngineUnavailable.
 """
 
+import json
 import re
 import secrets
 import time
@@ -153,8 +154,11 @@ class OpenAICompatible:
     ) -> "_Draft":
         draft = _Draft()
         with _failures(draft), self._sdk(ends_at) as sdk:
-            made = sdk.post(_PATH, cast_to=object, body={"messages": messages, **options})
-            for _ in draft.read([made]):
+            body = {"messages": messages, **options}
+            made = sdk.post(_PATH, cast_to=object, body=body)
+            # A text, if the server calls its JSON something else.
+            whole = json.loads(made) if isinstance(made, str) else made
+            for _ in draft.read([_as_chunk(whole)]):
                 pass
             draft.check_complete()
         return draft
@@ -226,7 +230,7 @@ class OpenAICompatible:
         with sdk.post(_PATH, cast_to=object, body=body, stream=True, stream_cls=chunks) as stream:
             if "json" in stream.response.headers.get("content-type", ""):
                 stream.response.read()
-                yield stream.response.json()
+                yield _as_chunk(stream.response.json())
             else:
                 yield from stream
 
@@ -335,8 +339,8 @@ class _Draft:
         if not chunk.get("choices"):
             return ""
         choice = chunk["choices"][0]
-        # A piece of a stream, or a whole message from a server that does not stream.
-        part = choice.get("delta") or choice.get("message") or {}
+        # Some servers end a stream with the whole message, which has come already.
+        part = choice.get("delta") or {}
         self.finish_reason = choice.get("finish_reason") or self.finish_reason
         self.calls.take(part.get("tool_calls"))
         content = part.get("content")
@@ -403,6 +407,12 @@ class _Gate:
             self._sent = end
             if sentence:
                 self._on_delta(sentence)
+
+
+def _as_chunk(whole: dict[str, Any]) -> dict[str, Any]:
+    """A whole answer as the only chunk of a stream."""
+    choices = whole.get("choices") or ()
+    return whole | {"choices": [each | {"delta": each.get("message")} for each in choices]}
 
 
 def _asked(question: Question) -> str:

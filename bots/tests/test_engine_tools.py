@@ -73,17 +73,12 @@ def test_parallel_calls_are_all_carried_out(stub):
 
 
 def test_a_server_that_does_not_stream_may_call_functions(stub):
-    class Plain(OpenAICompatible):
-        def _response(self, sdk, messages, options):
-            sdk = sdk.with_options()
-            create = sdk.chat.completions.with_streaming_response.create
-            return create(messages=messages, **options)
-
-    stub.play([[["get_order", {"id": "1"}]], "say:On 24 November."])
-    box = Toolbox((ORDER,), lambda *_: Result("On 24 November.", is_heard=True), refuse, 5)
-    question = Question("Where?", "en", "", (), ())
-    answer = Plain(stub.base_url, "", "stub").answer(question, on_delta=print, toolbox=box)
+    stub.streams = False
+    stub.play([[["get_order", {"id": "1"}], ["get_order", {"id": "2"}]], "say:On 24 November."])
+    answer, called, _ = ask(stub)
+    assert [json.loads(arguments)["id"] for _, arguments in called] == ["1", "2"]
     assert answer.text == "On 24 November."
+    assert [each["stream"] for each in stub.requests] == [True, True]
 
 
 def test_calls_end_at_their_limit(stub):

@@ -117,6 +117,13 @@ def test_a_server_that_does_not_stream_still_answers(stub):
     assert answer.usage == Usage(100, 8)
 
 
+def test_a_stream_that_ends_with_the_whole_message_says_it_once(stub):
+    stub.repeats = True
+    answer, deltas = ask(stub)
+    assert answer.text == "You can return goods within 30 days. [1]"
+    assert "".join(deltas) == answer.text
+
+
 def test_the_no_answer_marker_is_a_refusal_and_never_shown(stub):
     stub.play("no_answer")
     with pytest.raises(Refused) as caught:

@@ -29,6 +29,11 @@ def translate(server, text="Hello", seconds=30):
     return complete(server, text_tasks.translate(text, to="vi"), seconds)
 
 
+def test_an_answer_that_names_no_json_is_read_as_it(stub):
+    stub.json_type = "text/plain; charset=utf-8"
+    assert translate(stub).draft.text == "Xin chào"
+
+
 def test_the_request_asks_for_the_schema_in_both_ways(stub):
     completion = translate(stub)
     assert (completion.draft.text, completion.model, completion.usage) == (

@@ -41,6 +41,9 @@ class StubModel(ThreadingHTTPServer):
         self._modes: list[Mode] = []
         self.requests: list[dict[str, Any]] = []
         self.json_answer: Any = {}
+        # Whether it streams if it is asked to, whether a stream ends with the whole message once
+        # more, and what it calls its JSON.
+        self.streams, self.repeats, self.json_type = True, False, "application/json"
         # How an answer is cut into the pieces of a stream.
         self.cut: Callable[[str], list[str]] = re.compile(r"\S+\s*").findall
         self.play(script)
@@ -125,14 +128,14 @@ class _Handler(BaseHTTPRequestHandler):
         elif mode.startswith("slow"):
             time.sleep(float(mode.partition(":")[2] or SLOW_SECONDS))
             self._json(_whole(_quote(body)))
-        elif mode == "plain" or not body.get("stream"):
+        elif mode == "plain" or not self._is_to_stream(body):
             self._json(_whole(_text(mode, body)))
         else:
             self._stream(mode, body)
 
     def _call_functions(self, calls: list[Any], body: dict[str, Any]) -> None:
         """Answer with function calls, streamed in pieces as real servers do."""
-        if not body.get("stream"):
+        if not self._is_to_stream(body):
             self._json(_whole("", _calls(calls)))
             return
         self._start_stream()
@@ -145,6 +148,9 @@ class _Handler(BaseHTTPRequestHandler):
                 self._event(_delta(None, tool_calls=[{"index": index, "function": piece}]))
         self._event(_delta(None, "tool_calls"))
         self._write(b"data: [DONE]\n\n")
+
+    def _is_to_stream(self, body: dict[str, Any]) -> bool:
+        return self.server.streams and bool(body.get("stream"))
 
     def _start_stream(self) -> None:
         self.send_response(200)
@@ -170,7 +176,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._event(_delta(word))
         if is_cut:
             return
-        self._event(_delta("", "stop"))
+        self._event(_whole(text) if self.server.repeats else _delta("", "stop"))
         usage = {"prompt_tokens": 100, "completion_tokens": len(words), "total_tokens": 0}
         self._event({**_delta(""), "choices": [], "usage": usage})
         self._write(b"data: [DONE]\n\n")
@@ -191,7 +197,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _json(self, body: dict[str, Any], status: int = 200) -> None:
         data = json.dumps(body).encode()
         self.send_response(status)
-        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Type", self.server.json_type)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self._write(data)
