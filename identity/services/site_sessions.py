@@ -31,6 +31,9 @@ _AWAITS_SECONDS = 600
 class SessionStore(DatabaseStore):
     """Rows of `SiteSession`."""
 
+    # Whether a page made this request by itself: then the sign-in does not last longer for it.
+    is_unattended = False
+
     @classmethod
     def get_model_class(cls) -> type[SiteSession]:
         return SiteSession
@@ -39,6 +42,11 @@ class SessionStore(DatabaseStore):
         row: Any = super().create_model_instance(data)
         row.user_id, row.token_family = data.get(SESSION_KEY), data.get(_TOKEN_FAMILY)
         return row
+
+    def save(self, must_create: bool = False) -> None:  # noqa: FBT001, FBT002 - Django's
+        """As Django does, which moves the time at which it ends."""
+        if must_create or self.modified or not self.is_unattended:
+            super().save(must_create)
 
     def delete(self, session_key: str | None = None) -> None:
         """As Django does; with the session a view ends, which is recorded."""

@@ -1,10 +1,13 @@
 """The desk's token: a session of the site is exchanged for one of the API."""
 
+from datetime import timedelta
+
 import pytest
 from django.conf import settings
 from django.test import Client as Browser
+from django.utils import timezone
 
-from identity.models import User
+from identity.models import SiteSession, User
 from identity.services import users
 from identity.testing import PASSWORD, Person
 
@@ -47,6 +50,16 @@ def test_it_ends_with_its_session(ann, ben, how):
     assert browser.post(TOKEN).status_code == 302
     is_every_sign_in = how in {"disabled", "new password"}
     assert other.get(ME).status_code == (401 if is_every_sign_in else 200)
+
+
+def test_a_desk_that_nobody_touches_does_not_keep_its_sign_in(ben):
+    browser = enter(ben.user)
+    ends_at = timezone.now() + timedelta(minutes=5)
+    SiteSession.objects.update(expire_date=ends_at)
+    assert browser.post(TOKEN, headers={"Unattended": "yes"}).status_code == 200
+    assert SiteSession.objects.get().expire_date == ends_at
+    exchange(browser)
+    assert SiteSession.objects.get().expire_date > ends_at + timedelta(hours=1)
 
 
 def test_there_is_none_without_a_session_without_the_csrf_token_or_by_get(ben):

@@ -260,13 +260,19 @@ class Site(UnfoldAdminSite):
         return page
 
     def desk_token(self, request: HttpRequest) -> HttpResponse:
-        """The session is exchanged for an access token of the API."""
+        """The session is exchanged for an access token of the API.
+
+        A desk that nobody has touched since its last token says so by the header `Unattended`.
+        """
         user = request.user
         assert isinstance(user, User), "the site admits people alone"
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         if user.client_id is None:
             raise PermissionDenied
+        session = request.session
+        assert isinstance(session, site_sessions.SessionStore), "SESSION_ENGINE names it"
+        session.is_unattended = "Unattended" in request.headers
         lifetime = int(settings.ACCESS_TOKEN_LIFETIME.total_seconds())
         token = site_sessions.access_token(request, user)
         return JsonResponse({"access_token": token, "expires_in": lifetime})

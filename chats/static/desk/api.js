@@ -4,6 +4,11 @@ const TOKEN_PATH = "/admin/desk/token/";
 const TIMEOUT_MS = 70_000; // the longest waits for a model
 let current = null;
 let renewal = null; // one at a time
+let isAttended = true; // somebody has touched the page since the last token
+
+for (const touch of ["pointerdown", "keydown"]) {
+  addEventListener(touch, () => { isAttended = true; }, { capture: true, passive: true });
+}
 
 /** The API refused: `code` and `detail` say why. */
 export class Refusal extends Error {
@@ -31,10 +36,10 @@ async function reach(path, options) {
 }
 
 /** A request to the site itself, with its session. */
-function ask(path) {
+function ask(path, headers = {}) {
   const csrf = document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? "";
   // A redirect leads to the sign-in page: the session has ended.
-  return reach(path, { method: "POST", redirect: "manual", headers: { "X-CSRFToken": csrf } });
+  return reach(path, { method: "POST", redirect: "manual", headers: { "X-CSRFToken": csrf, ...headers } });
 }
 
 export async function signOut() {
@@ -43,9 +48,11 @@ export async function signOut() {
 }
 
 async function exchange() {
-  const answer = await ask(TOKEN_PATH);
+  // Events renew the token of a desk that is left open; that must not keep its sign-in alive.
+  const answer = await ask(TOKEN_PATH, isAttended ? {} : { Unattended: "yes" });
   if (answer.type === "opaqueredirect" || answer.status === 403) throw new SignedOut();
   if (!answer.ok) throw new Unreachable(`${answer.status}`);
+  isAttended = false;
   const { access_token: token, expires_in: seconds } = await answer.json();
   return { token, renewAt: Date.now() + (seconds - 120) * 1000 };
 }
