@@ -32,17 +32,9 @@ def server():
 @pytest.fixture
 def store(server, settings, monkeypatch, tmp_path):
     """The platform with its files in a bucket; the folder must stay empty."""
-    for name, value in server.environ.items():
-        monkeypatch.setenv(name, value)
     settings.MEDIA_ROOT = tmp_path / "media"
-    settings.MEDIA_BUCKET = server.bucket
-    settings.MEDIA_TIMEOUT_SECONDS = 0.3
-    backend = {"BACKEND": "chatplatform.media_stores.bucket.Bucket"}
-    settings.STORAGES = {**settings.STORAGES, "default": backend}
-    server.mode = "ok"
-    yield server
-    server.mode = "ok"
-    server.empty()
+    with server.keeping_files(settings, monkeypatch):
+        yield server
     assert not (tmp_path / "media").exists()
 
 
