@@ -144,6 +144,18 @@ def test_an_upload_is_refused_while_the_store_fails(ann, bot, store, mode):
     assert send_file(server, chat).status_code in {200, 202}
 
 
+def test_a_refusal_is_told_though_its_file_cannot_be_removed(ann, bot, store):
+    server = make_key(ann.client)
+    chat = open_chat(server)
+    type(bot).objects.filter(pk=bot.pk).update(attach_enabled=False)
+    store.mode = "full"
+    reply = send_file(server, chat)
+    assert (reply.status_code, reply.json()["code"]) == (409, "attachments_off")
+    store.mode = "ok"
+    assert len(store.names()) == 1, "the clean-up removes it"
+    assert not Attachment.objects.exists()
+
+
 def test_training_waits_for_a_store_that_fails(ann, bot, store):
     upload_document(ann, bot)
     store.mode = "error"
