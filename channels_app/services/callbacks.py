@@ -118,9 +118,9 @@ def process(callback_id: int, account_id: str) -> None:
 
 
 def process_customer(callback_id: int, account_id: str, user_id: str) -> None:
-    """Process what is left of one customer's items in a callback; the first failure ends it.
+    """Process what is left of one customer's items in a callback, in their order, at each attempt.
 
-    Each attempt goes through them in their order. `user_id` is empty for items of nobody.
+    One that has to wait holds up those behind it. `user_id` is empty for items of nobody.
     """
     callback = InboundCallback.objects.filter(pk=callback_id).first()
     if callback is None:
@@ -132,7 +132,7 @@ def process_customer(callback_id: int, account_id: str, user_id: str) -> None:
     for position, item in todo:
         try:
             _process(callback, position, item, connection)
-        except jobs.LeaseLost:
+        except (jobs.LeaseLost, jobs.TryLater):
             raise
         except Exception as exc:
             # The customer's next message must not be lost behind one that always fails.

@@ -4,18 +4,14 @@
 transaction that counts the item as processed.
 """
 
-import io
 import logging
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from django.conf import settings
-from django.core.files.uploadedfile import InMemoryUploadedFile
 from django.db.models import Q
 from django.utils import timezone
 
@@ -32,12 +28,17 @@ from channels_app.providers import PROVIDERS, events
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.items import parse
 from channels_app.providers.values import Place, Profile
-from channels_app.services import connections, consequences, identities, outbox, sending
+from channels_app.services import (
+    connections,
+    consequences,
+    identities,
+    inbound_files,
+    outbox,
+    sending,
+)
 from chatplatform import jobs
-from chatplatform.api.errors import ApiError
 from chats.models import Conversation, Message, Thumb
 from chats.services.core import (
-    attachments,
     channel_messages,
     conversations,
     customers,
@@ -56,7 +57,6 @@ _TRIES, _FIRST_WAIT = 6, timedelta(seconds=2)
 _ECHO_AGE = timedelta(minutes=10)
 # Among so many latest messages are the options that a customer may tap.
 _OPTIONS_BACK = 20
-NOT_STORED = "This file could not be taken over."
 _OPEN = (SendState.SENDING, SendState.UNCERTAIN)
 
 
@@ -68,14 +68,16 @@ def prepared(connection: ChannelConnection, item: events.Item) -> Iterator[Handl
             case events.MessageIn():
                 identity = identities.find(connection, item)
                 profile = None if identity else _profile(connection, item)
-                files = _take_over(stack, connection, item.files)
+                files = inbound_files.take_over(stack, connection, item.files)
                 yield partial(_receive, connection, item, identity or profile, files)
             case events.Echo():
                 send = _match(connection, item)
                 if send is None and item.is_foreign is None:
                     _wait_for_calls(connection, item.user_id)
                 is_elsewhere = send is None and item.is_foreign is not False
-                files = _take_over(stack, connection, item.files if is_elsewhere else ())
+                files = inbound_files.take_over(
+                    stack, connection, item.files if is_elsewhere else ()
+                )
                 yield partial(_store_echo, connection, item, send, files)
             case events.Receipt() | events.Failure():
                 _wait_if_unknown(connection, item)
@@ -111,19 +113,11 @@ def _apply(connection: ChannelConnection, item: events.Item, counted: InboundIte
 # --- customers and their messages -------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Files:
-    """A message's files in our store, and those that could not be taken over, with the reason."""
-
-    stored: Sequence[attachments.StoredFile]
-    refused: Sequence[MessageContent]
-
-
 def _receive(
     connection: ChannelConnection,
     item: events.MessageIn,
     customer: CustomerIdentity | Profile | None,
-    files: _Files,
+    files: inbound_files.Files,
     counted: InboundItem,
 ) -> None:
     if isinstance(customer, CustomerIdentity):
@@ -246,43 +240,6 @@ def _place(place: Place | None) -> list[MessageContent]:
     ]
 
 
-def _take_over(
-    stack: ExitStack, connection: ChannelConnection, files: Sequence[events.InboundFile]
-) -> _Files:
-    """Copy files to our store: the provider's addresses end. The stack removes unused ones."""
-    stored, refused = list[attachments.StoredFile](), list[MessageContent]()
-    for file in files[: settings.MAX_MESSAGE_FILES]:
-        try:
-            upload = _download(connection, file)
-            stored += stack.enter_context(attachments.stored([upload]))
-        except ApiError as error:
-            reason = _reason(error)
-            log.info("a file from %s was not taken over: %s", connection, reason)
-            refused.append(
-                MessageContent.model_construct(
-                    type=file.kind, file_name=file.file_name or None, error=reason
-                )
-            )
-    return _Files(stored, refused)
-
-
-def _download(connection: ChannelConnection, file: events.InboundFile) -> InMemoryUploadedFile:
-    provider = PROVIDERS[connection.channel]
-    try:
-        data = consequences.call(connection, lambda account: provider.fetch(account, file))
-    except ProviderError as error:
-        if error.kind in {Kind.TEMPORARY, Kind.RATE} and jobs.current_attempt() < 3:
-            raise jobs.TryLater(str(error), wait=error.wait or _FIRST_WAIT) from error
-        raise
-    name = file.file_name or file.kind
-    return InMemoryUploadedFile(io.BytesIO(data), None, name, None, len(data), None)
-
-
-def _reason(error: ApiError) -> str:
-    errors: Any = getattr(error, "errors", None)
-    return f"{NOT_STORED} {errors[0]['msg'] if errors else error}"[:300]
-
-
 # --- changes of messages ----------------------------------------------------------------------
 
 
@@ -327,7 +284,7 @@ def _store_echo(
     connection: ChannelConnection,
     item: events.Echo,
     send: OutboundSend | None,
-    files: _Files,
+    files: inbound_files.Files,
     counted: InboundItem,
 ) -> None:
     if send:

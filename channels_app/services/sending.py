@@ -4,8 +4,12 @@ The row of a part is written before its call, and says afterwards what became of
 broke after the provider may have taken it is never made again: the provider's echo tells.
 """
 
+import io
+import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.core.files.storage import default_storage
@@ -35,6 +39,7 @@ from chatplatform import jobs
 from chats.models import Attachment, Message, MessageStatus, SenderType
 from chats.services.core import channel_messages, message_status, translations
 
+log = logging.getLogger(__name__)
 _FILES = {"image", "audio", "video", "file"}
 # Waits before a call is tried again that the provider has not taken: 5, 10, 20 … seconds.
 _FIRST_WAIT, _LONGEST_WAIT = timedelta(seconds=5), timedelta(minutes=10)
@@ -42,6 +47,8 @@ _FIRST_WAIT, _LONGEST_WAIT = timedelta(seconds=5), timedelta(minutes=10)
 DOUBT_LASTS = timedelta(minutes=15)
 NOT_CONNECTED = "The bot has no working connection to this channel."
 NOTHING_TO_SEND = "Nothing in this message can be shown on this channel."
+FILE_GONE = "The file is not in our store any more."
+STORE_AWAY = "Our store of files was not reachable."
 
 
 def deliver(message_id: str) -> None:
@@ -159,11 +166,14 @@ def _send(message: Message, send: OutboundSend, connection: ChannelConnection, p
         # A worker died in the call.
         _move(send, SendState.SENDING, state=SendState.UNCERTAIN)
         return True
+    ready = _with_file_read(message, send, part)
+    if ready is None:
+        return False
     with jobs.commit():
         if not _move(send, SendState.QUEUED, state=SendState.SENDING, sent_at=timezone.now()):
             return False
     try:
-        sent = consequences.call(connection, lambda account: _call(message, send, account, part))
+        sent = consequences.call(connection, lambda account: _call(message, send, account, ready))
     except ProviderError as error:
         return _refused(message, send, error)
     _move(
@@ -173,6 +183,27 @@ def _send(message: Message, send: OutboundSend, connection: ChannelConnection, p
     if sent.pause:
         connections.pause(connection, sent.pause)
     return True
+
+
+def _with_file_read(message: Message, send: OutboundSend, part: Part) -> Part | None:
+    """The part, its file in memory; None if the file is gone. Raises TryLater if it cannot be read.
+
+    Read before the call: a fault within it would leave the part in doubt, though nothing left.
+    """
+    if part.file is None or part.file.open is None:
+        return part
+    try:
+        with part.file.open() as opened:
+            data = opened.read()
+    except FileNotFoundError:
+        _move(send, SendState.QUEUED, state=SendState.FAILED, error=FILE_GONE)
+        message_status.record_failed(message, error=FILE_GONE)
+        return None
+    except OSError as error:
+        log.warning("a file of message %s could not be read: %s", message.pk, error)
+        _move(send, SendState.QUEUED, error=STORE_AWAY)
+        raise jobs.TryLater(STORE_AWAY, wait=_growing_wait()) from error
+    return replace(part, file=replace(part.file, open=partial(io.BytesIO, data)))
 
 
 def _call(message: Message, send: OutboundSend, account: Any, part: Part) -> Sent:
@@ -197,13 +228,16 @@ def _refused(message: Message, send: OutboundSend, error: ProviderError) -> bool
             send, SendState.SENDING,
             state=SendState.QUEUED, error=reason, refusals=send.refusals + 1,
         )  # fmt: skip
-        wait = error.wait or _FIRST_WAIT * 2 ** max(jobs.current_attempt() - 1, 0)
-        raise jobs.TryLater(reason, wait=wait if error.wait else min(wait, _LONGEST_WAIT))
+        raise jobs.TryLater(reason, wait=error.wait or _growing_wait())
     _move(send, SendState.SENDING, state=SendState.FAILED, error=reason)
     if error.kind == Kind.WINDOW:
         channel_messages.close_reply_window(message.conversation)
     message_status.record_failed(message, error=reason)
     return False
+
+
+def _growing_wait() -> timedelta:
+    return min(_FIRST_WAIT * 2 ** max(jobs.current_attempt() - 1, 0), _LONGEST_WAIT)
 
 
 def _move(send: OutboundSend, before: SendState, **changes: Any) -> bool:

@@ -1,7 +1,7 @@
 """An S3 server for tests, moto's, that fails as its mode says.
 
 Modes: ok, slow (answers after the caller's patience), error (500 to everything), gone (closes the
-connection without an answer).
+connection without an answer), full (takes one file more, then error).
 """
 
 import socket
@@ -68,7 +68,23 @@ class S3Server:
         if self.mode == "slow":
             time.sleep(1)
         answer: Iterable[bytes] = self._moto(environ, start_response)
+        if self.mode == "full" and environ["REQUEST_METHOD"] == "PUT":
+            self.mode = "error"
         return answer
+
+    @contextmanager
+    def keeping_files(self, settings: Any, monkeypatch: Any) -> Iterator["S3Server"]:
+        """The platform of this process keeps its files here; afterwards they are removed."""
+        for name, value in self.environ.items():
+            monkeypatch.setenv(name, value)
+        settings.MEDIA_BUCKET = self.bucket
+        settings.MEDIA_TIMEOUT_SECONDS = 0.3
+        backend = {"BACKEND": "chatplatform.media_stores.bucket.Bucket"}
+        settings.STORAGES = {**settings.STORAGES, "default": backend}
+        self.mode = "ok"
+        yield self
+        self.mode = "ok"
+        self.empty()
 
     @contextmanager
     def serving(self) -> Iterator["S3Server"]:

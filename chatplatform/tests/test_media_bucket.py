@@ -32,17 +32,9 @@ def server():
 @pytest.fixture
 def store(server, settings, monkeypatch, tmp_path):
     """The platform with its files in a bucket; the folder must stay empty."""
-    for name, value in server.environ.items():
-        monkeypatch.setenv(name, value)
     settings.MEDIA_ROOT = tmp_path / "media"
-    settings.MEDIA_BUCKET = server.bucket
-    settings.MEDIA_TIMEOUT_SECONDS = 0.3
-    backend = {"BACKEND": "chatplatform.media_stores.bucket.Bucket"}
-    settings.STORAGES = {**settings.STORAGES, "default": backend}
-    server.mode = "ok"
-    yield server
-    server.mode = "ok"
-    server.empty()
+    with server.keeping_files(settings, monkeypatch):
+        yield server
     assert not (tmp_path / "media").exists()
 
 
@@ -150,6 +142,18 @@ def test_an_upload_is_refused_while_the_store_fails(ann, bot, store, mode):
     history = server.get(f"/ai/client/chat/history/{chat}").json()["items"]
     assert "customer" not in {item["sender"]["type"] for item in history}
     assert send_file(server, chat).status_code in {200, 202}
+
+
+def test_a_refusal_is_told_though_its_file_cannot_be_removed(ann, bot, store):
+    server = make_key(ann.client)
+    chat = open_chat(server)
+    type(bot).objects.filter(pk=bot.pk).update(attach_enabled=False)
+    store.mode = "full"
+    reply = send_file(server, chat)
+    assert (reply.status_code, reply.json()["code"]) == (409, "attachments_off")
+    store.mode = "ok"
+    assert len(store.names()) == 1, "the clean-up removes it"
+    assert not Attachment.objects.exists()
 
 
 def test_training_waits_for_a_store_that_fails(ann, bot, store):

@@ -1,5 +1,6 @@
 """Files of messages: recognised by their bytes, stored under random names, had by signed links."""
 
+import logging
 import uuid
 from codecs import getincrementaldecoder
 from collections.abc import Iterator, Sequence
@@ -20,6 +21,7 @@ from chatplatform.ids import uuid7
 from chats.models import ATTACHMENT_SALT, Attachment, Conversation, Message
 from chats.shapes.message import MessageContent
 
+log = logging.getLogger(__name__)
 File: TypeAlias = "UploadedFile[Any]"
 LINK_LIFETIME = timedelta(days=1)
 _HEAD_BYTES = 4096
@@ -117,7 +119,15 @@ def stored(files: Sequence[File]) -> Iterator[list[StoredFile]]:
         attached = set(Attachment.objects.filter(pk__in=ids).values_list("pk", flat=True))
         for stored_file in stored_files:
             if stored_file.id not in attached:
-                default_storage.delete(stored_file.name)
+                _remove(stored_file.name)
+
+
+def _remove(name: str) -> None:
+    """Remove a file that no message got; one that stays is removed by the clean-up of `media`."""
+    try:
+        default_storage.delete(name)
+    except OSError as exc:
+        log.warning("%s, which no message got, could not be removed: %s", name, exc)
 
 
 def inert_name(name: str, mime_type: str) -> str:

@@ -1,0 +1,86 @@
+"""Files of customers are copied to our store, since the provider's addresses end."""
+
+import io
+import logging
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.core.files.uploadedfile import InMemoryUploadedFile
+
+from channels_app.models import ChannelConnection
+from channels_app.providers import PROVIDERS, events
+from channels_app.providers.errors import Kind, ProviderError
+from channels_app.services import consequences
+from chatplatform import jobs
+from chatplatform.api.errors import ApiError
+from chats.services.core import attachments
+from chats.shapes.message import MessageContent
+
+log = logging.getLogger(__name__)
+# Attempts of a job in which a file is asked of its provider, and the first wait between two.
+_DOWNLOADS, _FIRST_WAIT = 3, timedelta(seconds=2)
+# Attempts in which a file is stored, three minutes in all. The job has one more: whatever else
+# fails in the last of these must not cost the message, which is then stored without its file.
+STORE_ATTEMPTS = 9
+NOT_STORED = "This file could not be taken over."
+STORE_AWAY = f"{NOT_STORED} Our store of files was not reachable."
+
+
+@dataclass(frozen=True)
+class Files:
+    """A message's files in our store, and those that could not be taken over, with the reason."""
+
+    stored: Sequence[attachments.StoredFile]
+    refused: Sequence[MessageContent]
+
+
+def take_over(
+    stack: ExitStack, connection: ChannelConnection, files: Sequence[events.InboundFile]
+) -> Files:
+    """Copy files to our store. The stack removes those that no message gets.
+
+    Raises TryLater while the provider or our store is away for a moment.
+    """
+    stored, refused = list[attachments.StoredFile](), list[MessageContent]()
+    for file in files[: settings.MAX_MESSAGE_FILES]:
+        try:
+            upload = _download(connection, file)
+            stored += stack.enter_context(attachments.stored([upload]))
+        except OSError as error:
+            # The store's fault, not the file's: a bucket that is away, a disk that is full.
+            if jobs.current_attempt() < STORE_ATTEMPTS:
+                raise jobs.TryLater(f"A file could not be stored: {error}") from error
+            log.warning("a file from %s was not stored: %s", connection, error)
+            refused.append(_refused(file, STORE_AWAY))
+        except ApiError as error:
+            reason = _reason(error)
+            log.info("a file from %s was not taken over: %s", connection, reason)
+            refused.append(_refused(file, reason))
+    return Files(stored, refused)
+
+
+def _download(connection: ChannelConnection, file: events.InboundFile) -> InMemoryUploadedFile:
+    provider = PROVIDERS[connection.channel]
+    try:
+        data = consequences.call(connection, lambda account: provider.fetch(account, file))
+    except ProviderError as error:
+        if error.kind in {Kind.TEMPORARY, Kind.RATE} and jobs.current_attempt() < _DOWNLOADS:
+            raise jobs.TryLater(str(error), wait=error.wait or _FIRST_WAIT) from error
+        raise
+    name = file.file_name or file.kind
+    return InMemoryUploadedFile(io.BytesIO(data), None, name, None, len(data), None)
+
+
+def _refused(file: events.InboundFile, reason: str) -> MessageContent:
+    return MessageContent.model_construct(
+        type=file.kind, file_name=file.file_name or None, error=reason
+    )
+
+
+def _reason(error: ApiError) -> str:
+    errors: Any = getattr(error, "errors", None)
+    return f"{NOT_STORED} {errors[0]['msg'] if errors else error}"[:300]
