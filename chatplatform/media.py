@@ -40,6 +40,14 @@ def store(folder: str, file: "File[Any]", *, suffix: str = "") -> str:
     return default_storage.save(f"{folder}/{secrets.token_hex(16)}{suffix}", file)
 
 
+def check_store() -> None:
+    """Raise FilesUnavailable if the store of files does not answer.
+
+    For a job that works long before it stores a file, and would do so at each try.
+    """
+    default_storage.exists("any-name")
+
+
 def safe_name(file: "File[Any]") -> str:
     """The file's own name for display: no folders, control characters or direction marks."""
     name = Path((file.name or "").replace("\\", "/")).name

@@ -36,7 +36,7 @@ class Job(models.Model):
     dispatched_at = models.DateTimeField(null=True)
     dispatches = models.PositiveSmallIntegerField(db_default=0)
     attempts = models.PositiveSmallIntegerField(db_default=0)
-    # Empty: as many as the job's declaration says.
+    # Empty: as many as the job's declaration says. Each wait for the store of files adds one.
     max_attempts = models.PositiveSmallIntegerField(null=True)
     lease_until = models.DateTimeField(null=True)
     lease_token = models.UUIDField(null=True)

@@ -18,6 +18,7 @@ from bots.knowledge.extract import detection
 from bots.models import Bot, Document, DocumentStatus, PageStatus, WebPage, WebUrl, WebUrlStatus
 from bots.services import bots, documents, web_urls
 from chatplatform import jobs, media
+from chatplatform.media_stores import FilesUnavailable
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +48,7 @@ MESSAGES = {
     "bot_limit": f"A bot knows at most {MAX_PAGES_OF_BOT:,} web pages.",
     "no_page_trained": "Pages were fetched, and none could be trained; see their reasons.",
     "interrupted": "The crawl was interrupted too often; it can be started again.",
+    FilesUnavailable.code: "The file store did not answer for over an hour; start the crawl again.",
 }
 _SUFFIXES = {
     detection.PDF: ".pdf",
@@ -101,6 +103,7 @@ def crawl(web_url_id: int) -> None:
     if web_url is None:
         log.info("web address %s is gone or crawled already", web_url_id)
         return
+    media.check_store()  # The site is not asked for pages that cannot be stored.
     tally = _Tally()
     try:
         for page in _pages(web_url):
@@ -344,12 +347,12 @@ def update_status(web_url_id: int) -> None:
         web_url.save(update_fields=["status", "progress"])
 
 
-def fail_interrupted(*, web_url_id: int) -> None:
+def fail_interrupted(*, web_url_id: int, cause: FilesUnavailable | None = None) -> None:
     """No attempt is left. Runs in the transaction that ends the job."""
     row = WebUrl.objects.filter(pk=web_url_id).first()
     if row is None or row.progress >= FETCHED_PERCENT or web_urls.is_waiting(row):
         return
-    if _fail(web_url_id, "interrupted"):
+    if _fail(web_url_id, cause.code if cause else "interrupted"):
         WebUrl.objects.filter(pk=web_url_id).update(
             next_fetch_at=web_urls.next_fetch(row, after=timezone.now())
         )

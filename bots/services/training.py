@@ -18,6 +18,7 @@ from bots.knowledge.extract.document import ExtractedText, ExtractError
 from bots.models import Bot, Chunk, Document, DocumentSource, DocumentStage, DocumentStatus
 from bots.services import encoding, golden_holds
 from chatplatform import jobs, media
+from chatplatform.media_stores import FilesUnavailable
 
 log = logging.getLogger(__name__)
 
@@ -84,12 +85,14 @@ def fail(document_id: int, *, code: str, message: str) -> None:
             encoding.announce_end("document.failed", document_id)
 
 
-def fail_interrupted(*, document_id: int) -> None:
+def fail_interrupted(*, document_id: int, cause: FilesUnavailable | None = None) -> None:
     """No attempt is left. Runs in the transaction that ends the job."""
+    code, message = "interrupted", "Training was interrupted too often; train the document again."
+    if cause:
+        code = cause.code
+        message = "The file store did not answer for over an hour; train the document again."
     failed = Document.objects.filter(pk=document_id, status__in=_UNFINISHED).update(
-        status=DocumentStatus.FAILED,
-        error_code="interrupted",
-        error_message="Training was interrupted too often; train the document again.",
+        status=DocumentStatus.FAILED, error_code=code, error_message=message
     )
     if failed:
         encoding.announce_end("document.failed", document_id)

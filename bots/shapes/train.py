@@ -103,7 +103,7 @@ class DocumentError(Shape):
 
     code: str = Field(
         description="`unsupported_type`, `too_large`, `encrypted`, `empty`, `malformed`,"
-        " `timeout`, `file_missing` or `interrupted`."
+        " `timeout`, `file_missing`, `files_unavailable` or `interrupted`."
     )
     message: str = Field(description="The same in a sentence.")
 

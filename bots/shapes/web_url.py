@@ -18,7 +18,8 @@ class WebUrlError(Shape):
 
     code: str = Field(
         description="The reason of the first page, such as `not_found`, `robots` or `timeout`;"
-        " `no_page_trained` if pages were fetched but none could be trained; `interrupted`."
+        " `no_page_trained` if pages were fetched but none could be trained; `files_unavailable`"
+        " or `interrupted`."
     )
     message: str = Field(description="The same in a sentence.")
 

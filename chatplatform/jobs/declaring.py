@@ -30,6 +30,10 @@ def job(
     A raised exception retries it with growing waits, up to `max_attempts`; `on_dead` is called
     with the same arguments when no attempt is left, so that nobody waits in vain. `in_turns`: the
     clients take turns, and of one client's jobs the lightest goes first (`weight` of `enqueue`).
+
+    A job that raises `FilesUnavailable` waits for the store of files for over an hour, which uses
+    up no attempt. If the store does not answer by then, an `on_dead` that takes `cause` gets the
+    error.
     """
 
     def declare(run: Callable[P, None]) -> Callable[P, None]:

@@ -1,11 +1,12 @@
 """Leases: the right of one worker to run a job, from the claim to its end."""
 
 import functools
+import inspect
 import logging
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -28,12 +29,16 @@ from chatplatform.api.request_context import serving
 from chatplatform.jobs import registry
 from chatplatform.jobs.freezing import MAY_RUN
 from chatplatform.jobs.registry import call_with_known, declared
+from chatplatform.media_stores import FilesUnavailable
 from chatplatform.models import Job, JobState
 from chatplatform.observing import metrics, tracing
 
 log = logging.getLogger(__name__)
 # For how long a claim is retried while the database is away, and the pause between two tries.
 CLAIM_SECONDS, CLAIM_PAUSE_SECONDS = 5.0, 0.2
+LONGEST_WAIT_SECONDS = 60.0
+# How often a job waits for the store of files: 1 s, 2 s, 4 s, … 60 s, over an hour in all.
+WAITS_FOR_FILES = 66
 
 
 class GiveUp(Exception):
@@ -92,6 +97,8 @@ def run(job_id: int) -> bool:
         _dead_letter(lease, str(exc))
     except TryLater as exc:
         _retry(lease, str(exc), exc.wait.total_seconds() if exc.wait else None)
+    except FilesUnavailable as exc:
+        _wait_for_files(lease, exc)
     except Exception as exc:
         # The edge of the worker: whatever a job raises is stored in its row and retried.
         log.exception("%s #%s failed (attempt %s)", lease.name, lease.job_id, lease.attempts)
@@ -277,9 +284,16 @@ def _finish(lease: Lease) -> None:
     _count(lease, "done" if is_done else "lost")
 
 
+def _declared_attempts(name: str) -> int:
+    return declared[name].max_attempts if name in declared else 5
+
+
 def _max_attempts(job_row: Job) -> int:
-    declaration = declared.get(job_row.name)
-    return job_row.max_attempts or (declaration.max_attempts if declaration else 5)
+    return job_row.max_attempts or _declared_attempts(job_row.name)
+
+
+def _growing_wait(number: int) -> float:
+    return min(2.0**number, LONGEST_WAIT_SECONDS)
 
 
 def _retry(lease: Lease, error: str, wait: float | None = None) -> None:
@@ -288,8 +302,29 @@ def _retry(lease: Lease, error: str, wait: float | None = None) -> None:
         _dead_letter(lease, error)
         return
     if wait is None:
-        wait = min(2.0 ** (lease.attempts - 1), 60.0)
+        wait = _growing_wait(lease.attempts - 1)
     _requeue(lease.job_id, lease.token, wait, error)
+    _count(lease, "retried")
+
+
+def _wait_for_files(lease: Lease, error: FilesUnavailable) -> None:
+    """Let a job wait for the store of files, which may be away for much longer than its attempts.
+
+    Each wait gives the row one more attempt: those that it had for crashes stay.
+    """
+    reason = f"{type(error).__name__}: {error}"
+    allowed = _max_attempts(Job.objects.get(pk=lease.job_id))
+    waits = max(allowed - _declared_attempts(lease.name), 0)
+    log.warning(
+        "%s #%s has waited for the store of files %s times: %r",
+        lease.name, lease.job_id, waits, error.__cause__ or error,
+    )  # fmt: skip
+    if waits >= WAITS_FOR_FILES:
+        _dead_letter(lease, reason, error)
+        return
+    with transaction.atomic():
+        _row(lease).update(max_attempts=allowed + 1)
+        _requeue(lease.job_id, lease.token, _growing_wait(waits), reason)
     _count(lease, "retried")
 
 
@@ -312,7 +347,7 @@ def _requeue(job_id: int, token: uuid.UUID, wait_seconds: float, error: str) -> 
         )
 
 
-def _dead_letter(lease: Lease, reason: str) -> None:
+def _dead_letter(lease: Lease, reason: str, cause: FilesUnavailable | None = None) -> None:
     """No attempt is left: mark the row as dead, and let `on_dead` tell whoever waits."""
     declaration = declared.get(lease.name)
     with transaction.atomic():
@@ -326,7 +361,7 @@ def _dead_letter(lease: Lease, reason: str) -> None:
         token = _current.set(None)
         try:
             with transaction.atomic():
-                call_with_known(declaration.on_dead, lease.args)
+                _tell(declaration.on_dead, lease.args, cause)
         except Exception as exc:
             # It is dead all the same: a row that stays `running` would block its ordering key.
             log.exception("%s #%s is dead, and on_dead failed", lease.name, lease.job_id)
@@ -334,6 +369,13 @@ def _dead_letter(lease: Lease, reason: str) -> None:
             Job.objects.filter(pk=lease.job_id).update(last_error=error[:2000])
         finally:
             _current.reset(token)
+
+
+def _tell(
+    on_dead: Callable[..., None], args: dict[str, Any], cause: FilesUnavailable | None
+) -> None:
+    takes_cause = "cause" in inspect.signature(on_dead).parameters
+    call_with_known(on_dead, {**args, "cause": cause} if takes_cause else args)
 
 
 def take_back(job_id: int) -> None:
@@ -375,7 +417,7 @@ def return_to_queue(job_ids: list[int]) -> None:
 def requeue_dead(job_row: Job) -> bool:
     """Queue a dead job again, by hand."""
     rows = Job.objects.filter(pk=job_row.pk, state=JobState.DEAD)
-    fresh = {"attempts": 0, "dispatched_at": None, "dispatches": 0}
+    fresh = {"attempts": 0, "max_attempts": None, "dispatched_at": None, "dispatches": 0}
     return bool(rows.update(state=JobState.QUEUED, **fresh))
 
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from chatplatform import jobs
 from chatplatform.jobs import GiveUp, leases, registry, relay
+from chatplatform.media_stores import FilesUnavailable
 from chatplatform.models import Job, JobState
 from chatplatform.tasks import RETENTION, clean_up_jobs
 from chatplatform.testing import at_once
@@ -182,6 +183,84 @@ def test_failures_are_retried_ever_later_and_end_dead(work):
     assert (job.state, job.attempts) == (JobState.DEAD, 3)
     assert work.dead == [{"number": 7}]
     assert relay.take_due() == []
+
+
+def wait_for_files(job, *, times):
+    """Run a job that finds no store of files so often; the seconds that it waits each time."""
+    waits = []
+    for _ in range(times):
+        assert leases.run(job.pk) is True
+        job.refresh_from_db()
+        assert job.state == JobState.QUEUED, "it waits, and no worker with it"
+        assert leases.run(job.pk) is False
+        waits.append(seconds_until_due(job))
+        Job.objects.filter(pk=job.pk).update(due_at=Now())
+    return waits
+
+
+def test_a_job_waits_for_the_store_of_files_for_over_an_hour_and_no_longer(work):
+    job, after = add(ordering_key="a", number=1), add(ordering_key="a", number=2)
+    work.act = fail(FilesUnavailable())
+    waits = wait_for_files(job, times=leases.WAITS_FOR_FILES)
+    assert [round(wait) for wait in waits[:8]] == [1, 2, 4, 8, 16, 32, 60, 60]
+    assert 3_600 < sum(waits) < 2 * 3_600
+    assert max(waits) <= 60
+    assert work.dead == []
+    leases.run(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.last_error) == (
+        JobState.DEAD, "FilesUnavailable: The store of files is not reachable; try again.",
+    )  # fmt: skip
+    assert work.dead == [{"number": 1}]
+    work.act = lambda **_: None
+    assert leases.run(after.pk), "the ordering key goes on"
+
+
+def test_waits_for_the_store_of_files_use_up_no_attempt(work):
+    job = add(number=7)
+    work.act = fail(ValueError("no luck"))
+    leases.run(job.pk)
+    Job.objects.update(due_at=Now())
+    work.act = fail(FilesUnavailable())
+    wait_for_files(job, times=5)
+    work.act = fail(ValueError("no luck"))
+    leases.run(job.pk)
+    job.refresh_from_db()
+    assert (job.state, work.dead) == (JobState.QUEUED, [])
+    Job.objects.update(due_at=Now())
+    leases.run(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.last_error) == (JobState.DEAD, "ValueError: no luck")
+
+
+def test_a_job_that_waited_in_vain_for_the_store_of_files_begins_anew_by_hand(work, monkeypatch):
+    monkeypatch.setattr(leases, "WAITS_FOR_FILES", 2)
+    job = add()
+    work.act = fail(FilesUnavailable())
+    wait_for_files(job, times=2)
+    leases.run(job.pk)
+    assert leases.requeue_dead(job)
+    assert round(wait_for_files(job, times=2)[0]) == 1
+    leases.run(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.attempts) == (JobState.DEAD, 3)
+
+
+def test_on_dead_gets_the_error_of_the_store_of_files_and_of_nothing_else(monkeypatch):
+    monkeypatch.setattr(leases, "WAITS_FOR_FILES", 0)
+    errors, causes = [FilesUnavailable(), GiveUp("no")], []
+
+    def run():
+        raise errors[len(causes)]
+
+    def on_dead(*, cause=None):
+        causes.append(cause)
+
+    declared = registry.Declared(run, jobs.Queue.REPLY, 1, None, on_dead)
+    with mock.patch.dict(registry.declared, {NAME: declared}):
+        for _ in errors:
+            leases.run(add().pk)
+    assert causes == [errors[0], None]
 
 
 def test_the_limit_in_the_row_counts(work):

@@ -2,8 +2,9 @@
 
 import io
 import zipfile
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
+from unittest import mock
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -13,11 +14,16 @@ from PIL import Image
 
 from bots.models import Document
 from bots.testing import make_bot
+from bots.tests.web_site import html, serving
 from chatplatform import media
+from chatplatform.jobs import leases
 from chatplatform.models import Job, JobState
 from chatplatform.testing import run_jobs, s3
 from chats.models import Attachment
+from chats.testing import make_chat
 from identity.testing import make_key
+from reports.models import Export
+from webhooks.models import Event
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(32)
 pytestmark = pytest.mark.django_db
@@ -156,15 +162,112 @@ def test_a_refusal_is_told_though_its_file_cannot_be_removed(ann, bot, store):
     assert not Attachment.objects.exists()
 
 
+@pytest.fixture
+def site(settings):
+    settings.CRAWL_DELAY_SECONDS = 0
+    with serving() as started:
+        settings.EGRESS_ALLOW = [started.host_port]
+        started.pages = {"/": html("Our shop opens at nine on every day of the week.")}
+        yield started
+
+
+def try_again(times=1):
+    """Let the waits of all jobs pass, and run them, so often."""
+    for _ in range(times):
+        Job.objects.filter(state=JobState.QUEUED).update(due_at=timezone.now())
+        run_jobs()
+
+
+def shown(person, path):
+    (item,) = person.get(path).json()["items"]
+    return item
+
+
+def start_export(ann, bot, settings):
+    settings.EXPORT_ROWS_AT_ONCE = 0
+    make_chat(bot, created_at=datetime(2026, 10, 3, tzinfo=UTC))
+    body = {"date_from": "2026-10-01", "date_to": "2026-10-31"}
+    reply = ann.post("/report/adhoc/export", body)
+    assert reply.status_code == 202
+    return f"/report/adhoc/export/{reply.json()['id']}"
+
+
 def test_training_waits_for_a_store_that_fails(ann, bot, store):
+    documents = f"/ai/{bot.pk}/train/document"
     upload_document(ann, bot)
     store.mode = "error"
-    run_jobs()
-    assert Document.objects.get().status != "failed"
+    try_again(times=5)
+    waiting = shown(ann, documents)
+    assert (waiting["status"], waiting["error"]) == ("training", None)
     store.mode = "ok"
-    Job.objects.filter(state=JobState.QUEUED).update(due_at=timezone.now())
-    run_jobs()
-    assert Document.objects.get().status == "trained"
+    try_again()
+    assert shown(ann, documents)["status"] == "trained"
+    assert not Job.objects.filter(state=JobState.DEAD).exists()
+
+
+def test_training_says_that_the_store_never_answered(ann, bot, store, monkeypatch):
+    monkeypatch.setattr(leases, "WAITS_FOR_FILES", 1)
+    documents = f"/ai/{bot.pk}/train/document"
+    upload_document(ann, bot)
+    store.mode = "error"
+    try_again()
+    assert shown(ann, documents)["status"] == "training"
+    try_again()
+    failed = shown(ann, documents)
+    assert (failed["status"], failed["error"]["code"]) == ("failed", "files_unavailable")
+    assert failed["error"]["message"].startswith("The file store did not answer")
+    assert Event.objects.filter(type="document.failed").count() == 1
+
+
+def test_a_crawl_waits_for_a_store_that_fails(ann, bot, store, site):
+    addresses = f"/ai/{bot.pk}/train/web-url"
+    ann.post(addresses, {"url": site.at("/"), "crawl_depth": 1})
+    store.mode = "error"
+    try_again(times=5)
+    waiting = shown(ann, addresses)
+    assert (waiting["status"], waiting["error"], site.requests) == ("training", None, [])
+    store.mode = "ok"
+    try_again(times=2)
+    assert shown(ann, addresses)["status"] == "trained"
+
+
+def test_a_crawl_says_that_the_store_never_answered(ann, bot, store, site, monkeypatch):
+    monkeypatch.setattr(leases, "WAITS_FOR_FILES", 1)
+    addresses = f"/ai/{bot.pk}/train/web-url"
+    ann.post(addresses, {"url": site.at("/"), "crawl_depth": 1})
+    store.mode = "error"
+    try_again(times=2)
+    failed = shown(ann, addresses)
+    assert (failed["status"], failed["error"]["code"]) == ("failed", "files_unavailable")
+    assert failed["error"]["message"].startswith("The file store did not answer")
+
+
+@pytest.mark.django_db(transaction=True)  # the export sets its own transaction's isolation
+def test_an_export_waits_for_a_store_that_fails(ann, bot, store, settings):
+    path = start_export(ann, bot, settings)
+    store.mode = "error"
+    with mock.patch("reports.services.exports._write") as writing:
+        try_again(times=5)
+    assert not writing.called, "no report is made that could not be stored"
+    waiting = ann.get(path)
+    assert (waiting.status_code, waiting.json()["status"]) == (202, "queued")
+    store.mode = "ok"
+    try_again()
+    written = ann.get(path)
+    assert (written.status_code, len(store.names())) == (200, 1)
+    assert len(b"".join(written.streaming_content).splitlines()) == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_export_says_that_the_store_never_answered(ann, bot, store, settings, monkeypatch):
+    monkeypatch.setattr(leases, "WAITS_FOR_FILES", 1)
+    path = start_export(ann, bot, settings)
+    store.mode = "error"
+    try_again(times=2)
+    failed = ann.get(path)
+    assert (failed.status_code, failed.json()["code"]) == (409, "export_failed")
+    assert failed.json()["detail"].startswith("The file store did not answer")
+    assert Export.objects.get().status == "failed"
 
 
 def test_a_removal_waits_for_a_store_that_fails(ann, bot, store):

@@ -16,6 +16,8 @@ from django.utils import timezone
 
 from chatplatform import jobs, media
 from chatplatform.api.errors import ApiError, Invalid, NotFound
+from chatplatform.media_stores import FilesUnavailable
+from chatplatform.models import Job, JobState
 from chats.models import Conversation
 from identity.models import Client, User
 from identity.services import audit
@@ -88,8 +90,18 @@ def get(client: Client, export_id: uuid.UUID) -> Export:
     if export is None:
         raise NotFound
     if export.status == ExportStatus.FAILED:
-        raise ExportFailed(export_id=str(export.pk))
+        raise ExportFailed(_why_failed(export), export_id=str(export.pk))
     return export
+
+
+def _why_failed(export: Export) -> str | None:
+    """What its job, which ended dead, says of the store of files; None if it was something else."""
+    ended = Job.objects.filter(
+        name="reports.write_export", state=JobState.DEAD, args__export_id=str(export.pk)
+    )
+    if ended.filter(last_error__startswith=FilesUnavailable.__name__).exists():
+        return "The file store did not answer for over an hour: ask for this export again."
+    return None
 
 
 def open_file(export: Export, *, by: User) -> IO[bytes]:
@@ -124,6 +136,7 @@ def write_file(export_id: str) -> None:
     export = Export.objects.select_related("client").filter(pk=export_id).first()
     if export is None or export.status not in _UNFINISHED:
         return
+    media.check_store()  # A long report is not made for a store that would not take it.
     param = shapes.ExportAdhocReportParam.model_validate(export.param)
     try:
         file = _write(param, _with_progress(export, _pages(export.client, param)))
