@@ -12,7 +12,6 @@ app = Celery("chatplatform")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.steps["worker"].add("chatplatform.jobs.worker_process:WorkerLoops")
-app.steps["consumer"].add("chatplatform.jobs.worker_process:ConsumerHeartbeat")
 
 
 @task_prerun.connect
@@ -25,14 +24,7 @@ def _look_at_connections(**_: object) -> None:
 @worker_process_init.connect
 @beat_init.connect
 def _start_observing(**_: object) -> None:
-    from chatplatform.observing import exporter, tracing  # noqa: PLC0415 - as below
+    from chatplatform.observing import exporter, tracing  # noqa: PLC0415 - settings are not read at import
 
     exporter.start()
     tracing.start()
-
-
-@beat_init.connect
-def _start_heartbeat(**_: object) -> None:
-    from chatplatform.jobs import heartbeat  # noqa: PLC0415 - settings are not read at import
-
-    heartbeat.start("beat")

@@ -377,6 +377,7 @@ CELERY_WORKER_MAX_MEMORY_PER_CHILD = 700_000  # KiB; a child above it is replace
 # the queue. Less than what the launcher waits (12) before it kills the worker.
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 8
 CELERY_WORKER_CONSUMER = "chatplatform.jobs.worker_process:Consumer"
+CELERY_BEAT_SCHEDULER = "chatplatform.jobs.scheduler:Scheduler"
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_SOFT_TIME_LIMIT = 600  # seconds, prefork only; each job's lease is renewed meanwhile

@@ -5,7 +5,8 @@ worker claims its row by a lease, renews the lease while it works outside any tr
 finishes only if the lease is still its own. A lost message or a lost worker costs time; no job is
 lost.
 
-This is what the apps use; the parts are `declaring`, `leases`, `relay`, `heartbeat` and `worker`.
+This is what the apps use; the parts are `declaring`, `leases`, `relay`, `scheduler`, `heartbeat`
+and `worker_process`.
 """
 
 from chatplatform.jobs.declaring import NO_WAIT, enqueue, job, periodic, postpone

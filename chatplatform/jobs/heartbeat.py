@@ -1,7 +1,10 @@
-"""The heartbeat that each background process writes to the broker, for Check Health."""
+"""The heartbeat that each background process writes to the broker, for Check Health.
+
+The loop that does the process's work writes it, so that one that hangs is seen. A loop that waits
+for the broker or the database goes on writing: a restart would not help.
+"""
 
 import logging
-import threading
 import time
 from pathlib import Path
 
@@ -21,26 +24,23 @@ class Heartbeat:
     def __init__(self, name: str) -> None:
         self._key = f"alive:{name}"
         self._broker = valkey.connect()
+        self._written_at = 0.0
+
+    def write_if_due(self) -> None:
+        """For loops that turn more often than a heartbeat is needed."""
+        if time.monotonic() - self._written_at >= EVERY_SECONDS:
+            self.write()
 
     def write(self) -> None:
+        # The file first: a broker that does not answer takes seconds.
+        self.touch_file()
         try:
             self._broker.set(self._key, time.time(), ex=EXPIRES_SECONDS)
         except valkey.ERRORS as exc:
             log.warning("no heartbeat could be written: %s", exc)
+        self._written_at = time.monotonic()
+
+    def touch_file(self) -> None:
+        """The part of a process that waits for the broker."""
         if settings.HEARTBEAT_FILE:
             Path(settings.HEARTBEAT_FILE).touch()
-
-
-def start(name: str) -> None:
-    """Write a heartbeat every few seconds, from a thread, as long as this process lives.
-
-    For processes without a consumer; a worker's is written in `worker.py`.
-    """
-    threading.Thread(target=_write_for_ever, args=(name,), daemon=True, name="heartbeat").start()
-
-
-def _write_for_ever(name: str) -> None:
-    heartbeat = Heartbeat(name)
-    while True:
-        heartbeat.write()
-        time.sleep(EVERY_SECONDS)

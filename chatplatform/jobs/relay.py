@@ -9,7 +9,7 @@ from django.db import Error, connection
 from kombu.exceptions import OperationalError
 
 from chatplatform import valkey
-from chatplatform.jobs import leases
+from chatplatform.jobs import heartbeat, leases
 from chatplatform.jobs.freezing import MAY_RUN
 from chatplatform.jobs.registry import CHANNEL, declared
 from chatplatform.jobs.stopping import Stop
@@ -22,8 +22,8 @@ log = logging.getLogger(__name__)
 # at most while nobody signals another one.
 POLL_SECONDS, BUSY_SECONDS, WATCH_SECONDS, IDLE_SECONDS = 0.02, 1.0, 1.0, 5.0
 # A look at ten thousand waiting jobs takes tens of milliseconds. If it found no room in the broker,
-# the next one is so many times as far away as it took.
-LOOKS_APART = 4
+# the next one is so many times as far away as it took; not so far that the heartbeat expires.
+LOOKS_APART, LONGEST_PAUSE_SECONDS = 4, 10.0
 SWEEP_SECONDS = 1.0
 DATABASE_PAUSE_SECONDS = 1.0
 BROKER_PAUSE_SECONDS = 0.5
@@ -37,14 +37,16 @@ JOBS_IN_BROKER = 32
 # message seems lost: after 10 s, 20 s, 40 s, …
 # The oldest of all keys are found at once: a look for older ones job by job took seconds behind
 # thousands of jobs of one key, and jobs of all clients waited for it.
+# In a rolling deploy a job of a newer release waits for that release's relay; the alert JobsWait
+# tells of one that no release knows.
 # An array is made once; a planner with old statistics ran a subquery with its locks for each row.
 _IN_BROKER = "dispatched_at >= statement_timestamp() - interval '5 seconds' * (2 ^ dispatches)"
 _DUE = f"""
 WITH due AS (
-    SELECT j.id, j.client_id, j.due_at, COALESCE(q.queue, '') AS queue,
+    SELECT j.id, j.client_id, j.due_at, q.queue,
         COALESCE({_IN_BROKER}, false) AS is_in_broker
     FROM chatplatform_job j
-    LEFT JOIN unnest(%(names)s::text[], %(queues)s::text[]) AS q(name, queue) USING (name)
+    JOIN unnest(%(names)s::text[], %(queues)s::text[]) AS q(name, queue) USING (name)
     WHERE j.state = 'queued' AND j.due_at <= statement_timestamp() AND {MAY_RUN}
       AND (j.ordering_key IS NULL OR j.id IN (
            SELECT min(o.id) FROM chatplatform_job o
@@ -77,7 +79,8 @@ _NEXT_DUE = f"""
 SELECT extract(epoch FROM min(due_at) - statement_timestamp())::float8,
     EXISTS (SELECT FROM chatplatform_job WHERE state = 'running')
     OR EXISTS (SELECT FROM chatplatform_job WHERE state = 'queued' AND dispatched_at IS NOT NULL)
-FROM chatplatform_job j WHERE state = 'queued' AND dispatched_at IS NULL AND {MAY_RUN}
+FROM chatplatform_job j
+WHERE state = 'queued' AND dispatched_at IS NULL AND name = ANY(%s) AND {MAY_RUN}
 """
 
 
@@ -109,7 +112,7 @@ def due_values(limit: int) -> dict[str, Any]:
 def seconds_to_next() -> float:
     """How long to wait before the next look, if no job is signalled meanwhile."""
     with connection.cursor() as cursor:
-        cursor.execute(_NEXT_DUE)
+        cursor.execute(_NEXT_DUE, [list(declared)])
         seconds, is_watching = cursor.fetchone()
     longest = WATCH_SECONDS if is_watching else IDLE_SECONDS
     return longest if seconds is None else min(max(seconds, POLL_SECONDS), longest)
@@ -149,6 +152,7 @@ class Relay:
         self._swept_at = 0.0
         self._broker = valkey.connect(timeout_seconds=2)
         self._broker_run_id = ""
+        self._heartbeat = heartbeat.Heartbeat("relay")
 
     def run(self, stop: Stop) -> None:
         """Dispatch until `stop` is set; a batch that has begun is finished."""
@@ -159,13 +163,14 @@ class Relay:
             signalled.clear()
             if stop.is_set():
                 return
+            self._heartbeat.write_if_due()
             began = time.monotonic()
             try:
                 if self.tick():
                     busy_at = time.monotonic()
                     continue
                 now = time.monotonic()
-                pause = LOOKS_APART * (now - began)
+                pause = min(LOOKS_APART * (now - began), LONGEST_PAUSE_SECONDS)
                 if now - busy_at < BUSY_SECONDS:
                     stop.wait(max(POLL_SECONDS, pause))
                 else:
@@ -187,10 +192,9 @@ class Relay:
         return bool(due)
 
     def _dispatch(self, job_id: int, name: str) -> None:
-        declaration = declared.get(name)
-        if declaration is None:
-            log.error("job %s has a name that no code declares: %s", job_id, name)
-            return
+        # A batch that meets a silent broker takes minutes.
+        self._heartbeat.write_if_due()
+        declaration = declared[name]
         try:
             queue = str(declaration.queue)
             declaration.task.apply_async(kwargs={"job_id": job_id}, queue=queue, retry=False)

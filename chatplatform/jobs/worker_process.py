@@ -3,12 +3,13 @@
 import logging
 import os
 import threading
+import time
 from typing import Any
 
 from celery import bootsteps
 from celery.signals import worker_shutting_down
 from celery.worker import consumer
-from celery.worker.state import active_requests
+from celery.worker.state import active_requests, maybe_shutdown
 from django.conf import settings
 from django.db import Error
 from django.utils.module_loading import import_string
@@ -18,10 +19,16 @@ from chatplatform.jobs.stopping import Stop
 
 log = logging.getLogger(__name__)
 PAUSE_SECONDS = 2.0  # before a loop that failed is called again
+# A loop that has not turned for so long hangs: a statement alone may take 30 seconds.
+HANGS_SECONDS = 60.0
 
 
 class Consumer(consumer.Consumer):
-    """Celery's, with our answer to a broken broker, to an error of its own, and to a stop."""
+    """Celery's, with a heartbeat, and our answer to a broken broker, to an error and to a stop."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._heartbeat = heartbeat.Heartbeat(self.hostname.split("@")[0])
 
     def start(self) -> None:
         try:
@@ -31,6 +38,35 @@ class Consumer(consumer.Consumer):
             # rows with leases: a new process takes them over within seconds.
             log.critical("The consumer failed, so this process ends at once.", exc_info=True)
             os._exit(1)
+
+    def register_with_event_loop(self, hub: Any) -> None:
+        """Called for each connection to the broker; what it adds ends with that connection."""
+        super().register_with_event_loop(hub)
+        self._write_heartbeat()
+        hub.call_repeatedly(heartbeat.EVERY_SECONDS, self._write_heartbeat)
+
+    def _write_heartbeat(self) -> None:
+        if not self._loop_hangs():
+            self._heartbeat.write()
+
+    def ensure_connected(self, conn: Any) -> Any:
+        """Wait for the broker, for ever: a worker that does is alive, and may deliver webhooks."""
+
+        def touch_file() -> None:
+            maybe_shutdown()
+            if not self._loop_hangs():
+                self._heartbeat.touch_file()
+
+        def warn(exc: Exception, seconds: float) -> None:
+            log.warning("the broker is away, trying again in %s s: %s", seconds, exc)
+
+        # Also if it answers, but the connection breaks at once, again and again.
+        touch_file()
+        return conn.ensure_connection(warn, callback=touch_file)  # which is called every second
+
+    def _loop_hangs(self) -> bool:
+        stops: list[Stop] = self.controller.loop_stops
+        return any(time.monotonic() - stop.turned_at > HANGS_SECONDS for stop in stops)
 
     def on_connection_error_after_connected(self, exc: Exception) -> None:
         # Celery closes a broken connection twice. After the first time kombu still has its default
@@ -55,21 +91,6 @@ class Consumer(consumer.Consumer):
             os._exit(0)
 
 
-class ConsumerHeartbeat(bootsteps.StartStopStep):
-    """Writes the worker's heartbeat from the loop that takes messages, so only while it turns."""
-
-    requires = ("celery.worker.consumer.tasks:Tasks",)
-
-    def __init__(self, parent: Any, **options: Any) -> None:
-        super().__init__(parent, **options)
-        self._heartbeat = heartbeat.Heartbeat(parent.hostname.split("@")[0])
-
-    def register_with_event_loop(self, parent: Any, hub: Any) -> None:
-        """Called for each connection to the broker; what it adds ends with that connection."""
-        self._heartbeat.write()
-        hub.call_repeatedly(heartbeat.EVERY_SECONDS, self._heartbeat.write)
-
-
 class WorkerLoops(bootsteps.StartStopStep):
     """A thread for each of `settings.WORKER_LOOPS` whose queue this worker serves.
 
@@ -85,11 +106,12 @@ class WorkerLoops(bootsteps.StartStopStep):
         super().__init__(worker, **options)
         queues = worker.app.amqp.queues.consume_from
         names = [name for queue, name in settings.WORKER_LOOPS.items() if queue in queues]
-        self._stop = Stop()
+        # The consumer looks whether they turn.
+        self._stops = worker.loop_stops = [Stop() for _ in names]
         # Daemons: they must not keep a failed worker alive.
         self._threads = [
-            threading.Thread(target=run_loop, args=(name, self._stop), name=name, daemon=True)
-            for name in names
+            threading.Thread(target=run_loop, args=(name, stop), name=name, daemon=True)
+            for name, stop in zip(names, self._stops, strict=True)
         ]
 
     def start(self, worker: Any) -> None:
@@ -98,10 +120,11 @@ class WorkerLoops(bootsteps.StartStopStep):
             thread.start()
 
     def _set_stop(self, **_: object) -> None:
-        self._stop.set()
+        for stop in self._stops:
+            stop.set()
 
     def stop(self, worker: Any) -> None:
-        self._stop.set()
+        self._set_stop()
         for thread in self._threads:
             thread.join()
 

@@ -1,16 +1,19 @@
 """The relay: a due job is dispatched once, and again if its message is lost."""
 
+import dataclasses
 import threading
 import time
+from contextlib import contextmanager
 from datetime import timedelta
 from unittest import mock
 
+import kombu.exceptions
 import pytest
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.db.models.functions import Now
 
-from chatplatform import valkey
-from chatplatform.jobs import enqueue, leases, relay
+from chatplatform import jobs, valkey
+from chatplatform.jobs import enqueue, heartbeat, leases, registry, relay
 from chatplatform.jobs.stopping import Stop
 from chatplatform.models import Job, JobState
 from chatplatform.testing import at_once
@@ -144,8 +147,23 @@ def test_clients_take_turns_in_each_queue(work):
 def test_a_full_queue_fills_no_other(work):
     Job.objects.bulk_create(Job(name=NAME, args={}, client_id=1) for _ in range(100))
     relay.take_due()
-    strange = Job.objects.create(name="of.a.newer.release", client_id=1)
-    assert relay.take_due() == [(strange.pk, strange.name)]
+    job = Job.objects.create(name="chatplatform.remove_files", client_id=1)
+    assert registry.queue_of(job.name) != registry.queue_of(NAME)
+    assert relay.take_due() == [(job.pk, job.name)]
+
+
+def test_a_job_of_a_newer_release_waits_for_its_relay(work):
+    strange = Job.objects.create(name="test.of_a_newer_release", due_at=Now() - timedelta(hours=1))
+    assert relay.take_due() == []
+    strange.refresh_from_db()
+    assert (strange.state, strange.dispatched_at, strange.dispatches) == ("queued", None, 0)
+    assert relay.seconds_to_next() == relay.IDLE_SECONDS, "an old relay looks at it all the time"
+    jobs.job("test.of_a_newer_release", queue=jobs.Queue.TRAIN)(lambda **_: None)
+    try:
+        assert relay.seconds_to_next() == relay.POLL_SECONDS
+        assert relay.take_due() == [(strange.pk, strange.name)]
+    finally:
+        del registry.declared["test.of_a_newer_release"]
 
 
 def test_an_idle_relay_waits_until_a_job_is_signalled(work, monkeypatch):
@@ -174,6 +192,85 @@ def test_an_idle_relay_waits_until_a_job_is_signalled(work, monkeypatch):
         stop.set()
         thread.join(30)
     assert not thread.is_alive()
+
+
+@pytest.fixture
+def alive_file(settings, tmp_path, monkeypatch):
+    """What a relay touches at each heartbeat, which it writes each time round."""
+    settings.HEARTBEAT_FILE = str(tmp_path / "alive")
+    monkeypatch.setattr(heartbeat, "EVERY_SECONDS", 0)
+    monkeypatch.setattr(relay, "IDLE_SECONDS", 0.05)
+    return tmp_path / "alive"
+
+
+@contextmanager
+def running_relay():
+    stop = Stop()
+
+    def run():
+        relay.Relay().run(stop)
+        connection.close()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(30)
+    assert not thread.is_alive()
+
+
+def wait_for_heartbeats(alive_file):
+    for _ in range(2):
+        alive_file.unlink(missing_ok=True)
+        while not alive_file.exists():
+            time.sleep(0.01)
+
+
+def test_a_relay_is_alive_while_its_loop_turns(work, alive_file):
+    with running_relay():
+        wait_for_heartbeats(alive_file)
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("LOCK TABLE chatplatform_job IN ACCESS EXCLUSIVE MODE")
+            waits = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+            while cursor.execute(waits).fetchone() == (0,):
+                time.sleep(0.01)
+            alive_file.unlink()
+            time.sleep(0.5)  # ten times the pause between two heartbeats
+            assert not alive_file.exists(), "it hangs in a statement, and says that it works"
+        wait_for_heartbeats(alive_file)
+
+
+def test_a_relay_without_database_and_broker_is_alive(work, alive_file, settings, monkeypatch):
+    def fail():
+        raise OperationalError("the connection is lost")
+
+    monkeypatch.setattr(relay, "take_due", fail)
+    monkeypatch.setattr(relay, "DATABASE_PAUSE_SECONDS", 0.05)
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    with running_relay():
+        wait_for_heartbeats(alive_file)
+
+
+def test_a_batch_that_meets_a_silent_broker_is_no_hang(work, alive_file, monkeypatch):
+    """Each job of it may take seconds."""
+    seen = []
+
+    def fail(**_):
+        seen.append(alive_file.exists())
+        alive_file.unlink()
+        raise kombu.exceptions.OperationalError("no answer")
+
+    monkeypatch.setattr(relay, "BROKER_PAUSE_SECONDS", 0)
+    task = mock.Mock(apply_async=fail)
+    monkeypatch.setitem(
+        registry.declared, NAME, dataclasses.replace(registry.declared[NAME], task=task)
+    )
+    for _ in range(3):
+        add()
+    assert relay.Relay().tick()
+    assert seen == [True] * 3
 
 
 def _listeners() -> int:

@@ -37,9 +37,30 @@ def broker(tmp_path):
 def worker(broker, pool):
     """A worker of the queue `train`, with the tasks of worker_app.py, that takes messages."""
     command = [
-        sys.executable, "-m", "celery", "--quiet", "-A", "chatplatform.tests.worker_app", "worker",
-        "--without-gossip", "--without-mingle", "--without-heartbeat", "-n", "worker-bulk@%h",
-        "--pool", pool, "--concurrency", "4", "-Q", "train", "--loglevel", "warning",
+        "worker", "--without-gossip", "--without-mingle", "--without-heartbeat",
+        "-n", "worker-bulk@%h", "--pool", pool, "--concurrency", "4", "-Q", "train",
+    ]  # fmt: skip
+    with celery(broker, command) as process:
+        wait_until(lambda: is_alive(broker) or process.poll() is not None)
+        assert process.poll() is None, "the worker ended"
+        yield process
+
+
+@contextmanager
+def beat(broker):
+    schedule = str(broker.data_dir / "beat-schedule")
+    with celery(
+        broker, ["beat", "--schedule", schedule, "--pidfile=", "--max-interval", "0.1"]
+    ) as process:
+        yield process
+
+
+@contextmanager
+def celery(broker, command):
+    """A process of worker_app.py."""
+    command = [
+        sys.executable, "-m", "celery", "--quiet", "-A", "chatplatform.tests.worker_app",
+        *command, "--loglevel", "warning",
     ]  # fmt: skip
     env = {
         **os.environ,
@@ -49,12 +70,11 @@ def worker(broker, pool):
         "SECRET_KEY": django_settings.SECRET_KEY,
         "REMAP_SIGTERM": "SIGQUIT",
         "HANGS_NOTE": str(hangs_note(broker)),
+        "LOOP_HANGS": str(broker.data_dir / "loop-hangs"),
         "HEARTBEAT_FILE": str(alive_file(broker)),
     }
     process = subprocess.Popen(command, env=env)
     try:
-        wait_until(lambda: is_alive(broker) or process.poll() is not None)
-        assert process.poll() is None, "the worker ended"
         yield process
     finally:
         process.kill()
@@ -71,10 +91,34 @@ def alive_file(broker):
     return broker.data_dir / "alive"
 
 
-def is_alive(broker):
-    """Whether the worker has written its heartbeat since the last look."""
+def is_alive(broker, name="worker-bulk"):
+    """Whether the process has written its heartbeat since the last look."""
     with redis.Redis.from_url(broker.url) as client:
-        return bool(client.delete("alive:worker-bulk"))
+        return bool(client.delete(f"alive:{name}"))
+
+
+def wait_for_heartbeats(broker):
+    """Wait until the file was touched and touched again."""
+    for _ in range(2):
+        alive_file(broker).unlink(missing_ok=True)
+        wait_until(alive_file(broker).exists)
+
+
+def stop_broker(broker):
+    broker.process.kill()
+    broker.process.wait()
+
+
+def assert_no_heartbeat(broker, process):
+    """What hangs touches no file from now on, while its process lives."""
+    wait_until(hangs_note(broker).exists)
+    time.sleep(1)  # what had begun; and HANGS_SECONDS
+    alive_file(broker).unlink(missing_ok=True)
+    time.sleep(
+        1.5
+    )  # more than the pause between two heartbeats, and between two looks for a broker
+    assert not alive_file(broker).exists()
+    assert process.poll() is None
 
 
 def wait_until(condition):
@@ -112,8 +156,7 @@ def test_a_worker_survives_a_broker_that_is_killed_while_tasks_run(broker, pool,
         for number in range(3):
             nap(broker, tmp_path / f"during-{number}", 1)
             wait_until((tmp_path / f"during-{number}.started").exists)
-            broker.process.kill()
-            broker.process.wait()
+            stop_broker(broker)
             wait_until((tmp_path / f"during-{number}").exists)
             broker.start()
             nap(broker, tmp_path / f"after-{number}", 0)
@@ -147,15 +190,49 @@ def test_children_of_a_killed_worker_end(broker):
 
 def test_a_worker_writes_no_heartbeat_while_it_takes_no_messages(broker):
     with worker(broker, "threads") as process:
-        wait_until(lambda: is_alive(broker))
         process.send_signal(signal.SIGWINCH)  # the consumer hangs; the process lives
         wait_until(hangs_note(broker).exists)
         is_alive(broker)  # deletes what was written before
-        alive_file(broker).unlink()
-        time.sleep(1)  # five times the pause between two heartbeats
+        assert_no_heartbeat(broker, process)
         assert not is_alive(broker)
-        assert not alive_file(broker).exists()
-        assert process.poll() is None
+
+
+@pytest.mark.parametrize("pool", POOLS)
+def test_a_worker_whose_broker_goes_away_is_alive_unless_it_hangs(broker, pool):
+    with worker(broker, pool) as process:
+        stop_broker(broker)
+        wait_for_heartbeats(broker)
+        process.send_signal(signal.SIGWINCH)
+        assert_no_heartbeat(broker, process)
+
+
+@pytest.mark.parametrize("is_there", [True, False], ids=["with the broker", "without it"])
+def test_a_worker_whose_loop_hangs_is_not_alive(broker, is_there):
+    with worker(broker, "threads") as process:
+        if not is_there:
+            stop_broker(broker)
+        wait_for_heartbeats(broker)
+        (broker.data_dir / "loop-hangs").touch()
+        assert_no_heartbeat(broker, process)
+
+
+def test_a_worker_that_starts_without_a_broker_is_alive(broker):
+    stop_broker(broker)
+    with celery(broker, ["worker", "-n", "worker-bulk@%h", "--pool", "threads", "-Q", "train"]):
+        wait_for_heartbeats(broker)
+        broker.start()
+        wait_until(lambda: is_alive(broker))
+
+
+def test_beat_is_alive_while_it_ticks_or_waits_for_the_broker(broker):
+    stop_broker(broker)
+    with beat(broker) as process:
+        wait_for_heartbeats(broker)
+        broker.start()
+        wait_until(lambda: is_alive(broker, "beat"))
+        wait_for_heartbeats(broker)
+        process.send_signal(signal.SIGWINCH)
+        assert_no_heartbeat(broker, process)
 
 
 @pytest.mark.parametrize("pool", POOLS)

@@ -1,4 +1,4 @@
-"""The application with test tasks and faults, run by the real workers of test_worker.py.
+"""The application with test tasks and faults, run by the real workers and beat of test_worker.py.
 
 The tests do not import it: a job declared here must not exist in their process.
 """
@@ -8,7 +8,7 @@ import signal
 import time
 from pathlib import Path
 
-from celery.signals import worker_init
+from celery.signals import beat_init, worker_init
 
 from chatplatform.celery import app
 
@@ -23,13 +23,32 @@ def nap(*, seconds, note):
 @worker_init.connect
 def _prepare(**_):
     """Declare a job, and faults that signals trigger: handlers run in the consumer's thread."""
-    from chatplatform.jobs import Queue, heartbeat, job  # noqa: PLC0415 - needs the apps' registry
+    from django.conf import settings  # noqa: PLC0415 - as below
 
-    heartbeat.EVERY_SECONDS = 0.2
+    from chatplatform.jobs import Queue, job, worker_process  # noqa: PLC0415 - the apps' registry
+
+    worker_process.HANGS_SECONDS = 0.5
+    settings.WORKER_LOOPS = {"train": "chatplatform.tests.worker_app.loop"}
     job("test.work", queue=Queue.TRAIN)(lambda **_: time.sleep(60))
     app.conf.worker_soft_shutdown_timeout = 1
     signal.signal(signal.SIGUSR2, _fail)
+
+
+@worker_init.connect
+@beat_init.connect
+def _beat_often(**_):
+    from chatplatform.jobs import heartbeat  # noqa: PLC0415 - needs the settings
+
+    heartbeat.EVERY_SECONDS = 0.2
     signal.signal(signal.SIGWINCH, _hang)
+
+
+def loop(stop):
+    """Turns, until a test lets it hang."""
+    while not stop.wait(0.1):
+        stop.turn()
+        if Path(os.environ["LOOP_HANGS"]).exists():
+            _hang()
 
 
 def _fail(*_):

@@ -185,9 +185,10 @@ def run(stop: Stop) -> None:
             connection.close()
 
 
-def _deliver(dispatcher: "Dispatcher", stop: threading.Event) -> None:
+def _deliver(dispatcher: "Dispatcher", stop: Stop) -> None:
     busy_at = 0.0
     while not stop.is_set():
+        stop.turn()
         try:
             if dispatcher.tick():
                 busy_at = time.monotonic()

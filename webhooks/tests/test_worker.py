@@ -93,6 +93,7 @@ def test_an_idle_dispatcher_waits_until_a_delivery_is_signalled(
     monkeypatch.setattr(dispatcher, "_AWAKE_SECONDS", 0)
     monkeypatch.setattr(dispatcher, "_seconds_to_next", lambda: 3600)
     thread = threading.Thread(target=dispatcher.run, args=(stop,))
+    started_at = stop.turned_at
     thread.start()
     try:
         for number in (1, 2):
@@ -100,6 +101,7 @@ def test_an_idle_dispatcher_waits_until_a_delivery_is_signalled(
             wait_until(lambda: not Delivery.objects.exclude(state=DeliveryState.SUCCEEDED).exists())
         deliveries.replay(Event.objects.latest("id"), listening)
         wait_until(lambda: len(receiver.got) == 3)
+        assert stop.turned_at > started_at, "it counts as hanging"
     finally:
         stop.set()
         thread.join(30)

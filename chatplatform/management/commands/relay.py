@@ -7,7 +7,6 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from chatplatform.celery import app
-from chatplatform.jobs import heartbeat
 from chatplatform.jobs.relay import Relay
 from chatplatform.jobs.stopping import Stop
 from chatplatform.observing import exporter
@@ -26,6 +25,5 @@ class Command(BaseCommand):
 
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, end)
-        heartbeat.start("relay")
         exporter.start(readers=True)
         Relay().run(stop)

@@ -1,0 +1,35 @@
+"""Beat's scheduler: Celery's, with a heartbeat."""
+
+import logging
+from typing import Any
+
+from celery.beat import PersistentScheduler
+
+from chatplatform.jobs import heartbeat
+
+log = logging.getLogger(__name__)
+
+
+class Scheduler(PersistentScheduler):
+    """Writes the heartbeat from the loop that sends the periodic tasks, so only while it turns."""
+
+    max_interval = heartbeat.EVERY_SECONDS  # between two ticks
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._heartbeat = heartbeat.Heartbeat("beat")
+
+    def tick(self, *args: Any, **options: Any) -> float:
+        self._heartbeat.write_if_due()
+        return super().tick(*args, **options)
+
+    def _ensure_connected(self) -> Any:
+        """The first task waits here for the broker, for ever."""
+
+        def warn(exc: Exception, seconds: float) -> None:
+            log.warning("the broker is away, trying again in %s s: %s", seconds, exc)
+
+        # The last one is called every second.
+        return self.connection.ensure_connection(
+            warn, self.app.conf.broker_connection_max_retries, callback=self._heartbeat.touch_file
+        )
