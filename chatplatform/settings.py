@@ -288,6 +288,8 @@ MAX_UPLOAD_BYTES = 25_000_000
 MAX_UPLOAD_FILES = 20
 MAX_CALLBACK_BYTES = 5_000_000
 MAX_MESSAGE_FILES = 10
+# Of files that visitors send with one public key in a day: a thousand messages of 5 MB.
+PAGE_FILES_BYTES_A_DAY = env.int("PAGE_FILES_BYTES_A_DAY", default=5_000_000_000)
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_JSON_BYTES
 DATA_UPLOAD_MAX_NUMBER_FILES = MAX_UPLOAD_FILES
 # A whole multipart body: its files, and a little for the rest.

@@ -59,6 +59,10 @@ class Caller(Protocol):
         """What it is, such as `agent` or `secret key`, and what it may do beyond that."""
 
     @property
+    def is_page(self) -> bool:
+        """Whether its credential is a page's, which everybody can read."""
+
+    @property
     def is_anybody(self) -> bool:
         """Whether many people are this one caller."""
 

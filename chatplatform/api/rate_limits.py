@@ -21,7 +21,7 @@ from limits.strategies import SlidingWindowCounterRateLimiter
 from chatplatform import valkey
 from chatplatform.api.errors import TooManyRequests
 
-WINDOW_SECONDS, BURST_SECONDS = 60, 10
+WINDOW_SECONDS, BURST_SECONDS, DAY_SECONDS = 60, 10, 86_400
 # Requests in a minute.
 PUBLIC_KEY_AND_ADDRESS = 300
 PUBLIC_KEY = 6_000
@@ -32,18 +32,26 @@ VISITORS_REPLIES = 20
 # And in `BURST_SECONDS`: a minute's messages at once, of each visitor of a flood, are more than two
 # cores can store meanwhile.
 VISITORS_BURST = 5
+# Bytes of files that visitors send in a day: a visitor two and a half of the largest messages, an
+# address what four such visitors send. A page's are in the settings: they depend on the disk.
+VISITORS_BYTES = 250_000_000
+ADDRESS_BYTES = 1_000_000_000
 # The names of the quotas of those who call with a key.
 OF_KEYS = {"key", "page", "replies", "burst"}
 
 
 @dataclass(frozen=True)
 class Quota:
-    """`amount` requests in a `window` of whoever `holder` names; answers call it `name`."""
+    """`amount` requests in a `window` of whoever `holder` names; answers call it `name`.
+
+    `cost`: what this request counts for, if its bytes are counted.
+    """
 
     name: str
     holder: str
     amount: int
     window: int = WINDOW_SECONDS
+    cost: int = 1
 
     @property
     def item(self) -> RateLimitItem:
@@ -137,7 +145,7 @@ class _Windows(RedisStorage):
             # Else refused requests of one visitor would use up what all visitors share.
             with client.pipeline(transaction=False) as pipeline:
                 for quota in counted:
-                    pipeline.decr(self._keys(quota)[1])
+                    pipeline.decrby(self._keys(quota)[1], quota.cost)
                 pipeline.execute()
         return standings
 
@@ -148,7 +156,7 @@ class _Windows(RedisStorage):
         for quota in quotas:
             keys = self._keys(quota)
             commands += [
-                ("EVALSHA", acquire, 2, *keys, quota.amount, quota.window, 1),
+                ("EVALSHA", acquire, 2, *keys, quota.amount, quota.window, quota.cost),
                 ("EVALSHA", look, 2, *keys, quota.window),
             ]
         answers = valkey.round_trip(commands)
@@ -176,9 +184,10 @@ def _standing(quota: Quota, acquired: bool, window: Sequence[bytes | int | None]
     until_next = max(0.0, current_ms / 1000 - quota.window)
     used = earlier * earlier_left / quota.window + current
     seconds = until_next
-    if not acquired and earlier and current < quota.amount:
+    most = quota.amount - (quota.cost - 1)
+    if not acquired and earlier and current < most:
         # One is free again as soon as enough of the window before has passed.
-        seconds = earlier_left - (quota.amount - current) * quota.window / earlier
+        seconds = earlier_left - (most - current) * quota.window / earlier
     remaining = max(0, quota.amount - math.floor(used)) if acquired else 0
     return Standing(quota, not acquired, remaining, seconds)
 
@@ -190,9 +199,9 @@ def _here() -> SlidingWindowCounterRateLimiter:
 
 def _count_here(quotas: Sequence[Quota]) -> list[Standing]:
     limiter = _here()
-    free = [limiter.test(quota.item, quota.holder) for quota in quotas]
+    free = [limiter.test(quota.item, quota.holder, cost=quota.cost) for quota in quotas]
     if all(free):
-        free = [limiter.hit(quota.item, quota.holder) for quota in quotas]
+        free = [limiter.hit(quota.item, quota.holder, cost=quota.cost) for quota in quotas]
     standings = []
     for quota, is_free in zip(quotas, free, strict=True):
         remaining = limiter.get_window_stats(quota.item, quota.holder).remaining

@@ -67,6 +67,7 @@ class Served:
         sent = []
 
         async def receive():
+            assert body is not None, "it is refused ahead of its body"
             return {"type": "http.request", "body": body}
 
         async def send(message):
@@ -103,6 +104,22 @@ def test_a_flood_that_is_refused_takes_no_thread(served, page):
         assert {*headers} - same <= VARYING
     assert len(served.by_threads) == taken == 3
     assert chat.messages.count() == 2
+
+
+@pytest.mark.parametrize(
+    "framing", [("Content-Length", "90000000"), ("Transfer-Encoding", "chunked")]
+)
+def test_the_body_of_whoever_is_refused_is_not_read(served, page, framing):
+    visitor, chat = visit(page)
+    for _ in range(3):
+        write(served, visitor, chat)
+    name, value = framing
+    path = f"{CHAT}/{chat.pk}"
+    status, headers, body = served.ask(visitor, path, "POST", None, **{name: value})
+    assert (status, headers["connection"]) == (429, "close")
+    assert b'"code":"too_many_requests"' in body
+    # A small one is: its connection goes on.
+    assert "connection" not in write(served, visitor, chat, **{"Content-Length": "31"})[1]
 
 
 def test_nobody_else_is_refused_with_the_flood(served, page):

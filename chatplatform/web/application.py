@@ -63,16 +63,20 @@ class Application:
     async def serve(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         loop = asyncio.get_running_loop()
 
-        async def largest() -> int:
+        async def largest() -> bodies.Room:
             return await loop.run_in_executor(self.threads, self.largest, scope)
 
+        refusal = self.refusals.find(scope)
+        if refusal and not bodies.is_worth_reading(scope):
+            await _send_ahead(refusal, send)
+            return
         try:
             bodies.check_headers(scope)
             body = await bodies.read(receive, largest)
         except Exception as exc:
-            await _send(render(exc), send)
+            await _send_ahead(render(exc), send)
             return
-        if refusal := self.refusals.find(scope):
+        if refusal:
             body.close()
             await _send(refusal, send)
             return
@@ -99,7 +103,7 @@ class Application:
             return contextlib.nullcontext()
         return self.keys.setdefault(key, asyncio.Semaphore(THREADS_OF_KEY))
 
-    def largest(self, scope: dict[str, Any]) -> int:
+    def largest(self, scope: dict[str, Any]) -> bodies.Room:
         """Runs in a thread: how large the body may be, or a refusal."""
         nothing = io.BytesIO()
         nothing.size = 0  # type: ignore[attr-defined]
@@ -190,6 +194,12 @@ def _environ(scope: dict[str, Any], body: Any) -> dict[str, Any]:
         environ[key] = f"{environ[key]},{value}" if key in environ else value
     environ["CONTENT_LENGTH"] = str(body.size)
     return environ
+
+
+async def _send_ahead(response: Any, send: Send) -> None:
+    """Send an answer ahead of the rest of its request, which nobody reads."""
+    response["Connection"] = "close"
+    await _send(response, send)
 
 
 async def _send(response: Any, send: Send) -> None:

@@ -7,6 +7,8 @@ import zipfile
 import pytest
 
 from bots.testing import make_bot
+from chatplatform import valkey
+from chatplatform.api import rate_limits
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
 from chats.models import Attachment, Conversation, Message
@@ -303,6 +305,70 @@ def test_access_is_refused(page, nobody, client_b, chat, stored_files):
     assert nothing_stored(stored_files)
     visitor, own = visit(page)
     assert send(visitor, own, (b"a.png", PNG)).status_code == 200
+
+
+@pytest.fixture
+def _everyday_limits(settings):
+    settings.RATE_LIMIT_SCALE = 1
+    for key in valkey.shared().scan_iter("LIMITS*"):
+        valkey.shared().delete(key)
+
+
+def is_refused(reply):
+    assert (reply.status_code, reply.json()["code"]) == (429, "too_many_requests")
+    # What was sent now begins to count less when a day has passed.
+    assert rate_limits.DAY_SECONDS - 600 < int(reply["Retry-After"]) <= rate_limits.DAY_SECONDS
+    return True
+
+
+@pytest.mark.usefixtures("_everyday_limits")
+@pytest.mark.parametrize("of", ["visitor", "address", "key"])
+def test_visitors_send_so_much_in_a_day(
+    page, server, chat, stored_files, monkeypatch, settings, of
+):
+    most = 3 * len(PNG) - 1
+    if of == "key":
+        settings.PAGE_FILES_BYTES_A_DAY = most
+    else:
+        name = "VISITORS_BYTES" if of == "visitor" else "ADDRESS_BYTES"
+        monkeypatch.setattr(rate_limits, name, most)
+    visitor, own = visit(page)
+    other, others = visit(page)
+    assert send(visitor, own, (b"a.png", PNG), (b"b.png", PNG)).status_code == 200
+    for _ in range(2):
+        assert is_refused(send(visitor, own, (b"c.png", PNG)))
+    assert (len(stored_files()), Message.objects.count()) == (2, 1)
+    assert own.messages.count() == 1
+    if of == "visitor":
+        assert send(other, others, (b"c.png", PNG)).status_code == 200
+    else:
+        assert is_refused(send(other, others, (b"c.png", PNG)))
+    # What was refused counts for nothing: less fits still.
+    assert send(visitor, own, (b"d.txt", b"short")).status_code == 200
+    for _ in range(3):
+        assert send(server, chat, (b"a.png", PNG)).status_code == 200
+
+
+@pytest.mark.usefixtures("_everyday_limits")
+def test_without_valkey_a_process_counts_bytes_alone(page, stored_files, monkeypatch):
+    monkeypatch.setattr(rate_limits, "VISITORS_BYTES", 2 * len(PNG))
+    monkeypatch.setattr(rate_limits, "_in_valkey", lambda _, default: default)
+    visitor, own = visit(page)
+    assert send(visitor, own, (b"a.png", PNG), (b"b.png", PNG)).status_code == 200
+    assert send(visitor, own, (b"c.png", PNG)).status_code == 429
+    assert len(stored_files()) == 2
+
+
+def test_a_bot_that_takes_no_files_stores_none(page, stored_files, ann, monkeypatch):
+    visitor, own = visit(page)
+    path = f"/ai/bot/{own.bot_id}/update-bot"
+    assert ann.put(path, {"attach_enabled": False}).status_code == 200
+    with monkeypatch.context() as watched:
+        stores = []
+        watched.setattr("chatplatform.media.store", lambda *_: stores.append(1))
+        reply = send(visitor, own, (b"a.png", PNG))
+    assert (reply.status_code, reply.json()["code"]) == (409, "attachments_off")
+    assert (stores, stored_files()) == ([], [])
 
 
 def test_a_bot_that_takes_no_files_refuses_them_at_every_door(ann, server, chat, stored_files):

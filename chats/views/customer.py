@@ -221,7 +221,9 @@ class ClientChatViewSet(TenantViewSet):
         """
         body.client_message_id = body.client_message_id or idempotency.stable_id()
         chat = conversations.get(self.caller, pk=chat_id)
-        with attachments.stored(body.files) as files:
+        # Before anything is stored; once more while the chat is locked.
+        attachments.ensure_allowed(chat, (), body.files)
+        with attachments.stored(body.files, by=self.caller) as files:
             received = incoming.receive(chat, body.words, files=files)
         turn = incoming.turn_of_received(received, reply_requested=body.reply != "none")
         return self._respond(request, turn, reply=body.reply)

@@ -15,11 +15,15 @@ from django.core.files.uploadedfile import UploadedFile
 from django.core.signing import BadSignature, TimestampSigner
 
 from chatplatform import media
+from chatplatform.api import rate_limits
 from chatplatform.api.errors import ApiError, Forbidden, Invalid, NotFound, TooLarge
+from chatplatform.api.rate_limits import DAY_SECONDS, Quota, counted_address, scaled
+from chatplatform.api.request_context import current_address
 from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chatplatform.ids import uuid7
 from chats.models import ATTACHMENT_SALT, Attachment, Conversation, Message
 from chats.shapes.message import MessageContent
+from identity.auth import Principal
 
 log = logging.getLogger(__name__)
 File: TypeAlias = "UploadedFile[Any]"
@@ -101,12 +105,17 @@ class StoredFile:
 
 
 @contextmanager
-def stored(files: Sequence[File]) -> Iterator[list[StoredFile]]:
-    """Store files; those that the block does not attach are removed."""
+def stored(files: Sequence[File], *, by: Principal | None = None) -> Iterator[list[StoredFile]]:
+    """Store files; those that the block does not attach are removed.
+
+    429 if a page's visitors have sent too much today.
+    """
     if len(files) > settings.MAX_MESSAGE_FILES:
         msg = f"At most {settings.MAX_MESSAGE_FILES} files a message."
         raise Invalid.field("body", "files", msg=msg)
     types = [_checked_type(position, file) for position, file in enumerate(files)]
+    if by and by.is_page:
+        _count_bytes(by, sum(file.size or 0 for file in files))
     stored_files: list[StoredFile] = []
     try:
         for file, mime_type in zip(files, types, strict=True):
@@ -130,6 +139,23 @@ def _remove(name: str) -> None:
         log.warning("%s, which no message got, could not be removed: %s", name, exc)
 
 
+def _count_bytes(caller: Principal, size: int) -> None:
+    """Count what a visitor sends: for them, for the page, and for the page and their address."""
+    assert caller.key
+    factor, page = caller.client.rate_limit_factor, str(caller.key.pk)
+    holders = (
+        (str(caller), rate_limits.VISITORS_BYTES),
+        (f"{page}:{counted_address(current_address())}", rate_limits.ADDRESS_BYTES),
+        (page, settings.PAGE_FILES_BYTES_A_DAY),
+    )
+    quotas = [
+        Quota("bytes", holder, scaled(amount, factor), DAY_SECONDS, size)
+        for holder, amount in holders
+    ]
+    if refusal := rate_limits.count(quotas).refusal:
+        raise refusal
+
+
 def inert_name(name: str, mime_type: str) -> str:
     """The name under which a file is saved: it ends as its bytes say, so no system runs it."""
     endings = _ENDINGS[mime_type]
@@ -139,7 +165,7 @@ def inert_name(name: str, mime_type: str) -> str:
 
 
 def ensure_allowed(
-    chat: Conversation, pieces: Sequence[MessageContent], files: Sequence[StoredFile] = ()
+    chat: Conversation, pieces: Sequence[MessageContent], files: Sequence[object] = ()
 ) -> None:
     """409 `attachments_off` if a customer sends a file and the bot takes none.
 
