@@ -237,7 +237,8 @@ def _refused(message: Message, send: OutboundSend, error: ProviderError) -> bool
 
 
 def _growing_wait() -> timedelta:
-    return min(_FIRST_WAIT * 2 ** max(jobs.current_attempt() - 1, 0), _LONGEST_WAIT)
+    doubled: int = 2 ** max(jobs.current_attempt() - 1, 0)
+    return min(_FIRST_WAIT * doubled, _LONGEST_WAIT)
 
 
 def _move(send: OutboundSend, before: SendState, **changes: Any) -> bool:

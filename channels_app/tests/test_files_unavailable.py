@@ -105,7 +105,7 @@ def test_a_customers_words_are_stored_though_the_store_stays_away(channel, store
     (picture,) = pictures()
     assert picture["error"] == inbound_files.STORE_AWAY
     assert "attachment_id" not in picture
-    waited = Job.objects.filter(name="channels_app.process_customer").order_by("id").first()
+    waited = Job.objects.filter(name="channels_app.process_customer").order_by("id")[0]
     assert waited.attempts == inbound_files.STORE_ATTEMPTS
     assert not Job.objects.filter(state=JobState.DEAD).exists()
     store.mode = "ok"

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from chatplatform import valkey
-from chatplatform.api.errors import TooManyRequests, TooSlow
+from chatplatform.api.errors import TooLarge, TooManyRequests, TooSlow
 from chatplatform.testing.web_process import web
 from chatplatform.tests.test_bodies import FORM, exchange
 from chatplatform.web import bodies
@@ -132,5 +132,5 @@ def test_a_place_is_held_until_the_body_is_closed():
             read(Room(one.size, one.seconds, "other", "192.0.2.99"), [len(HALF)], [0.0]).close()
     # A body that is refused gives its place back as well.
     for _ in range(2 * bodies.PAGE_AND_ADDRESS):
-        with pytest.raises(bodies.TooLarge):
+        with pytest.raises(TooLarge):
             read(Room(1_500_000, 300, "key", "192.0.2.1"), [len(HALF)] * 2, [0.0])
