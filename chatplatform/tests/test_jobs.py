@@ -248,7 +248,8 @@ def test_a_job_that_waited_in_vain_for_the_store_of_files_begins_anew_by_hand(wo
 
 def test_on_dead_gets_the_error_of_the_store_of_files_and_of_nothing_else(monkeypatch):
     monkeypatch.setattr(leases, "WAITS_FOR_FILES", 0)
-    errors, causes = [FilesUnavailable(), GiveUp("no")], []
+    errors: list[Exception] = [FilesUnavailable(), GiveUp("no")]
+    causes: list[Exception | None] = []
 
     def run():
         raise errors[len(causes)]
