@@ -50,7 +50,7 @@ def worker(broker, pool):
 def beat(broker):
     schedule = str(broker.data_dir / "beat-schedule")
     with celery(
-        broker, ["beat", "--schedule", schedule, "--pidfile=", "--max-interval", "0.1"]
+        broker, ["beat", "--schedule", schedule, "--pidfile=", "--max-interval", "1"]
     ) as process:
         yield process
 
