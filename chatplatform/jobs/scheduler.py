@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 class Scheduler(PersistentScheduler):
     """Writes the heartbeat from the loop that sends the periodic tasks, so only while it turns."""
 
-    max_interval = heartbeat.EVERY_SECONDS  # between two ticks
+    max_interval = int(heartbeat.EVERY_SECONDS)  # between two ticks
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
