@@ -65,7 +65,7 @@ class Consumer(consumer.Consumer):
         return conn.ensure_connection(warn, callback=touch_file)  # which is called every second
 
     def _loop_hangs(self) -> bool:
-        stops: list[Stop] = self.controller.loop_stops  # type: ignore[attr-defined] # Celery sets it
+        stops: list[Stop] = self.controller.loop_stops  # type: ignore[attr-defined]
         return any(time.monotonic() - stop.turned_at > HANGS_SECONDS for stop in stops)
 
     def on_connection_error_after_connected(self, exc: Exception) -> None:
