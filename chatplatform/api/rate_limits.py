@@ -32,8 +32,12 @@ VISITORS_REPLIES = 20
 # And in `BURST_SECONDS`: a minute's messages at once, of each visitor of a flood, are more than two
 # cores can store meanwhile.
 VISITORS_BURST = 5
+# Of one page's visitors at one address, together: whoever begins anew is a new visitor each time,
+# and whoever keeps the tokens is many. Each of an office's people needs one of NEWCOMERS, once.
+NEWCOMERS = 20
+ADDRESS_REPLIES = 60
 # The names of the quotas of those who call with a key.
-OF_KEYS = {"key", "page", "replies", "burst"}
+OF_KEYS = {"key", "page", "replies", "burst", "newcomers", "visitors"}
 
 
 @dataclass(frozen=True)
