@@ -46,7 +46,8 @@ def named_by(function: FunctionType, owner: type | None) -> Iterator[tuple[Any, 
     names = names_in(function)
     mentioned = [function.__globals__[name] for name in names if name in function.__globals__]
     homes = [each for each in mentioned if isinstance(each, ModuleType | type)]
-    found = [(each, None) for each in mentioned if not isinstance(each, ModuleType | type)]
+    found: list[tuple[Any, type | None]] = []
+    found += [(each, None) for each in mentioned if not isinstance(each, ModuleType | type)]
     for home in [*homes, *([owner] if owner else [])]:
         of = home if isinstance(home, type) else None
         found += [(getattr(home, name, None), of) for name in names]
