@@ -23,8 +23,7 @@ from bots.shapes.bot import BotDto
 from bots.shapes.web_url import PageCounts
 from chatplatform.admin import ReadOnlyInline, TenantAdmin, asks_first, button, each, in_use, viewer
 from chatplatform.templatetags.site_words import say
-from identity.models import ApiKey, KeyScope, User
-from identity.services import api_keys
+from identity.models import ApiKey, KeyScope
 
 # Registers its page.
 __all__ = ["language_models"]
@@ -122,17 +121,18 @@ class BotAdmin(TenantAdmin):
         """Everything that a new bot needs, on one page: knowledge, look, a trial, the script."""
         bot: models.Bot = self.row(request, object_id)
         steps = forms.TEACH | (forms.SHOW if self.has_manage_permission(request) else {})
-        chosen = request.POST.get("form")
+        chosen, secret = request.POST.get("form"), ""
         bound: dict[str, Any] = {}
         if chosen in steps:
             step = steps[chosen]
             form = bound[chosen] = self._form(bot, chosen, step, request)
-            if form.carry_out(lambda data: [step.act(bot, data, viewer(request))]):
+            done = form.carry_out(lambda data: [step.act(bot, data, viewer(request))])
+            if done and chosen == "key":
+                # Shown at once: a message would store it in a cookie.
+                secret = done[0]
+            elif done:
                 messages.success(request, step.done)
                 return redirect(f"{request.path}#{chosen}")
-        secret = ""
-        if chosen == "key" and self.has_manage_permission(request):
-            secret = self._page_key(bot, viewer(request))
         shown = {name: bound.get(name) or self._form(bot, name, steps[name]) for name in steps}
         return self._set_up_page(request, bot, shown, secret)
 
@@ -173,12 +173,6 @@ class BotAdmin(TenantAdmin):
         sent = (request.POST, request.FILES) if request else ()
         return step.form(*sent, initial=initial, auto_id=f"{name}_%s")
 
-    def _page_key(self, bot: models.Bot, by: User) -> str:
-        made = api_keys.create(
-            bot.client, name="Web page", scope=KeyScope.PUBLIC, bot_id=bot.pk, created_by=by
-        )
-        return made[1]
-
     def _set_up_page(
         self, request: HttpRequest, bot: models.Bot, shown: dict[str, Any], secret: str
     ) -> HttpResponse:
@@ -193,6 +187,7 @@ class BotAdmin(TenantAdmin):
             teach=[(name, forms.TEACH[name], shown[name]) for name in forms.TEACH],
             look=shown.get("look"),
             hosts=shown.get("hosts"),
+            page_key=shown.get("key"),
             sources=[
                 (row, _source_name(row), _source_words(row), COLORS[row.status]) for row in sources
             ],

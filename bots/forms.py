@@ -15,7 +15,9 @@ from bots.shapes.web_url import WebUrlDto
 from bots.shapes.written import MAX_ANSWER, MAX_QUESTION, MAX_TEXT, MAX_TITLE, QuestionAnswerDto
 from bots.shapes.written import TextDto as WrittenText
 from chatplatform.forms import FilesField, ServiceForm
-from identity.models import User
+from identity.forms import DailyCreditsForm
+from identity.models import KeyScope, User
+from identity.services import api_keys
 
 _CORNERS = [
     ("bottom-right", "Bottom right"),
@@ -160,11 +162,23 @@ TEACH = {
         lambda bot, data, by: prompt_versions.create(bot, body=PromptDto(**data), by=by),
     ),
 }  # fmt: skip
+
+
+def _make_page_key(bot: Bot, data: dict[str, Any], by: User) -> str:
+    made = api_keys.create(
+        bot.client, name="Web page", scope=KeyScope.PUBLIC, bot_id=bot.pk, created_by=by, **data
+    )
+    return made[1]
+
+
 # What owners and admins do.
 SHOW = {
     "look": Step(LookForm, "The look", "Save the look", "Saved.", _save_look),
     "hosts": Step(
         HostsForm, "Where it may be shown", "Save the hosts", "Saved.",
         lambda bot, data, by: bots.update(bot, body=BotDto(**data), by=by),
+    ),
+    "key": Step(
+        DailyCreditsForm, "The script tag", "Make the script tag", "Made.", _make_page_key
     ),
 }  # fmt: skip

@@ -42,7 +42,7 @@ from identity.services import (
     users,
     viewing,
 )
-from identity.shapes.clients import ClientChange, CompanyDto, TopUpAmount
+from identity.shapes.clients import ApiKeyChange, ClientChange, CompanyDto, TopUpAmount
 from identity.shapes.configs import ClientConfigDto
 from identity.shapes.users import UserDto
 
@@ -283,6 +283,7 @@ class ApiKeyAdmin(TenantAdmin):
     exclude = ("secret_hash",)
     actions = ("revoke",)
     actions_list = ("new_key",)
+    actions_detail = ("change_cap",)
 
     @button("New key", permissions=["create"], icon="add")
     def new_key(self, request: HttpRequest) -> HttpResponse:
@@ -303,6 +304,21 @@ class ApiKeyAdmin(TenantAdmin):
 
         form = forms.KeyForm(request.POST or None, client=by.client)
         return self.form_page(request, form, act, title="New key", button="Make the key")
+
+    @button("Credits a day", url_path="daily-credits", permissions=["manage"], icon="savings")
+    def change_cap(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """What replies in the chats of a page's key may cost in a day."""
+        key: models.ApiKey = self.row(request, object_id)
+
+        def act(data: dict[str, Any]) -> HttpResponse:
+            api_keys.change(
+                key.client, api_key_id=key.pk, change=ApiKeyChange(**data), by=viewer(request)
+            )
+            return redirect("admin:identity_apikey_change", key.pk)
+
+        shown = {"daily_credits": key.daily_credits}
+        form = forms.DailyCreditsForm(request.POST or None, initial=shown)
+        return self.form_page(request, form, act, title="Credits a day", button="Save")
 
     @admin.action(description="Revoke", permissions=["manage"])
     @asks_first("Revoke these keys? Programs that use them are refused within a second, for good.")

@@ -56,7 +56,7 @@ class Principal:
         return (self.user.role, "trainer") if self.user.can_train else (self.user.role,)
 
     def quotas(self, address: str, *, costs_credits: bool) -> tuple[Quota, ...]:
-        """A person's, or a key's; of a page also those of its one visitor."""
+        """A person's, or a key's; of a page also those of its one visitor and of their address."""
         factor = self.client.rate_limit_factor
         if self.key is None:
             return (Quota("person", str(self), scaled(rate_limits.PERSON, factor)),)
@@ -68,14 +68,19 @@ class Principal:
         place = f"{self.key.pk}:{counted_address(address)}"
         each = scaled(rate_limits.PUBLIC_KEY_AND_ADDRESS, factor)
         quotas = (Quota("page", place, min(each, of_key.amount)), of_key)
-        if not costs_credits or self.visitor_id is None:
-            return quotas
-        replies = scaled(rate_limits.VISITORS_REPLIES, factor)
+        return (*self._quotas_of_replies(place), *quotas) if costs_credits else quotas
+
+    def _quotas_of_replies(self, place: str) -> tuple[Quota, ...]:
+        """Of what a page asks for that a reply may follow; `place`: the key and the address."""
+        factor = self.client.rate_limit_factor
+        together = Quota("visitors", place, scaled(rate_limits.ADDRESS_REPLIES, factor))
+        if self.visitor_id is None:
+            return (Quota("newcomers", place, scaled(rate_limits.NEWCOMERS, factor)), together)
         burst = scaled(rate_limits.VISITORS_BURST, factor)
         return (
-            Quota("replies", str(self), replies),
+            Quota("replies", str(self), scaled(rate_limits.VISITORS_REPLIES, factor)),
             Quota("burst", str(self), burst, rate_limits.BURST_SECONDS),
-            *quotas,
+            together,
         )
 
     def __str__(self) -> str:

@@ -10,7 +10,11 @@ from django.utils.translation import gettext_lazy
 from chatplatform.forms import ServiceForm
 from identity.models import Client, KeyScope, Role
 from identity.services.bot_hooks import bots
+from identity.shapes.clients import MAX_DAILY_CREDITS
 
+# A day's misuse of a page's key costs half of a trial's credits at most, while a day of a small
+# shop fits: 500 quoted replies, or 50 of the dearest that a model writes.
+PAGES_DAILY_CREDITS = 500
 _LIFETIMES = [(0, "Never"), (30, "In 30 days"), (90, "In 90 days"), (365, "In a year")]
 
 
@@ -115,6 +119,24 @@ class NoAnswerForm(ServiceForm):
     )
 
 
+def daily_credits_field() -> forms.IntegerField:
+    """What a page's key may spend in a day; a field of its own for each form."""
+    return forms.IntegerField(
+        label="Credits a day",
+        min_value=0,
+        max_value=MAX_DAILY_CREDITS,
+        required=False,
+        initial=PAGES_DAILY_CREDITS,
+        help_text="For a public key, which everybody who reads the page can use: what replies in"
+        " its chats may cost in a day (UTC). Then people answer. Below 10 no model writes; empty:"
+        " all credits that you have.",
+    )
+
+
+class DailyCreditsForm(ServiceForm):
+    daily_credits = daily_credits_field()
+
+
 class KeyForm(ServiceForm):
     name = forms.CharField(label="What it is for", max_length=100)
     scope = forms.ChoiceField(
@@ -132,11 +154,18 @@ class KeyForm(ServiceForm):
         help_text="For a public key: where it works, such as shop.example or *.shop.example. They"
         " are the bot's; empty: they stay as they are.",
     )
+    daily_credits = daily_credits_field()
     days = forms.TypedChoiceField(label="It ends", choices=_LIFETIMES, coerce=int)
 
     def __init__(self, *args: Any, client: Client, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.offer("bot_id", [("", "Every bot"), *bots().names(client).items()])
+
+    def clean(self) -> dict[str, Any]:
+        """A secret key has no cap: the form offers one before it knows the kind."""
+        if self.cleaned_data.get("scope") != KeyScope.PUBLIC:
+            self.cleaned_data["daily_credits"] = None
+        return self.cleaned_data
 
 
 class OrderForm(ServiceForm):

@@ -142,6 +142,20 @@ def test_the_script_tag_is_shown_once_and_works_on_the_hosts(site, path, bot, no
     assert "last used" in later
 
 
+def test_the_key_of_the_script_tag_has_a_cap_that_the_form_shows(site, path, bot):
+    shown = r'name="daily_credits"[^>]*value="500"|value="500"[^>]*name="daily_credits"'
+    assert re.search(shown, site.get(path).content.decode())
+    for sent, cap in (("500", 500), ("40", 40), ("", None)):
+        page = site.post(path, {"form": "key", "daily_credits": sent}).content.decode()
+        key = ApiKey.objects.latest("pk")
+        assert key.prefix in page
+        assert key.daily_credits == cap
+    for wrong in ("-1", "many"):
+        page = site.post(path, {"form": "key", "daily_credits": wrong}).content.decode()
+        assert "data-key" not in page
+    assert ApiKey.objects.count() == 3
+
+
 def test_a_trainer_teaches_and_changes_nothing_else(ann, path, bot):
     browser = as_role(ann.client, "agent", can_train=True)
     page = browser.get(path).content.decode()

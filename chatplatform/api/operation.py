@@ -155,8 +155,9 @@ class Operation:
     documented alone.
     `also`: further documented statuses. `streams`: the events, by name, of the stream that a 200
     may be. `waits`: the method waits for another server, such as a model, and runs in the pool
-    for that. `costs_credits`: a visitor may make few such requests in a minute. `is_counted`:
-    whether it counts for the limits of requests; not, if a server makes it as often as it must.
+    for that. `costs_credits`: a reply of the bot may follow, and a page's visitors may make few
+    such requests in a minute. `is_counted`: whether it counts for the limits of requests; not, if
+    a server makes it as often as it must.
     """
 
     tag: str

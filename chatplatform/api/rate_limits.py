@@ -36,8 +36,12 @@ VISITORS_BURST = 5
 # address what four such visitors send. A page's are in the settings: they depend on the disk.
 VISITORS_BYTES = 250_000_000
 ADDRESS_BYTES = 1_000_000_000
+# Of one page's visitors at one address, together: whoever begins anew is a new visitor each time,
+# and whoever keeps the tokens is many. Each of an office's people needs one of NEWCOMERS, once.
+NEWCOMERS = 20
+ADDRESS_REPLIES = 60
 # The names of the quotas of those who call with a key.
-OF_KEYS = {"key", "page", "replies", "burst"}
+OF_KEYS = {"key", "page", "replies", "burst", "newcomers", "visitors"}
 
 
 @dataclass(frozen=True)

@@ -6,19 +6,22 @@ from unittest import mock
 
 import pytest
 import redis
+from django.core.files.uploadedfile import SimpleUploadedFile
 
 from bots.testing import make_bot, trained
 from chatplatform import valkey
 from chatplatform.api import rate_limits
+from chatplatform.models import Job
 from chatplatform.testing import run_jobs
-from chats.models import Conversation, Message
+from chats.models import Attachment, Conversation, Customer, Message
 from chats.testing import visit
 from identity.models import ApiKey, Client, CreditEntry
-from identity.testing import make_key, make_person
+from identity.testing import Person, make_key, make_person
 
 CONFIG, KEYS, CHAT = "/ai/bot/config/widget", "/identity/api-keys", "/ai/client/chat"
 FACTS = "Our shop opens at nine o'clock in the morning, from Monday to Saturday."
 QUESTION = "When does the shop open?"
+HELLO = {"text": "Hello", "reply": "none"}
 
 
 @pytest.fixture
@@ -134,7 +137,10 @@ def test_a_visitor_asks_for_fewer_at_once(client_a, bot, settings):
     replies = [visitor.post(path, message) for _ in range(5)]
     assert [reply.status_code for reply in replies] == [200, 200, 429, 429, 429]
     policy = replies[2]["RateLimit-Policy"]
-    assert policy == '"replies";q=8;w=60, "burst";q=2;w=10, "page";q=120;w=60, "key";q=2400;w=60'
+    assert policy == (
+        '"replies";q=8;w=60, "burst";q=2;w=10, "visitors";q=24;w=60, '
+        '"page";q=120;w=60, "key";q=2400;w=60'
+    )
     assert is_refused(replies[2])
     assert int(replies[2]["Retry-After"]) <= rate_limits.BURST_SECONDS
     # What is refused does not count for the minute.
@@ -142,6 +148,98 @@ def test_a_visitor_asks_for_fewer_at_once(client_a, bot, settings):
     assert Message.objects.filter(conversation=chat).count() == 2
     other, others = visit(page)
     assert other.post(f"{CHAT}/{others.pk}", message).status_code == 200
+
+
+# What a visitor does that a reply may follow.
+DOORS = {
+    "message": lambda visitor, chat: visitor.post(f"{CHAT}/{chat.pk}", HELLO),
+    "file": lambda visitor, chat: visitor.upload(
+        f"{CHAT}/files/{chat.pk}", files=SimpleUploadedFile("a.txt", b"x")
+    ),
+    "again": lambda visitor, chat: visitor.post(f"{CHAT}/auto-response/{chat.pk}"),
+    "chat": lambda visitor, _: visitor.post(CHAT, {"message": QUESTION}),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_whatever_a_reply_may_follow_counts_for_the_visitor(
+    door, client_a, bot, settings, monkeypatch
+):
+    settings.RATE_LIMIT_SCALE = 0.1
+    monkeypatch.setattr(rate_limits, "VISITORS_BURST", 30)
+    page = make_key(client_a, "public", bot.pk)
+    (visitor, chat), (other, others) = (visit(page, message=QUESTION) for _ in range(2))
+    for _ in range(2):
+        assert DOORS[door](visitor, chat).status_code < 300
+    before = everything()
+    for each in DOORS.values():
+        reply = each(visitor, chat)
+        assert is_refused(reply)
+        assert left(reply)["replies"] == 0
+        assert '"replies";q=2;w=60, "burst";q=3;w=10, ' in reply["RateLimit-Policy"]
+    assert everything() == before
+    assert visitor.get(f"{CHAT}/{chat.pk}").status_code == 200
+    assert DOORS[door](other, others).status_code < 300
+
+
+def everything():
+    """What a message, or a request for a reply, would add to."""
+    return [each.objects.count() for each in (Conversation, Customer, Message, Attachment, Job)]
+
+
+def post_from(address, caller, path, body):
+    return caller.browser.post(
+        path, body, content_type="application/json", headers=caller.headers, REMOTE_ADDR=address
+    )
+
+
+def test_new_visitors_are_counted_by_their_address(client_a, bot, server, settings):
+    settings.RATE_LIMIT_SCALE = 0.1
+    page, other = (make_key(client_a, "public", bot.pk) for _ in range(2))
+    first = {"message": QUESTION}
+    replies = [post_from("192.0.2.1", page, CHAT, first) for _ in range(2)]
+    assert [left(reply)["newcomers"] for reply in replies] == [1, 0]
+    before = everything()
+    for body in (first, {}):
+        reply = post_from("192.0.2.1", page, CHAT, body)
+        assert is_refused(reply)
+        assert reply["RateLimit-Policy"] == (
+            '"newcomers";q=2;w=60, "visitors";q=6;w=60, "page";q=30;w=60, "key";q=600;w=60'
+        )
+        # The second time the same: what is refused counts for nothing.
+        assert left(reply) == {"newcomers": 0, "visitors": 3, "page": 27, "key": 597}
+    assert everything() == before
+    # Nobody else at this address is hurt, and no other address.
+    opened = replies[0].json()
+    visitor = Person({**page.headers, "Visitor-Token": opened["visitor_token"]})
+    path = f"{CHAT}/{opened['id']}"
+    assert post_from("192.0.2.1", visitor, path, HELLO).status_code == 200
+    assert post_from("192.0.2.1", page, CHAT, first).status_code == 429
+    for address, caller in (("192.0.2.1", other), ("192.0.2.1", server), ("192.0.2.2", page)):
+        assert post_from(address, caller, CHAT, first).status_code == 201
+
+
+def test_many_visitors_at_one_address_share_a_limit(client_a, bot, settings, monkeypatch):
+    settings.RATE_LIMIT_SCALE = 0.1
+    monkeypatch.setattr(rate_limits, "VISITORS_BURST", 30)
+    monkeypatch.setattr(rate_limits, "ADDRESS_REPLIES", 30)
+    page = make_key(client_a, "public", bot.pk)
+    visitors = [visit(page) for _ in range(2)]
+    statuses = [
+        post_from("192.0.2.1", visitor, f"{CHAT}/{chat.pk}", HELLO).status_code
+        for visitor, chat in visitors * 2
+    ]
+    assert statuses == [200, 200, 200, 429]
+    visitor, chat = visitors[1]
+    before, path = everything(), f"{CHAT}/{chat.pk}"
+    reply = post_from("192.0.2.1", visitor, path, HELLO)
+    assert is_refused(reply)
+    assert left(reply)["visitors"] == 0
+    # Who only begins is one of them.
+    assert is_refused(post_from("192.0.2.1", page, CHAT, {"message": QUESTION}))
+    assert everything() == before
+    assert read(visitor, path).status_code == 200
+    assert post_from("192.0.2.2", visitor, path, HELLO).status_code == 200
 
 
 def test_requests_are_counted_in_one_round_trip(client_a, bot):

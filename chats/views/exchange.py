@@ -79,6 +79,7 @@ class MessagingViewSet(TenantViewSet):
         "messaging",
         "Create Message",
         access=SECRET_KEY,
+        costs_credits=True,
         returns=exchange_shapes.MessageEntity,
         status=201,
         also={409: Error},

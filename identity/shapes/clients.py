@@ -192,7 +192,8 @@ class ResendRegistrationRequest(Shape):
 
 
 RequestsPerMinute = Annotated[int, Field(ge=1, le=1_000_000)]
-DailyCredits = Annotated[int, Field(ge=0, le=1_000_000_000)]
+MAX_DAILY_CREDITS = 1_000_000_000
+DailyCredits = Annotated[int, Field(ge=0, le=MAX_DAILY_CREDITS)]
 LOWER_LIMIT: Any = Field(
     None,
     description="A lower limit of requests in a minute than the key's scope has. Null: that of the"

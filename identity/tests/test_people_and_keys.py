@@ -8,7 +8,8 @@ from django.test import Client as Browser
 from django.urls import reverse
 
 from chatplatform.models import Job
-from identity.models import ApiKey, CreditOrder, User
+from identity import forms
+from identity.models import ApiKey, AuditEvent, CreditOrder, User
 from identity.testing import PASSWORD, make_person
 
 INVITE = reverse("admin:identity_user_invite")
@@ -127,6 +128,39 @@ def test_a_public_key_needs_a_bot_and_hosts(site, bot, nobody):
     assert ApiKey.objects.get().expires_at
     site.post(NEW_KEY, form)
     assert type(bot).objects.get().allowed_domain == "shop.example"
+
+
+def test_a_public_key_has_a_cap_that_the_form_shows_and_another_page_changes(site, bot, ann, cara):
+    field = forms.KeyForm(client=ann.client)["daily_credits"]
+    assert field.value() == 500
+    assert str(field) in site.get(NEW_KEY).content.decode()
+    form = {**KEY, "scope": "public", "bot_id": str(bot.pk), "allowed_domain": "shop.example"}
+    told(site.post(NEW_KEY, {**form, "daily_credits": "500"}))
+    key = ApiKey.objects.get()
+    assert key.daily_credits == 500
+    path = reverse("admin:identity_apikey_change_cap", args=[key.pk])
+    assert 'value="500"' in site.get(path).content.decode()
+    for sent, cap in (("40", 40), ("", None)):
+        assert site.post(path, {"daily_credits": sent}).status_code == 302
+        key.refresh_from_db()
+        assert key.daily_credits == cap
+    assert AuditEvent.objects.filter(action="api_key.updated").count() == 2
+    stranger = Browser()
+    stranger.force_login(cara.user)
+    assert stranger.post(path, {"daily_credits": "7"}).status_code == 404
+    assert site.post(path, {"daily_credits": "-7"}).status_code == 200
+    key.refresh_from_db()
+    assert key.daily_credits is None
+
+
+def test_a_secret_key_has_no_cap(site):
+    told(site.post(NEW_KEY, {**KEY, "daily_credits": "500"}))
+    key = ApiKey.objects.get()
+    assert key.daily_credits is None
+    path = reverse("admin:identity_apikey_change_cap", args=[key.pk])
+    assert b"Only a public key has a daily cap" in site.post(path, {"daily_credits": "5"}).content
+    key.refresh_from_db()
+    assert key.daily_credits is None
 
 
 def test_another_clients_bot_is_not_offered_and_not_taken(site, cara, bot):
