@@ -23,7 +23,9 @@ from bots.shapes.bot import BotDto
 from bots.shapes.web_url import PageCounts
 from chatplatform.admin import ReadOnlyInline, TenantAdmin, asks_first, button, each, in_use, viewer
 from chatplatform.templatetags.site_words import say
-from identity.models import ApiKey, KeyScope
+from chatplatform.web.waiting import calls_out
+from identity.models import ApiKey, KeyScope, User
+from identity.services import api_keys
 
 # Registers its page.
 __all__ = ["language_models"]
@@ -116,6 +118,7 @@ class BotAdmin(TenantAdmin):
         form = forms.NewBotForm(request.POST or None)
         return self.form_page(request, form, act, title="New bot", button="Create the bot")
 
+    @calls_out
     @button("Set up", url_path="set-up", permissions=["train"], icon="tune")
     def set_up(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Everything that a new bot needs, on one page: knowledge, look, a trial, the script."""

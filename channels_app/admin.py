@@ -23,6 +23,7 @@ from channels_app.providers import PROVIDERS
 from channels_app.services import connections, health
 from chatplatform.admin import ADMINS, PLATFORM, ReadOnlyInline, TenantAdmin, button, viewer
 from chatplatform.forms import ServiceForm
+from chatplatform.web.waiting import calls_out
 
 CONNECTION_COLORS: dict[str, str] = {
     ConnectionStatus.PENDING: "info",
@@ -69,6 +70,7 @@ class ChannelConnectionAdmin(TenantAdmin):
             return False
         return row_id is None or self.row(request, row_id).status in TROUBLES
 
+    @calls_out
     @button("Connect again", permissions=["connect"], icon="link")
     def connect_again(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Connects the account with the consent that is stored; the provider may want a new one."""

@@ -23,6 +23,7 @@ from chatplatform import media, navigation
 from chatplatform.admin import ReadOnlyInline, TenantAdmin, asks_first, button, each, viewer
 from chatplatform.api.errors import ApiError
 from chatplatform.templatetags.site_words import say
+from chatplatform.web.waiting import calls_out
 from chats.forms import AnswerForm, AskForm
 from chats.models import (
     NO_ANSWER,
@@ -174,6 +175,7 @@ class ConversationAdmin(TenantAdmin):
             may_replay=(message.receipt or {}).get("decision") in replies_again.ASKED_ENGINE,
         )  # fmt: skip
 
+    @calls_out
     def again(
         self, request: HttpRequest, chat_id: uuid.UUID, message_id: uuid.UUID
     ) -> HttpResponse:

@@ -19,6 +19,7 @@ from chatplatform.admin import ADMINS, ReadOnlyInline, TenantAdmin, asks_first, 
 from chatplatform.api.errors import ApiError
 from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.site_words import say
+from chatplatform.web.waiting import calls_out
 from identity.models import User
 from webhooks import forms
 from webhooks.delivery import Fault
@@ -149,6 +150,8 @@ class WebhookConfigAdmin(TenantAdmin):
     actions = ("switch_on", "send_test", "roll_secret")
 
     codes = frozenset({"disabled_reason"})
+    # Its action `switch_on` calls out.
+    changelist_view = calls_out(TenantAdmin.changelist_view)
 
     def audit_subject(self, row: WebhookConfig) -> str:
         return f"webhook:{row.pk}"
@@ -158,6 +161,7 @@ class WebhookConfigAdmin(TenantAdmin):
         link = reverse("admin:webhooks_webhookconfig_manage", args=[row.pk])
         return format_html('<a href="{}">{}</a>', link, row.url)
 
+    @calls_out
     @button("New endpoint", permissions=["create"], icon="add")
     def new_endpoint(self, request: HttpRequest) -> HttpResponse:
         """An endpoint; its secret is shown once."""
@@ -170,6 +174,7 @@ class WebhookConfigAdmin(TenantAdmin):
         form = forms.EndpointForm(request.POST or None)
         return self.form_page(request, form, act, title="New endpoint", button="Add the endpoint")
 
+    @calls_out
     @button("Manage", permissions=["manage"], icon="tune")
     def manage(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """One endpoint: its state and why, its latest deliveries, and what can be done."""

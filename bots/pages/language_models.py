@@ -15,6 +15,7 @@ from bots.services import bots, language_models
 from bots.shapes.language_model import LanguageModelDto
 from chatplatform.admin import ADMINS, TenantAdmin, asks_first, button, each, viewer
 from chatplatform.forms import ServiceForm
+from chatplatform.web.waiting import calls_out
 from identity.models import Client
 
 
@@ -60,10 +61,14 @@ class LanguageModelAdmin(TenantAdmin):
     actions_list = ("set_model",)
     actions_detail = ("edit",)
 
+    # Its action `test` calls out.
+    changelist_view = calls_out(TenantAdmin.changelist_view)
+
     @display(description="Writes for")
     def used_for(self, row: LanguageModel) -> str:
         return str(row.bot) if row.bot else "All bots"
 
+    @calls_out
     @button("Set a model", permissions=["create"], icon="add")
     def set_model(self, request: HttpRequest) -> HttpResponse:
         """A model for the client, or for one of its bots."""
@@ -78,6 +83,7 @@ class LanguageModelAdmin(TenantAdmin):
 
         return self._page(request, form, act)
 
+    @calls_out
     @button("Change", url_path="edit", permissions=["manage"], icon="edit")
     def edit(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Another address, name, key or price."""

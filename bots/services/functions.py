@@ -150,11 +150,10 @@ def _check_names(position: int, field: str, names: set[str], read: Any) -> None:
 
 
 def _check_destinations(functions: list[FunctionDTO]) -> None:
-    for position, function in enumerate(functions):
-        try:
-            egress.check_url(function_templates.sample_url(function.http.url), purpose="function")
-        except egress.EgressError as error:
-            raise _invalid(position, "http", "url", msg=str(error)) from error
+    urls = [function_templates.sample_url(function.http.url) for function in functions]
+    blocked = egress.first_blocked(urls, purpose="function")
+    if blocked is not None:
+        raise _invalid(blocked, "http", "url", msg=egress.REFUSAL)
 
 
 def _invalid(position: int, *field: str, msg: str) -> Invalid:

@@ -2,6 +2,8 @@
 
 import copy
 import json
+import socket
+import threading
 from typing import Any
 
 import pytest
@@ -227,6 +229,29 @@ def test_twenty_functions_keep_their_order(ann, bot):
     names = [f"f{n}" for n in range(20)]
     reply = ann.post(path(bot), config(*[order(name=name) for name in names]))
     assert [item["name"] for item in reply.json()["functions"]] == names
+
+
+def test_the_names_of_all_functions_are_resolved_side_by_side(ann, bot, monkeypatch):
+    together, real, private = threading.Barrier(20), socket.getaddrinfo, set()
+
+    def resolve(host, port, *args, **options):
+        if not host.endswith(".example"):
+            return real(host, port, *args, **options)
+        together.wait(4)  # each waits for all others, for less than all may take
+        address = "10.0.0.1" if host in private else "93.184.216.34"
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    functions = [
+        order(name=f"f{number}", http={"url": f"https://shop{number}.example/orders/{{order_id}}"})
+        for number in range(20)
+    ]
+    assert ann.post(path(bot), config(*functions)).status_code == 200
+    private.update({"shop7.example", "shop9.example"})
+    reply = ann.post(path(bot), config(*functions, max_calls_per_reply=3))
+    assert reply.status_code == 422
+    assert reply.json()["detail"][0]["loc"] == ["body", "functions", 7, "http", "url"]
+    assert FunctionCalling.objects.get().max_calls_per_reply == 5
 
 
 def test_only_admins_change_and_everybody_reads(ben, client_a, bot):

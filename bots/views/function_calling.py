@@ -23,7 +23,7 @@ class FunctionCallingViewSet(TenantViewSet):
         """The functions that the bot may call; of secret headers only the names are shown."""
         return functions.describe(bots.get(self.client, bot_id))
 
-    @operation("function-calling", "Upsert Function Calling Config", access=ADMIN)
+    @operation("function-calling", "Upsert Function Calling Config", access=ADMIN, waits=True)
     def upsert(self, bot_id: int, body: FunctionCallingConfigDTO) -> FunctionCallingConfigDTO:
         """Replace the whole configuration.
 

@@ -25,7 +25,7 @@ class LanguageModelViewSet(TenantViewSet):
         rows = language_models.list_for_client(self.client)
         return page(rows, query, by="-id", shape=LanguageModelDto.from_row)
 
-    @operation("bot", "Set Language Model", access=ADMIN)
+    @operation("bot", "Set Language Model", access=ADMIN, waits=True)
     def store(self, query: LanguageModelQuery, body: LanguageModelDto) -> LanguageModelDto:
         """Set the model that writes for the client, or for the named bot alone.
 

@@ -233,7 +233,9 @@ class QuestionAnswerViewSet(TenantViewSet):
 
 
 class WebUrlViewSet(TenantViewSet):
-    @operation("AI / train", "Add Web Url", access=TRAINER, status=202, also={409: Error})
+    @operation(
+        "AI / train", "Add Web Url", access=TRAINER, status=202, also={409: Error}, waits=True
+    )
     def create(self, bot_id: int, body: WebUrlDto) -> WebUrlDto:
         """Train the bot on a page, on the pages linked from it, or on those of a sitemap.
 
@@ -241,7 +243,7 @@ class WebUrlViewSet(TenantViewSet):
         """
         return web_urls.create(bots.get(self.client, bot_id), body=body, by=self.user)
 
-    @operation("AI / train", "Update Web Url By Id", access=TRAINER, also={409: Error})
+    @operation("AI / train", "Update Web Url By Id", access=TRAINER, also={409: Error}, waits=True)
     def update(self, bot_id: int, web_url_id: int, body: WebUrlDto) -> WebUrlDto:
         """Change the fields that the body names; a new address or depth is crawled at once."""
         bot = bots.get(self.client, bot_id)

@@ -254,6 +254,8 @@ def _for_reader(request: HttpRequest, refusal: HttpResponse) -> HttpResponse:
         own = request if hasattr(request, "viewed_by") else None
         text = render_to_string("error.html", {**told, "status": refusal.status_code}, own)
     page = HttpResponse(text, status=refusal.status_code)
+    if wait := refusal.headers.get("Retry-After"):
+        page["Retry-After"] = wait
     page["Cache-Control"] = "no-store"
     patch_vary_headers(page, ["Accept", "Accept-Language"])
     return page

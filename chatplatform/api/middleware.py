@@ -6,15 +6,19 @@ from typing import cast
 
 from django.conf import settings
 from django.core.exceptions import DisallowedHost
+from django.core.handlers.exception import convert_exception_to_response
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.middleware.security import SecurityMiddleware
 from django.utils.module_loading import import_string
 
 from chatplatform.api import cors, proxies
 from chatplatform.api.errors import render
+from chatplatform.api.operation import CAN_WAIT
 from chatplatform.api.request_context import serving
 from chatplatform.api.routing import find_operation
 from chatplatform.ids import uuid7
+from chatplatform.web import waiting
+from chatplatform.web.streaming import WaitingResponse
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
@@ -102,7 +106,12 @@ class AdminOnly(Middleware):
         self.admin_chain = get_response
         for name in reversed(settings.ADMIN_MIDDLEWARE):
             self.admin_chain = import_string(name)(self.admin_chain)
+        self.admin_chain = convert_exception_to_response(self.admin_chain)
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        is_admin = request.path_info.startswith("/admin")
-        return self.admin_chain(request) if is_admin else self.get_response(request)
+        if not request.path_info.startswith("/admin"):
+            return self.get_response(request)
+        if CAN_WAIT in request.META and waiting.will_wait(request):
+            # All of it: sessions and messages are stored after the view.
+            return WaitingResponse(lambda: self.admin_chain(request))
+        return self.admin_chain(request)

@@ -35,6 +35,7 @@ from chatplatform.api.errors import (
 from chatplatform.api.rate_limits import Quota
 from chatplatform.api.request_context import current_address
 from chatplatform.api.shapes import REQUEST, describe_error, other_than_path
+from chatplatform.web import waiting
 from chatplatform.web.streaming import WaitingResponse
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -154,10 +155,10 @@ class Operation:
     method without the parameter `body` reads the bytes itself, such as signed ones; its body is
     documented alone.
     `also`: further documented statuses. `streams`: the events, by name, of the stream that a 200
-    may be. `waits`: the method waits for another server, such as a model, and runs in the pool
-    for that. `costs_credits`: a reply of the bot may follow, and a page's visitors may make few
-    such requests in a minute. `is_counted`: whether it counts for the limits of requests; not, if
-    a server makes it as often as it must.
+    may be. `waits`: the method waits for another server, such as a model or one that resolves
+    names, and runs in the pool for that, few at once for one client. `costs_credits`: a reply of
+    the bot may follow, and a page's visitors may make few such requests in a minute. `is_counted`:
+    whether it counts for the limits of requests; not, if a server makes it as often as it must.
     """
 
     tag: str
@@ -204,7 +205,7 @@ class Operation:
 
             if declared.waits and CAN_WAIT in request.META:
                 return WaitingResponse(
-                    lambda: _rendered(lambda: _once(view, request, declared, act))
+                    lambda: _rendered(lambda: _among_few(view, request, declared, act))
                 )
             return _once(view, request, declared, act)
 
@@ -235,6 +236,16 @@ def _once(
     return idempotency.run_once(
         http, client_id=client_id, caller=caller, run=act, waits=declared.waits
     )
+
+
+def _among_few(
+    view: "OperationViewSet", http: HttpRequest, declared: Operation, act: Act
+) -> HttpResponseBase:
+    """`_once`, unless too many requests of the same client wait; 429 then."""
+    client_id = view.principal.client_id if view.principal else None
+    whose = waiting.of_client(client_id) if view.principal else declared.name
+    with waiting.few_at_once(whose):
+        return _once(view, http, declared, act)
 
 
 def _rendered(act: Act) -> HttpResponseBase:

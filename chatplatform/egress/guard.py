@@ -7,7 +7,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -46,6 +46,8 @@ _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 logger = logging.getLogger(__name__)
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+# An address of a name: its family, and what a socket of it connects to.
+_Found = tuple[socket.AddressFamily, Any]
 
 
 class EgressError(Exception):
@@ -169,9 +171,20 @@ class Guard:
         if port_of(url) not in _PORTS and not self._allows(host, port_of(url)):
             raise blocked(host, self._purpose, "port")
 
-    def addresses(self, host: str, port: int) -> list[tuple[socket.AddressFamily, Any]]:
+    def addresses(self, host: str, port: int) -> list[_Found]:
         """All addresses of a host, as (family, socket address); refused if any is not public."""
-        addresses = _look_up(host, port)
+        return self.looked_up(host, port)()
+
+    def looked_up(self, host: str, port: int) -> Callable[[], list[_Found]]:
+        """`addresses`, begun now; the answer is waited for by calling it."""
+        wait = _look_up(host, port)
+
+        def checked() -> list[_Found]:
+            return self._checked(host, port, wait())
+
+        return checked
+
+    def _checked(self, host: str, port: int, addresses: list[_Found]) -> list[_Found]:
         if not self._allows(host, port):
             for _, address in addresses:
                 if not is_public(address[0]):
@@ -186,8 +199,11 @@ class Guard:
         return f"{host.lower()}:{port}" in self._allow
 
 
-def _look_up(host: str, port: int) -> list[tuple[socket.AddressFamily, Any]]:
-    """Resolve within the deadline. The system's resolver takes no limit: it gets a thread."""
+def _look_up(host: str, port: int) -> Callable[[], list[_Found]]:
+    """Begin to resolve; what is returned waits for it, until the deadline at most.
+
+    The system's resolver takes no limit: it gets a thread.
+    """
     answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
     def resolve() -> None:
@@ -196,12 +212,15 @@ def _look_up(host: str, port: int) -> list[tuple[socket.AddressFamily, Any]]:
         except (OSError, UnicodeError) as error:
             answers.put(error)
 
+    def wait() -> list[_Found]:
+        try:
+            answer = answers.get(timeout=seconds_left())
+        except queue.Empty:
+            raise Timeout("The name was not resolved in time.") from None
+        if isinstance(answer, Exception) or not answer:
+            raise ConnectionFailed("The name does not resolve.")
+        internet = (socket.AF_INET, socket.AF_INET6)
+        return [(entry[0], entry[4]) for entry in answer if entry[0] in internet]
+
     threading.Thread(target=resolve, name="egress-lookup", daemon=True).start()
-    try:
-        answer = answers.get(timeout=seconds_left())
-    except queue.Empty:
-        raise Timeout("The name was not resolved in time.") from None
-    if isinstance(answer, Exception) or not answer:
-        raise ConnectionFailed("The name does not resolve.")
-    internet = (socket.AF_INET, socket.AF_INET6)
-    return [(entry[0], entry[4]) for entry in answer if entry[0] in internet]
+    return wait

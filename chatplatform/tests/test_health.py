@@ -10,6 +10,12 @@ from chatplatform.web import health
 from chatplatform.web.application import THREADS, Application
 
 
+@pytest.fixture(autouse=True)
+def nothing_kept(monkeypatch):
+    """Each request checks anew."""
+    monkeypatch.setattr(health, "KEPT_SECONDS", 0)
+
+
 @pytest.fixture
 def frozen():
     """A check that does not answer before the test has ended."""
@@ -61,11 +67,55 @@ def test_a_part_that_hangs_does_not_delay_the_answer(nobody, db, frozen, monkeyp
         assert details == {"database": "no answer in 0.3 s", "disk": "has room"}
 
 
+def test_a_finding_answers_whoever_asks_meanwhile(nobody, db, monkeypatch):
+    asked = []
+    monkeypatch.setattr(health, "CHECKS", (("disk", lambda: str(asked.append(1))),))
+    nobody.get("/health")
+    monkeypatch.setattr(health, "KEPT_SECONDS", 600)
+    assert {nobody.get("/health").status_code for _ in range(20)} == {200}
+    assert len(asked) == 1
+    monkeypatch.setattr(health, "KEPT_SECONDS", 0)
+    nobody.get("/health")
+    assert len(asked) == 2
+
+
 @pytest.mark.parametrize("path", ["/health/live", "/health"])
 def test_it_is_answered_while_every_web_thread_hangs(db, frozen, path):
-    application, sent = Application(), []
+    application = Application()
     for _ in range(THREADS):
         application.threads.submit(frozen)
+    assert_answered(application, path)
+
+
+@pytest.mark.parametrize("path", ["/health/live", "/health/live/"])
+def test_live_is_answered_while_check_health_is_flooded(db, frozen, monkeypatch, path):
+    monkeypatch.setattr(health, "LONGEST_SECONDS", 60)
+    monkeypatch.setattr(health, "CHECKS", (("database", frozen),))
+    application = Application()
+
+    async def flooded():
+        flood = [asyncio.ensure_future(answer(application, "/health")) for _ in range(50)]
+        await asyncio.sleep(0)
+        assert (await answer(application, path))[0]["status"] == 200
+        assert not any(each.done() for each in flood)
+        for each in flood:
+            each.cancel()
+
+    try:
+        asyncio.run(asyncio.wait_for(flooded(), 20))
+    finally:
+        application.health.shutdown(wait=False, cancel_futures=True)
+
+
+def assert_answered(application, path):
+    sent = asyncio.run(asyncio.wait_for(answer(application, path), 20))
+    assert sent[0]["status"] in {200, 503}
+    assert b'"status"' in sent[1]["body"]
+
+
+async def answer(application, path):
+    """What the web process sends for a GET."""
+    sent = []
     scope = {
         "type": "http", "method": "GET", "path": path, "query_string": b"",
         "headers": [(b"host", b"localhost")], "http_version": "1.1",
@@ -77,6 +127,5 @@ def test_it_is_answered_while_every_web_thread_hangs(db, frozen, path):
     async def send(message):
         sent.append(message)
 
-    asyncio.run(asyncio.wait_for(application.serve(scope, receive, send), 20))
-    assert sent[0]["status"] in {200, 503}
-    assert b'"status"' in sent[1]["body"]
+    await application.serve(scope, receive, send)
+    return sent

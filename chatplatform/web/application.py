@@ -37,6 +37,8 @@ THREADS_OF_KEY = 3
 WAITING_THREADS = 32
 # Check Health answers even while every other thread hangs.
 HEALTH_THREADS = 2
+# Live answers even while Check Health is flooded: whoever starts containers again asks for it.
+LIVE_THREADS = 1
 
 
 class Application:
@@ -48,6 +50,7 @@ class Application:
         self.threads = ThreadPoolExecutor(THREADS, thread_name_prefix="web")
         self.waiting = ThreadPoolExecutor(WAITING_THREADS, thread_name_prefix="waiting")
         self.health = ThreadPoolExecutor(HEALTH_THREADS, thread_name_prefix="health")
+        self.live = ThreadPoolExecutor(LIVE_THREADS, thread_name_prefix="live")
         self.keys = WeakValueDictionary[bytes, asyncio.Semaphore]()
         self.refusals = Refusals()
         self.listener: Listener | None = None
@@ -80,21 +83,27 @@ class Application:
             body.close()
             await _send(refusal, send)
             return
-        threads = self.health if scope["path"].startswith("/health") else self.threads
         with body:
             async with self.turn(scope):
+                threads = self.threads_for(scope["path"])
                 response = await loop.run_in_executor(threads, self.respond, scope, body)
-        self.refusals.note(scope, response)
-        if isinstance(response, WaitingResponse | StreamingReply):
-            scope[measured.WAITS] = True
-        if isinstance(response, WaitingResponse):
-            response = await loop.run_in_executor(self.waiting, response.finish)
+            self.refusals.note(scope, response)
+            if isinstance(response, WaitingResponse | StreamingReply):
+                scope[measured.WAITS] = True
+            if isinstance(response, WaitingResponse):
+                response = await loop.run_in_executor(self.waiting, response.finish)
         if isinstance(response, StreamingReply):
             await self._write_stream(response, receive, send)
         elif response.streaming:
             await self._send_file(response, receive, send)
         else:
             await _send(response, send)
+
+    def threads_for(self, path: str) -> ThreadPoolExecutor:
+        """Those that take a request, as it comes."""
+        if path.startswith("/health/live"):
+            return self.live
+        return self.health if path.startswith("/health") else self.threads
 
     def turn(self, scope: dict[str, Any]) -> contextlib.AbstractAsyncContextManager[None]:
         """A turn of the request's API key. Who waits for it takes no thread."""

@@ -12,6 +12,7 @@ from unfold.widgets import UnfoldAdminPasswordWidget
 
 from chatplatform.admin import ADMINS, TenantAdmin, asks_first, button, each, viewer
 from chatplatform.forms import ServiceForm
+from chatplatform.web.waiting import calls_out
 from identity.models import Client, SignInProvider
 from identity.services import sign_in_providers
 from identity.shapes.providers import SignInProviderDto
@@ -91,11 +92,13 @@ class SignInProviderAdmin(TenantAdmin):
     def signs_owners_in(self, row: SignInProvider) -> str:
         return "Signed in" if row.admits_owners else "Not signed in: an owner has to set this"
 
+    @calls_out
     @button("Set the provider", permissions=["create"], icon="add")
     def set_provider(self, request: HttpRequest) -> HttpResponse:
         """The provider at which the client's people sign in."""
         return self._page(request, viewer(request).client, None)
 
+    @calls_out
     @button("Change", url_path="edit", permissions=["manage"], icon="edit")
     def edit(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Another issuer, application, secret or rule."""

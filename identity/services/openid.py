@@ -31,7 +31,8 @@ SCOPES = "openid email profile"
 LEEWAY_SECONDS = 30
 _TIMEOUT_SECONDS = 10
 _MAX_BYTES = 500_000
-# Seconds for which metadata and keys are kept; keys are not asked for more often than this.
+# Seconds for which metadata and keys are kept; keys, and a provider that failed, are not asked for
+# more often than this.
 _KEPT_SECONDS, _PAUSE_SECONDS = 3600, 60
 
 
@@ -111,11 +112,23 @@ def verify(row: SignInProvider, id_token: str, *, nonce: str) -> dict[str, Any]:
 
 
 def metadata(row: SignInProvider) -> Metadata:
-    """The provider's discovery document."""
+    """The provider's discovery document; a fault is kept too, for a minute."""
     name = f"openid:{row.pk}:{row.issuer}"
     stored = cache.get(name)
+    if isinstance(stored, str):
+        raise ProviderFault(stored)
     if stored is not None:
         return Metadata(**stored)
+    try:
+        found = _discovered(row)
+    except ProviderFault as fault:
+        cache.set(name, f"{fault}, a moment ago", _PAUSE_SECONDS)
+        raise
+    cache.set(name, found.model_dump(), _KEPT_SECONDS)
+    return found
+
+
+def _discovered(row: SignInProvider) -> Metadata:
     address = f"{row.issuer.rstrip('/')}/.well-known/openid-configuration"
     try:
         found = Metadata(**_call("GET", address))
@@ -125,7 +138,6 @@ def metadata(row: SignInProvider) -> Metadata:
         raise ProviderFault("its discovery document is another issuer's")
     for url in (found.authorization_endpoint, found.token_endpoint, found.jwks_uri):
         _check(url)
-    cache.set(name, found.model_dump(), _KEPT_SECONDS)
     return found
 
 

@@ -5,12 +5,14 @@ import logging
 import secrets
 import time
 from collections.abc import Mapping, MutableMapping
+from contextlib import AbstractContextManager
 from typing import Any
 
 from django.db import transaction
 from pydantic import ValidationError
 
 from chatplatform.api.errors import ApiError, Forbidden
+from chatplatform.web.waiting import few_at_once
 from identity.models import AttemptKind, ProviderAccount, Role, SignInProvider, User
 from identity.services import attempts, audit, openid, users
 from identity.shapes.users import UserDto
@@ -19,6 +21,8 @@ log = logging.getLogger(__name__)
 _FLOW = "provider_flow"
 # Seconds that a person has at the provider.
 _FLOW_SECONDS = 600
+# Of one client's people, whom its provider keeps waiting: anybody may follow its link.
+_AT_ONCE = 3
 
 
 class ProviderSignInFailed(ApiError):
@@ -42,7 +46,8 @@ def start(session: MutableMapping[str, Any], row: SignInProvider, *, address: st
     attempts.start(AttemptKind.PROVIDER, address=address)
     state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
     try:
-        url = openid.authorization_url(row, state=state, nonce=nonce, verifier=verifier)
+        with _few(row):
+            url = openid.authorization_url(row, state=state, nonce=nonce, verifier=verifier)
     except openid.ProviderFault as exc:
         raise _failed(row, exc) from exc
     session[_FLOW] = [str(row.pk), state, nonce, verifier, time.time()]
@@ -64,11 +69,17 @@ def finish(session: MutableMapping[str, Any], answer: Mapping[str, str]) -> User
             raise openid.ProviderFault("the answer is another issuer's")
         if "code" not in answer:
             raise openid.ProviderFault(f"it answered {answer.get('error', 'nothing')[:100]!r}")
-        token = openid.exchange(row, code=answer["code"], verifier=verifier)
-        claims = openid.verify(row, token, nonce=nonce)
+        with _few(row):
+            token = openid.exchange(row, code=answer["code"], verifier=verifier)
+            claims = openid.verify(row, token, nonce=nonce)
     except openid.ProviderFault as exc:
         raise _failed(row, exc) from exc
     return _person(row, claims)
+
+
+def _few(row: SignInProvider) -> AbstractContextManager[None]:
+    """Around calls to the provider: 429 if others of its client wait for it."""
+    return few_at_once(f"sign-in:{row.client_id}", most=_AT_ONCE)
 
 
 def _failed(row: SignInProvider, fault: openid.ProviderFault) -> ProviderSignInFailed:

@@ -25,6 +25,7 @@ from chatplatform import navigation
 from chatplatform.api import errors
 from chatplatform.api.errors import ApiError
 from chatplatform.api.request_context import current_address
+from chatplatform.web.waiting import always_calls_out
 from identity.models import Role, SavedView, User
 from identity.services import (
     attempts,
@@ -212,11 +213,13 @@ class Site(UnfoldAdminSite):
         """Mails the sign-in link of one's company."""
         return provider_sign_in.ask_page(self, request, ForgotPasswordForm(request.POST or None))
 
+    @always_calls_out
     @method_decorator(never_cache)
     def leave_for_provider(self, request: HttpRequest, code: str) -> HttpResponse:
         """The sign-in link of a company."""
         return provider_sign_in.leave(request, code)
 
+    @always_calls_out
     @method_decorator(never_cache)
     def come_back_from_provider(self, request: HttpRequest) -> HttpResponse:
         """Where a company's provider sends people back."""

@@ -28,7 +28,9 @@ class ConfigViewSet(TenantViewSet):
         """
         return webhook_shapes.WebhookConfig.from_row(configs.get(self.client, query.config_id))
 
-    @operation("Webhook", "Create Webhook Config", access=ADMIN, status=201, also={409: None})
+    @operation(
+        "Webhook", "Create Webhook Config", access=ADMIN, status=201, also={409: None}, waits=True
+    )
     def create(self, body: webhook_shapes.WebhookConfigRequest) -> webhook_shapes.WebhookConfig:
         """Create an endpoint. Only this reply holds its signing secret.
 
@@ -56,7 +58,7 @@ class ConfigViewSet(TenantViewSet):
             configs.list_for_client(self.client), query, shape=webhook_shapes.WebhookConfig.from_row
         )
 
-    @operation("Webhook", "Update Webhook Config", access=ADMIN)
+    @operation("Webhook", "Update Webhook Config", access=ADMIN, waits=True)
     def update(
         self, config_id: uuid.UUID, body: webhook_shapes.WebhookConfigRequest
     ) -> webhook_shapes.WebhookConfig:

@@ -1,0 +1,200 @@
+"""Pages that call a server which accepts and stalls delay nobody else; on the real web server."""
+
+import http.client
+import socket
+import threading
+import time
+import uuid
+from contextlib import closing, contextmanager
+from urllib.parse import urlencode
+
+import pytest
+from django.test import Client as Browser
+from django.test import RequestFactory
+from django.urls import reverse
+
+from bots.models import LanguageModel
+from chatplatform.testing.web_process import web
+from chatplatform.web.application import THREADS, WAITING_THREADS
+from chatplatform.web.waiting import OF_CLIENT, will_wait
+from identity.models import SignInProvider
+from identity.services.provider_sign_in import _AT_ONCE
+from identity.testing import PASSWORD, make_client
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class Stalling:
+    """A server that accepts connections and says nothing until `hang_up`."""
+
+    def __init__(self):
+        self.socket = socket.create_server(("127.0.0.1", 0), backlog=128)
+        self.host_port = f"127.0.0.1:{self.socket.getsockname()[1]}"
+        self.held = []
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                self.held.append(self.socket.accept()[0])
+            except OSError:
+                return
+
+    def wait_for(self, count):
+        ends_at = time.monotonic() + 60
+        while len(self.held) < count:
+            assert time.monotonic() < ends_at, f"{len(self.held)} calls of {count} came"
+            time.sleep(0.01)
+
+    def hang_up(self):
+        for each in self.held:
+            each.close()
+
+
+@contextmanager
+def stalling():
+    server = Stalling()
+    try:
+        yield server
+    finally:
+        # Wakes the thread that accepts.
+        server.socket.shutdown(socket.SHUT_RDWR)
+        server.socket.close()
+        server.hang_up()
+
+
+class Callers:
+    """Sends requests side by side; `answers` holds what came back so far."""
+
+    def __init__(self, port):
+        self.port, self.answers, self.threads = port, [], []
+
+    def send(self, *request, **more):
+        def work():
+            self.answers.append(self.ask(*request, **more))
+
+        self.threads.append(threading.Thread(target=work))
+        self.threads[-1].start()
+
+    def ask(self, method, path, headers, body=None):
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=90)) as caller:
+            caller.request(method, path, body, headers)
+            reply = caller.getresponse()
+            return reply.status, reply.headers, reply.read().decode()
+
+    def statuses(self):
+        return [status for status, _, _ in self.answers]
+
+    def wait_for_answers(self, count):
+        ends_at = time.monotonic() + 60
+        while len(self.answers) < count:
+            assert time.monotonic() < ends_at, f"{self.statuses()} and no more"
+            time.sleep(0.01)
+
+    def join(self):
+        for thread in self.threads:
+            thread.join()
+
+
+def test_an_issuer_that_stalls_delays_nobody_else(ann):
+    page = {"Accept": "text/html"}
+    with stalling() as issuer, web(EGRESS_ALLOW=issuer.host_port) as port:
+        links = []
+        # So many that without threads of their own they would hold all that there are.
+        for number in range(THREADS // _AT_ONCE + 1):
+            client = make_client(f"Stalled{number}")
+            SignInProvider.objects.create(
+                client=client, issuer=f"http://{issuer.host_port}", application_id="x",
+                application_secret="y", email_domains=["example.com"],
+            )  # fmt: skip
+            links.append(f"/admin/sign-in/{client.code}/")
+        flood = Callers(port)
+        # One client's link, by more than all the threads: it gets its share.
+        for _ in range(WAITING_THREADS + THREADS):
+            flood.send("GET", links[0], page)
+        flood.wait_for_answers(WAITING_THREADS + THREADS - _AT_ONCE)
+        assert set(flood.statuses()) == {429}
+        assert "Retry-After" in flood.answers[0][1]
+        assert "<html" in flood.answers[0][2]
+        assert len(issuer.held) == _AT_ONCE
+        others = Callers(port)
+        for link in links[1:]:
+            for _ in range(_AT_ONCE):
+                others.send("GET", link, page)
+        issuer.wait_for(len(links) * _AT_ONCE)
+        assert flood.ask("GET", "/identity/users/me", ann.headers)[0] == 200
+        assert others.answers == [], "the issuer still holds them"
+        issuer.hang_up()
+        flood.join()
+        others.join()
+        assert set(others.statuses()) == {400}
+        # That it failed is known for a minute: the issuer is not asked again.
+        called = len(issuer.held)
+        assert flood.ask("GET", links[1], page)[0] == 400
+        assert len(issuer.held) == called
+
+
+def test_a_model_that_stalls_delays_nobody_else(ann):
+    with stalling() as model, web(EGRESS_ALLOW=model.host_port) as port:
+        row = LanguageModel.objects.create(
+            client=ann.client, base_url=f"http://{model.host_port}/v1", model="m", api_key="",
+            credits_per_1000_tokens=1,
+        )  # fmt: skip
+        path = reverse("admin:bots_languagemodel_edit", args=[row.pk])
+        headers = signed_in(ann.user) | {"Content-Type": "application/x-www-form-urlencoded"}
+        form = {"base_url": row.base_url, "model": "n", "credits_per_1000_tokens": "1"}
+        callers = Callers(port)
+        for _ in range(OF_CLIENT):
+            callers.send("POST", path, headers, urlencode(form))
+        model.wait_for(OF_CLIENT)
+        assert callers.ask("GET", "/identity/users/me", ann.headers)[0] == 200
+        assert callers.ask("POST", path, headers, urlencode(form))[0] == 429
+        assert callers.ask("GET", path, headers)[0] == 200, "the form itself calls nobody"
+        assert callers.answers == [], "the model still holds them"
+        model.hang_up()
+        callers.join()
+        # What the page says of it is stored after the view, in the session or a cookie.
+        assert set(callers.statuses()) == {302}
+        assert all("messages=" in (answer[1]["Set-Cookie"] or "") for answer in callers.answers)
+    row.refresh_from_db()
+    assert row.model == "n"
+
+
+def signed_in(user):
+    """The headers of somebody who has signed in to the site."""
+    browser = Browser()
+    browser.post("/admin/login/", {"username": user.email, "password": PASSWORD})
+    token = "a" * 32
+    cookies = {name: cookie.value for name, cookie in browser.cookies.items()}
+    cookies["csrftoken"] = token
+    sent = "; ".join(f"{name}={value}" for name, value in cookies.items())
+    return {"Cookie": sent, "X-CSRFToken": token, "Accept": "text/html"}
+
+
+@pytest.mark.parametrize(
+    ("method", "name", "args"),
+    [
+        ("GET", "provider_sign_in", ["acme"]),
+        ("HEAD", "provider_sign_in", ["acme"]),
+        ("GET", "provider_signed_in", []),
+        ("POST", "chats_again", [uuid.UUID(int=1), uuid.UUID(int=2)]),
+        ("POST", "bots_bot_set_up", [1]),
+        ("POST", "bots_languagemodel_set_model", []),
+        ("POST", "bots_languagemodel_edit", [1]),
+        ("POST", "bots_languagemodel_changelist", []),
+        ("POST", "channels_app_channelconnection_connect_again", [1]),
+        ("POST", "identity_signinprovider_set_provider", []),
+        ("POST", "identity_signinprovider_edit", [1]),
+        ("POST", "webhooks_webhookconfig_new_endpoint", []),
+        ("POST", "webhooks_webhookconfig_manage", [1]),
+        ("POST", "webhooks_webhookconfig_changelist", []),
+    ],
+)
+def test_what_calls_out_has_threads_of_its_own(method, name, args):
+    path = reverse(f"admin:{name}", args=args)
+    assert will_wait(RequestFactory().generic(method, path))
+
+
+def test_other_pages_have_the_threads_of_all():
+    for method, path in (("GET", "/admin/bots/bot/1/set-up/"), ("POST", "/admin/login/")):
+        assert not will_wait(RequestFactory().generic(method, path))

@@ -1,0 +1,83 @@
+"""Requests that call other people's servers: which pages do, and how many at once for one client.
+
+They run in the threads for waiting, and a server that stalls holds them for as long as a call may
+take. Whoever chose that server must not hold them all.
+"""
+
+import functools
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.http import HttpRequest, HttpResponseBase
+from django.urls import Resolver404, resolve
+
+from chatplatform.api import errors
+from chatplatform.api.errors import TooManyRequests
+
+# Of the threads for waiting, those that requests of one client take: a quarter.
+OF_CLIENT = 8
+RETRY_AFTER_SECONDS = 5
+# The marks of views: which of their requests call out.
+_EVERY, _POST = "every", "post"
+_running = Counter[str]()
+_lock = threading.Lock()
+
+
+@contextmanager
+def few_at_once(whose: str, *, most: int = OF_CLIENT) -> Iterator[None]:
+    """Around what calls out: 429 if this process does so for them `most` times already."""
+    with _lock:
+        if _running[whose] >= most:
+            raise TooManyRequests(RETRY_AFTER_SECONDS)
+        _running[whose] += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _running[whose] -= 1
+            if not _running[whose]:
+                del _running[whose]
+
+
+def of_client(client_id: int | None) -> str:
+    """For `few_at_once`: everything of a client together, and of the platform's staff."""
+    return f"client:{client_id}"
+
+
+def always_calls_out(view: Any) -> Any:
+    """Marks a view of the site: every request for it runs in the threads for waiting."""
+    view.waits = _EVERY
+    return view
+
+
+def calls_out(view: Any) -> Any:
+    """Marks a page of the site that calls out when a form is sent, few at once for one client."""
+
+    @functools.wraps(view)
+    def serve(page: Any, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if request.method != "POST":
+            shown: HttpResponseBase = view(page, request, *args, **kwargs)
+            return shown
+        user: Any = request.user
+        try:
+            with few_at_once(of_client(user.client_id)):
+                done: HttpResponseBase = view(page, request, *args, **kwargs)
+                return done
+        except TooManyRequests as exc:
+            return errors.refused(request, exc)
+
+    serve.waits = _POST  # type: ignore[attr-defined]
+    return serve
+
+
+def will_wait(request: HttpRequest) -> bool:
+    """Whether the view of this request is marked."""
+    try:
+        request.resolver_match = resolve(request.path_info)
+    except Resolver404:
+        return False
+    mark = getattr(request.resolver_match.func, "waits", None)
+    return mark == _EVERY or (mark == _POST and request.method == "POST")
