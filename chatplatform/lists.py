@@ -3,6 +3,7 @@
 import csv
 import io
 import tempfile
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,6 +18,7 @@ from django.utils.html import strip_tags
 from unfold.paginator import InfinitePaginator
 from unfold.views import ChangeList
 
+from chatplatform.activity import client_id_of
 from chatplatform.api.errors import ApiError
 from chatplatform.spreadsheets import no_formula
 from chatplatform.templatetags.site_words import say
@@ -145,10 +147,10 @@ def title_of(column: Any, page: Any) -> str:
     return _label(label_for_field(column, page.model, page))
 
 
-def write(changes: RowsShown, *, record: Callable[[int], None]) -> IO[bytes]:
+def write(changes: RowsShown, *, record: Callable[[Counter[int | None]], None]) -> IO[bytes]:
     """The rows that a list finds, with its columns, as CSV; 409: too many.
 
-    `record` is told how many they are; if it refuses, there is no file.
+    `record` is told how many of which client were written; if it refuses, there is no file.
     """
     rows: Any = changes.queryset
     count: int = rows.order_by()[: MOST_EXPORTED + 1].count()
@@ -156,6 +158,7 @@ def write(changes: RowsShown, *, record: Callable[[int], None]) -> IO[bytes]:
         raise TooManyRows
     page: Any = changes.model_admin
     columns = [one for one in changes.list_display if one != "action_checkbox"]
+    written = Counter[int | None]()
     file = tempfile.TemporaryFile()  # noqa: SIM115 - whoever asked for it closes it
     try:
         text = io.TextIOWrapper(file, "utf-8-sig", newline="")
@@ -164,7 +167,8 @@ def write(changes: RowsShown, *, record: Callable[[int], None]) -> IO[bytes]:
         for chunk in Paginator(rows, 500):
             for row in chunk.object_list:
                 writer.writerow([no_formula(_cell(column, row, page)) for column in columns])
-        record(count)
+                written[client_id_of(row)] += 1
+        record(written)
     except BaseException:
         file.close()
         raise

@@ -68,7 +68,7 @@ def receive(provider: Provider, headers: Mapping[str, str], raw: bytes) -> None:
             jobs.enqueue(
                 "channels_app.process_callback", client_id=None,
                 # Items of one account in the order in which they came.
-                ordering_key=_ordering_key(channel, account_id),
+                ordering_key=ordering_key(channel, account_id),
                 callback_id=callback.pk, account_id=account_id,
             )  # fmt: skip
 
@@ -112,7 +112,7 @@ def process(callback_id: int, account_id: str) -> None:
         for user_id in sorted(waiting):
             jobs.enqueue(
                 "channels_app.process_customer", client_id=None,
-                ordering_key=_ordering_key(callback.channel, account_id, user_id),
+                ordering_key=ordering_key(callback.channel, account_id, user_id),
                 callback_id=callback.pk, account_id=account_id, user_id=user_id,
             )  # fmt: skip
 
@@ -163,7 +163,7 @@ def _begin(
 def _customers_behind(channel: str, account_id: str, todo: Sequence[_Numbered]) -> set[str]:
     """The customers who have earlier items that are still to be processed."""
     keys = {
-        _ordering_key(channel, account_id, user_id): user_id
+        ordering_key(channel, account_id, user_id): user_id
         for user_id in {_user_of(item) for _, item in todo}
     }
     rows = Job.objects.filter(ordering_key__in=keys, state__in=[JobState.QUEUED, JobState.RUNNING])
@@ -175,7 +175,7 @@ def _user_of(item: Item) -> str:
     return item.user_id if isinstance(item, FromCustomer) else ""
 
 
-def _ordering_key(channel: str, account_id: str, user_id: str | None = None) -> str:
+def ordering_key(channel: str, account_id: str, user_id: str | None = None) -> str:
     """What keeps the items of an account in order, or those of one customer there."""
     if user_id is None:
         return f"inbound:{channel}:{account_id}"[:80]

@@ -9,7 +9,9 @@ from django.db.models import BooleanField
 from django.db.models.expressions import RawSQL
 
 from channels_app.models import CustomerIdentity, InboundCallback
+from channels_app.services.callbacks import ordering_key as inbound_key
 from chatplatform.jobs import enqueue
+from chatplatform.models import Job, JobState
 from chats.models import Conversation, Customer, Message
 
 
@@ -59,19 +61,25 @@ def _enqueue_signal(chat: Conversation, signal: str) -> None:
 
 
 def forget(customer: Customer) -> Sequence[str]:
-    """Empty the callbacks that name the customer; returns their ids at the providers.
+    """Empty the callbacks that name the customer, and delete the jobs that were to read them;
+    returns their ids at the providers.
 
     What became of each item stays, by the provider's id of the item: none is taken twice.
     """
     identities = CustomerIdentity.objects.filter(customer=customer)
-    ids = {
-        (channel, user_id)
-        for channel, *both in identities.values_list(
-            "channel", "provider_user_id", "second_user_id"
+    found = {
+        (channel, account_id, user_id)
+        for channel, account_id, *both in identities.values_list(
+            "channel", "account_id", "provider_user_id", "second_user_id"
         )
         for user_id in both
         if user_id
     }
+    # They have no client, and another one's customer may have the same id at another account.
+    keys = [inbound_key(*one) for one in found]
+    jobs = Job.objects.filter(name="channels_app.process_customer", ordering_key__in=keys)
+    jobs.exclude(state=JobState.RUNNING).delete()
+    ids = {(channel, user_id) for channel, _, user_id in found}
     for channel, user_id in ids:
         named = RawSQL(  # noqa: S611 - the text is a parameter
             "position(convert_to(%s, 'UTF8') in body) > 0", [user_id], output_field=BooleanField()

@@ -9,9 +9,11 @@ from typing import Any
 
 from django.apps import apps
 from django.db import models
+from django.db.models.fields.json import KT
+from django.db.models.functions import Lower
 
 from channels_app.models import ChannelConnection, InboundCallback, InboundItem
-from chatplatform.models import JobState
+from chatplatform.models import Job, JobState
 from identity.models import Client, User
 
 Rows = models.QuerySet[Any]
@@ -93,6 +95,19 @@ def _steps(model: type[models.Model]) -> int:
     """The people, by whom other rows are found, come last."""
     names = {field.attname for field in model._meta.concrete_fields}
     return 2 if model is User else int("client_id" in names)
+
+
+def jobs_without_client(client: Client) -> models.QuerySet[Job]:
+    """Jobs that were enqueued before it was known whose they are: their arguments name one of the
+    client's accounts, or the address of one of its people."""
+    accounts = ChannelConnection.objects.filter(client=client).exclude(account_id="")
+    people = User.objects.filter(client=client)
+    rows = Job.objects.filter(client_id=None)
+    rows = rows.alias(account=KT("args__account_id"), address=Lower(KT("args__email")))
+    return rows.filter(
+        models.Q(account__in=accounts.values("account_id"))
+        | models.Q(address__in=people.values(lower=Lower("email")))
+    )
 
 
 def callbacks(

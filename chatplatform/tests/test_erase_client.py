@@ -10,10 +10,13 @@ from django.core.management import CommandError, call_command
 from django.db.utils import IntegrityError
 
 from channels_app.models import InboundCallback, InboundItem
+from chatplatform import jobs
+from chatplatform.models import Job
 from chatplatform.tests.test_erasing import found
 from chatplatform.tests.test_guard_site import world
 from chats.models import Attachment, Conversation
 from identity.models import ApiKey, AuditEvent, Client, SecondFactor, SiteSession, User
+from identity.services import passwords, sign_in_providers
 from identity.testing import make_key
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -46,6 +49,10 @@ def filled(word):
         callback=callback, position=0, channel="socialnet", account_id=word, key=word,
         outcome="processed",
     )  # fmt: skip
+    jobs.enqueue("channels_app.process_customer", client_id=None,
+            callback_id=callback.pk, account_id=word, user_id=f"{word} 1")  # fmt: skip
+    passwords.request_reset(email=person.email, address="192.0.2.1")
+    sign_in_providers.ask_link(email=person.email.upper(), address="192.0.2.2")
     return rows
 
 
@@ -59,6 +66,7 @@ def test_nothing_of_an_erased_client_is_found(client, capsys):
     call_command("erase_client", client.code, yes=True)
     assert found(WORD) == set()
     assert found(OTHER) == others
+    assert Job.objects.filter(client_id=None).count() == 3
     client.refresh_from_db()
     assert (client.name, client.is_disabled) == (f"Erased client {client.pk}", True)
     (kept,) = AuditEvent.objects.filter(client=client)

@@ -10,10 +10,13 @@ import pytest
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.db import connection
+from django.test import Client as Browser
+from django.urls import reverse
 
 from bots.models import FunctionCall
 from channels_app.models import CustomerIdentity, InboundCallback
-from chatplatform import valkey
+from channels_app.services import callbacks
+from chatplatform import jobs, valkey
 from chatplatform.models import Job
 from chatplatform.testing import run_before, run_jobs
 from chats.models import Conversation, Customer, Summary
@@ -88,11 +91,26 @@ def remember(chat, word):
     for event in Event.objects.filter(client=row.client, data__customer__id=row.customer_id):
         sent, _ = Delivery.objects.get_or_create(event=event, config=config, defaults=own)
         DeliveryAttempt.objects.create(**own, delivery=sent, number=1, response_excerpt=word)
+    jobs.enqueue(  # a message that could not be processed at once, as `callbacks` leaves it
+        "channels_app.process_customer", client_id=None,
+        ordering_key=callbacks.ordering_key("socialnet", "1", word),
+        callback_id=1, account_id="1", user_id=word,
+    )  # fmt: skip
     Export.objects.create(
         **own, created_by=row.client.users.all()[0], param={}, rows=1, status="done",
         file=ContentFile(word.encode(), name=f"{row.pk}.csv"), file_name="x.csv",
         expires_at="2999-01-01T00:00:00Z",
     )  # fmt: skip
+
+
+def keep(ann, word):
+    """What the client's people keep under a name, as they searched for it."""
+    browser = Browser()
+    browser.force_login(ann.user)
+    view = {"page": "chats.customer", "name": f"{word}s", "is_shared": "on"}
+    browser.post("/admin/views/save/", view | {"query": f"?q={word}%40example.com".lower()})
+    asked = {"name": f"Of {word}", "q": word.lower(), "group_by": "day"}
+    browser.post(f"{reverse('reports_adhoc')}save/", asked)
 
 
 @pytest.fixture
@@ -105,6 +123,8 @@ def two(ann, bot, settings, tmp_path):
     chats = [write(server, word) for word in (WORD, OTHER)]
     remember(chats[0], WORD)
     remember(chats[1], OTHER)
+    keep(ann, WORD)
+    keep(ann, OTHER)
     run_jobs()
     return chats
 
@@ -127,11 +147,14 @@ def test_nothing_of_an_erased_customer_is_found(ann, two):
         "attachments", "bots_functioncall", "channels_app_customeridentity",
         "channels_app_inboundcallback", "chatplatform_job", "chats_attachment",
         "chats_conversation", "chats_customer", "chats_feedback", "chats_message", "chats_summary",
-        "reports", "webhooks_deliveryattempt", "webhooks_event",
+        "identity_savedview", "reports", "reports_savedreport",
+        "webhooks_deliveryattempt", "webhooks_event",
     } <= before  # fmt: skip
     shown = erased(ann, number)
     assert (shown["status"], shown["chats_total"], shown["chats_erased"]) == ("done", 1, 1)
     assert found(WORD) == set()
+    assert not Job.objects.filter(args__user_id=WORD).exists()
+    assert Job.objects.filter(args__user_id=OTHER).exists()
     assert ann.get(f"/ai/customers/{number}").status_code == 404
     # Another customer keeps all but the client's report files.
     assert found(OTHER) == others - {"reports"}

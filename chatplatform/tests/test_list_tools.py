@@ -132,6 +132,23 @@ def test_what_is_filtered_is_exported_without_formulas(ann, cara):
     assert browser.get(f"{CUSTOMERS}export-list/?nothing=1").status_code in {400, 404}
 
 
+@pytest.mark.parametrize("query", ["", "client_id={}", "client__in={}", "client__id__exact={}"])
+def test_each_client_reads_of_its_rows_that_the_staff_took_away(ann, cara, query):
+    """Whatever the list was filtered by: what counts are the rows in the file."""
+    for client, count in ((ann.client, 2), (cara.client, 1)):
+        for _ in range(count):
+            Customer.objects.create(client=client, name="Zoe")
+    staff = User.objects.create_superuser("staff@example.com", full_name="Staff")
+    browser = Browser()
+    browser.force_login(staff)
+    address = f"{CUSTOMERS}export-list/?columns=name&{query.format(ann.client.pk)}"
+    taken = rows_of(browser.get(address))[1:]
+    assert len(taken) == (2 if query else 3)
+    rows = AuditEvent.objects.filter(action="customer.exported", user=staff)
+    recorded = {row.client_id: row.changes["rows"] for row in rows}
+    assert recorded == {ann.client.pk: 2} | ({} if query else {cara.client.pk: 1})
+
+
 def test_agents_and_viewers_take_no_list_away(ann, ben):
     assert browser_of(ben).get(f"{CUSTOMERS}export-list/").status_code == 403
     assert b"Export these rows" not in browser_of(ben).get(CUSTOMERS).content

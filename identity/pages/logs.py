@@ -32,8 +32,12 @@ class AuditEventAdmin(TenantAdmin):
     codes = frozenset({"action"})
     exclude = ("subject",)
     readonly_fields = ("shown_subject",)
-    list_select_related = ("client", "user", "api_key")
+    list_select_related = ("user", "api_key")
     search_fields = ("subject", "action", "user__email", "=address", "=request_id", "client__name")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[models.AuditEvent]:
+        """Not joined: the platform's own rows have no client."""
+        return super().get_queryset(request).prefetch_related("client")
 
     def about(self, subject: str, row: Any) -> list[Entry]:
         """For the page of a row: what the log says of it."""

@@ -7,23 +7,26 @@ from pydantic import BaseModel
 from chatplatform.api.request_context import current_address, current_request_id
 from identity.models import ApiKey, AuditEvent, KeyScope, User
 
+# The log of the platform's own staff and rows: no client has this id.
+PLATFORM = 0
+
 
 def record(
-    client_id: int,
+    client_id: int | None,
     action: str,
     *,
     by: User | ApiKey | None,
     subject: str = "",
     changes: dict[str, Any] | None = None,
 ) -> None:
-    """Record an action, in its transaction.
+    """Record an action, in its transaction. `client_id` None: in the platform's own log.
 
     `action` is `<noun>.<past participle>`, `subject` for example `user:12`. `changes` names the
     changed fields, with values unless they are secret or a customer's. `by` None: the platform.
     """
     is_page = isinstance(by, ApiKey) and by.scope == KeyScope.PUBLIC
     AuditEvent.objects.create(
-        client_id=client_id,
+        client_id=client_id or PLATFORM,
         user=by if isinstance(by, User) else None,
         api_key=by if isinstance(by, ApiKey) else None,
         action=action,
@@ -37,7 +40,7 @@ def record(
 
 
 def record_export(
-    client_id: int,
+    client_id: int | None,
     noun: str,
     *,
     by: User | ApiKey | None,

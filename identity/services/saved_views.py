@@ -1,5 +1,7 @@
 """Saved views of the site's lists: filters, order and columns under a name, own or shared."""
 
+import re
+from collections.abc import Iterable, Sequence
 from urllib.parse import urlencode
 
 from django.db import transaction
@@ -12,6 +14,8 @@ from identity.services import audit
 
 # Of one person and list: more than anybody reads.
 MOST = 30
+# Letters of the shortest word that can name somebody.
+_LEAST = 3
 
 
 class TooManyViews(ApiError):
@@ -58,6 +62,33 @@ def delete(user: User, view_id: int) -> None:
         row.delete()
 
 
+def forget(client_id: int, told: Sequence[str]) -> None:
+    """Delete what a client's people, or the platform's staff, kept under or for words of a
+    customer who is erased: their name, addresses and ids."""
+    rows = SavedView.objects.filter(Q(user__client=client_id) | Q(user__client=None))
+    for row in rows:
+        values = [(name, one) for name, many in QueryDict(row.query).lists() for one in many]
+        searched = [one for name, one in values if name == "q" or "@" in one]
+        if mentions(row.name, searched, told):
+            row.delete()
+
+
+def mentions(name: str, searched: Iterable[str], told: Sequence[str]) -> bool:
+    """Whether a name holds what a customer is called, or a word of it, or a search finds them.
+
+    Words of less than three letters name nobody. Rather one too many: it is made again in a minute.
+    """
+    called = [text.casefold() for text in told if len(text) >= _LEAST]
+    words = {word for text in called for word in text.split() if len(word) >= _LEAST}
+    sought = [text.casefold() for text in searched if len(text) >= _LEAST]
+    texts = [name.casefold(), *sought]
+    return (
+        any(one in text for one in called for text in texts)
+        or any(text in one for one in called for text in sought)
+        or any(words & set(re.findall(r"\w+", text)) for text in texts)
+    )
+
+
 def _may_delete(row: SavedView, user: User) -> bool:
     """One's own; owners and admins also what their colleagues share."""
     rules = user.is_superuser or user.is_admin
@@ -72,7 +103,8 @@ def _kept(query: str) -> str:
 
 
 def _record(row: SavedView, what: str, *, by: User) -> None:
-    """What colleagues see changes; one's own views are nobody else's business."""
-    if row.is_shared and by.client_id:
+    """What colleagues see changes; one's own views are nobody else's business. Without the name:
+    it may be a customer's."""
+    if row.is_shared:
         audit.record(by.client_id, f"saved_view.{what}", by=by, subject=f"saved_view:{row.pk}",
-                     changes={"name": row.name, "page": row.page})  # fmt: skip
+                     changes={"page": row.page})  # fmt: skip

@@ -1,6 +1,7 @@
 """The site's own pages: sign-in for everybody, where each role lands, one's own password."""
 
 import functools
+from collections import Counter
 from typing import Any
 
 from django import forms
@@ -305,12 +306,13 @@ class Site(UnfoldAdminSite):
         """Whether the reader looks as somebody else, and so can change nothing."""
         return viewing.is_viewing(request)
 
-    def record_export(self, request: HttpRequest, noun: str, rows: int) -> None:
-        """Record that rows of a list leave as a file; the platform's own have no client's log."""
-        user, chosen = request.user, navigation.chosen_client(request)
+    def record_export(self, request: HttpRequest, noun: str, rows: Counter[int | None]) -> None:
+        """Record that rows of a list leave as a file: in the log of each client whose they are."""
+        user = request.user
         assert isinstance(user, User), "the site admits people alone"
-        if client_id := user.client_id or chosen:
-            audit.record_export(client_id, noun, by=user, rows=rows)
+        # The list of nobody's rows was taken along too.
+        for client_id, count in (rows or {user.client_id: 0}).items():
+            audit.record_export(client_id, noun, by=user, rows=count)
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         if request.method == "GET" and self.has_permission(request):

@@ -1,8 +1,12 @@
 """Questions of ad-hoc reports that a client has saved under a name."""
 
+from collections.abc import Sequence
+
+from django.db import transaction
 from django.db.models import QuerySet
 
 from identity.models import Client, User
+from identity.services import audit, saved_views
 from reports.models import SavedReport
 
 MOST = 50
@@ -19,10 +23,28 @@ def save(client: Client, name: str, question: dict[str, list[str]], *, by: User)
     if not rows.filter(name=name).exists() and rows.count() >= MOST:
         return False
     told = {"question": question, "created_by": by}
-    rows.update_or_create(client=client, name=name, defaults=told)
+    with transaction.atomic():
+        row, _ = rows.update_or_create(client=client, name=name, defaults=told)
+        _record(row, "saved", by=by)
     return True
 
 
-def delete(client: Client, pk: int) -> None:
+def delete(client: Client, pk: int, *, by: User) -> None:
     """Delete a saved question of the client."""
-    SavedReport.objects.for_client(client).filter(pk=pk).delete()
+    with transaction.atomic():
+        row = SavedReport.objects.for_client(client).select_for_update().filter(pk=pk).first()
+        if row is not None:
+            _record(row, "deleted", by=by)
+            row.delete()
+
+
+def forget(client_id: int, told: Sequence[str]) -> None:
+    """Delete what was saved under or for words of a customer who is erased."""
+    for row in SavedReport.objects.filter(client_id=client_id):
+        if saved_views.mentions(row.name, [str(row.question.get("q", ""))], told):
+            row.delete()
+
+
+def _record(row: SavedReport, what: str, *, by: User) -> None:
+    """Without name and question: they may be a customer's."""
+    audit.record(row.client_id, f"saved_report.{what}", by=by, subject=f"saved_report:{row.pk}")

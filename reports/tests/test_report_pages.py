@@ -9,7 +9,7 @@ from django.utils import timezone
 from bots.testing import make_bot
 from chatplatform.testing.browser import PHONE, violations
 from chats.testing import make_chat
-from identity.models import Role, User
+from identity.models import AuditEvent, Role, User
 from identity.testing import make_person, sign_in
 from reports.models import Export, SavedReport, WarningMute
 from reports.testing import rows_of_csv
@@ -109,8 +109,13 @@ def test_questions_are_saved_under_a_name(ann, cara, october):
         assert other.post(f"{ADHOC}save/", {"delete": pk}).status_code == 302
     assert SavedReport.objects.count() == 1
     assert not entered(cara).get(ADHOC).context["saved"]
-    browser.post(f"{ADHOC}save/", {"delete": pk})
+    assert browser.post(f"{ADHOC}save/", {"delete": pk}).status_code == 302
     assert SavedReport.objects.count() == 0
+    recorded = AuditEvent.objects.filter(action__startswith="saved_report.").order_by("pk")
+    assert [(row.action, row.subject, row.user, row.changes) for row in recorded] == [
+        (f"saved_report.{what}", f"saved_report:{pk}", ann.user, {})
+        for what in ("saved", "saved", "deleted")
+    ]
 
 
 def test_what_cannot_be_asked_is_refused_in_words(ann, cara, bot):

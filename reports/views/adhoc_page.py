@@ -103,7 +103,7 @@ def save(request: HttpRequest) -> HttpResponse:
     if user.role == "viewer":
         messages.error(request, "Viewers save nothing.")
     elif request.POST.get("delete", "").isdecimal():
-        saved_reports.delete(client, int(request.POST["delete"][:18]))
+        saved_reports.delete(client, int(request.POST["delete"][:18]), by=user)
     elif not 1 <= len(name) <= 80:
         messages.error(request, "A name has 1 to 80 characters.")
     elif not saved_reports.save(client, name, asked, by=user):

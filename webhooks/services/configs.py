@@ -55,8 +55,9 @@ def create(client: Client, body: webhook_shapes.WebhookConfigRequest, *, by: Use
             client=client, secret=signatures.new_secret(), **_columns(body)
         )
         audit.record(
-            client.pk, "webhook.created", by=by, subject=_subject(config), changes={"url": body.url}
-        )
+            client.pk, "webhook.created", by=by, subject=_subject(config),
+            changes={"url": _without_query(body.url)},
+        )  # fmt: skip
     config.refresh_from_db(fields=["created_at"])
     return config
 

@@ -33,6 +33,16 @@ def test_the_secret_is_shown_once(ann):
     assert (audited.user, audited.changes) == (ann.user, {"url": PUBLIC})
 
 
+def test_the_audit_log_holds_no_token_of_the_receiver(ann):
+    """It stands in the query."""
+    made = ann.post(PATH, {"url": f"{PUBLIC}?token=quokka"})
+    assert made.json()["url"] == f"{PUBLIC}?token=quokka"
+    changed = ann.put(f"{PATH}/{made.json()['id']}", {"url": f"{PUBLIC}?token=numbat"})
+    assert changed.status_code == 200
+    rows = AuditEvent.objects.filter(action__startswith="webhook.").order_by("pk")
+    assert [row.changes["url"] for row in rows] == [PUBLIC, [PUBLIC, PUBLIC]]
+
+
 def test_the_secret_is_stored_encrypted_and_bound_to_its_row(ann, client_a, make_endpoint):
     secret = ann.post(PATH, {"url": PUBLIC}).json()["secret"]
     with connection.cursor() as cursor:

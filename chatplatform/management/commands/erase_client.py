@@ -70,6 +70,8 @@ def _erase(client: Client, alias: str) -> int:
         callbacks, items = client_rows.callbacks(client)
         callbacks.using(alias).update(body=b"")
         items.using(alias).delete()
+        # First, since they are found by the accounts and people.
+        client_rows.jobs_without_client(client).using(alias).delete()
         found = [rows.using(alias) for _, rows in client_rows.of_client(client)]
         erased = sum(rows._raw_delete(alias) for rows in found)
         cursor.execute("SET LOCAL chatplatform.changes_audit_log = 'off'")

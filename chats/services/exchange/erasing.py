@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from django.db import transaction
 from django.db.models import Q, TextField
@@ -17,11 +17,18 @@ from chats.services.desk import customer_records
 from chats.services.exchange import retention
 from identity.auth import Principal
 from identity.models import AuditEvent, Client
-from identity.services import audit
+from identity.services import audit, saved_views
 from webhooks.services import events
 
 _UNFINISHED = (ErasureStatus.QUEUED, ErasureStatus.RUNNING)
 _ENDED = (JobState.DONE, JobState.DEAD, JobState.CANCELLED)
+# Given the client's id and what the customer is called; higher apps add theirs.
+_forgetters: list[Callable[[int, Sequence[str]], None]] = [saved_views.forget]
+
+
+def also_forget(forget: Callable[[int, Sequence[str]], None]) -> None:
+    """Called once by a higher app, when the apps are loaded: what it keeps goes too."""
+    _forgetters.append(forget)
 
 
 def ask(caller: Principal, customer_id: int) -> CustomerErasure:
@@ -88,7 +95,10 @@ def _finish(erasure: CustomerErasure, customer: Customer | None) -> None:
     if customer is not None:
         named = (customer.name, customer.email, customer.phone, customer.external_id)
         told = [text for text in named if text]
-        _forget_jobs(erasure.client_id, [*told, *channel_hooks.sender().forget(customer)])
+        told += channel_hooks.sender().forget(customer)
+        _forget_jobs(erasure.client_id, told)
+        for forget in _forgetters:
+            forget(erasure.client_id, told)
         events.delete_about_customers(erasure.client_id, _numbers(customer))
         # Reports as files may name the customer; they are made again in a minute.
         jobs.enqueue("reports.delete_exports", client_id=erasure.client_id,
