@@ -14,7 +14,7 @@ from chatplatform.testing.web_process import web
 from chatplatform.tests.test_bodies import FORM, exchange
 from chatplatform.web import bodies
 from chatplatform.web.bodies import Room
-from chats.testing import visit
+from chats.testing import make_chat, visit
 
 LONG = "Content-Length: 90000000"
 HALF = b"a" * 1_200_000
@@ -51,7 +51,7 @@ def send_whole(port, lines, *more):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_large_body_needs_a_visitor_and_a_place(page, server, chat, visitor, tmp_path):
+def test_a_large_body_needs_a_visitor_and_a_place(server, bot, visitor, tmp_path):
     nobodys = [line for line in visitor if not line.startswith("Visitor-Token")]
     with web(DATA_DIR=str(tmp_path), TRUSTED_PROXIES="127.0.0.1/32") as port, ExitStack() as held:
         # Nobody waits for the rest of what they may not send.
@@ -70,7 +70,7 @@ def test_a_large_body_needs_a_visitor_and_a_place(page, server, chat, visitor, t
         assert b"connection: close\r\n" in answer.lower()
         # Meanwhile others have places, and the client's server needs none.
         assert send_whole(port, visitor, FROM_ELSEWHERE) == (200, None)
-        assert send_whole(port, request_of(server, chat)) == (200, None)
+        assert send_whole(port, request_of(server, make_chat(bot))) == (200, None)
         for connection in begun:
             connection.close()
         # A place is free again when its body has broken off.
