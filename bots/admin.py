@@ -24,8 +24,7 @@ from bots.shapes.web_url import PageCounts
 from chatplatform.admin import ReadOnlyInline, TenantAdmin, asks_first, button, each, in_use, viewer
 from chatplatform.templatetags.site_words import say
 from chatplatform.web.waiting import calls_out
-from identity.models import ApiKey, KeyScope, User
-from identity.services import api_keys
+from identity.models import ApiKey, KeyScope
 
 # Registers its page.
 __all__ = ["language_models"]

@@ -103,10 +103,10 @@ class AdminOnly(Middleware):
 
     def __init__(self, get_response: GetResponse) -> None:
         super().__init__(get_response)
-        self.admin_chain = get_response
+        self.admin_chain: GetResponse = get_response
         for name in reversed(settings.ADMIN_MIDDLEWARE):
             self.admin_chain = import_string(name)(self.admin_chain)
-        self.admin_chain = convert_exception_to_response(self.admin_chain)
+        self.admin_chain = cast("GetResponse", convert_exception_to_response(self.admin_chain))
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if not request.path_info.startswith("/admin"):

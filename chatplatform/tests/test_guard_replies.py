@@ -29,7 +29,7 @@ def codes_of(code: CodeType) -> Iterator[CodeType]:
             yield from codes_of(constant)
 
 
-def names_in(function: FunctionType) -> set[str]:
+def names_in(function: Any) -> set[str]:
     return {name for code in codes_of(function.__code__) for name in code.co_names}
 
 
@@ -57,7 +57,7 @@ def named_by(function: FunctionType, owner: type | None) -> Iterator[tuple[Any, 
             yield unwrapped, of
 
 
-def makes_a_reply(function: FunctionType) -> bool:
+def makes_a_reply(function: Any) -> bool:
     """Whether it makes the job itself, or calls the database's function that does."""
     names = names_in(function)
     constants = {each for code in codes_of(function.__code__) for each in code.co_consts}
