@@ -111,7 +111,7 @@ def test_the_chart_runs_every_process(tmp_path):
     names = {part.name for part in parts(Config("127.0.0.1", 8000, tmp_path))}
     assert {name for kind, name in made if kind == "Deployment"} == {f"chat-{n}" for n in names}
     assert {kind for kind, _ in made} == {
-        "ConfigMap", "Deployment", "Ingress", "Job", "PodDisruptionBudget", "Service",
+        "ConfigMap", "CronJob", "Deployment", "Ingress", "Job", "PodDisruptionBudget", "Service",
     }  # fmt: skip
     owners = {"secretRef": {"name": "chatplatform-owner"}}
     for (kind, name), manifest in made.items():
@@ -127,6 +127,21 @@ def test_the_chart_leaves_out_what_is_not_wanted():
     assert not [kind for kind, _ in made if kind == "Ingress"]
     assert "ports" not in container(made["Deployment", "chat-relay"])
     assert len(container(made["Job", "chat-migrate"])["envFrom"]) == 2
+
+
+def test_a_broken_audit_log_holds_up_no_deploy():
+    made = rendered()
+    purges = made["CronJob", "chat-purge-audit"]["spec"]["jobTemplate"]
+    assert container(purges)["command"] == ["python", "manage.py", "purge_audit"]
+    assert {"secretRef": {"name": "chatplatform-owner"}} in container(purges)["envFrom"]
+    assert container(made["Job", "chat-migrate"])["command"] == [
+        "python", "manage.py", "migrate", "--noinput",
+    ]  # fmt: skip
+    assert [len(commands) for name, commands in units().items() if "purge" in str(commands)] == [1]
+    script = compose("docker-compose.yml")["migrate"]["command"][-1].replace("$$", "$")
+    for failing, code in (("purge_audit", 0), ("migrate", 1), ("collectstatic", 1)):
+        fake = f'python() {{ test "$2" != {failing}; }}\n'
+        assert subprocess.run(["sh", "-c", fake + script], check=False).returncode == code, failing
 
 
 class Loader(yaml.SafeLoader):
@@ -197,6 +212,7 @@ def test_workers_are_the_same_everywhere(tmp_path):
 def test_systemd_takes_the_units(tmp_path):
     assert set(units()) == {
         "web", "worker", "worker-webhook", "worker-bulk", "beat", "relay", "migrate",
+        "purge-audit",
     }  # fmt: skip
     if which("systemd-analyze") is None:
         pytest.skip("systemd is not installed")

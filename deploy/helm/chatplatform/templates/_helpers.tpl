@@ -43,3 +43,32 @@ seccompProfile: {type: RuntimeDefault}
 - {name: data, emptyDir: {}}
 - {name: tmp, emptyDir: {}}
 {{- end }}
+
+{{- /* The pod of a command that works as the owner of the tables: root, name, command. */}}
+{{- define "chatplatform.ownersPod" -}}
+metadata:
+  labels:
+    {{- include "chatplatform.selector" .root | nindent 4 }}
+    app.kubernetes.io/component: {{ .name }}
+spec:
+  automountServiceAccountToken: false
+  restartPolicy: Never
+  securityContext: {fsGroup: 10001}
+  {{- with .root.Values.image.pullSecrets }}
+  imagePullSecrets: {{- toYaml . | nindent 4 }}
+  {{- end }}
+  containers:
+    - name: {{ .name }}
+      image: {{ include "chatplatform.image" .root }}
+      imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+      command: [python, manage.py, {{ .command }}]
+      env: {{- include "chatplatform.environment" .root | nindent 8 }}
+      envFrom:
+        {{- include "chatplatform.settings" .root | nindent 8 }}
+        {{- with .root.Values.ownerSecretName }}
+        - secretRef: {name: {{ . }}}
+        {{- end }}
+      securityContext: {{- include "chatplatform.containerSecurity" .root | nindent 8 }}
+      volumeMounts: {{- include "chatplatform.mounts" .root | nindent 8 }}
+  volumes: {{- include "chatplatform.volumes" .root | nindent 4 }}
+{{- end }}
