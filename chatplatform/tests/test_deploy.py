@@ -187,6 +187,21 @@ def units():
     return found
 
 
+def test_a_host_of_systemd_migrates_only_when_it_is_told_to():
+    folder = DEPLOY / "systemd"
+    web = (folder / "chatplatform-web.service").read_text()
+    assert re.findall("^ExecStartPre=.*(manage.py .*)", web, re.M) == [
+        "manage.py collectstatic --noinput"
+    ]
+    assert "--host ${HOST} " in web
+    assert "Environment=HOST=127.0.0.1\n" in web
+    for path in folder.iterdir():
+        assert not re.search("^(Wants|Requires)=.*migrate", path.read_text(), re.M), path.name
+        reads_owner = "/etc/chatplatform/owner" in path.read_text()
+        owners = {"chatplatform-migrate.service", "chatplatform-purge-audit.service"}
+        assert reads_owner == (path.name in owners)
+
+
 def worker_options(command):
     """Pool, size and queues of a worker's command."""
     words = [word.strip('"') for word in command.split()]
