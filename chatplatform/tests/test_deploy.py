@@ -129,6 +129,57 @@ def test_the_chart_leaves_out_what_is_not_wanted():
     assert len(container(made["Job", "chat-migrate"])["envFrom"]) == 2
 
 
+def test_a_rollback_takes_the_settings_back():
+    made = rendered(settings={"ALLOWED_HOSTS": "chat.test"})
+    own, hook = made["ConfigMap", "chat-environment"], made["ConfigMap", "chat-migrate"]
+    assert own["data"] == hook["data"]
+    assert own["data"]["ALLOWED_HOSTS"] == "chat.test"
+    # Helm takes back what is no hook.
+    assert "annotations" not in own["metadata"]
+    assert "pre-upgrade" in hook["metadata"]["annotations"]["helm.sh/hook"]
+    for (kind, name), manifest in made.items():
+        read = re.findall("'configMapRef': {'name': '(.*?)'}", str(manifest))
+        assert set(read) <= {"chat-migrate" if kind == "Job" else "chat-environment"}, name
+        assert read or kind not in {"CronJob", "Deployment", "Job"}
+
+
+def told(tmp_path, alert, series):
+    """What an alert says when it fires for a series."""
+    test = {
+        "rule_files": [str(DEPLOY / "prometheus" / "alerts.yml")],
+        "evaluation_interval": "15s",
+        "tests": [{
+            "interval": "15s",
+            "input_series": [{"series": name, "values": values} for name, values in series.items()],
+            "alert_rule_test": [{"eval_time": "10m", "alertname": alert, "exp_alerts": []}],
+        }],
+    }  # fmt: skip
+    (tmp_path / "test.yml").write_text(yaml.safe_dump(test))
+    done = subprocess.run(
+        ["promtool", "test", "rules", str(tmp_path / "test.yml")],
+        capture_output=True, text=True, check=False, timeout=100,
+    )  # fmt: skip
+    return done.stdout + done.stderr
+
+
+@pytest.mark.skipif(which("promtool") is None, reason="promtool is not installed")
+def test_alerts_fire_for_what_they_say(tmp_path):
+    def said(alert, **series):
+        named = {f"chatplatform_{name}": values for name, values in series.items()}
+        return told(tmp_path, alert, named)
+
+    away = said("DatabaseIsAway", database_up="0x60")
+    assert "The database does not answer." in away
+    assert "No relay reports" in said("DatabaseIsAway", broker_up="1x60")
+    assert "SUCCESS" in said("DatabaseIsAway", database_up="1x60")
+    for queue, seconds, fires in (
+        ("reply", 100, False), ("reply", 130, True), ("unknown", 130, True),
+        ("train", 3500, False), ("train", 3700, True), ("export", 3500, False),
+    ):  # fmt: skip
+        name = f'job_oldest_seconds{{queue="{queue}"}}'
+        assert ("SUCCESS" not in said("JobsWait", **{name: f"{seconds}x60"})) == fires, queue
+
+
 def test_a_broken_audit_log_holds_up_no_deploy():
     made = rendered()
     purges = made["CronJob", "chat-purge-audit"]["spec"]["jobTemplate"]

@@ -29,8 +29,14 @@ seccompProfile: {type: RuntimeDefault}
 - {name: OMP_NUM_THREADS, value: "1"}
 {{- end }}
 
+{{- define "chatplatform.settingsData" -}}
+{{- range $name, $value := .Values.settings }}
+{{ $name }}: {{ $value | quote }}
+{{- end }}
+{{- end }}
+
 {{- define "chatplatform.settings" -}}
-- configMapRef: {name: {{ .Release.Name }}-settings}
+- configMapRef: {name: {{ .Release.Name }}-environment}
 - secretRef: {name: {{ .Values.secretName }}}
 {{- end }}
 
@@ -44,7 +50,8 @@ seccompProfile: {type: RuntimeDefault}
 - {name: tmp, emptyDir: {}}
 {{- end }}
 
-{{- /* The pod of a command that works as the owner of the tables: root, name, command. */}}
+{{- /* The pod of a command that works as the owner of the tables: root, name, command, and the
+ConfigMap with its settings. */}}
 {{- define "chatplatform.ownersPod" -}}
 metadata:
   labels:
@@ -64,7 +71,8 @@ spec:
       command: [python, manage.py, {{ .command }}]
       env: {{- include "chatplatform.environment" .root | nindent 8 }}
       envFrom:
-        {{- include "chatplatform.settings" .root | nindent 8 }}
+        - configMapRef: {name: {{ .root.Release.Name }}-{{ .settings }}}
+        - secretRef: {name: {{ .root.Values.secretName }}}
         {{- with .root.Values.ownerSecretName }}
         - secretRef: {name: {{ . }}}
         {{- end }}
