@@ -253,26 +253,77 @@ def test_a_host_of_systemd_migrates_only_when_it_is_told_to():
         assert reads_owner == (path.name in owners)
 
 
-def worker_options(command):
-    """Pool, size and queues of a worker's command."""
-    words = [word.strip('"') for word in command.split()]
-    return tuple(words[words.index(option) + 1] for option in ("--pool", "--concurrency", "-Q"))
+def essence(command):
+    """The words of a command without what may differ: how Python is found, nice, paths, addresses,
+    and how long a web worker may take to stop."""
+    words = " ".join(command).replace("%%h", "%h").split()
+    words = words[
+        next(n for n, word in enumerate(words) if re.search("granian|celery|relay", word)) :
+    ]
+    for option in ("--host", "--port", "--workers-kill-timeout", "--schedule"):
+        if option in words:
+            del words[words.index(option) + 1]
+    return sorted(words)
 
 
-def test_workers_are_the_same_everywhere(tmp_path):
-    started = parts(Config("127.0.0.1", 8000, tmp_path))
-    expected = {
-        part.name: worker_options(" ".join(part.command))
-        for part in started
-        if "-Q" in part.command
+def unit(name):
+    """The settings of a systemd unit's service; those that stand there twice as one list."""
+    text = (DEPLOY / "systemd" / f"chatplatform-{name}.service").read_text()
+    found = {}
+    for key, value in re.findall(r"^(\w+)=(.*)", text.replace("\\\n", " "), re.M):
+        found.setdefault(key, []).append(value)
+    return found
+
+
+def told_by(part):
+    """The environment of a process that every deployment sets alike."""
+    return {
+        name: part.environ[name]
+        for name in ("TRACES_NAME", "REMAP_SIGTERM")
+        if name in part.environ
     }
-    assert len(expected) == 3
-    values = yaml.safe_load((DEPLOY / "helm" / "chatplatform" / "values.yaml").read_text())
-    containers, systemd = compose("docker-compose.yml"), units()
-    for name, options in expected.items():
-        assert worker_options(" ".join(values["processes"][name]["command"])) == options
-        assert worker_options(" ".join(containers[name]["command"])) == options
-        assert worker_options(systemd[name][0]) == options
+
+
+def test_processes_are_the_same_everywhere(tmp_path):
+    started = parts(Config("127.0.0.1", 8000, tmp_path, metrics_port=9100))
+    made, containers = rendered(), compose("docker-compose.yml")
+    apart = compose("docker-compose.hosts.yml")
+    # The web container runs what its image does.
+    image = (settings.BASE_DIR / "Dockerfile").read_text().rpartition("CMD ")[2].replace("\\\n", "")
+    containers["web"]["command"] = json.loads(image)
+    for part in started:
+        pod, own, service = (
+            made["Deployment", f"chat-{part.name}"],
+            unit(part.name),
+            containers[part.name],
+        )
+        commands = [container(pod)["command"], own["ExecStart"], service["command"]]
+        if part.name == "web":
+            commands.append(apart["web"]["command"][-1].replace("\\\n", "").split("exec ")[1:])
+        for command in commands:
+            assert essence(command) == essence(part.command), (part.name, command)
+
+        environments = [
+            {entry["name"]: entry["value"] for entry in container(pod)["env"]},
+            dict(line.split("=", 1) for line in own["Environment"]),
+            service["environment"],
+        ]
+        for environment in environments:
+            same = {name: environment[name] for name in told_by(part)}
+            assert same == told_by(part), part.name
+            assert ("REMAP_SIGTERM" in environment) == ("REMAP_SIGTERM" in part.environ), part.name
+        assert environments[1]["METRICS_PORT"] == part.environ["METRICS_PORT"]
+        assert apart[part.name]["ports"][0].split(":")[-2:] == [
+            part.environ["METRICS_PORT"] + "}",
+            "9100",
+        ]
+
+        (stop,) = map(int, own["TimeoutStopSec"])
+        before_it = 5 if part.name == "web" else 0  # preStop
+        assert pod["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] == stop + before_it
+        assert int(service["stop_grace_period"].rstrip("s")) >= stop >= part.patience
+        nice = part.command[2:3] if part.command[0] == "nice" else []
+        assert own.get("Nice", []) == nice, part.name
 
 
 def test_systemd_takes_the_units(tmp_path):
