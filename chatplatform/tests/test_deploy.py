@@ -23,6 +23,7 @@ with Chart.load(sys.argv[1]) as chart:
     print(json.dumps(chart.render(values=json.loads(sys.argv[2]), name="chat")))
 """
 DEPLOY = settings.BASE_DIR / "deploy"
+PARTS = ("web", "worker", "worker-webhook", "worker-bulk", "beat", "relay")
 RUNBOOK = "docs/operations.md#"
 
 
@@ -80,11 +81,30 @@ def test_prometheus_scrapes_every_process_of_a_host(tmp_path):
     assert scraped == {part.name: part.environ["METRICS_PORT"] for part in started}
 
 
-def test_prometheus_takes_the_files():
+def test_prometheus_takes_the_files(tmp_path):
     if which("promtool") is None:
         pytest.skip("promtool is not installed")
-    folder = DEPLOY / "prometheus"
-    subprocess.run(["promtool", "check", "config", "prometheus.yml"], cwd=folder, check=True)
+    for path in (DEPLOY / "prometheus").iterdir():
+        # Debian's is built without this.
+        text = path.read_text().replace(
+            "kubernetes_sd_configs: [{role: pod}]", "static_configs: []"
+        )
+        (tmp_path / path.name).write_text(text)
+    for name in ("prometheus.yml", "kubernetes.yml"):
+        subprocess.run(["promtool", "check", "config", name], cwd=tmp_path, check=True)
+
+
+def test_prometheus_finds_every_pod():
+    config = yaml.safe_load((DEPLOY / "prometheus" / "kubernetes.yml").read_text())
+    (scrape,) = config["scrape_configs"]
+    wanted = scrape["relabel_configs"][0]["regex"].split(";")
+    assert scrape["job_name"] == "chatplatform"
+    for (kind, name), manifest in rendered().items():
+        if kind == "Deployment":
+            labels = manifest["spec"]["template"]["metadata"]["labels"]
+            ports = [port["name"] for port in container(manifest)["ports"]]
+            assert wanted == [labels["app.kubernetes.io/name"], ports[-1], "Running"], name
+            assert f"chat-{labels['app.kubernetes.io/component']}" == name
 
 
 def rendered(**values):
@@ -167,6 +187,17 @@ def test_alerts_fire_for_what_they_say(tmp_path):
     def said(alert, **series):
         named = {f"chatplatform_{name}": values for name, values in series.items()}
         return told(tmp_path, alert, named)
+
+    def gone(tmp_path, **up):
+        series = {f'up{{job="chatplatform", part="{part}"}}': "1x60" for part in PARTS} | up
+        return told(tmp_path, "ProcessGone", series)
+
+    assert "SUCCESS" in gone(tmp_path)
+    for part in PARTS:
+        with_instance = f'up{{job="chatplatform", part="{part}", instance="b:9100"}}'
+        assert f"{part} at b:9100 does not answer." in gone(tmp_path, **{with_instance: "0x60"})
+        missing = f'up{{job="chatplatform", part="{part}"}}'
+        assert f"{part} does not answer." in gone(tmp_path, **{missing: "_x60"})
 
     away = said("DatabaseIsAway", database_up="0x60")
     assert "The database does not answer." in away
