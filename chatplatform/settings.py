@@ -165,7 +165,7 @@ if not _owner and env.str("DATABASE_OWNER_PASSWORD", default=""):
 if _owner:  # Owns the tables; only `migrate` needs it. Without it one role does both.
     DATABASES["owner"] = environ.Env.db_url_config(_owner)  # type: ignore[no-untyped-call]
 _replica = env.str("DATABASE_REPLICA_URL", default="")
-if _replica:  # Reports and exports are read from it while it is at most so many seconds behind.
+if _replica:  # Reports are read from it while it is at most so many seconds behind.
     DATABASES["replica"] = environ.Env.db_url_config(_replica)  # type: ignore[no-untyped-call]
 REPLICA_MAX_LAG_SECONDS = env.float("REPLICA_MAX_LAG_SECONDS", default=30)
 # A host that is gone says nothing. After 20 seconds without a sign both ends of a connection know:

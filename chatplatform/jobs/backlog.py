@@ -18,10 +18,16 @@ WHERE state IN ('queued', 'running') GROUP BY name, state
 UNION ALL
 SELECT name, state, count(*) FROM chatplatform_job WHERE state = 'dead' GROUP BY name, state
 """
-_OLDEST = f"""
-SELECT name, extract(epoch FROM statement_timestamp() - min(due_at))::float8
+# Those that the relay may dispatch: no job that waits for an older one of its ordering key.
+_WAITING = f"""
+SELECT name, count(*), extract(epoch FROM statement_timestamp() - min(due_at))::float8
 FROM chatplatform_job j
-WHERE state = 'queued' AND due_at <= statement_timestamp() AND {MAY_RUN} GROUP BY name
+WHERE state = 'queued' AND due_at <= statement_timestamp() AND {MAY_RUN}
+  AND (ordering_key IS NULL OR id IN (
+       SELECT min(o.id) FROM chatplatform_job o
+       WHERE o.state IN ('queued', 'running') AND o.ordering_key IS NOT NULL
+       GROUP BY o.ordering_key))
+GROUP BY name
 """
 # PostgreSQL shows the state of another role's connections to nobody.
 _CONNECTIONS = """
@@ -48,15 +54,21 @@ def read() -> Readings:
             yield Reading(metrics.REPLICA_LAG, lag)
 
 
+def waiting(cursor: Any) -> dict[str, tuple[int, float]]:
+    """Of each queue: how many due jobs could run now, and for how long the oldest has waited."""
+    found = {str(job.queue): (0, 0.0) for job in declared.values()}
+    cursor.execute(_WAITING)
+    for name, count, seconds in cursor.fetchall():
+        before, oldest = found.get(queue_of(name), (0, 0.0))
+        found[queue_of(name)] = before + count, max(oldest, seconds)
+    return found
+
+
 def _jobs(cursor: Any) -> Iterator[Reading]:
     cursor.execute(_JOBS)
     for name, state, count in cursor.fetchall():
         yield Reading(metrics.JOBS, count, (queue_of(name), name, state))
-    oldest = dict.fromkeys(sorted({str(job.queue) for job in declared.values()}), 0.0)
-    cursor.execute(_OLDEST)
-    for name, seconds in cursor.fetchall():
-        oldest[queue_of(name)] = max(oldest.get(queue_of(name), 0.0), seconds)
-    for queue, seconds in oldest.items():
+    for queue, (_, seconds) in sorted(waiting(cursor).items()):
         yield Reading(metrics.JOB_OLDEST, seconds, (queue,))
 
 

@@ -95,7 +95,10 @@ DELIVERY_SECONDS = Metric(
 # Read by the relay when it is asked.
 JOBS = Metric("read", "jobs", "Jobs that wait, run or are dead.", "queue", "name", "state")
 JOB_OLDEST = Metric(
-    "read", "job_oldest_seconds", "For how long the oldest due job has waited.", "queue"
+    "read",
+    "job_oldest_seconds",
+    "For how long the oldest job that could run now has waited.",
+    "queue",
 )
 DELIVERIES = Metric("read", "deliveries_waiting", "Deliveries that are due or under way.")
 DELIVERY_OLDEST = Metric(

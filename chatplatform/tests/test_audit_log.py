@@ -285,6 +285,8 @@ def test_a_chain_that_does_not_fit_is_not_removed(old, ann, cara, capsys):
     with pytest.raises(CommandError, match="1 chains do not fit"):
         call_command("purge_audit")
     assert "Nothing of this client was removed." in capsys.readouterr().err
+    call_command("set_up")  # it holds up no start
+    assert "1 chains do not fit" in capsys.readouterr().err
     assert len(logged(ann.client)) == 6
     assert logged(cara.client) == []
 

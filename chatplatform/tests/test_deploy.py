@@ -23,6 +23,7 @@ with Chart.load(sys.argv[1]) as chart:
     print(json.dumps(chart.render(values=json.loads(sys.argv[2]), name="chat")))
 """
 DEPLOY = settings.BASE_DIR / "deploy"
+PARTS = ("web", "worker", "worker-webhook", "worker-bulk", "beat", "relay")
 RUNBOOK = "docs/operations.md#"
 
 
@@ -80,11 +81,30 @@ def test_prometheus_scrapes_every_process_of_a_host(tmp_path):
     assert scraped == {part.name: part.environ["METRICS_PORT"] for part in started}
 
 
-def test_prometheus_takes_the_files():
+def test_prometheus_takes_the_files(tmp_path):
     if which("promtool") is None:
         pytest.skip("promtool is not installed")
-    folder = DEPLOY / "prometheus"
-    subprocess.run(["promtool", "check", "config", "prometheus.yml"], cwd=folder, check=True)
+    for path in (DEPLOY / "prometheus").iterdir():
+        # Debian's is built without this.
+        text = path.read_text().replace(
+            "kubernetes_sd_configs: [{role: pod}]", "static_configs: []"
+        )
+        (tmp_path / path.name).write_text(text)
+    for name in ("prometheus.yml", "kubernetes.yml"):
+        subprocess.run(["promtool", "check", "config", name], cwd=tmp_path, check=True)
+
+
+def test_prometheus_finds_every_pod():
+    config = yaml.safe_load((DEPLOY / "prometheus" / "kubernetes.yml").read_text())
+    (scrape,) = config["scrape_configs"]
+    wanted = scrape["relabel_configs"][0]["regex"].split(";")
+    assert scrape["job_name"] == "chatplatform"
+    for (kind, name), manifest in rendered().items():
+        if kind == "Deployment":
+            labels = manifest["spec"]["template"]["metadata"]["labels"]
+            ports = [port["name"] for port in container(manifest)["ports"]]
+            assert wanted == [labels["app.kubernetes.io/name"], ports[-1], "Running"], name
+            assert f"chat-{labels['app.kubernetes.io/component']}" == name
 
 
 def rendered(**values):
@@ -111,7 +131,7 @@ def test_the_chart_runs_every_process(tmp_path):
     names = {part.name for part in parts(Config("127.0.0.1", 8000, tmp_path))}
     assert {name for kind, name in made if kind == "Deployment"} == {f"chat-{n}" for n in names}
     assert {kind for kind, _ in made} == {
-        "ConfigMap", "Deployment", "Ingress", "Job", "PodDisruptionBudget", "Service",
+        "ConfigMap", "CronJob", "Deployment", "Ingress", "Job", "PodDisruptionBudget", "Service",
     }  # fmt: skip
     owners = {"secretRef": {"name": "chatplatform-owner"}}
     for (kind, name), manifest in made.items():
@@ -127,6 +147,83 @@ def test_the_chart_leaves_out_what_is_not_wanted():
     assert not [kind for kind, _ in made if kind == "Ingress"]
     assert "ports" not in container(made["Deployment", "chat-relay"])
     assert len(container(made["Job", "chat-migrate"])["envFrom"]) == 2
+
+
+def test_a_rollback_takes_the_settings_back():
+    made = rendered(settings={"ALLOWED_HOSTS": "chat.test"})
+    own, hook = made["ConfigMap", "chat-environment"], made["ConfigMap", "chat-migrate"]
+    assert own["data"] == hook["data"]
+    assert own["data"]["ALLOWED_HOSTS"] == "chat.test"
+    # Helm takes back what is no hook.
+    assert "annotations" not in own["metadata"]
+    assert "pre-upgrade" in hook["metadata"]["annotations"]["helm.sh/hook"]
+    for (kind, name), manifest in made.items():
+        read = re.findall("'configMapRef': {'name': '(.*?)'}", str(manifest))
+        assert set(read) <= {"chat-migrate" if kind == "Job" else "chat-environment"}, name
+        assert read or kind not in {"CronJob", "Deployment", "Job"}
+
+
+def told(tmp_path, alert, series):
+    """What an alert says when it fires for a series."""
+    test = {
+        "rule_files": [str(DEPLOY / "prometheus" / "alerts.yml")],
+        "evaluation_interval": "15s",
+        "tests": [{
+            "interval": "15s",
+            "input_series": [{"series": name, "values": values} for name, values in series.items()],
+            "alert_rule_test": [{"eval_time": "10m", "alertname": alert, "exp_alerts": []}],
+        }],
+    }  # fmt: skip
+    (tmp_path / "test.yml").write_text(yaml.safe_dump(test))
+    done = subprocess.run(
+        ["promtool", "test", "rules", str(tmp_path / "test.yml")],
+        capture_output=True, text=True, check=False, timeout=100,
+    )  # fmt: skip
+    return done.stdout + done.stderr
+
+
+@pytest.mark.skipif(which("promtool") is None, reason="promtool is not installed")
+def test_alerts_fire_for_what_they_say(tmp_path):
+    def said(alert, **series):
+        named = {f"chatplatform_{name}": values for name, values in series.items()}
+        return told(tmp_path, alert, named)
+
+    def gone(tmp_path, **up):
+        series = {f'up{{job="chatplatform", part="{part}"}}': "1x60" for part in PARTS} | up
+        return told(tmp_path, "ProcessGone", series)
+
+    assert "SUCCESS" in gone(tmp_path)
+    for part in PARTS:
+        with_instance = f'up{{job="chatplatform", part="{part}", instance="b:9100"}}'
+        assert f"{part} at b:9100 does not answer." in gone(tmp_path, **{with_instance: "0x60"})
+        missing = f'up{{job="chatplatform", part="{part}"}}'
+        assert f"{part} does not answer." in gone(tmp_path, **{missing: "_x60"})
+
+    away = said("DatabaseIsAway", database_up="0x60")
+    assert "The database does not answer." in away
+    assert "No relay reports" in said("DatabaseIsAway", broker_up="1x60")
+    assert "SUCCESS" in said("DatabaseIsAway", database_up="1x60")
+    for queue, seconds, fires in (
+        ("reply", 100, False), ("reply", 130, True), ("unknown", 130, True),
+        ("train", 3500, False), ("train", 3700, True), ("export", 3500, False),
+    ):  # fmt: skip
+        name = f'job_oldest_seconds{{queue="{queue}"}}'
+        assert ("SUCCESS" not in said("JobsWait", **{name: f"{seconds}x60"})) == fires, queue
+
+
+def test_a_broken_audit_log_holds_up_no_deploy():
+    made = rendered()
+    purges = made["CronJob", "chat-purge-audit"]["spec"]["jobTemplate"]
+    assert container(purges)["command"] == ["python", "manage.py", "purge_audit"]
+    assert {"secretRef": {"name": "chatplatform-owner"}} in container(purges)["envFrom"]
+    assert container(made["Job", "chat-migrate"])["command"] == [
+        "python", "manage.py", "migrate", "--noinput",
+    ]  # fmt: skip
+    assert [len(commands) for name, commands in units().items() if "purge" in str(commands)] == [1]
+    script = compose("docker-compose.yml")["migrate"]["command"][-1].replace("$$", "$")
+    for failing, code in (("purge_audit", 0), ("migrate", 1), ("collectstatic", 1)):
+        fake = f'python() {{ test "$2" != {failing}; }}\n'
+        assert subprocess.run(["sh", "-c", fake + script], check=False).returncode == code, failing
 
 
 class Loader(yaml.SafeLoader):
@@ -172,31 +269,98 @@ def units():
     return found
 
 
-def worker_options(command):
-    """Pool, size and queues of a worker's command."""
-    words = [word.strip('"') for word in command.split()]
-    return tuple(words[words.index(option) + 1] for option in ("--pool", "--concurrency", "-Q"))
+def test_a_host_of_systemd_migrates_only_when_it_is_told_to():
+    folder = DEPLOY / "systemd"
+    web = (folder / "chatplatform-web.service").read_text()
+    assert re.findall("^ExecStartPre=.*(manage.py .*)", web, re.M) == [
+        "manage.py collectstatic --noinput"
+    ]
+    assert "--host ${HOST} " in web
+    assert "Environment=HOST=127.0.0.1\n" in web
+    for path in folder.iterdir():
+        assert not re.search("^(Wants|Requires)=.*migrate", path.read_text(), re.M), path.name
+        reads_owner = "/etc/chatplatform/owner" in path.read_text()
+        owners = {"chatplatform-migrate.service", "chatplatform-purge-audit.service"}
+        assert reads_owner == (path.name in owners)
 
 
-def test_workers_are_the_same_everywhere(tmp_path):
-    started = parts(Config("127.0.0.1", 8000, tmp_path))
-    expected = {
-        part.name: worker_options(" ".join(part.command))
-        for part in started
-        if "-Q" in part.command
+def essence(command):
+    """The words of a command without what may differ: how Python is found, nice, paths, addresses,
+    and how long a web worker may take to stop."""
+    words = " ".join(command).replace("%%h", "%h").split()
+    words = words[
+        next(n for n, word in enumerate(words) if re.search("granian|celery|relay", word)) :
+    ]
+    for option in ("--host", "--port", "--workers-kill-timeout", "--schedule"):
+        if option in words:
+            del words[words.index(option) + 1]
+    return sorted(words)
+
+
+def unit(name):
+    """The settings of a systemd unit's service; those that stand there twice as one list."""
+    text = (DEPLOY / "systemd" / f"chatplatform-{name}.service").read_text()
+    found = {}
+    for key, value in re.findall(r"^(\w+)=(.*)", text.replace("\\\n", " "), re.M):
+        found.setdefault(key, []).append(value)
+    return found
+
+
+def told_by(part):
+    """The environment of a process that every deployment sets alike."""
+    return {
+        name: part.environ[name]
+        for name in ("TRACES_NAME", "REMAP_SIGTERM")
+        if name in part.environ
     }
-    assert len(expected) == 3
-    values = yaml.safe_load((DEPLOY / "helm" / "chatplatform" / "values.yaml").read_text())
-    containers, systemd = compose("docker-compose.yml"), units()
-    for name, options in expected.items():
-        assert worker_options(" ".join(values["processes"][name]["command"])) == options
-        assert worker_options(" ".join(containers[name]["command"])) == options
-        assert worker_options(systemd[name][0]) == options
+
+
+def test_processes_are_the_same_everywhere(tmp_path):
+    started = parts(Config("127.0.0.1", 8000, tmp_path, metrics_port=9100))
+    made, containers = rendered(), compose("docker-compose.yml")
+    apart = compose("docker-compose.hosts.yml")
+    # The web container runs what its image does.
+    image = (settings.BASE_DIR / "Dockerfile").read_text().rpartition("CMD ")[2].replace("\\\n", "")
+    containers["web"]["command"] = json.loads(image)
+    for part in started:
+        pod, own, service = (
+            made["Deployment", f"chat-{part.name}"],
+            unit(part.name),
+            containers[part.name],
+        )
+        commands = [container(pod)["command"], own["ExecStart"], service["command"]]
+        if part.name == "web":
+            commands.append(apart["web"]["command"][-1].replace("\\\n", "").split("exec ")[1:])
+        for command in commands:
+            assert essence(command) == essence(part.command), (part.name, command)
+
+        environments = [
+            {entry["name"]: entry["value"] for entry in container(pod)["env"]},
+            dict(line.split("=", 1) for line in own["Environment"]),
+            service["environment"],
+        ]
+        for environment in environments:
+            same = {name: environment[name] for name in told_by(part)}
+            assert same == told_by(part), part.name
+            assert ("REMAP_SIGTERM" in environment) == ("REMAP_SIGTERM" in part.environ), part.name
+        assert environments[1]["METRICS_PORT"] == part.environ["METRICS_PORT"]
+        assert apart[part.name]["ports"][0].split(":")[-2:] == [
+            part.environ["METRICS_PORT"] + "}",
+            "9100",
+        ]
+
+        (stop,) = map(int, own["TimeoutStopSec"])
+        before_it = 5 if part.name == "web" else 0  # preStop
+        assert pod["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] == stop + before_it
+        assert int(service["stop_grace_period"].rstrip("s")) >= stop >= part.patience
+        nice = part.command[2:3] if part.command[0] == "nice" else []
+        assert own.get("Nice", []) == nice, part.name
 
 
 def test_systemd_takes_the_units(tmp_path):
     assert set(units()) == {
         "web", "worker", "worker-webhook", "worker-bulk", "beat", "relay", "migrate",
+        "purge-audit",
     }  # fmt: skip
     if which("systemd-analyze") is None:
         pytest.skip("systemd is not installed")

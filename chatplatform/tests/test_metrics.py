@@ -1,6 +1,7 @@
 """Metrics: counts of every process of a group, on a port of their own."""
 
 import http.client
+import json
 import os
 import signal
 import subprocess
@@ -8,11 +9,13 @@ import sys
 import urllib.error
 import urllib.request
 from contextlib import closing, contextmanager
+from datetime import timedelta
 
 import pytest
 from celery import Celery
 from django.conf import settings as django_settings
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from chatplatform import jobs
 from chatplatform.jobs import backlog, relay
@@ -20,6 +23,7 @@ from chatplatform.local.data_dir import make_data_dir
 from chatplatform.local.processes import free_port
 from chatplatform.local.valkey import Valkey
 from chatplatform.models import Job, JobState
+from chatplatform.observing import metrics
 from chatplatform.observing.slots import Slots
 from chatplatform.testing import run_jobs
 from chatplatform.testing.scraping import scrape_until
@@ -170,6 +174,52 @@ def test_the_backlog_is_read(ann):
     assert found["database_up", ()] == found["broker_up", ()] == 1
     assert found["database_connections", ("active",)] >= 1
     assert found["database_connection_limit", ()] > 1
+
+
+def test_a_job_that_waits_for_an_older_one_of_its_key_is_not_late(work, nobody):
+    def late(**values):
+        due = timezone.now() - timedelta(minutes=10)
+        return Job.objects.create(name=WORK, due_at=due, **values)
+
+    def oldest():
+        rows = [row for row in backlog.read() if row.metric is metrics.JOB_OLDEST]
+        (found,) = [row.value for row in rows if row.labels == ("reply",)]
+        parts = {part["name"]: part for part in nobody.get("/health").json()["parts"]}
+        return round(found / 60), parts["jobs"]["detail"]
+
+    first = Job.objects.create(
+        name=WORK, ordering_key="a", state=JobState.RUNNING, lease_until=timezone.now()
+    )
+    late(ordering_key="a")
+    assert oldest() == (0, "0 jobs wait")
+    # The first one is to be tried again, and not yet.
+    Job.objects.filter(pk=first.pk).update(
+        state=JobState.QUEUED, due_at=timezone.now() + timedelta(hours=1)
+    )
+    assert oldest() == (0, "0 jobs wait")
+    first.delete()
+    assert oldest() == (10, "1 jobs of reply wait, the oldest for 600 s")
+    late()
+    assert oldest() == (10, "2 jobs of reply wait, the oldest for 600 s")
+
+
+def test_training_may_wait_for_an_hour():
+    def finding(port, minutes):
+        due = timezone.now() - timedelta(minutes=minutes)
+        Job.objects.update_or_create(name=NAME, defaults={"due_at": due})
+        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+            connection.request("GET", "/health")
+            parts = json.load(connection.getresponse())["parts"]
+        wait_until_idle(port)
+        (part,) = [part for part in parts if part["name"] == "jobs"]
+        return part["status"], part["detail"]
+
+    # A process of its own: it has not declared any job when it is asked.
+    with web() as port:
+        assert finding(port, 50) == ("ok", "1 jobs wait")
+        status, detail = finding(port, 70)
+        assert status == "failed"
+        assert detail.startswith("1 jobs of train wait, the oldest for 420")
 
 
 def test_a_broker_that_is_away_is_a_reading(settings):

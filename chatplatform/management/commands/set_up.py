@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 from django.db.migrations.executor import MigrationExecutor
 
@@ -23,7 +23,11 @@ class Command(BaseCommand):
         # The lines of migrations that are new here: the first start takes some seconds for them.
         is_current = not _new_migrations()
         call_command("migrate", interactive=False, verbosity=0 if is_current else 1)
-        call_command("purge_audit", verbosity=0, stdout=self.stdout)
+        try:
+            call_command("purge_audit", verbosity=0, stdout=self.stdout)
+        except CommandError as exc:
+            # What is wrong with the audit log keeps nobody from starting.
+            self.stderr.write(str(exc))
         settings.STATIC_ROOT.mkdir(exist_ok=True)
         # With DEBUG they are served from where they are.
         if not settings.DEVELOPMENT:
