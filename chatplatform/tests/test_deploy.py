@@ -262,7 +262,7 @@ def test_what_reads_reports_is_told_of_the_replica():
 
 def units():
     """The command of each systemd unit, as one line."""
-    found = {}
+    found: dict[str, list[str]] = {}
     for path in sorted((DEPLOY / "systemd").glob("chatplatform-*.service")):
         text = path.read_text().replace("\\\n", " ")
         found[path.stem.removeprefix("chatplatform-")] = re.findall("^ExecStart=(.*)", text, re.M)
@@ -300,7 +300,7 @@ def essence(command):
 def unit(name):
     """The settings of a systemd unit's service; those that stand there twice as one list."""
     text = (DEPLOY / "systemd" / f"chatplatform-{name}.service").read_text()
-    found = {}
+    found: dict[str, list[str]] = {}
     for key, value in re.findall(r"^(\w+)=(.*)", text.replace("\\\n", " "), re.M):
         found.setdefault(key, []).append(value)
     return found
