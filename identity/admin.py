@@ -154,7 +154,7 @@ class UserForm(ShapeForm):
                 own = {name: data[name] for name in _OWN_FIELDS}
                 users.update(person, self.check(UserDto, own), by=by)
             if not person.client:
-                users.set_staff_disabled(person.pk, is_disabled=is_disabled)
+                users.set_staff_disabled(person.pk, is_disabled=is_disabled, by=by)
                 return
             rights = {"role": data["role"], "can_train": data["can_train"]}
             users.set_role(person.client, user_id=person.pk, **rights, by=by)

@@ -80,8 +80,7 @@ def begin(user: User) -> None:
     ).update(last_login=timezone.now())
     if not is_unchanged:
         raise tokens.InvalidGrant("Incorrect username or password")
-    if user.client_id:
-        audit.record(user.client_id, "user.signed_in", by=user, subject=f"user:{user.pk}")
+    audit.record(user.client_id, "user.signed_in", by=user, subject=f"user:{user.pk}")
 
 
 def check_code(user: User, code: str, *, address: str) -> None:
@@ -124,5 +123,5 @@ def _is_right(user: User | None, password: str, *, admits_staff: bool) -> bool:
 
 def _audit_lock(attempt: Attempt, user: User | None) -> None:
     """Once for each lock, so that guessing does not fill the log."""
-    if attempts.reaches_limit(attempt) and user and user.client_id:
+    if attempts.reaches_limit(attempt) and user:
         audit.record(user.client_id, "user.locked", by=None, subject=f"user:{user.pk}")

@@ -51,8 +51,7 @@ def set_encoded(user: User, encoded: str, *, by: User) -> None:
     user.save(update_fields=["password", "token_version"])
     tokens.revoke_all(user)
     PasswordReset.objects.filter(user=user, used_at=None).delete()
-    if user.client_id:
-        audit.record(user.client_id, "user.password_set", by=by, subject=f"user:{user.pk}")
+    audit.record(user.client_id, "user.password_set", by=by, subject=f"user:{user.pk}")
     mails.send_to(user, "password_changed")
 
 

@@ -148,5 +148,4 @@ def _hashes(user: User, codes: list[str]) -> list[str]:
 
 
 def _record(user: User, action: str, *, by: User, changes: dict[str, int] | None = None) -> None:
-    if user.client_id:
-        audit.record(user.client_id, action, by=by, subject=f"user:{user.pk}", changes=changes)
+    audit.record(user.client_id, action, by=by, subject=f"user:{user.pk}", changes=changes)

@@ -96,8 +96,7 @@ def access_token(request: HttpRequest, user: User) -> str:
 def end(request: HttpRequest, user: User) -> None:
     """Sign a person out of this browser."""
     with transaction.atomic():
-        if user.client_id:
-            audit.record(user.client_id, "user.signed_out", by=user, subject=f"user:{user.pk}")
+        audit.record(user.client_id, "user.signed_out", by=user, subject=f"user:{user.pk}")
         logout(request)
 
 
@@ -147,7 +146,7 @@ def end_own(user: User, sign_in: str) -> bool:
             for key in keys
             if hash_secret(key) == sign_in
         ) or any(tokens.revoke_family(family) for family in families if str(family) == sign_in)
-        if ended and user.client_id:
+        if ended:
             audit.record(user.client_id, "user.signed_out", by=user, subject=f"user:{user.pk}")
     return ended
 

@@ -139,17 +139,20 @@ def make_staff(*, email: str, password: str) -> User:
     encoded = passwords.encode(password)
     with transaction.atomic():
         user = User.objects.select_for_update().filter(email=email.lower()).first()
+        if user and user.client_id:
+            raise EmailTaken
         if user is None:
             user = User.objects.create_superuser(email, full_name="Platform staff")
-        if user.client_id:
-            raise EmailTaken
+            audit.record(None, "user.created", by=None, subject=_subject(user))
+        elif user.is_disabled:
+            audit.record(None, "user.enabled", by=None, subject=_subject(user))
         User.objects.filter(pk=user.pk).update(is_disabled=False, is_superuser=True)
         second_factor.remove(user, by=user)
         passwords.set_encoded(user, encoded, by=user)
     return user
 
 
-def set_staff_disabled(user_id: int, *, is_disabled: bool) -> None:
+def set_staff_disabled(user_id: int, *, is_disabled: bool, by: User) -> None:
     """Disable or enable one of the platform's staff; 409 `last_staff` for the last one."""
     with transaction.atomic():
         rows = User.objects.filter(client=None).order_by("pk").select_for_update(no_key=True)
@@ -161,6 +164,8 @@ def set_staff_disabled(user_id: int, *, is_disabled: bool) -> None:
             user.is_disabled = is_disabled
             _save(user, "is_disabled")
             tokens.revoke_all(user)
+            action = "user.disabled" if is_disabled else "user.enabled"
+            audit.record(None, action, by=by, subject=_subject(user))
 
 
 def update_own(user: User, body: OwnUser) -> User:
@@ -223,8 +228,7 @@ def sign_out_everywhere(person: User, *, by: User) -> None:
     with transaction.atomic():
         user = _lock_anybody(person, by=by)
         _end_sign_ins(user)
-        if user.client_id:
-            audit.record(user.client_id, "user.sign_ins_ended", by=by, subject=_subject(user))
+        audit.record(user.client_id, "user.sign_ins_ended", by=by, subject=_subject(user))
 
 
 def unlock(person: User, *, by: User) -> None:
@@ -233,8 +237,7 @@ def unlock(person: User, *, by: User) -> None:
         user = _lock_anybody(person, by=by)
         attempts.forget(AttemptKind.SIGN_IN, account=user.email)
         attempts.forget(AttemptKind.CODE, account=f"{user.pk}")
-        if user.client_id:
-            audit.record(user.client_id, "user.unlocked", by=by, subject=_subject(user))
+        audit.record(user.client_id, "user.unlocked", by=by, subject=_subject(user))
 
 
 def invite_again(person: User, *, by: User) -> None:
@@ -313,9 +316,8 @@ def _update(user: User, changes: dict[str, Any], *, by: User) -> None:
     for name, value in changes.items():
         setattr(user, name, value)
     user.save(update_fields=list(changes))
-    if user.client_id:
-        audit.record(user.client_id, "user.updated", by=by, subject=_subject(user),
-                     changes={"fields": sorted(changes)})  # fmt: skip
+    audit.record(user.client_id, "user.updated", by=by, subject=_subject(user),
+                 changes={"fields": sorted(changes)})  # fmt: skip
 
 
 def _release_chats(user: User) -> None:
