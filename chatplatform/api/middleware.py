@@ -106,7 +106,8 @@ class AdminOnly(Middleware):
         self.admin_chain = get_response
         for name in reversed(settings.ADMIN_MIDDLEWARE):
             self.admin_chain = import_string(name)(self.admin_chain)
-        self.admin_chain = convert_exception_to_response(self.admin_chain)
+        # Out of the middleware's own step nobody else would render what it raises.
+        self.admin_chain = cast(GetResponse, convert_exception_to_response(self.admin_chain))
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if not request.path_info.startswith("/admin"):
