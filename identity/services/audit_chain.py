@@ -1,4 +1,4 @@
-"""The chain of hashes over each client's audit log, its anchors, and what breaks them."""
+"""The hash chains of the audit logs, of each client and the platform, and what breaks them."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,6 +8,7 @@ from django.db import connections
 
 from chatplatform.crypto import CryptoError
 from identity.models import AuditAnchor
+from identity.services.audit import PLATFORM
 
 _BROKEN = """
 SELECT link.client_id, link.event_id, event.id IS NULL, link.previous IS NULL
@@ -51,10 +52,14 @@ def faults(client_id: int | None = None, *, using: str = "default") -> Iterator[
         for of, event_id, is_gone, is_first in cursor.fetchall():
             before = "an anchor before it is missing" if is_first else "the link before it"
             what = "is gone" if is_gone else f"was changed, or {before}"
-            yield f"Audit row {event_id} of client {of} {what}."
+            yield f"Audit row {event_id} of {_owner(of)} {what}."
         cursor.execute(_UNLINKED, {"client": client_id})
         for of, event_id in cursor.fetchall():
-            yield f"Audit row {event_id} of client {of} is not in the chain."
+            yield f"Audit row {event_id} of {_owner(of)} is not in the chain."
+
+
+def _owner(client_id: int) -> str:
+    return f"client {client_id}" if client_id != PLATFORM else "the platform"
 
 
 def _anchor_faults(client_id: int | None, using: str) -> Iterator[str]:
@@ -70,7 +75,7 @@ def _anchor_faults(client_id: int | None, using: str) -> Iterator[str]:
         except CryptoError:
             fits = False
         if not fits:
-            month = f"{anchor.month:%Y-%m} of client {anchor.client_id}"
+            month = f"{anchor.month:%Y-%m} of {_owner(anchor.client_id)}"
             yield f"The anchor of {month} was changed, or the one before it is missing."
         before = anchor
 

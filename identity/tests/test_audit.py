@@ -1,6 +1,7 @@
 """The audit log: what is recorded, and that it is append-only."""
 
 import pytest
+from django.core.management import call_command
 from django.db import connection, transaction
 from django.db.utils import IntegrityError
 from django.test import Client as Browser
@@ -103,3 +104,26 @@ def test_staff_can_only_read_it(site, ann):
     assert site.get("/admin/identity/auditevent/add/").status_code == 403
     assert site.post(f"/admin/identity/auditevent/{pk}/change/", {}).status_code == 403
     assert site.post(f"/admin/identity/auditevent/{pk}/delete/", {"post": "yes"}).status_code == 403
+
+
+def test_what_the_platforms_staff_do_stands_in_the_platforms_own_log(ann, db):
+    eve = User.objects.create_superuser("eve@staff.example", PASSWORD, full_name="Eve")
+    max_ = User.objects.create_superuser("max@staff.example", PASSWORD, full_name="Max")
+    browser = Browser()
+    browser.post("/admin/login/", {"username": eve.email, "password": PASSWORD})
+    page = f"/admin/identity/user/{max_.pk}/change/"
+    form = {"email": max_.email, "full_name": "Max", "role": max_.role, "language": max_.language}
+    assert browser.post(page, form | {"is_disabled": "on"}).status_code == 302
+    assert browser.post(page, form).status_code == 302
+    browser.post("/admin/logout/")
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # rows are chained at the end
+    call_command("check_audit")
+    recorded = AuditEvent.objects.filter(client_id=audit.PLATFORM).order_by("pk")
+    assert [(event.action, event.user, event.subject) for event in recorded] == [
+        ("user.signed_in", eve, f"user:{eve.pk}"),
+        ("user.disabled", eve, f"user:{max_.pk}"),
+        ("user.enabled", eve, f"user:{max_.pk}"),
+        ("user.signed_out", eve, f"user:{eve.pk}"),
+    ]
+    assert not ann.get("/identity/audit").json()["items"], "no client reads it"
