@@ -1,6 +1,5 @@
 """Callbacks come in: checked, stored as they are, answered; then a job for each account."""
 
-import hashlib
 import logging
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -19,6 +18,7 @@ from channels_app.providers import PROVIDERS, Provider
 from channels_app.providers.events import FromCustomer, Item, Unsupported
 from channels_app.providers.items import parse
 from channels_app.services import connections, inbound
+from channels_app.services.inbound_order import inbound_key
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError, Forbidden
 from chatplatform.crypto import constant_time_equal
@@ -68,7 +68,7 @@ def receive(provider: Provider, headers: Mapping[str, str], raw: bytes) -> None:
             jobs.enqueue(
                 "channels_app.process_callback", client_id=None,
                 # Items of one account in the order in which they came.
-                ordering_key=ordering_key(channel, account_id),
+                ordering_key=inbound_key(channel, account_id),
                 callback_id=callback.pk, account_id=account_id,
             )  # fmt: skip
 
@@ -112,7 +112,7 @@ def process(callback_id: int, account_id: str) -> None:
         for user_id in sorted(waiting):
             jobs.enqueue(
                 "channels_app.process_customer", client_id=None,
-                ordering_key=ordering_key(callback.channel, account_id, user_id),
+                ordering_key=inbound_key(callback.channel, account_id, user_id),
                 callback_id=callback.pk, account_id=account_id, user_id=user_id,
             )  # fmt: skip
 
@@ -163,7 +163,7 @@ def _begin(
 def _customers_behind(channel: str, account_id: str, todo: Sequence[_Numbered]) -> set[str]:
     """The customers who have earlier items that are still to be processed."""
     keys = {
-        ordering_key(channel, account_id, user_id): user_id
+        inbound_key(channel, account_id, user_id): user_id
         for user_id in {_user_of(item) for _, item in todo}
     }
     rows = Job.objects.filter(ordering_key__in=keys, state__in=[JobState.QUEUED, JobState.RUNNING])
@@ -173,14 +173,6 @@ def _customers_behind(channel: str, account_id: str, todo: Sequence[_Numbered]) 
 def _user_of(item: Item) -> str:
     """The customer who is concerned; empty for an item of the account itself."""
     return item.user_id if isinstance(item, FromCustomer) else ""
-
-
-def ordering_key(channel: str, account_id: str, user_id: str | None = None) -> str:
-    """What keeps the items of an account in order, or those of one customer there."""
-    if user_id is None:
-        return f"inbound:{channel}:{account_id}"[:80]
-    named = hashlib.sha256(f"{account_id}:{user_id}".encode()).hexdigest()[:40]
-    return f"inbound:{channel}:{named}"
 
 
 def _log(callback: InboundCallback, position: int, error: Exception) -> None:

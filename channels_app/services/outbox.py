@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from django.db.models import BooleanField
 from django.db.models.expressions import RawSQL
 
-from channels_app.models import CustomerIdentity, InboundCallback
-from channels_app.services.callbacks import ordering_key as inbound_key
+from channels_app.models import LIVE, ChannelConnection, CustomerIdentity, InboundCallback
+from channels_app.services.inbound_order import inbound_key
 from chatplatform.jobs import enqueue
 from chatplatform.models import Job, JobState
 from chats.models import Conversation, Customer, Message
@@ -76,7 +76,10 @@ def forget(customer: Customer) -> Sequence[str]:
         if user_id
     }
     # They have no client, and another one's customer may have the same id at another account.
-    keys = [inbound_key(*one) for one in found]
+    accounts = ChannelConnection.objects.filter(account_id__in=[one[1] for one in found])
+    elsewhere = accounts.filter(status__in=LIVE).exclude(client_id=customer.client_id)
+    gone = set(elsewhere.values_list("channel", "account_id"))  # connected by another client since
+    keys = [inbound_key(*one) for one in found if one[:2] not in gone]
     jobs = Job.objects.filter(name="channels_app.process_customer", ordering_key__in=keys)
     jobs.exclude(state=JobState.RUNNING).delete()
     ids = {(channel, user_id) for channel, _, user_id in found}

@@ -131,6 +131,14 @@ def count(quotas: Sequence[Quota]) -> Allowance:
     return Allowance(standings or _count_here(quotas))
 
 
+def give_back(quotas: Sequence[Quota]) -> None:
+    """Count a request for nothing that came to nothing; while Valkey is away it stays counted."""
+    if quotas:
+        _in_valkey(lambda client: _windows().give_back(client, quotas), None)
+
+
+# A window that has ended is not begun anew.
+_GIVE_BACK = "if redis.call('exists', KEYS[1]) == 1 then redis.call('decrby', KEYS[1], ARGV[1]) end"
 _in_valkey = valkey.BestEffort("requests are counted in each process alone")
 
 
@@ -152,6 +160,12 @@ class _Windows(RedisStorage):
                     pipeline.decrby(self._keys(quota)[1], quota.cost)
                 pipeline.execute()
         return standings
+
+    def give_back(self, client: redis.Redis, quotas: Sequence[Quota]) -> None:
+        with client.pipeline(transaction=False) as pipeline:
+            for quota in quotas:
+                pipeline.eval(_GIVE_BACK, 1, self._keys(quota)[1], quota.cost)
+            pipeline.execute()
 
     def _run(self, quotas: Sequence[Quota]) -> list[Standing]:
         acquire, look = self.lua_acquire_sliding_window.sha, self.lua_sliding_window.sha

@@ -14,7 +14,7 @@ from chatplatform import valkey
 
 log = logging.getLogger(__name__)
 EVERY_SECONDS = 5.0
-EXPIRES_SECONDS = 20
+EXPIRES_SECONDS = 60
 
 
 class Heartbeat:

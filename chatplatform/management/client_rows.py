@@ -12,7 +12,7 @@ from django.db import models
 from django.db.models.fields.json import KT
 from django.db.models.functions import Lower
 
-from channels_app.models import ChannelConnection, InboundCallback, InboundItem
+from channels_app.models import LIVE, ChannelConnection, InboundCallback, InboundItem
 from chatplatform.models import Job, JobState
 from identity.models import Client, User
 
@@ -100,22 +100,32 @@ def _steps(model: type[models.Model]) -> int:
 def jobs_without_client(client: Client) -> models.QuerySet[Job]:
     """Jobs that were enqueued before it was known whose they are: their arguments name one of the
     client's accounts, or the address of one of its people."""
-    accounts = ChannelConnection.objects.filter(client=client).exclude(account_id="")
     people = User.objects.filter(client=client)
     rows = Job.objects.filter(client_id=None)
     rows = rows.alias(account=KT("args__account_id"), address=Lower(KT("args__email")))
-    return rows.filter(
-        models.Q(account__in=accounts.values("account_id"))
-        | models.Q(address__in=people.values(lower=Lower("email")))
+    named = models.Q(address__in=people.values(lower=Lower("email")))
+    for channel, account_id in _accounts(client).values_list("channel", "account_id"):
+        # Two channels may give the same number.
+        named |= models.Q(account=account_id, ordering_key__startswith=f"inbound:{channel}:")
+    return rows.filter(named)
+
+
+def _accounts(client: Client) -> models.QuerySet[ChannelConnection]:
+    """The client's accounts at messaging providers, without those that are another's by now."""
+    elsewhere = ChannelConnection.objects.exclude(client=client).filter(
+        status__in=LIVE,
+        channel=models.OuterRef("channel"),
+        account_id=models.OuterRef("account_id"),
     )
+    own = ChannelConnection.objects.filter(client=client).exclude(account_id="")
+    return own.exclude(models.Exists(elsewhere))
 
 
 def callbacks(
     client: Client,
 ) -> tuple[models.QuerySet[InboundCallback], models.QuerySet[InboundItem]]:
     """What messaging providers sent to the client's accounts; other clients' may be in it."""
-    accounts = ChannelConnection.objects.filter(client=client).exclude(account_id="")
-    items = InboundItem.objects.filter(account_id__in=accounts.values("account_id"))
+    items = InboundItem.objects.filter(account_id__in=_accounts(client).values("account_id"))
     return InboundCallback.objects.filter(pk__in=items.values("callback_id")), items
 
 

@@ -9,7 +9,9 @@ from django.core.files.base import ContentFile
 from django.core.management import CommandError, call_command
 from django.db.utils import IntegrityError
 
-from channels_app.models import InboundCallback, InboundItem
+from bots.models import Bot
+from channels_app.models import ChannelConnection, InboundCallback, InboundItem
+from channels_app.services.inbound_order import inbound_key
 from chatplatform import jobs
 from chatplatform.models import Job
 from chatplatform.tests.test_erasing import found
@@ -50,6 +52,7 @@ def filled(word):
         outcome="processed",
     )  # fmt: skip
     jobs.enqueue("channels_app.process_customer", client_id=None,
+            ordering_key=inbound_key("socialnet", word, f"{word} 1"),
             callback_id=callback.pk, account_id=word, user_id=f"{word} 1")  # fmt: skip
     passwords.request_reset(email=person.email, address="192.0.2.1")
     sign_in_providers.ask_link(email=person.email.upper(), address="192.0.2.2")
@@ -76,6 +79,21 @@ def test_nothing_of_an_erased_client_is_found(client, capsys):
     assert "fit their chains" in capsys.readouterr().out
     with pytest.raises(IntegrityError, match="append-only"):
         AuditEvent.objects.filter(client=client).update(action="x")
+
+
+def test_an_account_that_is_anothers_by_now_keeps_its_jobs(client):
+    account = ChannelConnection.objects.filter(client=client, account_id=WORD)[0]
+    account.status = "disconnected"
+    account.save()
+    ChannelConnection.objects.create(
+        client=Client.objects.exclude(pk=client.pk)[0], bot=Bot.objects.exclude(client=client)[0],
+        channel=account.channel, account_id=WORD, status="connected",
+    )  # fmt: skip
+    waiting = Job.objects.filter(name="channels_app.process_customer", args__account_id=WORD)
+    assert waiting.count() == 1
+    Client.objects.filter(pk=client.pk).update(is_disabled=True)
+    call_command("erase_client", client.code, yes=True)
+    assert waiting.count() == 1
 
 
 def test_another_answer_than_the_code_erases_nothing(client, monkeypatch):

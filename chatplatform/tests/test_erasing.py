@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from bots.models import FunctionCall
 from channels_app.models import CustomerIdentity, InboundCallback
-from channels_app.services import callbacks
+from channels_app.services.inbound_order import inbound_key
 from chatplatform import jobs, valkey
 from chatplatform.models import Job
 from chatplatform.testing import run_before, run_jobs
@@ -93,7 +93,7 @@ def remember(chat, word):
         DeliveryAttempt.objects.create(**own, delivery=sent, number=1, response_excerpt=word)
     jobs.enqueue(  # a message that could not be processed at once, as `callbacks` leaves it
         "channels_app.process_customer", client_id=None,
-        ordering_key=callbacks.ordering_key("socialnet", "1", word),
+        ordering_key=inbound_key("socialnet", "1", word),
         callback_id=1, account_id="1", user_id=word,
     )  # fmt: skip
     Export.objects.create(

@@ -323,12 +323,10 @@ def is_refused(reply):
 
 @pytest.mark.usefixtures("_everyday_limits")
 @pytest.mark.parametrize("of", ["visitor", "address", "key"])
-def test_visitors_send_so_much_in_a_day(
-    page, server, chat, stored_files, monkeypatch, settings, of
-):
+def test_visitors_send_so_much_in_a_day(page, server, chat, stored_files, monkeypatch, of):
     most = 3 * len(PNG) - 1
     if of == "key":
-        settings.PAGE_FILES_BYTES_A_DAY = most
+        monkeypatch.setattr("django.conf.settings.PAGE_FILES_BYTES_A_DAY", most)
     else:
         name = "VISITORS_BYTES" if of == "visitor" else "ADDRESS_BYTES"
         monkeypatch.setattr(rate_limits, name, most)
@@ -397,3 +395,15 @@ def test_a_bot_that_takes_no_files_refuses_them_at_every_door(ann, server, chat,
         server.post(message_path, {**theirs, "sent_at": "2026-01-01T10:00:00Z"}),
     ]
     assert [reply.status_code for reply in taken] == [200, 200, 201, 201]
+
+
+@pytest.mark.usefixtures("_everyday_limits")
+def test_what_is_not_stored_uses_up_no_day(page, monkeypatch):
+    monkeypatch.setattr(rate_limits, "VISITORS_BYTES", 3 * len(PNG) - 1)
+    visitor, own = visit(page)
+    for _ in range(3):
+        reply = send(visitor, own, (b"a.png", PNG), client_message_id="once")
+        assert reply.status_code == 200
+    assert own.messages.count() == 1
+    assert send(visitor, own, (b"b.png", PNG)).status_code == 200
+    assert is_refused(send(visitor, own, (b"c.png", PNG)))

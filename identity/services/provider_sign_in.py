@@ -11,7 +11,7 @@ from typing import Any
 from django.db import transaction
 from pydantic import ValidationError
 
-from chatplatform.api.errors import ApiError, Forbidden
+from chatplatform.api.errors import ApiError, Forbidden, TooManyRequests
 from chatplatform.web.waiting import few_at_once
 from identity.models import AttemptKind, ProviderAccount, Role, SignInProvider, User
 from identity.services import attempts, audit, openid, users
@@ -56,7 +56,7 @@ def start(session: MutableMapping[str, Any], row: SignInProvider, *, address: st
 
 def finish(session: MutableMapping[str, Any], answer: Mapping[str, str]) -> User:
     """Who came back from the provider; 400 if this sign-in did not begin here, or not lately."""
-    row_id, state, nonce, verifier, since = session.pop(_FLOW, ("", "", "", "", 0))
+    row_id, state, nonce, verifier, since = flow = session.pop(_FLOW, ("", "", "", "", 0))
     is_ours = state and hmac.compare_digest(state.encode(), answer.get("state", "").encode())
     if not is_ours or time.time() - since > _FLOW_SECONDS:
         raise ProviderSignInFailed
@@ -72,6 +72,9 @@ def finish(session: MutableMapping[str, Any], answer: Mapping[str, str]) -> User
         with _few(row):
             token = openid.exchange(row, code=answer["code"], verifier=verifier)
             claims = openid.verify(row, token, nonce=nonce)
+    except TooManyRequests:
+        session[_FLOW] = flow  # nothing was sent yet: the same page may be asked for again
+        raise
     except openid.ProviderFault as exc:
         raise _failed(row, exc) from exc
     return _person(row, claims)

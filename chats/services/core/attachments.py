@@ -114,8 +114,8 @@ def stored(files: Sequence[File], *, by: Principal | None = None) -> Iterator[li
         msg = f"At most {settings.MAX_MESSAGE_FILES} files a message."
         raise Invalid.field("body", "files", msg=msg)
     types = [_checked_type(position, file) for position, file in enumerate(files)]
-    if by and by.is_page:
-        _count_bytes(by, sum(file.size or 0 for file in files))
+    size = sum(file.size or 0 for file in files)
+    counted = _count_bytes(by, size) if by and by.is_page else ()
     stored_files: list[StoredFile] = []
     try:
         for file, mime_type in zip(files, types, strict=True):
@@ -129,6 +129,9 @@ def stored(files: Sequence[File], *, by: Principal | None = None) -> Iterator[li
         for stored_file in stored_files:
             if stored_file.id not in attached:
                 _remove(stored_file.name)
+        if not attached:
+            # The store was away, or the message is stored already: no day's quota is used up.
+            rate_limits.give_back(counted)
 
 
 def _remove(name: str) -> None:
@@ -139,8 +142,11 @@ def _remove(name: str) -> None:
         log.warning("%s, which no message got, could not be removed: %s", name, exc)
 
 
-def _count_bytes(caller: Principal, size: int) -> None:
-    """Count what a visitor sends: for them, for the page, and for the page and their address."""
+def _count_bytes(caller: Principal, size: int) -> Sequence[Quota]:
+    """Count what a visitor sends: for them, for the page, and for the page and their address.
+
+    429 if that is too much.
+    """
     assert caller.key
     factor, page = caller.client.rate_limit_factor, str(caller.key.pk)
     holders = (
@@ -154,6 +160,7 @@ def _count_bytes(caller: Principal, size: int) -> None:
     ]
     if refusal := rate_limits.count(quotas).refusal:
         raise refusal
+    return quotas
 
 
 def inert_name(name: str, mime_type: str) -> str:

@@ -10,7 +10,9 @@ export class Refused extends Error {
   /** Whether the same request may be answered later. */
   get mayPass() {
     const codes = ["request_in_flight", "idempotency_key_reused"];
-    return this.status >= 500 || this.status === 429 || codes.includes(this.code);
+    // What a day's files used up is not waited for: the words behind it would wait too.
+    const isSoon = this.status === 429 && !(this.retryAfter > 300);
+    return this.status >= 500 || isSoon || codes.includes(this.code);
   }
 }
 
