@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from contextlib import closing, contextmanager
@@ -29,6 +30,7 @@ from chatplatform.testing import run_jobs
 from chatplatform.testing.scraping import scrape_until
 from chatplatform.testing.web_process import database_url, wait_until_idle, web
 from chatplatform.tests.job_work import NAME as WORK
+from chatplatform.web import health
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NAME = "chatplatform.remove_files"
@@ -176,7 +178,9 @@ def test_the_backlog_is_read(ann):
     assert found["database_connection_limit", ()] > 1
 
 
-def test_a_job_that_waits_for_an_older_one_of_its_key_is_not_late(work, nobody):
+def test_a_job_that_waits_for_an_older_one_of_its_key_is_not_late(work, nobody, monkeypatch):
+    monkeypatch.setattr(health, "KEPT_SECONDS", 0)
+
     def late(**values):
         due = timezone.now() - timedelta(minutes=10)
         return Job.objects.create(name=WORK, due_at=due, **values)
@@ -217,6 +221,7 @@ def test_training_may_wait_for_an_hour():
     # A process of its own: it has not declared any job when it is asked.
     with web() as port:
         assert finding(port, 50) == ("ok", "1 jobs wait")
+        time.sleep(health.KEPT_SECONDS)
         status, detail = finding(port, 70)
         assert status == "failed"
         assert detail.startswith("1 jobs of train wait, the oldest for 420")
