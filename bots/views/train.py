@@ -234,7 +234,13 @@ class QuestionAnswerViewSet(TenantViewSet):
 
 class WebUrlViewSet(TenantViewSet):
     @operation(
-        "AI / train", "Add Web Url", access=TRAINER, status=202, also={409: Error}, waits=True
+        "AI / train",
+        "Add Web Url",
+        access=TRAINER,
+        status=202,
+        also={409: Error},
+        waits=True,
+        is_atomic=True,
     )
     def create(self, bot_id: int, body: WebUrlDto) -> WebUrlDto:
         """Train the bot on a page, on the pages linked from it, or on those of a sitemap.

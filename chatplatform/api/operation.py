@@ -157,8 +157,11 @@ class Operation:
     `also`: further documented statuses. `streams`: the events, by name, of the stream that a 200
     may be. `waits`: the method waits for another server, such as a model or one that resolves
     names, and runs in the pool for that, few at once for one client. `costs_credits`: a reply of
-    the bot may follow, and a page's visitors may make few such requests in a minute. `is_counted`:
-    whether it counts for the limits of requests; not, if a server makes it as often as it must.
+    the bot may follow, and a page's visitors may make few such requests in a minute.
+    `is_atomic`: although it waits, for seconds, what it makes and the stored answer to an
+    `Idempotency-Key` are one transaction: else a repeated request could make a second one.
+    `is_counted`: whether it counts for the limits of requests; not, if a server makes it as often
+    as it must.
     """
 
     tag: str
@@ -175,6 +178,7 @@ class Operation:
     body_is_optional: bool = False
     path_suffix: str = ""
     waits: bool = False
+    is_atomic: bool = False
     costs_credits: bool = False
     is_counted: bool = True
     deprecated: Deprecated | None = None
@@ -234,7 +238,11 @@ def _once(
     if view.principal and view.principal.is_anybody:
         idempotency.ensure_hard_to_guess(http)
     return idempotency.run_once(
-        http, client_id=client_id, caller=caller, run=act, waits=declared.waits
+        http,
+        client_id=client_id,
+        caller=caller,
+        run=act,
+        waits=declared.waits and not declared.is_atomic,
     )
 
 

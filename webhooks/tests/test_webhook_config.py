@@ -7,6 +7,7 @@ import uuid
 import pytest
 from django.db import connection
 
+from chatplatform.api import idempotency
 from chatplatform.crypto import DecryptionFailed
 from chatplatform.testing import at_once, run_jobs
 from chatplatform.testing.blocked_urls import BLOCKED_URLS
@@ -31,6 +32,22 @@ def test_the_secret_is_shown_once(ann):
     assert ann.get("/webhook/configs").json() == {"items": [shown], "next_cursor": None}
     audited = AuditEvent.objects.get(action="webhook.created")
     assert (audited.user, audited.changes) == (ann.user, {"url": PUBLIC})
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_process_that_dies_before_the_answer_is_stored_leaves_no_endpoint(ann, monkeypatch):
+    def die(*_):
+        raise SystemExit
+
+    body, key = {"url": PUBLIC}, {"Idempotency-Key": "one-endpoint"}
+    with monkeypatch.context() as patch:
+        patch.setattr(idempotency, "_store", die)
+        with pytest.raises(SystemExit):
+            ann.post(PATH, body, **key)
+    assert not WebhookConfig.objects.exists()
+    made = [ann.post(PATH, body, **key) for _ in range(2)]
+    assert made[0].json()["secret"] == made[1].json()["secret"]
+    assert WebhookConfig.objects.count() == 1
 
 
 def test_the_audit_log_holds_no_token_of_the_receiver(ann):

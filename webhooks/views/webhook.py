@@ -29,7 +29,13 @@ class ConfigViewSet(TenantViewSet):
         return webhook_shapes.WebhookConfig.from_row(configs.get(self.client, query.config_id))
 
     @operation(
-        "Webhook", "Create Webhook Config", access=ADMIN, status=201, also={409: None}, waits=True
+        "Webhook",
+        "Create Webhook Config",
+        access=ADMIN,
+        status=201,
+        also={409: None},
+        waits=True,
+        is_atomic=True,
     )
     def create(self, body: webhook_shapes.WebhookConfigRequest) -> webhook_shapes.WebhookConfig:
         """Create an endpoint. Only this reply holds its signing secret.
