@@ -83,7 +83,7 @@ def keys(at: Place, count: int, created_by: list[Any] | None = None) -> list[Any
 
 
 def orders(at: Place, count: int) -> list[Any]:
-    return rows(CreditOrder, count, client=at.client, amount=5, reference="INV-{}".format,
+    return rows(CreditOrder, count, client=at.client, amount=5, reference="PO-{}".format,
                 created_by=users(at, count))  # fmt: skip
 
 
