@@ -12,6 +12,7 @@ class Config(AppConfig):
 
         register(checks.limits_in_order, "chatplatform")
         register(checks.payment_secret, "chatplatform")
+        register(checks.egress_purposes, "chatplatform")
         register(checks.deployment, Tags.security)
         register(checks.channels, Tags.security)
         # What is loaded by now stays; the settings stopped the search for garbage until here.

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning
 
 from chatplatform.customer_channels import MESSAGING_CHANNELS
-from chatplatform.egress import TIMEOUT_SECONDS
+from chatplatform.egress import PURPOSES, TIMEOUT_SECONDS
 from chatplatform.signatures import is_secret
 
 _LOCAL = {"*", "localhost", "127.0.0.1", "[::1]"}
@@ -76,6 +76,19 @@ def payment_secret(**_: Any) -> list[CheckMessage]:
     """Whether callbacks of a payment provider can be checked."""
     secret = settings.PAYMENT_WEBHOOK_SECRET
     return [_BAD_PAYMENT_SECRET] if secret and not is_secret(secret) else []
+
+
+def egress_purposes(**_: Any) -> list[CheckMessage]:
+    """Whether EGRESS_ALLOW names purposes that there are: an entry of another opens nothing."""
+    return [
+        Error(
+            f"EGRESS_ALLOW names a purpose that no call has: {entry!r}.",
+            hint=f"The purposes are {', '.join(sorted(PURPOSES))}.",
+            id="chatplatform.E004",
+        )
+        for entry in settings.EGRESS_ALLOW
+        if "=" in entry and entry.strip().rpartition("=")[0] not in PURPOSES
+    ]
 
 
 def channels(**_: Any) -> list[CheckMessage]:

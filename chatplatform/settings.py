@@ -435,7 +435,8 @@ LLM_API_KEY = env.str("LLM_API_KEY", default="")
 LLM_MODEL = env.str("LLM_MODEL", default="")
 # Seconds that a model has for one answer; then the extractive answer takes its place.
 LLM_DEADLINE_SECONDS = env.float("LLM_DEADLINE_SECONDS", default=45)
-# host:port pairs that the outbound client may reach although they are private.
+# host:port pairs that the outbound client may reach although they are private; `model=host:port`
+# opens one to the calls of that purpose alone (chatplatform.egress.PURPOSES).
 EGRESS_ALLOW = env.list("EGRESS_ALLOW", default=[])
 # Seconds after which a live feed ends if its reader has lost access.
 FEED_CHECK_SECONDS = env.float("FEED_CHECK_SECONDS", default=30)

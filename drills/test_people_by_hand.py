@@ -378,6 +378,7 @@ def test_a_second_factor_is_asked_for_and_each_code_serves_once(
     page.wait_for_url("**/admin/")
     page.goto("/admin/second-factor/")
     code = f"{totp(base64.b32decode(page.locator('#secret').inner_text())):06}"
+    page.get_by_label("Password").fill(rival["password"])
     page.get_by_role("textbox", name="Code").fill(code)
     page.get_by_role("button", name="Set up").click()
     recovery = page.locator("#recovery-codes li").first.inner_text()

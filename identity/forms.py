@@ -5,10 +5,12 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, gettext_lazy
 
+from chatplatform.api.request_context import current_address
 from chatplatform.forms import ServiceForm
-from identity.models import Client, KeyScope, Role
+from identity.models import Client, KeyScope, Role, User
+from identity.services import attempts, logins
 from identity.services.bot_hooks import bots
 from identity.shapes.clients import MAX_DAILY_CREDITS
 
@@ -16,6 +18,21 @@ from identity.shapes.clients import MAX_DAILY_CREDITS
 # shop fits: 500 quoted replies, or 50 of the dearest that a model writes.
 PAGES_DAILY_CREDITS = 500
 _LIFETIMES = [(0, "Never"), (30, "In 30 days"), (90, "In 90 days"), (365, "In a year")]
+
+
+def check_own_password(user: User, password: str) -> None:
+    """Raise a ValidationError unless this is the password of whoever is signed in.
+
+    A wrong one counts as a failed sign-in: an open session must not serve to guess.
+    """
+    try:
+        known = logins.authenticate(
+            email=user.email, password=password, address=current_address(), admits_staff=True
+        )
+    except (attempts.TooManyAttempts, logins.ProviderRequired) as exc:
+        raise forms.ValidationError(gettext(str(exc))) from exc
+    if known is None:
+        raise forms.ValidationError(gettext("This is not your password."))
 
 
 class CompanyForm(ServiceForm):

@@ -78,7 +78,7 @@ def download(
     try:
         reply = egress.request(
             "GET", url, headers=headers, timeout_seconds=FILE_SECONDS,
-            max_bytes=settings.MAX_UPLOAD_BYTES, purpose=f"{channel} file",
+            max_bytes=settings.MAX_UPLOAD_BYTES, purpose=channel,
             only_hosts=names,
         )  # fmt: skip
     except (egress.Blocked, egress.TooLarge) as error:

@@ -14,6 +14,7 @@ from typing import Any
 import httpx2
 
 from chatplatform.egress.guard import (
+    PURPOSES,
     REFUSAL,
     Blocked,
     ConnectionFailed,
@@ -21,6 +22,7 @@ from chatplatform.egress.guard import (
     Guard,
     Timeout,
     TooLarge,
+    allowed_for,
     blocked,
     deadline,
     is_pinned,
@@ -31,6 +33,7 @@ from chatplatform.egress.guard import (
 from chatplatform.egress.transport import GuardedTransport
 
 __all__ = [
+    "PURPOSES",
     "REFUSAL",
     "Blocked",
     "ConnectionFailed",
@@ -39,6 +42,7 @@ __all__ = [
     "Reply",
     "Timeout",
     "TooLarge",
+    "allowed_for",
     "check_url",
     "client",
     "first_blocked",
@@ -175,7 +179,8 @@ def first_blocked(
 
 
 def keeps_secrets(url: str, *, purpose: str) -> bool:
-    """Whether secrets may be sent there: by https, or to a server that EGRESS_ALLOW names."""
+    """Whether secrets may be sent there: by https, or to a server that EGRESS_ALLOW names for this
+    purpose."""
     target = parse(url, purpose)
     return target.scheme == "https" or Guard(purpose, ()).is_named(target)
 

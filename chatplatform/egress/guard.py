@@ -15,6 +15,11 @@ from typing import Any
 import httpx2
 from django.conf import settings
 
+from chatplatform.customer_channels import MESSAGING_CHANNELS
+
+# What a call to another server may be for: an entry of EGRESS_ALLOW may name one of them.
+PURPOSES = frozenset({"model", "function", "crawl", "webhook", "sign-in"}) | MESSAGING_CHANNELS
+
 # One text for all reasons, so that nobody maps our network with it.
 REFUSAL = (
     "The destination is not allowed: its host must resolve to a public address, and its port must"
@@ -149,15 +154,23 @@ def blocked(host: str, purpose: str, reason: str) -> Blocked:
     return Blocked()
 
 
+def allowed_for(purpose: str) -> list[str]:
+    """The "host:port" pairs that EGRESS_ALLOW opens to this purpose, in its order."""
+    entries = [entry.strip().rpartition("=") for entry in settings.EGRESS_ALLOW]
+    return [pair for whose, _, pair in entries if whose in {"", purpose}]
+
+
+def _spelled(pair: str) -> str:
+    """A "host:port" pair as the pairs of targets are written."""
+    return pair.strip().lower().replace("[", "").replace("]", "")
+
+
 class Guard:
     """Checks one purpose's targets; `allow` names "host:port" pairs that may be private."""
 
     def __init__(self, purpose: str, allow: Collection[str]) -> None:
         self._purpose = purpose
-        self._allow = frozenset(
-            entry.strip().lower().replace("[", "").replace("]", "")
-            for entry in (*getattr(settings, "EGRESS_ALLOW", ()), *allow)
-        )
+        self._allow = frozenset(map(_spelled, [*allowed_for(purpose), *allow]))
 
     def check_target(self, url: httpx2.URL) -> None:
         """Refuse by the URL alone: scheme, user, host's form, port."""

@@ -1,12 +1,12 @@
 """What happens on the demo client's first day, by the services: events, jobs and credits stand as
 for real, and the workers do the rest once they run."""
 
-from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 
 from bots.models import Bot
 from bots.services import documents
+from chatplatform import egress
 from chatplatform.management.demo_chats import SCRIPT
 from chats.services.desk import saved_replies
 from chats.services.reply import incoming
@@ -50,8 +50,9 @@ def begin(bot: Bot, key: ApiKey, *, owner: User) -> None:
 def _add_endpoint(owner: User) -> WebhookConfig | None:
     """At a simulated provider, which knows no such path: every delivery fails, and nothing leaves
     this machine. None where no such address may be called."""
-    if not settings.EGRESS_ALLOW or owner.client is None:
+    allowed = egress.allowed_for("webhook")
+    if not allowed or owner.client is None:
         return None
-    url = f"http://{settings.EGRESS_ALLOW[0]}/the-shops-old-server"
+    url = f"http://{allowed[0]}/the-shops-old-server"
     body = WebhookConfigRequest(url=url, description="The shop's old server; it fails on purpose.")
     return configs.create(owner.client, body, by=owner)

@@ -3,6 +3,7 @@ import gzip
 import ipaddress
 import json
 import logging
+import re
 import socket
 import ssl
 import threading
@@ -14,8 +15,10 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from django.conf import settings
 
-from chatplatform import egress
+from chatplatform import checks, egress
+from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chatplatform.egress import guard
 from chatplatform.testing.blocked_urls import BLOCKED_URLS
 
@@ -280,6 +283,45 @@ def test_the_allow_list_is_exact(allowed, settings):
     assert allowed.connections == 1
     assert egress.host_port("http://[::1]/x") == "::1:80"
     assert egress.host_port("https://Model.example/v1") == "model.example:443"
+
+
+def test_an_address_is_open_to_the_purpose_that_it_was_allowed_for(allowed, settings):
+    pair = f"127.0.0.1:{allowed.server_port}"
+    settings.EGRESS_ALLOW = ["function=127.0.0.1:9", f" model={pair}"]
+    assert egress.request("GET", f"{allowed.url}/", purpose="model").status == 201
+    assert egress.keeps_secrets(allowed.url, purpose="model")
+    for purpose in egress.PURPOSES - {"model"}:
+        with pytest.raises(egress.Blocked):
+            egress.request("GET", f"{allowed.url}/", purpose=purpose)
+        with pytest.raises(egress.Blocked):
+            egress.check_url(allowed.url, purpose=purpose)
+        assert not egress.keeps_secrets(allowed.url, purpose=purpose)
+    assert allowed.connections == 1
+    settings.EGRESS_ALLOW = [f"model={pair}", f"webhook={pair}"]
+    assert egress.request("GET", f"{allowed.url}/", purpose="webhook").status == 201
+    settings.EGRESS_ALLOW = [pair]
+    for purpose in egress.PURPOSES:
+        egress.check_url(allowed.url, purpose=purpose)
+
+
+def test_every_call_has_one_of_the_purposes():
+    called = set()
+    for path in settings.BASE_DIR.glob("*/**/*.py"):
+        text = path.read_text() if "tests" not in path.parts else ""
+        if "import egress" in text or "PURPOSE" in text:
+            called |= set(re.findall(r'(?:purpose=|PURPOSE = )"([^"]+)"', text))
+    assert called == egress.PURPOSES - MESSAGING_CHANNELS
+
+
+@pytest.mark.parametrize(
+    ("entry", "is_refused"),
+    [("10.0.0.5:80", False), ("sign-in=10.0.0.5:80", False), (" socialnet=[::1]:80", False),
+     ("models=10.0.0.5:80", True), ("=10.0.0.5:80", True)],
+)  # fmt: skip
+def test_a_purpose_that_no_call_has_is_an_error(settings, entry, is_refused):
+    settings.EGRESS_ALLOW = ["10.0.0.4:80", entry]
+    found = [message.id for message in checks.egress_purposes()]
+    assert found == (["chatplatform.E004"] if is_refused else [])
 
 
 def test_credentials_go_to_pinned_hosts_only(allowed):

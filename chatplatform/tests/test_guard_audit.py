@@ -1,13 +1,18 @@
 """Guards of the audit log: every change and every file that leaves writes a row of it."""
 
+import base64
+import io
 from typing import Any
 
 from django.conf import settings
 from django.contrib import admin
 from django.contrib.admin.utils import quote
+from django.contrib.auth.hashers import make_password
+from django.core.management import call_command
 from django.test import Client as Browser
 from django.urls import reverse
 from django.utils import timezone
+from django_otp.oath import totp
 
 from bots.models import Bot, Prompt
 from bots.testing import make_bot
@@ -17,7 +22,8 @@ from chatplatform.models import Job
 from chatplatform.tests.served import ALL, callers, rows_of, send, undone
 from chatplatform.tests.test_guard_site import PAGES, url, world
 from identity.models import ApiKey, AuditEvent, SecondFactor, User
-from identity.testing import make_key
+from identity.services import audit, passwords, site_sessions
+from identity.testing import PASSWORD, make_key
 from webhooks.models import WebhookConfig
 
 # Operations that change nothing which the audit log is for; the reason, and where it stands.
@@ -257,9 +263,86 @@ def test_every_action_of_the_site_is_audited(db):
     for model, name in actions:
         with undone():
             prepare(rows, str(name))
-            form = {"action": name, "_selected_action": [rows[model].pk], "confirmed": "yes"}
-            browser.post(url(model, "changelist"), form)
+            act(browser, model, name, rows[model])
             if not new_actions(before):
                 silent.add(name)
     assert len(actions) > 15
     assert silent == set(ACTIONS_NOT_AUDITED_BECAUSE)
+
+
+def act(browser: Browser, model: Any, action: str, row: Any) -> None:
+    form = {"action": action, "_selected_action": [row.pk], "confirmed": "yes"}
+    browser.post(url(model, "changelist"), form)
+
+
+def written_on(person: User) -> list[tuple[str, Any]]:
+    """The rows of the platform's own log on one of its staff: action, and who did it."""
+    rows = AuditEvent.objects.filter(client_id=audit.PLATFORM, subject=f"user:{person.pk}")
+    return list(rows.order_by("pk").values_list("action", "user"))
+
+
+def test_what_is_done_to_one_of_the_staff_is_audited(db):
+    """Those are no client's people: it stands in the platform's own log."""
+    eve, max_ = (
+        User.objects.create_superuser(f"{name}@staff.example", full_name=name)
+        for name in ("Eve", "Max")
+    )
+    browser = Browser()
+    browser.force_login(eve)
+    form = {name: getattr(max_, name) for name in ("email", "full_name", "role", "language")}
+    changes = {
+        "email": "new@staff.example", "full_name": "New", "language": "vi", "is_disabled": "on",
+    }  # fmt: skip
+    silent = set()
+    for name in (*(str(name) for name in PAGES[User].actions), *changes):
+        with undone():
+            prepare({User: max_}, name)
+            if name in changes:
+                browser.post(url(User, "change", max_.pk), form | {name: changes[name]})
+            else:
+                act(browser, User, name, max_)
+            written = written_on(max_)
+            assert AuditEvent.objects.count() == len(written), name
+            assert {by for _, by in written} <= {eve.pk}, name
+            if not written:
+                silent.add(name)
+    assert silent == {"invite_again"}, "nobody invites staff: `make admin` makes them"
+
+
+def test_what_one_of_the_staff_does_to_their_own_account_is_audited(db):
+    call_command("make_admin", "eve@staff.example", stdout=io.StringIO())
+    eve = User.objects.get()
+    passwords.set_encoded(eve, make_password(PASSWORD), by=eve)
+    browser, login, factor = Browser(), reverse("admin:login"), reverse("admin:second_factor")
+    own = {"username": eve.email, "password": PASSWORD}
+    browser.post(login, own)
+    offer = browser.get(factor).context["offer"]
+    code = f"{totp(base64.b32decode(offer.secret)):06}"
+    form = {"password": PASSWORD, "signed": offer.signed, "code": code}
+    codes = browser.post(factor, form).context["codes"]
+    browser.post(factor, {"password": PASSWORD, "code": codes[0]})
+    new = "another-horse-battery"
+    form = {"old_password": PASSWORD, "new_password1": new, "new_password2": new}
+    browser.post(reverse("admin:password_change"), form)
+    browser.post(reverse("admin:logout"))
+    for _ in range(10):
+        browser.post(login, own)
+    browser.force_login(eve := User.objects.get())
+    (sign_in,) = site_sessions.list_own(eve, current=None)
+    browser.post(reverse("admin:sign_ins"), {"end": sign_in.id})
+    call_command("make_admin", eve.email, stdout=io.StringIO())
+    assert written_on(eve) == [
+        ("user.created", None),
+        ("user.password_set", eve.pk),
+        ("user.password_set", eve.pk),
+        ("user.signed_in", eve.pk),
+        ("second_factor.set_up", eve.pk),
+        ("recovery_code.used", eve.pk),
+        ("second_factor.removed", eve.pk),
+        ("user.password_set", eve.pk),
+        ("user.signed_in", eve.pk),
+        ("user.signed_out", eve.pk),
+        ("user.locked", None),
+        ("user.signed_out", eve.pk),
+        ("user.password_set", eve.pk),
+    ]

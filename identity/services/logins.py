@@ -112,6 +112,12 @@ def authenticate(
     return None
 
 
+def takes_password(user: User) -> bool:
+    """Whether a password can sign this person in: not who has none, nor where the company's
+    provider is required."""
+    return user.has_usable_password() and not sign_in_providers.is_required(user)
+
+
 def _is_right(user: User | None, password: str, *, admits_staff: bool) -> bool:
     if user is None or not user.has_usable_password():
         # Takes as long as a real check, so that the time does not reveal accounts.

@@ -37,7 +37,7 @@ _MAX_VALUE = 300
 # What the platform wrote itself: it may be a link.
 _LINKS = {"link", "url"}
 # Words of strangers: they stand in quotation marks, so that nobody takes them for ours.
-_NAMES = {"name", "company", "customer", "agent", "bot"}
+_NAMES = {"name", "company", "customer", "agent", "bot", "provider"}
 _QUOTES = re.compile('[“”„"]')
 # Where mail programs see a link: after a scheme, or in a host's name; not in a time such as 9:05.
 _LINK_SIGN = re.compile(r"(?<=\S)([.。．｡]|(?<!\d):|:(?!\d))(?=[/\\\w])")

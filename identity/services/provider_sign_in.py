@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from chatplatform.api.errors import ApiError, Forbidden, TooManyRequests
 from chatplatform.web.waiting import few_at_once
 from identity.models import AttemptKind, ProviderAccount, Role, SignInProvider, User
-from identity.services import attempts, audit, openid, users
+from identity.services import attempts, audit, mails, openid, users
 from identity.shapes.users import UserDto
 
 log = logging.getLogger(__name__)
@@ -98,18 +98,23 @@ def _person(row: SignInProvider, claims: dict[str, Any]) -> User:
         return _admitted(row, known.user)
     email = _verified_address(row, claims)
     people = User.objects.for_client(row.client).select_related("client")
-    user = people.filter(email=email).first()
-    if user is None:
-        user = _new_agent(row, email, claims)
+    known_here = people.filter(email=email).first()
+    user = known_here or _new_agent(row, email, claims)
     _admitted(row, user)
     with transaction.atomic():
-        account, _ = ProviderAccount.objects.get_or_create(
+        account, is_new = ProviderAccount.objects.get_or_create(
             client=row.client, issuer=row.issuer, user=user, defaults={"subject": claims["sub"]}
         )
         if account.subject != claims["sub"]:
             # An address that changed hands does not open the account of whoever had it.
             raise NotAdmitted
-        audit.record(row.client_id, "user.provider_linked", by=user, subject=f"user:{user.pk}")
+        if is_new:
+            audit.record(row.client_id, "user.provider_linked", by=user,
+                         subject=f"user:{user.pk}", changes={"issuer": row.issuer})  # fmt: skip
+        if is_new and known_here:
+            # Whoever sets the provider could sign in as a colleague: the colleague is told.
+            told = {"company": str(row.client), "provider": row.issuer}
+            mails.send_to(user, "provider_linked", told)
     return user
 
 

@@ -87,6 +87,37 @@ def test_by_the_verified_address_and_then_by_the_account(acme, ben, provider):
     assert ProviderAccount.objects.count() == 1
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_person_is_told_when_a_provider_first_opens_their_account(acme, ann, ben, provider):
+    User.objects.filter(pk=ben.user.pk).update(language="vi")
+    ann.put(PROVIDER, chosen(provider, creates_agents=True))
+    for _ in range(2):
+        assert is_in(sign_in(provider, acme, sub="b", email=ben.user.email))
+    assert is_in(sign_in(provider, acme, sub="n", email="new@example.com")), "nobody's before"
+    run_jobs()
+    (told,) = mail.outbox
+    assert told.to == [ben.user.email]
+    assert told.subject.startswith("Tài khoản của bạn nay có thể")
+    assert provider.issuer not in told.body, "what an admin wrote becomes no link"
+    assert "“http: //127. 0. 0. 1:" in told.body
+    linked = AuditEvent.objects.filter(action="user.provider_linked").order_by("pk")
+    assert list(linked.values_list("user__email", "changes")) == [
+        (ben.user.email, {"issuer": provider.issuer}),
+        ("new@example.com", {"issuer": provider.issuer}),
+    ]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_person_is_told_again_when_the_provider_was_set_anew(acme, ann, ben, provider):
+    assert is_in(sign_in(provider, acme, email=ben.user.email))
+    assert ann.delete(PROVIDER).status_code == 204
+    assert ann.put(PROVIDER, chosen(provider)).status_code == 200
+    assert is_in(sign_in(provider, acme, sub="another", email=ben.user.email))
+    run_jobs()
+    assert [told.to for told in mail.outbox] == [[ben.user.email]] * 2
+    assert "If this was not you, tell an owner" in mail.outbox[0].body
+
+
 def test_what_the_provider_is_asked_for(acme, provider):
     address = leave(Browser(), acme)
     asked = {name: value for name, (value,) in parse_qs(urlsplit(address).query).items()}

@@ -6,13 +6,21 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.contrib.auth.hashers import make_password
 from django.core import mail
 from django.db import connection
 from django.test import Client as Browser
 from django.utils import timezone
 from django_otp.oath import totp
 
-from identity.models import AuditEvent, RefreshToken, Role, SecondFactor, User
+from identity.models import (
+    AuditEvent,
+    RefreshToken,
+    Role,
+    SecondFactor,
+    SignInProvider,
+    User,
+)
 from identity.services import passwords, users
 from identity.testing import PASSWORD, make_person, sign_in, sign_out
 
@@ -46,11 +54,15 @@ def enter(user, path=LOGIN):
     return browser, browser.post(path, {"username": user.email, "password": PASSWORD})
 
 
+def filled(offer, **change):
+    form = {"signed": offer.signed, "code": code_of(offer.secret), "password": PASSWORD}
+    return form | change
+
+
 def set_up(browser) -> tuple[str, list[str]]:
     """The secret and the recovery codes."""
     offer = browser.get(PATH).context["offer"]
-    form = {"signed": offer.signed, "code": code_of(offer.secret)}
-    page = browser.post(PATH, form)
+    page = browser.post(PATH, filled(offer))
     return offer.secret, page.context["codes"]
 
 
@@ -115,10 +127,51 @@ def test_the_database_holds_neither_secret_nor_recovery_code(ann, secured):
 def test_a_wrong_code_sets_nothing_up(ann, code):
     browser, _ = enter(ann.user)
     offer = browser.get(PATH).context["offer"]
-    page = browser.post(PATH, {"signed": offer.signed, "code": code})
+    page = browser.post(PATH, filled(offer, code=code))
     assert page.status_code == 200
     assert page.context["offer"] == offer, "the secret that was scanned stays"
     assert not SecondFactor.objects.exists()
+
+
+@pytest.mark.parametrize("password", ["", "wrong"])
+def test_an_open_session_alone_sets_nothing_up(ann, password):
+    browser, _ = enter(ann.user)
+    offer = browser.get(PATH).context["offer"]
+    page = browser.post(PATH, filled(offer, password=password))
+    assert list(page.context["form"].errors) == ["password"]
+    assert page.context["offer"] == offer, "the secret that was scanned stays"
+    assert not SecondFactor.objects.exists()
+
+
+def test_an_open_session_does_not_serve_to_guess_the_password(ann):
+    browser, _ = enter(ann.user)
+    offer = browser.get(PATH).context["offer"]
+    for _ in range(10):
+        page = browser.post(PATH, filled(offer, password="wrong"))
+        assert b"This is not your password." in page.content
+    assert b"Too many tries" in browser.post(PATH, filled(offer)).content
+    assert not SecondFactor.objects.exists()
+    assert actions()[-1] == "user.locked"
+    assert enter(ann.user)[1].status_code == 429, "they count as failed sign-ins"
+
+
+@pytest.mark.parametrize("why", ["no password", "provider required"])
+def test_who_signs_in_at_the_provider_sets_none_up(ann, ben, why):
+    browser, _ = enter(ben.user)
+    offer = browser.get(PATH).context["offer"]
+    if why == "no password":
+        User.objects.filter(pk=ben.user.pk).update(password=make_password(None))
+        browser.force_login(User.objects.get(pk=ben.user.pk))
+    else:
+        SignInProvider.objects.create(
+            client=ben.client, issuer="https://id.example", application_secret="x",
+            email_domains=["example.com"], is_required=True,
+        )  # fmt: skip
+    for page in (browser.get(PATH), browser.post(PATH, filled(offer))):
+        assert "log in with your company" in page.content.decode()
+        assert "offer" not in page.context
+    assert not SecondFactor.objects.exists()
+    assert enter(ann.user)[0].get(PATH).context["offer"], "an owner's password signs in"
 
 
 @pytest.mark.parametrize("whose", ["nobody's", "another's", "too old"])
@@ -129,7 +182,7 @@ def test_only_the_offered_secret_is_set_up(ann, ben, clock, whose):
     if whose == "too old":
         clock.shift(1801)
     signed = "x" if whose == "nobody's" else offer.signed
-    page = browser.post(PATH, {"signed": signed, "code": code_of(offer.secret)})
+    page = browser.post(PATH, filled(offer, signed=signed))
     assert b"This page was too old" in page.content
     assert page.context["offer"].secret != offer.secret
     assert not SecondFactor.objects.exists()
@@ -379,6 +432,7 @@ def test_a_person_sets_one_up_and_signs_in_with_it_in_a_browser(screen, ann):
     sign_in(screen, ann.user)
     screen.goto(PATH)
     secret = screen.locator("#secret").inner_text()
+    screen.get_by_label("Password").fill(PASSWORD)
     screen.get_by_role("textbox", name="Code").fill(code_of(secret))
     screen.get_by_role("button", name="Set up").click()
     recovery_code = screen.locator("#recovery-codes li").first.inner_text()

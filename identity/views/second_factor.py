@@ -14,6 +14,7 @@ from unfold.sites import UnfoldAdminSite
 from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget
 
 from chatplatform.api.request_context import current_address
+from identity.forms import check_own_password
 from identity.models import User
 from identity.services import attempts, logins, second_factor, site_sessions, tokens
 
@@ -29,24 +30,8 @@ class CodeForm(forms.Form):
     )
 
 
-class SetUpForm(CodeForm):
-    """The first code proves that the app has the secret."""
-
-    def __init__(self, user: User, *args: Any) -> None:
-        super().__init__(*args)
-        self.user = user
-        self.recovery_codes: list[str] = []
-        self.fields["code"].help_text = gettext("The six digits that your app shows now.")
-
-    def clean_code(self) -> str:
-        code: str = self.cleaned_data["code"]
-        signed = self.data.get("signed", "")
-        self.recovery_codes = second_factor.set_up(self.user, signed=signed, code=code)
-        return code
-
-
-class RemovalForm(CodeForm):
-    """An open session alone removes nothing."""
+class OwnForm(CodeForm):
+    """Also asks for the password: an open session alone neither sets one up nor removes it."""
 
     password = forms.CharField(
         label=gettext_lazy("Password"),
@@ -61,23 +46,42 @@ class RemovalForm(CodeForm):
         self.user = user
         del self.fields["code"].widget.attrs["autofocus"]
 
-    def clean(self) -> dict[str, Any]:
-        data: dict[str, Any] = super().clean() or self.cleaned_data
-        if not self.errors:
+    def clean_password(self) -> str:
+        password: str = self.cleaned_data["password"]
+        check_own_password(self.user, password)
+        return password
+
+    @property
+    def has_right_password(self) -> bool:
+        """Whether the code may be looked at: the password is checked before it."""
+        return "password" in self.cleaned_data
+
+
+class SetUpForm(OwnForm):
+    """The first code proves that the app has the secret."""
+
+    def __init__(self, user: User, *args: Any) -> None:
+        super().__init__(user, *args)
+        self.recovery_codes: list[str] = []
+        self.fields["code"].help_text = gettext("The six digits that your app shows now.")
+
+    def clean_code(self) -> str:
+        code: str = self.cleaned_data["code"]
+        if self.has_right_password:
+            signed = self.data.get("signed", "")
+            self.recovery_codes = second_factor.set_up(self.user, signed=signed, code=code)
+        return code
+
+
+class RemovalForm(OwnForm):
+    def clean_code(self) -> str:
+        code: str = self.cleaned_data["code"]
+        if self.has_right_password:
             try:
-                self._prove(data["password"], data["code"])
+                logins.check_code(self.user, code, address=current_address())
             except (attempts.TooManyAttempts, tokens.InvalidGrant) as exc:
                 raise ValidationError(gettext(str(exc))) from exc
-        return data
-
-    def _prove(self, password: str, code: str) -> None:
-        address, email = current_address(), self.user.email
-        known = logins.authenticate(
-            email=email, password=password, address=address, admits_staff=True
-        )
-        if known is None:
-            raise ValidationError({"password": gettext("This is not your password.")})
-        logins.check_code(self.user, code, address=address)
+        return code
 
 
 def own_page(site: UnfoldAdminSite, request: HttpRequest) -> HttpResponse:
@@ -91,6 +95,8 @@ def own_page(site: UnfoldAdminSite, request: HttpRequest) -> HttpResponse:
 
 
 def _set_up(request: HttpRequest, user: User, context: dict[str, Any]) -> HttpResponse:
+    if not logins.takes_password(user):
+        return TemplateResponse(request, "admin/second_factor_set_up.html", context)
     form = SetUpForm(user, request.POST or None)
     if form.is_valid():
         context["codes"] = form.recovery_codes

@@ -27,6 +27,7 @@ from chatplatform.api import errors
 from chatplatform.api.errors import ApiError
 from chatplatform.api.request_context import current_address
 from chatplatform.web.waiting import always_calls_out
+from identity.forms import check_own_password
 from identity.models import Role, SavedView, User
 from identity.services import (
     attempts,
@@ -102,16 +103,8 @@ class OwnPasswordForm(AdminOwnPasswordChangeForm):
     user: User
 
     def clean_old_password(self) -> str:
-        """A wrong password counts as a failed sign-in: an open session must not serve to guess."""
         given: str = self.cleaned_data["old_password"]
-        try:
-            known = logins.authenticate(
-                email=self.user.email, password=given, address=current_address(), admits_staff=True
-            )
-        except (attempts.TooManyAttempts, logins.ProviderRequired) as exc:
-            raise ValidationError(gettext(str(exc))) from exc
-        if known is None:
-            raise ValidationError(gettext("This is not your password."))
+        check_own_password(self.user, given)
         return given
 
     def save(self, commit: bool = True) -> User:  # noqa: FBT001, FBT002 - Django's signature

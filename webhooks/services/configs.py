@@ -4,7 +4,6 @@ import uuid
 from datetime import timedelta
 from typing import Any
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -175,8 +174,7 @@ def _check(body: webhook_shapes.WebhookConfigRequest) -> None:
             )
     try:
         egress.check_url(body.url, purpose="webhook")
-        is_plain = not body.url.lower().startswith("https:")
-        if is_plain and egress.host_port(body.url) not in settings.EGRESS_ALLOW:
+        if not egress.keeps_secrets(body.url, purpose="webhook"):
             raise Invalid.field("body", "url", msg="Use https.")
     except egress.Blocked as exc:
         raise Invalid.field("body", "url", msg=str(exc)) from exc

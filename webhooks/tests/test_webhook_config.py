@@ -107,6 +107,9 @@ def test_plain_http_only_to_hosts_in_egress_allow(ann, settings):
     settings.EGRESS_ALLOW = ["127.0.0.1:9099"]
     assert ann.post(PATH, {"url": "http://127.0.0.1:9099/x"}).status_code == 201
     assert ann.post(PATH, {"url": "http://127.0.0.1:9098/x"}).status_code == 422
+    settings.EGRESS_ALLOW = ["webhook=127.0.0.1:9099", "model=127.0.0.1:9098"]
+    assert ann.post(PATH, {"url": "http://127.0.0.1:9099/x"}).status_code == 201
+    assert ann.post(PATH, {"url": "http://127.0.0.1:9098/x"}).status_code == 422
 
 
 def test_a_host_that_later_resolves_to_loopback_is_blocked(
