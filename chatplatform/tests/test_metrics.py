@@ -192,8 +192,9 @@ def test_a_job_that_waits_for_an_older_one_of_its_key_is_not_late(work, nobody, 
         return round(found / 60), parts["jobs"]["detail"]
 
     first = Job.objects.create(
-        name=WORK, ordering_key="a", state=JobState.RUNNING, lease_until=timezone.now()
-    )
+        name=WORK, ordering_key="a", state=JobState.RUNNING,
+        lease_until=timezone.now() + timedelta(hours=1),
+    )  # fmt: skip
     late(ordering_key="a")
     assert oldest() == (0, "0 jobs wait")
     # The first one is to be tried again, and not yet.
@@ -205,6 +206,14 @@ def test_a_job_that_waits_for_an_older_one_of_its_key_is_not_late(work, nobody, 
     assert oldest() == (10, "1 jobs of reply wait, the oldest for 600 s")
     late()
     assert oldest() == (10, "2 jobs of reply wait, the oldest for 600 s")
+
+
+def test_a_job_that_no_relay_takes_back_is_late():
+    gone = timezone.now() - timedelta(minutes=10)
+    Job.objects.create(name="of.another_release", state=JobState.RUNNING, lease_until=gone)
+    assert relay.sweep() == 0
+    found = {row.labels: row.value for row in backlog.read() if row.metric is metrics.JOB_OLDEST}
+    assert round(found["unknown",] / 60) == 10
 
 
 def test_training_may_wait_for_an_hour():

@@ -23,16 +23,81 @@ from chatplatform.tests.job_work import NAME, add, expire_lease
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_one_job_that_cannot_be_ended_does_not_stop_the_sweep(work):
-    bad, good = add(number=1), add(number=2)
-    for job in (bad, good):
+def add_lost(count=1, **values):
+    """Jobs whose worker is gone for the last time, the oldest first."""
+    rows = [add() for _ in range(count)]
+    for number, job in enumerate(rows):
         assert leases.claim(job.pk)
-    expire_lease(good)
-    Job.objects.filter(pk=bad.pk).update(lease_until=Now() - timedelta(minutes=1), attempts=3)
-    with mock.patch.object(work, "dead", None):  # on_dead raises
-        relay.sweep()
-    good.refresh_from_db()
-    assert good.state == JobState.QUEUED
+        gone = timedelta(minutes=count - number)
+        Job.objects.filter(pk=job.pk).update(lease_until=Now() - gone, attempts=3, **values)
+    return rows
+
+
+def states():
+    return list(Job.objects.order_by("pk").values_list("state", flat=True))
+
+
+def fail_to_end(error):
+    def append(args):
+        raise error
+
+    return mock.Mock(append=append)
+
+
+def test_one_job_that_cannot_be_ended_does_not_stop_the_sweep(work, caplog):
+    bad, _ = add_lost(2)
+    # The database stores no such text.
+    with mock.patch.object(work, "dead", fail_to_end(ValueError("\0"))):
+        Job.objects.exclude(pk=bad.pk).update(attempts=1)
+        assert relay.sweep() == 2
+    assert states() == [JobState.RUNNING, JobState.QUEUED]
+    assert f"job {bad.pk} could not be taken back" in caplog.text
+
+
+def test_a_sweep_that_loses_the_database_goes_on_when_it_is_back(work, caplog, monkeypatch):
+    """Each other job would be one more failure, and one more traceback."""
+    address, ended = connection.settings_dict, []
+
+    def end(args):
+        ended.append(args)
+        if len(ended) == 1:
+            monkeypatch.setitem(address, "PORT", "9")  # where nobody answers
+            execute("SELECT pg_terminate_backend(pg_backend_pid())")
+
+    add_lost(3)
+    work.dead, port = mock.Mock(append=end), address["PORT"]
+    monkeypatch.setattr(relay, "DATABASE_PAUSE_SECONDS", 0.05)
+    with running_relay():
+        while "the database is away, trying again" not in caplog.text:
+            time.sleep(0.01)
+        monkeypatch.setitem(address, "PORT", port)
+        while states() != [JobState.DEAD] * 3:
+            time.sleep(0.01)
+    assert len(ended) == 4, "the first one once more"
+    assert "could not be taken back" not in caplog.text
+
+
+def test_a_long_sweep_is_no_hang(work, alive_file):
+    seen = []
+
+    def end(args):
+        seen.append(alive_file.exists())
+        alive_file.unlink()
+
+    add_lost(3)
+    work.dead = mock.Mock(append=end)
+    relay.Relay().tick()
+    assert seen == [True] * 3
+
+
+def test_a_lost_job_of_a_newer_release_is_left_to_its_relay(work):
+    (strange,) = add_lost(name="test.of_a_newer_release")
+    assert relay.sweep() == 0
+    assert states() == [JobState.RUNNING]
+    declaration = registry.declared[NAME]
+    with mock.patch.dict(registry.declared, {"test.of_a_newer_release": declaration}):
+        assert relay.sweep() == 1
+    assert (states(), work.dead) == ([JobState.DEAD], [strange.args])
 
 
 def test_a_job_with_a_valid_lease_is_not_swept(work):
