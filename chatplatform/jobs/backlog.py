@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import Error, connection
 
-from chatplatform import replica, valkey
+from chatplatform import partitions, replica, valkey
 from chatplatform.jobs import relay
 from chatplatform.jobs.registry import declared, queue_of
 from chatplatform.observing import metrics
@@ -34,10 +34,10 @@ WHERE datname = current_database() GROUP BY 1
 
 
 def read() -> Readings:
-    """Jobs, connections, broker and replica; of what does not answer only that it does not."""
+    """Jobs, database, broker and replica; of what does not answer only that it does not."""
     try:
         with connection.cursor() as cursor:
-            found = [*_jobs(cursor), *_connections(cursor)]
+            found = [*_jobs(cursor), *_database(cursor)]
     except Error:
         found = [Reading(metrics.DATABASE_UP, 0)]
     finally:
@@ -69,13 +69,15 @@ def _jobs(cursor: Any) -> Iterator[Reading]:
         yield Reading(metrics.JOB_OLDEST, seconds, (queue,))
 
 
-def _connections(cursor: Any) -> Iterator[Reading]:
+def _database(cursor: Any) -> Iterator[Reading]:
     yield Reading(metrics.DATABASE_UP, 1)
     cursor.execute(_CONNECTIONS)
     for state, count in cursor.fetchall():
         yield Reading(metrics.CONNECTIONS, count, (state,))
     cursor.execute("SELECT current_setting('max_connections')::int")
     yield Reading(metrics.CONNECTION_LIMIT, cursor.fetchone()[0])
+    for table, rows in partitions.rows_without_month().items():
+        yield Reading(metrics.DEFAULT_ROWS, rows, (table,))
 
 
 def _broker() -> Iterator[Reading]:

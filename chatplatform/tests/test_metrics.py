@@ -10,11 +10,12 @@ import time
 import urllib.error
 import urllib.request
 from contextlib import closing, contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from celery import Celery
 from django.conf import settings as django_settings
+from django.db import connection
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -26,11 +27,13 @@ from chatplatform.local.valkey import Valkey
 from chatplatform.models import Job, JobState
 from chatplatform.observing import metrics
 from chatplatform.observing.slots import Slots
-from chatplatform.testing import run_jobs
+from chatplatform.testing import run_jobs, written_at
 from chatplatform.testing.scraping import scrape_until
 from chatplatform.testing.web_process import database_url, wait_until_idle, web
 from chatplatform.tests.job_work import NAME as WORK
 from chatplatform.web import health
+from webhooks.models import Event
+from webhooks.services import announce
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NAME = "chatplatform.remove_files"
@@ -214,6 +217,21 @@ def test_a_job_that_no_relay_takes_back_is_late():
     assert relay.sweep() == 0
     found = {row.labels: row.value for row in backlog.read() if row.metric is metrics.JOB_OLDEST}
     assert round(found["unknown",] / 60) == 10
+
+
+def test_rows_of_months_that_nobody_made_are_counted(client_a):
+    def rows():
+        connection.close()  # the server counts a session's rows at its end at the latest
+        found = [row for row in backlog.read() if row.metric is metrics.DEFAULT_ROWS]
+        return {labels[0].removeprefix("webhooks_"): value for _, value, labels in found}
+
+    before = dict.fromkeys(("event", "payload", "delivery", "deliveryattempt"), 0)
+    assert rows() == before
+    with written_at(datetime(2041, 3, 15, tzinfo=UTC)):
+        announce(client_a.pk, "thing.done", {})
+    assert rows() == before | {"event": 1}
+    Event.objects.all().delete()
+    assert rows() == before
 
 
 def test_training_may_wait_for_an_hour():
