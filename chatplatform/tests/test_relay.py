@@ -12,7 +12,7 @@ import pytest
 from django.db import OperationalError, connection, transaction
 from django.db.models.functions import Now
 
-from chatplatform import jobs, valkey
+from chatplatform import valkey
 from chatplatform.jobs import enqueue, heartbeat, leases, registry, relay
 from chatplatform.jobs.stopping import Stop
 from chatplatform.models import Job, JobState
@@ -90,12 +90,17 @@ def test_a_long_sweep_is_no_hang(work, alive_file):
     assert seen == [True] * 3
 
 
+def newer_release():
+    """The release that declares a job more."""
+    added = {"test.of_a_newer_release": registry.declared[NAME]}
+    return mock.patch.dict(registry.declared, added)
+
+
 def test_a_lost_job_of_a_newer_release_is_left_to_its_relay(work):
     (strange,) = add_lost(name="test.of_a_newer_release")
     assert relay.sweep() == 0
     assert states() == [JobState.RUNNING]
-    declaration = registry.declared[NAME]
-    with mock.patch.dict(registry.declared, {"test.of_a_newer_release": declaration}):
+    with newer_release():
         assert relay.sweep() == 1
     assert (states(), work.dead) == ([JobState.DEAD], [strange.args])
 
@@ -223,12 +228,9 @@ def test_a_job_of_a_newer_release_waits_for_its_relay(work):
     strange.refresh_from_db()
     assert (strange.state, strange.dispatched_at, strange.dispatches) == ("queued", None, 0)
     assert relay.seconds_to_next() == relay.IDLE_SECONDS, "an old relay looks at it all the time"
-    jobs.job("test.of_a_newer_release", queue=jobs.Queue.TRAIN)(lambda **_: None)
-    try:
+    with newer_release():
         assert relay.seconds_to_next() == relay.POLL_SECONDS
         assert relay.take_due() == [(strange.pk, strange.name)]
-    finally:
-        del registry.declared["test.of_a_newer_release"]
 
 
 def test_an_idle_relay_waits_until_a_job_is_signalled(work, monkeypatch):
@@ -329,12 +331,11 @@ def test_a_batch_that_meets_a_silent_broker_is_no_hang(work, alive_file, monkeyp
 
     monkeypatch.setattr(relay, "BROKER_PAUSE_SECONDS", 0)
     task = mock.Mock(apply_async=fail)
-    monkeypatch.setitem(
-        registry.declared, NAME, dataclasses.replace(registry.declared[NAME], task=task)
-    )
+    declaration = dataclasses.replace(registry.declared[NAME], task=task)
     for _ in range(3):
         add()
-    assert relay.Relay().tick()
+    with mock.patch.dict(registry.declared, {NAME: declaration}):
+        assert relay.Relay().tick()
     assert seen == [True] * 3
 
 
