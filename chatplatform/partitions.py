@@ -21,8 +21,11 @@ log = logging.getLogger(__name__)
 AHEAD = 2
 # For so long the readers and writers of a table wait at most; then the drop is tried again later.
 _SET_LOCK_TIMEOUT = "SET LOCAL lock_timeout = '300ms'"
+# With about how many rows of each are in the default partition: by the server's own statistics, for
+# nobody but the owner may read a partition.
 _TABLES = """
-SELECT relname FROM pg_partitioned_table JOIN pg_class ON pg_class.oid = partrelid
+SELECT relname, pg_stat_get_live_tuples(partdefid)
+FROM pg_partitioned_table JOIN pg_class ON pg_class.oid = partrelid
 WHERE relnamespace = 'public'::regnamespace ORDER BY relname
 """
 _MONTHS = """
@@ -55,7 +58,7 @@ def make_ahead() -> None:
     wanted = [month_after(begin, count) for count in range(AHEAD + 1)]
     with connection.cursor() as cursor:
         cursor.execute(_TABLES)
-        for (table,) in cursor.fetchall():
+        for table, _ in cursor.fetchall():
             for month in wanted:
                 try:
                     cursor.execute(
@@ -64,6 +67,16 @@ def make_ahead() -> None:
                 except OperationalError as exc:  # Somebody held the table for long: next time.
                     log.warning("no month of %s was made: %s", table, exc)
             cursor.execute("SELECT chatplatform_analyze(%s::regclass)", [table])
+
+
+def rows_without_month() -> dict[str, int]:
+    """Of each such table: about how many rows are in its default partition.
+
+    They are of months that nobody made in time, or that were dropped before the rows came.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_TABLES)
+        return dict(cursor.fetchall())
 
 
 def months(model: type[models.Model]) -> list[Month]:

@@ -14,6 +14,7 @@ import psycopg
 import pytest
 import redis
 
+from chatplatform.testing import s3
 from drills.drawn_panels import draw, panels, queries
 from drills.platform import DemoShop, demo_shop, wait_until
 from drills.prometheus import Prometheus, free_ports
@@ -34,8 +35,8 @@ PICTURE = (
 class Broken:
     """A platform that things are done to; each way mends what it broke."""
 
-    def __init__(self, shop: DemoShop) -> None:
-        self.shop = shop
+    def __init__(self, shop: DemoShop, files: s3.S3Server) -> None:
+        self.shop, self.files = shop, files
         urls = (shop.data / "urls").read_text().splitlines()
         self.urls = dict(line.split("=", 1) for line in urls)
 
@@ -157,6 +158,30 @@ class Broken:
         self.sql("UPDATE identity_creditentry SET is_open = false WHERE reference = 'drill'")
 
     @contextmanager
+    def failing_files(self) -> Iterator[None]:
+        self.files.mode = "error"
+        path = f"/ai/client/chat/files/{self.shop.open_chat()}/"
+        for _ in range(8):
+            reply = self.shop.client.post(
+                path, headers=self.shop.key, data={"message": "x", "reply": "none"},
+                files={"files": ("a.png", b"\x89PNG\r\n\x1a\n" + bytes(32))},
+            )  # fmt: skip
+            assert reply.status_code == 503, reply.text
+            time.sleep(1)  # Prometheus sees growth between two looks alone
+        yield
+        self.files.mode = "ok"
+
+    @contextmanager
+    def rows_without_month(self) -> Iterator[None]:
+        self.sql(
+            "INSERT INTO webhooks_deliveryattempt (client_id, delivery_id, number,"
+            " response_excerpt, created_at) SELECT min(id), 0, 1, '', '2041-03-01'"
+            " FROM identity_client"
+        )
+        yield
+        self.sql("DELETE FROM webhooks_deliveryattempt WHERE created_at = '2041-03-01'")
+
+    @contextmanager
     def many_connections(self) -> Iterator[None]:
         limit = int(self.sql("SHOW max_connections")[0][0])
         (used,) = self.sql("SELECT count(*) FROM pg_stat_activity")[0]
@@ -175,7 +200,7 @@ class Broken:
 
 
 @contextmanager
-def running(folder: Path) -> Iterator[tuple[DemoShop, Prometheus]]:
+def running(folder: Path) -> Iterator[tuple[Broken, Prometheus]]:
     port = free_ports(6)
     own = {
         "METRICS_PORT": str(port),
@@ -183,10 +208,10 @@ def running(folder: Path) -> Iterator[tuple[DemoShop, Prometheus]]:
         # Nobody is there: the platform does without.
         "DATABASE_REPLICA_URL": "postgres://nobody@127.0.0.1:9/nothing",
     }
-    with demo_shop(folder, **own) as shop:
+    with s3.running() as files, demo_shop(folder, **own, **files.environ) as shop:
         prometheus = Prometheus(folder / "prometheus", metrics_port=port, window=WINDOW)
         try:
-            yield shop, prometheus
+            yield Broken(shop, files), prometheus
         finally:
             prometheus.stop()
 
@@ -240,8 +265,8 @@ def check_panels(prometheus: Prometheus) -> None:
 
 
 def test_panels_counts_and_alerts(tmp_path: Path) -> None:
-    with running(tmp_path) as (shop, prometheus):
-        broken, started_at = Broken(shop), time.monotonic()
+    with running(tmp_path) as (broken, prometheus):
+        shop, started_at = broken.shop, time.monotonic()
         check_counts(prometheus, broken)
         with shop.client.stream("GET", "/ai/chat/events", headers=shop.owner()):
             wait_until(lambda: prometheus.value("sum(chatplatform_streams)") == 1, what="a stream")
@@ -256,6 +281,8 @@ def test_panels_counts_and_alerts(tmp_path: Path) -> None:
             "DeliveriesFail": broken.failing_deliveries(),
             "DeliveriesWait": broken.late_delivery(),
             "CreditsStayReserved": broken.kept_credits(),
+            "FileStoreIsAway": broken.failing_files(),
+            "RowsHaveNoMonth": broken.rows_without_month(),
             "ConnectionsRunOut": broken.many_connections(),
             "BrokerIsFull": broken.full_broker(),
             "BrokerIsAway": broken.frozen("valkey-server"),

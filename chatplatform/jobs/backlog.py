@@ -5,8 +5,8 @@ from typing import Any
 
 from django.db import Error, connection
 
-from chatplatform import replica, valkey
-from chatplatform.jobs.freezing import MAY_RUN
+from chatplatform import partitions, replica, valkey
+from chatplatform.jobs import relay
 from chatplatform.jobs.registry import declared, queue_of
 from chatplatform.observing import metrics
 from chatplatform.observing.metrics import Reading, Readings
@@ -18,15 +18,12 @@ WHERE state IN ('queued', 'running') GROUP BY name, state
 UNION ALL
 SELECT name, state, count(*) FROM chatplatform_job WHERE state = 'dead' GROUP BY name, state
 """
-# Those that the relay may dispatch: no job that waits for an older one of its ordering key.
+# Those that a worker could run now, and those that no relay takes back from a worker that is gone.
 _WAITING = f"""
-SELECT name, count(*), extract(epoch FROM statement_timestamp() - min(due_at))::float8
-FROM chatplatform_job j
-WHERE state = 'queued' AND due_at <= statement_timestamp() AND {MAY_RUN}
-  AND (ordering_key IS NULL OR id IN (
-       SELECT min(o.id) FROM chatplatform_job o
-       WHERE o.state IN ('queued', 'running') AND o.ordering_key IS NOT NULL
-       GROUP BY o.ordering_key))
+SELECT name, count(*), extract(epoch FROM statement_timestamp() - min(since))::float8
+FROM (SELECT name, due_at AS since FROM chatplatform_job j WHERE {relay.IS_DUE}
+      UNION ALL
+      SELECT name, lease_until FROM chatplatform_job WHERE {relay.IS_LOST}) AS waiting
 GROUP BY name
 """
 # PostgreSQL shows the state of another role's connections to nobody.
@@ -37,10 +34,10 @@ WHERE datname = current_database() GROUP BY 1
 
 
 def read() -> Readings:
-    """Jobs, connections, broker and replica; of what does not answer only that it does not."""
+    """Jobs, database, broker and replica; of what does not answer only that it does not."""
     try:
         with connection.cursor() as cursor:
-            found = [*_jobs(cursor), *_connections(cursor)]
+            found = [*_jobs(cursor), *_database(cursor)]
     except Error:
         found = [Reading(metrics.DATABASE_UP, 0)]
     finally:
@@ -55,7 +52,7 @@ def read() -> Readings:
 
 
 def waiting(cursor: Any) -> dict[str, tuple[int, float]]:
-    """Of each queue: how many due jobs could run now, and for how long the oldest has waited."""
+    """Of each queue: how many jobs could run now, and for how long the oldest has waited."""
     found = {str(job.queue): (0, 0.0) for job in declared.values()}
     cursor.execute(_WAITING)
     for name, count, seconds in cursor.fetchall():
@@ -72,13 +69,15 @@ def _jobs(cursor: Any) -> Iterator[Reading]:
         yield Reading(metrics.JOB_OLDEST, seconds, (queue,))
 
 
-def _connections(cursor: Any) -> Iterator[Reading]:
+def _database(cursor: Any) -> Iterator[Reading]:
     yield Reading(metrics.DATABASE_UP, 1)
     cursor.execute(_CONNECTIONS)
     for state, count in cursor.fetchall():
         yield Reading(metrics.CONNECTIONS, count, (state,))
     cursor.execute("SELECT current_setting('max_connections')::int")
     yield Reading(metrics.CONNECTION_LIMIT, cursor.fetchone()[0])
+    for table, rows in partitions.rows_without_month().items():
+        yield Reading(metrics.DEFAULT_ROWS, rows, (table,))
 
 
 def _broker() -> Iterator[Reading]:

@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 from django.db import Error, connection
@@ -33,12 +34,23 @@ BROKER_PAUSE_SECONDS = 0.5
 # table, where the clients take turns: behind ten thousand jobs of one client another's is the next.
 JOBS_IN_BROKER = 32
 
-# The oldest unfinished job of each ordering key, and any job without one; dispatched again if the
-# message seems lost: after 10 s, 20 s, 40 s, …
+# In a rolling deploy a job of a newer release, also one whose worker is gone, is left to that
+# release's relay; the alert JobsWait tells of one that no release knows.
+_IS_KNOWN = "name = ANY(%(names)s::text[])"
+# For a job `j` that a worker could run now: the oldest unfinished one of its ordering key, or one
+# without a key.
 # The oldest of all keys are found at once: a look for older ones job by job took seconds behind
 # thousands of jobs of one key, and jobs of all clients waited for it.
-# In a rolling deploy a job of a newer release waits for that release's relay; the alert JobsWait
-# tells of one that no release knows.
+IS_DUE = f"""j.state = 'queued' AND j.due_at <= statement_timestamp() AND {MAY_RUN}
+      AND (j.ordering_key IS NULL OR j.id IN (
+           SELECT min(o.id) FROM chatplatform_job o
+           WHERE o.state IN ('queued', 'running') AND o.ordering_key IS NOT NULL
+           GROUP BY o.ordering_key))"""
+# For a job whose worker is gone.
+IS_LOST = "state = 'running' AND lease_until < statement_timestamp()"
+
+# Due jobs whose names are known; dispatched again if the message seems lost: after 10 s, 20 s,
+# 40 s, …
 # An array is made once; a planner with old statistics ran a subquery with its locks for each row.
 _IN_BROKER = "dispatched_at >= statement_timestamp() - interval '5 seconds' * (2 ^ dispatches)"
 _DUE = f"""
@@ -47,11 +59,7 @@ WITH due AS (
         COALESCE({_IN_BROKER}, false) AS is_in_broker
     FROM chatplatform_job j
     JOIN unnest(%(names)s::text[], %(queues)s::text[]) AS q(name, queue) USING (name)
-    WHERE j.state = 'queued' AND j.due_at <= statement_timestamp() AND {MAY_RUN}
-      AND (j.ordering_key IS NULL OR j.id IN (
-           SELECT min(o.id) FROM chatplatform_job o
-           WHERE o.state IN ('queued', 'running') AND o.ordering_key IS NOT NULL
-           GROUP BY o.ordering_key))),
+    WHERE {IS_DUE}),
 turns AS (
     SELECT *, row_number() OVER (
         PARTITION BY queue, client_id ORDER BY is_in_broker DESC, due_at, id) AS turn
@@ -80,7 +88,10 @@ SELECT extract(epoch FROM min(due_at) - statement_timestamp())::float8,
     EXISTS (SELECT FROM chatplatform_job WHERE state = 'running')
     OR EXISTS (SELECT FROM chatplatform_job WHERE state = 'queued' AND dispatched_at IS NOT NULL)
 FROM chatplatform_job j
-WHERE state = 'queued' AND dispatched_at IS NULL AND name = ANY(%s) AND {MAY_RUN}
+WHERE state = 'queued' AND dispatched_at IS NULL AND {_IS_KNOWN} AND {MAY_RUN}
+"""
+_LOST = f"""
+SELECT id FROM chatplatform_job WHERE {IS_LOST} AND {_IS_KNOWN} ORDER BY lease_until LIMIT 500
 """
 
 
@@ -112,7 +123,7 @@ def due_values(limit: int) -> dict[str, Any]:
 def seconds_to_next() -> float:
     """How long to wait before the next look, if no job is signalled meanwhile."""
     with connection.cursor() as cursor:
-        cursor.execute(_NEXT_DUE, [list(declared)])
+        cursor.execute(_NEXT_DUE, {"names": list(declared)})
         seconds, is_watching = cursor.fetchone()
     longest = WATCH_SECONDS if is_watching else IDLE_SECONDS
     return longest if seconds is None else min(max(seconds, POLL_SECONDS), longest)
@@ -124,25 +135,25 @@ def forget_dispatches() -> int:
     return dispatched.update(dispatched_at=None, dispatches=0)
 
 
-def sweep() -> int:
+def sweep(before_each: Callable[[], None] = lambda: None) -> int:
     """Take back jobs whose worker is gone; those that have killed too many workers end dead.
 
-    Returns how many there were.
+    At most 500; `before_each` is called before each. Returns how many there were. Raises the
+    error of a database that is away.
     """
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT id FROM chatplatform_job"
-            " WHERE state = 'running' AND lease_until < statement_timestamp()"
-            " ORDER BY lease_until LIMIT 500"
-        )
-        expired = [row[0] for row in cursor.fetchall()]
-    for job_id in expired:
+        cursor.execute(_LOST, {"names": list(declared)})
+        lost = [row[0] for row in cursor.fetchall()]
+    for job_id in lost:
+        before_each()
         try:
             leases.take_back(job_id)
-        except Exception:
+        except Exception as exc:
+            if isinstance(exc, Error) and not connection.is_usable():
+                raise
             # One failure must not keep the other jobs from their workers.
             log.exception("job %s could not be taken back", job_id)
-    return len(expired)
+    return len(lost)
 
 
 class Relay:
@@ -183,7 +194,8 @@ class Relay:
     def tick(self) -> bool:
         """Dispatch one batch of due jobs; False if there was none."""
         if time.monotonic() - self._swept_at > SWEEP_SECONDS:
-            sweep()
+            # Hundreds of lost jobs take longer than a heartbeat lasts.
+            sweep(self._heartbeat.write_if_due)
             self._check_broker()
             self._swept_at = time.monotonic()
         due = take_due()

@@ -4,6 +4,7 @@ The address, region and credentials are read from AWS's own variables (AWS_ENDPO
 AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY), as every S3 client reads them.
 """
 
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +21,9 @@ from django.core.files import File
 from storages.backends.s3 import S3Storage
 
 from chatplatform.media_stores import FilesUnavailable
+from chatplatform.observing import metrics
 
+log = logging.getLogger(__name__)
 # Bytes of a fetched file that are held in memory; the rest is in a temporary file.
 _IN_MEMORY = 5_000_000
 
@@ -96,4 +99,6 @@ def _faults() -> Iterator[None]:
     try:
         yield
     except (BotoCoreError, Boto3Error, ClientError) as exc:
+        metrics.FILE_FAILURES.add()
+        log.warning("the store of files failed: %r", exc)
         raise FilesUnavailable from exc

@@ -91,6 +91,10 @@ DELIVERY_SECONDS = Metric(
         "bad_status", "invalid_answer", "gone", "interrupted", "endpoint_disabled",
     ),
 )  # fmt: skip
+FILE_FAILURES = Metric(
+    "counter", "file_store_failures_total", "Calls of the store of files that failed: it is away,"
+    " or refuses.",
+)  # fmt: skip
 
 # Read by the relay when it is asked.
 JOBS = Metric("read", "jobs", "Jobs that wait, run or are dead.", "queue", "name", "state")
@@ -112,6 +116,9 @@ CONNECTIONS = Metric(
     "read", "database_connections", "Connections to the database, by what they do.", "state"
 )
 CONNECTION_LIMIT = Metric("read", "database_connection_limit", "How many there may be.")
+DEFAULT_ROWS = Metric(
+    "read", "default_partition_rows", "About how many rows are in no month partition.", "table"
+)
 REPLICA_UP = Metric("read", "replica_up", "1 while the replica answers, if there is to be one.")
 REPLICA_LAG = Metric("read", "replica_lag_seconds", "How far the replica is behind.")
 BROKER_UP = Metric("read", "broker_up", "1 while the broker answers.")

@@ -135,13 +135,15 @@ def test_a_run_of_the_clean_up_is_bounded(store, monkeypatch):
 
 
 @pytest.mark.parametrize("mode", ["error", "slow", "gone"])
-def test_an_upload_is_refused_while_the_store_fails(ann, bot, store, mode):
+def test_an_upload_is_refused_while_the_store_fails(ann, bot, store, mode, counts, caplog):
     server = make_key(ann.client)
     chat = open_chat(server)
     store.mode = mode
     for reply in (upload_document(ann, bot), send_file(server, chat)):
         assert (reply.status_code, reply.json()["code"]) == (503, "files_unavailable")
         assert reply["Retry-After"]
+    assert counts().total("file_store_failures_total") == 2
+    assert "the store of files failed: " in caplog.text
     store.mode = "ok"
     assert not Document.objects.exists()
     assert not Attachment.objects.exists()

@@ -10,11 +10,12 @@ import time
 import urllib.error
 import urllib.request
 from contextlib import closing, contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from celery import Celery
 from django.conf import settings as django_settings
+from django.db import connection
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -26,11 +27,13 @@ from chatplatform.local.valkey import Valkey
 from chatplatform.models import Job, JobState
 from chatplatform.observing import metrics
 from chatplatform.observing.slots import Slots
-from chatplatform.testing import run_jobs
+from chatplatform.testing import run_jobs, written_at
 from chatplatform.testing.scraping import scrape_until
 from chatplatform.testing.web_process import database_url, wait_until_idle, web
 from chatplatform.tests.job_work import NAME as WORK
 from chatplatform.web import health
+from webhooks.models import Event
+from webhooks.services import announce
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NAME = "chatplatform.remove_files"
@@ -192,8 +195,9 @@ def test_a_job_that_waits_for_an_older_one_of_its_key_is_not_late(work, nobody, 
         return round(found / 60), parts["jobs"]["detail"]
 
     first = Job.objects.create(
-        name=WORK, ordering_key="a", state=JobState.RUNNING, lease_until=timezone.now()
-    )
+        name=WORK, ordering_key="a", state=JobState.RUNNING,
+        lease_until=timezone.now() + timedelta(hours=1),
+    )  # fmt: skip
     late(ordering_key="a")
     assert oldest() == (0, "0 jobs wait")
     # The first one is to be tried again, and not yet.
@@ -205,6 +209,33 @@ def test_a_job_that_waits_for_an_older_one_of_its_key_is_not_late(work, nobody, 
     assert oldest() == (10, "1 jobs of reply wait, the oldest for 600 s")
     late()
     assert oldest() == (10, "2 jobs of reply wait, the oldest for 600 s")
+
+
+def test_a_job_that_no_relay_takes_back_is_late():
+    gone = timezone.now() - timedelta(minutes=10)
+    Job.objects.create(name="of.another_release", state=JobState.RUNNING, lease_until=gone)
+    assert relay.sweep() == 0
+    found = {row.labels: row.value for row in backlog.read() if row.metric is metrics.JOB_OLDEST}
+    assert round(found["unknown",] / 60) == 10
+
+
+def test_rows_of_months_that_nobody_made_are_counted(client_a):
+    def rows():
+        found = [row for row in backlog.read() if row.metric is metrics.DEFAULT_ROWS]
+        return {labels[0].removeprefix("webhooks_"): value for _, value, labels in found}
+
+    def wait_for(expected):
+        connection.close()  # the server counts a session's rows when it ends, at the latest
+        while rows() != expected:
+            time.sleep(0.05)
+
+    before = dict.fromkeys(("event", "payload", "delivery", "deliveryattempt"), 0)
+    wait_for(before)
+    with written_at(datetime(2041, 3, 15, tzinfo=UTC)):
+        announce(client_a.pk, "thing.done", {})
+    wait_for(before | {"event": 1})
+    Event.objects.all().delete()
+    wait_for(before)
 
 
 def test_training_may_wait_for_an_hour():

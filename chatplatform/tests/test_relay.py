@@ -12,7 +12,7 @@ import pytest
 from django.db import OperationalError, connection, transaction
 from django.db.models.functions import Now
 
-from chatplatform import jobs, valkey
+from chatplatform import valkey
 from chatplatform.jobs import enqueue, heartbeat, leases, registry, relay
 from chatplatform.jobs.stopping import Stop
 from chatplatform.models import Job, JobState
@@ -23,16 +23,86 @@ from chatplatform.tests.job_work import NAME, add, expire_lease
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_one_job_that_cannot_be_ended_does_not_stop_the_sweep(work):
-    bad, good = add(number=1), add(number=2)
-    for job in (bad, good):
+def add_lost(count=1, **values):
+    """Jobs whose worker is gone for the last time, the oldest first."""
+    rows = [add() for _ in range(count)]
+    for number, job in enumerate(rows):
         assert leases.claim(job.pk)
-    expire_lease(good)
-    Job.objects.filter(pk=bad.pk).update(lease_until=Now() - timedelta(minutes=1), attempts=3)
-    with mock.patch.object(work, "dead", None):  # on_dead raises
-        relay.sweep()
-    good.refresh_from_db()
-    assert good.state == JobState.QUEUED
+        gone = timedelta(minutes=count - number)
+        Job.objects.filter(pk=job.pk).update(lease_until=Now() - gone, attempts=3, **values)
+    return rows
+
+
+def states():
+    return list(Job.objects.order_by("pk").values_list("state", flat=True))
+
+
+def fail_to_end(error):
+    def append(args):
+        raise error
+
+    return mock.Mock(append=append)
+
+
+def test_one_job_that_cannot_be_ended_does_not_stop_the_sweep(work, caplog):
+    bad, _ = add_lost(2)
+    # The database stores no such text.
+    with mock.patch.object(work, "dead", fail_to_end(ValueError("\0"))):
+        Job.objects.exclude(pk=bad.pk).update(attempts=1)
+        assert relay.sweep() == 2
+    assert states() == [JobState.RUNNING, JobState.QUEUED]
+    assert f"job {bad.pk} could not be taken back" in caplog.text
+
+
+def test_a_sweep_that_loses_the_database_goes_on_when_it_is_back(work, caplog, monkeypatch):
+    """Each other job would be one more failure, and one more traceback."""
+    address, ended = connection.settings_dict, []
+
+    def end(args):
+        ended.append(args)
+        if len(ended) == 1:
+            monkeypatch.setitem(address, "PORT", "9")  # where nobody answers
+            execute("SELECT pg_terminate_backend(pg_backend_pid())")
+
+    add_lost(3)
+    work.dead, port = mock.Mock(append=end), address["PORT"]
+    monkeypatch.setattr(relay, "DATABASE_PAUSE_SECONDS", 0.05)
+    with running_relay():
+        while "the database is away, trying again" not in caplog.text:
+            time.sleep(0.01)
+        monkeypatch.setitem(address, "PORT", port)
+        while states() != [JobState.DEAD] * 3:
+            time.sleep(0.01)
+    assert len(ended) == 4, "the first one once more"
+    assert "could not be taken back" not in caplog.text
+
+
+def test_a_long_sweep_is_no_hang(work, alive_file):
+    seen = []
+
+    def end(args):
+        seen.append(alive_file.exists())
+        alive_file.unlink()
+
+    add_lost(3)
+    work.dead = mock.Mock(append=end)
+    relay.Relay().tick()
+    assert seen == [True] * 3
+
+
+def newer_release():
+    """The release that declares a job more."""
+    added = {"test.of_a_newer_release": registry.declared[NAME]}
+    return mock.patch.dict(registry.declared, added)
+
+
+def test_a_lost_job_of_a_newer_release_is_left_to_its_relay(work):
+    (strange,) = add_lost(name="test.of_a_newer_release")
+    assert relay.sweep() == 0
+    assert states() == [JobState.RUNNING]
+    with newer_release():
+        assert relay.sweep() == 1
+    assert (states(), work.dead) == ([JobState.DEAD], [strange.args])
 
 
 def test_a_job_with_a_valid_lease_is_not_swept(work):
@@ -158,12 +228,9 @@ def test_a_job_of_a_newer_release_waits_for_its_relay(work):
     strange.refresh_from_db()
     assert (strange.state, strange.dispatched_at, strange.dispatches) == ("queued", None, 0)
     assert relay.seconds_to_next() == relay.IDLE_SECONDS, "an old relay looks at it all the time"
-    jobs.job("test.of_a_newer_release", queue=jobs.Queue.TRAIN)(lambda **_: None)
-    try:
+    with newer_release():
         assert relay.seconds_to_next() == relay.POLL_SECONDS
         assert relay.take_due() == [(strange.pk, strange.name)]
-    finally:
-        del registry.declared["test.of_a_newer_release"]
 
 
 def test_an_idle_relay_waits_until_a_job_is_signalled(work, monkeypatch):
@@ -264,12 +331,11 @@ def test_a_batch_that_meets_a_silent_broker_is_no_hang(work, alive_file, monkeyp
 
     monkeypatch.setattr(relay, "BROKER_PAUSE_SECONDS", 0)
     task = mock.Mock(apply_async=fail)
-    monkeypatch.setitem(
-        registry.declared, NAME, dataclasses.replace(registry.declared[NAME], task=task)
-    )
+    declaration = dataclasses.replace(registry.declared[NAME], task=task)
     for _ in range(3):
         add()
-    assert relay.Relay().tick()
+    with mock.patch.dict(registry.declared, {NAME: declaration}):
+        assert relay.Relay().tick()
     assert seen == [True] * 3
 
 
