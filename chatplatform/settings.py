@@ -113,6 +113,7 @@ MIDDLEWARE = [
     "chatplatform.web.content_policy.ContentPolicy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "chatplatform.api.middleware.AdminOnly",
+    "chatplatform.api.middleware.CountPages",
 ]
 # Sessions, CSRF and messages serve only the admin site; the API authenticates by header.
 ADMIN_MIDDLEWARE = [

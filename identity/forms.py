@@ -144,8 +144,8 @@ def daily_credits_field() -> forms.IntegerField:
         max_value=MAX_DAILY_CREDITS,
         required=False,
         initial=PAGES_DAILY_CREDITS,
-        help_text="For a public key, which everybody who reads the page can use: what replies in"
-        " its chats may cost in a day (UTC). Then people answer. Below 10 no model writes; empty:"
+        help_text="For a public key, which everybody who reads the page can use: what its"
+        " chats may cost in a day (UTC). Then people answer. Below 10 no model writes; empty:"
         " all credits that you have.",
     )
 

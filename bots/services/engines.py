@@ -119,11 +119,13 @@ def paid_work(
     purpose: str,
     characters: int,
     needs_model: bool = False,
+    key_id: int | None = None,
 ) -> Iterator[PaidWork]:
     """Work on a text of so many characters, charged if the block ends well.
 
-    402 if the balance does not suffice; 503 if only a model could do it and there is none, or if
-    the model fails. Store inside the block: what cannot be stored is not charged.
+    `key_id`: the key whose daily cap holds too. 402 if the balance, or the cap, does not suffice;
+    503 if only a model could do it and there is none, or if the model fails. Store inside the
+    block: what cannot be stored is not charged.
     """
     engine = engine_for(client, bot)
     is_written = Capability.WRITE in engine.capabilities
@@ -139,7 +141,7 @@ def paid_work(
     with (
         _slot(engine),
         _reported(),
-        credits.charge(client.pk, cost=cost, reference=reference) as charge,
+        credits.charge(client.pk, cost=cost, reference=reference, key_id=key_id) as charge,
     ):
         yield PaidWork(engine, charge)
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from typing import cast
+from typing import Any, cast
 
 from django.conf import settings
 from django.core.exceptions import DisallowedHost
@@ -11,8 +11,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.middleware.security import SecurityMiddleware
 from django.utils.module_loading import import_string
 
-from chatplatform.api import cors, proxies
-from chatplatform.api.errors import render
+from chatplatform.api import cors, proxies, rate_limits
+from chatplatform.api.errors import refused, render
 from chatplatform.api.operation import CAN_WAIT
 from chatplatform.api.request_context import serving
 from chatplatform.api.routing import find_operation
@@ -115,3 +115,26 @@ class AdminOnly(Middleware):
             # All of it: sessions and messages are stored after the view.
             return WaitingResponse(lambda: self.admin_chain(request))
         return self.admin_chain(request)
+
+
+class CountPages(Middleware):
+    """Counts a page for its reader; 429, as a page, to whoever asks for too many.
+
+    It is the last: a person of the site is known by then, and static files were answered before.
+    """
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if request.path_info.startswith("/media/"):
+            return self.get_response(request)  # public pictures, which count as static files do
+        allowance = rate_limits.count(rate_limits.of_page(request))
+        response: HttpResponseBase
+        if allowance.refusal:
+            # Nothing is stored for a refusal, and nobody stays signed in for it.
+            session: Any = getattr(request, "session", None)
+            if session is not None:
+                session.is_unattended = True
+            response = refused(request, allowance.refusal)
+        else:
+            response = self.get_response(request)
+        allowance.write_to(response)
+        return response

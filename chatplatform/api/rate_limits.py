@@ -13,13 +13,14 @@ from typing import Any
 
 import redis
 from django.conf import settings
-from django.http import HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase
 from limits import RateLimitItem, RateLimitItemPerSecond
 from limits.storage import MemoryStorage, RedisStorage
 from limits.strategies import SlidingWindowCounterRateLimiter
 
 from chatplatform import valkey
 from chatplatform.api.errors import TooManyRequests
+from chatplatform.api.request_context import current_address
 
 WINDOW_SECONDS, BURST_SECONDS, DAY_SECONDS = 60, 10, 86_400
 # Requests in a minute.
@@ -28,6 +29,10 @@ PUBLIC_KEY = 6_000
 SECRET_KEY = 12_000
 PERSON = 6_000
 ANONYMOUS_ADDRESS = 1_200
+# Pages of the site, beside what its person, or anybody at its address, asks of the API. A page with
+# work under way asks again each second or two, and the desk lives on the API.
+PERSONS_PAGES = 600
+ADDRESS_PAGES = 1_200
 VISITORS_REPLIES = 20
 # And in `BURST_SECONDS`: a minute's messages at once, of each visitor of a flood, are more than two
 # cores can store meanwhile.
@@ -112,6 +117,16 @@ def scaled(amount: int, factor: float = 1) -> int:
 def of_address(address: str) -> tuple[Quota, ...]:
     """The quota of a caller of whom only the address is known."""
     return (Quota("address", counted_address(address), scaled(ANONYMOUS_ADDRESS)),)
+
+
+def of_page(request: HttpRequest) -> tuple[Quota, ...]:
+    """The quota of a page's reader: of whoever has signed in to the site, else of the address."""
+    reader: Any = getattr(request, "viewed_by", getattr(request, "user", None))
+    if reader is None or not reader.is_authenticated:
+        address = counted_address(current_address())
+        return (Quota("pages", address, scaled(ADDRESS_PAGES)),)
+    factor = reader.client.rate_limit_factor if reader.client else 1
+    return (Quota("pages", f"user:{reader.pk}", scaled(PERSONS_PAGES, factor)),)
 
 
 def counted_address(address: str) -> str:

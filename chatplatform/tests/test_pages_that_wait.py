@@ -15,11 +15,11 @@ from django.urls import reverse
 
 from bots.models import LanguageModel
 from chatplatform.testing.web_process import web
-from chatplatform.web.application import THREADS, WAITING_THREADS
-from chatplatform.web.waiting import OF_CLIENT, will_wait
+from chatplatform.web.application import THREADS
+from chatplatform.web.waiting import OF_CLIENT, SHARED, WAITING_THREADS, will_wait
 from identity.models import SignInProvider
 from identity.services.provider_sign_in import _AT_ONCE
-from identity.testing import PASSWORD, make_client
+from identity.testing import PASSWORD, make_client, make_person
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -158,6 +158,45 @@ def test_a_model_that_stalls_delays_nobody_else(ann):
         assert all("messages=" in (answer[1]["Set-Cookie"] or "") for answer in callers.answers)
     row.refresh_from_db()
     assert row.model == "n"
+
+
+def test_models_of_many_clients_that_stall_leave_a_thread_to_one_more(db):
+    with stalling() as model, web(EGRESS_ALLOW=model.host_port) as port:
+        people = [make_person(make_client(f"Stalled{number}")) for number in range(18)]
+        LanguageModel.objects.bulk_create(
+            LanguageModel(
+                client=person.client, base_url=f"http://{model.host_port}/v1", model="m",
+                api_key="", credits_per_1000_tokens=1,
+            )
+            for person in people
+        )  # fmt: skip
+        callers = Callers(port)
+
+        def flood(person, *, answered):
+            """As many as a client may have at once, of which so many are told to try again."""
+            already, called = len(callers.answers), len(model.held)
+            for _ in range(OF_CLIENT):
+                callers.send("POST", "/ai/model/test", person.headers)
+            model.wait_for(called + OF_CLIENT - answered)
+            callers.wait_for_answers(already + answered)
+
+        # Two have their share, and half of the threads with it; four used to have them all.
+        flood(people[0], answered=0)
+        flood(people[1], answered=0)
+        assert len(model.held) == SHARED
+        flood(people[2], answered=OF_CLIENT - 1)
+        flood(people[3], answered=OF_CLIENT - 1)
+        for number, person in enumerate(people[4:-1], start=SHARED + 3):
+            callers.send("POST", "/ai/model/test", person.headers)
+            model.wait_for(number)
+        assert len(model.held) == WAITING_THREADS - 1
+        # Beyond that nobody waits for a thread without an end.
+        status, headers, _ = callers.ask("POST", "/ai/model/test", people[-1].headers)
+        assert (status, headers["Retry-After"]) == (429, "5")
+        assert set(callers.statuses()) == {429}
+        model.hang_up()
+        callers.join()
+    assert callers.statuses().count(200) == WAITING_THREADS - 1
 
 
 def signed_in(user):

@@ -26,6 +26,7 @@ from chatplatform.web.live_updates import Listener
 from chatplatform.web.refusals import Refusals
 from chatplatform.web.stopping import Stopping
 from chatplatform.web.streaming import Send, StreamingReply, WaitingResponse, start_message
+from chatplatform.web.waiting import WAITING_THREADS
 
 # Durable commits need several requests in flight. More threads only compete for the interpreter's
 # lock: with 16 a message costs a third more processor time than with 8.
@@ -33,8 +34,6 @@ THREADS = 8
 # How many of them one API key takes. Every visitor of a page sends the same key: a flood with it,
 # or messages to a locked chat, must leave threads to others.
 THREADS_OF_KEY = 3
-# Requests that wait for a model or a receiver: they cost memory and a connection, but no work.
-WAITING_THREADS = 32
 # Check Health answers even while every other thread hangs.
 HEALTH_THREADS = 2
 # Live answers even while Check Health is flooded: whoever starts containers again asks for it.

@@ -1,7 +1,13 @@
 """Requests that call other people's servers: which pages do, and how many at once for one client.
 
 They run in the threads for waiting, and a server that stalls holds them for as long as a call may
-take. Whoever chose that server must not hold them all.
+take. Whoever chose that server must not hold them all, and a few clients together neither:
+
+- one client takes a quarter of the threads, and no more than one when half of all are taken;
+- so as long as the servers of no more than 16 clients stall, another client gets a thread;
+- beyond that nobody hangs: the last thread is free to say 429.
+
+A client's sign-ins at its provider are counted as if they were one more client's.
 """
 
 import functools
@@ -17,8 +23,12 @@ from django.urls import Resolver404, resolve
 from chatplatform.api import errors
 from chatplatform.api.errors import TooManyRequests
 
-# Of the threads for waiting, those that requests of one client take: a quarter.
+# In each process. They cost memory and a connection, but no work.
+WAITING_THREADS = 32
+# Of these, those that requests of one client take: a quarter.
 OF_CLIENT = 8
+# When so many are taken, a client that has one gets no other.
+SHARED = 16
 RETRY_AFTER_SECONDS = 5
 # The marks of views: which of their requests call out.
 _EVERY, _POST = "every", "post"
@@ -28,9 +38,13 @@ _lock = threading.Lock()
 
 @contextmanager
 def few_at_once(whose: str, *, most: int = OF_CLIENT) -> Iterator[None]:
-    """Around what calls out: 429 if this process does so for them `most` times already."""
+    """Around what calls out: 429 if this process does so for them `most` times already.
+
+    Or if they have a thread while half of all are taken, or if all but one are.
+    """
     with _lock:
-        if _running[whose] >= most:
+        own, taken = _running[whose], _running.total()
+        if own >= most or (own and taken >= SHARED) or taken >= WAITING_THREADS - 1:
             raise TooManyRequests(RETRY_AFTER_SECONDS)
         _running[whose] += 1
     try:

@@ -85,6 +85,10 @@ class InsufficientCredits(ApiError):
     detail = "The credits are used up: top up, or wait for the next period."
 
 
+class CapReached(InsufficientCredits):
+    """What is left of a public key's daily cap does not cover the call."""
+
+
 class SubscriptionInactive(InsufficientCredits):
     """The trial is over or the plan has ended. Also 402, since the remedy is to pay."""
 
@@ -111,13 +115,15 @@ def price_of_tokens(count: int, *, price: int = 1) -> int:
 
 
 @contextmanager
-def charge(client_id: int, *, cost: int, reference: str) -> Iterator[Reservation]:
+def charge(
+    client_id: int, *, cost: int, reference: str, key_id: int | None = None
+) -> Iterator[Reservation]:
     """Reserve `cost` credits for an AI call. Afterwards charge `used`, or nothing if it raises.
 
-    A `reference` that was paid is not charged again. Do not call it in a transaction: the balance
-    would stay locked for the whole call.
+    A `reference` that was paid is not charged again. `key_id`: as in `reserve`. Do not call it in
+    a transaction: the balance would stay locked for the whole call.
     """
-    reserve(client_id, cost=cost, reference=reference)
+    reserve(client_id, cost=cost, reference=reference, key_id=key_id)
     reservation = Reservation(cost)
     try:
         yield reservation
@@ -128,7 +134,7 @@ def charge(client_id: int, *, cost: int, reference: str) -> Iterator[Reservation
 
 
 def reserve(client_id: int, *, cost: int, reference: str, key_id: int | None = None) -> None:
-    """Reserve `cost` credits, or raise InsufficientCredits.
+    """Reserve `cost` credits, or raise InsufficientCredits; CapReached, if a cap refuses it.
 
     Does nothing if `reference` has an open reservation or was paid. `key_id` names the key whose
     daily cap holds too.
@@ -306,7 +312,7 @@ def _grant(account: Subscription, amount: int, reference: str) -> None:
 
 
 def _ensure_within_cap(key_id: int | None, cost: int) -> int | None:
-    """The key, if it has a daily cap; raises InsufficientCredits if the cap does not hold the cost.
+    """The key, if it has a daily cap; raises CapReached if the cap does not hold the cost.
 
     Who reserves holds the account's lock: what its other calls reserve is known.
     """
@@ -320,7 +326,7 @@ def _ensure_within_cap(key_id: int | None, cost: int) -> int | None:
         return None
     (left,) = row
     if left < cost:
-        raise InsufficientCredits(balance=max(0, left), required=cost)
+        raise CapReached(balance=max(0, left), required=cost)
     return key_id
 
 

@@ -202,8 +202,9 @@ LOWER_LIMIT: Any = Field(
 )
 DAILY_CAP: Any = Field(
     None,
-    description="For a `public` key: what replies in the chats that it opened may cost in a day"
-    " (UTC); then the bot hands over. Null: what the client has.",
+    description="For a `public` key: what the chats that it opened may cost in a day (UTC), by"
+    " replies, and by translations, summaries, tags and sentiment that nobody ordered. Then the bot"
+    " hands over, and the others are not made. Null: what the client has.",
     examples=[None],
 )
 
@@ -272,8 +273,8 @@ class ApiKeyDto(Shape):
         description="The key's own limit of requests in a minute; null: that of its scope."
     )
     daily_credits: int | None = Field(
-        description="What replies in chats that this public key opened may cost in a day (UTC);"
-        " null: no cap."
+        description="What the chats that this public key opened may cost in a day (UTC); null: no"
+        " cap."
     )
     key: str | None = Field(
         description="`prefix.secret` in the reply that creates the key, else null."

@@ -138,6 +138,18 @@ def append_welcome(chat: LockedConversation) -> None:
         )
 
 
+def append_note(chat: LockedConversation, text: str, receipt: dict[str, Any]) -> None:
+    """Store a note of the platform for the agents."""
+    append(
+        chat,
+        author=Author(SenderType.SYSTEM),
+        content=text_content(text),
+        language="en",
+        receipt=receipt,
+        is_note=True,
+    )
+
+
 def append_by_agent(
     chat: LockedConversation,
     *,

@@ -24,10 +24,9 @@ from chatplatform import jobs
 from chatplatform.locks import single_flight
 from chats.models import Conversation, LockedConversation, Message, Summary, Tagging
 from chats.services.core import conversations, feedback, tags
-from chats.services.insight import transcripts
+from chats.services.insight import automatic, transcripts
 from chats.services.insight.transcripts import Transcript
 from chats.shapes.insight import MAX_TAG_CHARS, ChatSentiment, ChatSummary, distinct
-from identity.services.credits import InsufficientCredits
 
 # A model's tags of less confidence are proposed and never stored by themselves.
 STORED_FROM = 0.6
@@ -44,11 +43,13 @@ def newest_summary(chat: Conversation) -> Summary | None:
     return rows.filter(conversation=chat).order_by("-id").first()
 
 
-def summarise(chat: Conversation, *, made_since: datetime | None = None) -> Summary:
+def summarise(
+    chat: Conversation, *, made_since: datetime | None = None, key_id: int | None = None
+) -> Summary:
     """The current summary of a chat, or a new one.
 
-    `made_since`: an older one does not count, even if it covers all messages. A second caller
-    waits for the summary that is being made.
+    `made_since`: an older one does not count, even if it covers all messages. `key_id`: the key
+    whose daily cap holds too. A second caller waits for the summary that is being made.
     """
     current = partial(
         _current_summary, chat, message_count=chat.message_count, made_since=made_since
@@ -57,7 +58,7 @@ def summarise(chat: Conversation, *, made_since: datetime | None = None) -> Summ
     if summary:
         return summary
     with single_flight(f"summary:{chat.pk}", patience=settings.LLM_DEADLINE_SECONDS):
-        return current() or _new_summary(chat, made_since)
+        return current() or _new_summary(chat, made_since, key_id)
 
 
 def propose_tags(chat: Conversation) -> list[Suggested]:
@@ -69,12 +70,15 @@ def propose_tags(chat: Conversation) -> list[Suggested]:
         return _proposed_tags(chat, transcript, work)
 
 
-def auto_tag(chat: Conversation) -> list[Tagging]:
-    """Give the chat the tags that an engine is sure enough of; returns all its tags."""
+def auto_tag(chat: Conversation, *, key_id: int | None = None) -> list[Tagging]:
+    """Give the chat the tags that an engine is sure enough of; returns all its tags.
+
+    `key_id`: the key whose daily cap holds too.
+    """
     transcript = transcripts.for_chat(chat)
     if not transcript.of_customer:
         return tags.for_chat(chat)
-    with _tagging(chat, transcript) as work:
+    with _tagging(chat, transcript, key_id) as work:
         proposed = _proposed_tags(chat, transcript, work)
         if not work.is_written:
             return tags.add_suggested(chat, suggested=tagging.clear(proposed))
@@ -82,8 +86,11 @@ def auto_tag(chat: Conversation) -> list[Tagging]:
         return tags.add_suggested(chat, suggested=sure)
 
 
-def analyse_sentiment(chat: Conversation) -> ChatSentiment:
-    """The customer's sentiment; stored on the chat, and on each message that was analysed."""
+def analyse_sentiment(chat: Conversation, *, key_id: int | None = None) -> ChatSentiment:
+    """The customer's sentiment; stored on the chat, and on each message that was analysed.
+
+    `key_id`: the key whose daily cap holds too.
+    """
     transcript = transcripts.for_chat(chat)
     if not transcript.of_customer:
         return _store_sentiment(chat, Sentiment("neutral", 0.0), {}, EmbeddedEngine.name)
@@ -92,6 +99,7 @@ def analyse_sentiment(chat: Conversation) -> ChatSentiment:
         bot=chat.bot,
         purpose=f"sentiment:{chat.pk}",
         characters=transcript.characters,
+        key_id=key_id,
     ) as work:
         analyse = _sentiment_by_model if work.is_written else _sentiment_by_rules
         overall, by_message = analyse(chat, transcript, work)
@@ -127,10 +135,8 @@ def compute(conversation_id: str, kind: str) -> None:
         "tags": auto_tag,
         "sentiment": analyse_sentiment,
     }
-    try:
-        actions[kind](chat)
-    except InsufficientCredits as exc:
-        raise jobs.GiveUp("The credits are used up.") from exc
+    with automatic.paid_work(chat) as key_id:
+        actions[kind](chat, key_id=key_id)
 
 
 def _current_summary(
@@ -143,7 +149,7 @@ def _current_summary(
     return newest if made_since is None or newest.created_at >= made_since else None
 
 
-def _new_summary(chat: Conversation, made_since: datetime | None) -> Summary:
+def _new_summary(chat: Conversation, made_since: datetime | None, key_id: int | None) -> Summary:
     transcript = transcripts.for_chat(chat)
     if not transcript.lines:
         return _store_summary(chat, _summary_by_rules(chat, transcript), made_since)
@@ -152,6 +158,7 @@ def _new_summary(chat: Conversation, made_since: datetime | None) -> Summary:
         bot=chat.bot,
         purpose=f"summary:{chat.pk}",
         characters=transcript.characters,
+        key_id=key_id,
     ) as work:
         if work.is_written:
             summary = _summary_by_model(chat, transcript, work)
@@ -219,13 +226,14 @@ def _store_summary(chat: Conversation, summary: Summary, made_since: datetime | 
 
 
 def _tagging(
-    chat: Conversation, transcript: Transcript
+    chat: Conversation, transcript: Transcript, key_id: int | None = None
 ) -> AbstractContextManager[engines.PaidWork]:
     return engines.paid_work(
         chat.client,
         bot=chat.bot,
         purpose=f"tags:{chat.pk}",
         characters=transcript.characters,
+        key_id=key_id,
     )
 
 

@@ -17,7 +17,7 @@ from chatplatform import jobs
 from chatplatform.api.shapes import LANGUAGE_PATTERN, canonical_language
 from chats.models import Conversation, Message, SenderType
 from chats.services.core import conversations, message_status
-from chats.services.insight import transcripts
+from chats.services.insight import automatic, transcripts
 from chats.shapes.insight import (
     MAX_TRANSLATED_CHARS,
     ReplySuggestions,
@@ -30,7 +30,6 @@ from chats.shapes.insight import (
 )
 from chats.shapes.message import Citation
 from identity.models import Client
-from identity.services.credits import InsufficientCredits
 
 # BCP 47's code of a language that nobody knows.
 UNDETERMINED = "und"
@@ -65,17 +64,27 @@ def translate_message(message_id: str, *, to: str) -> None:
     bot = message.conversation.bot
     if Capability.WRITE not in engines.engine_for(message.client, bot).capabilities:
         return
-    text = message.text[:MAX_TRANSLATED_CHARS]
-    try:
-        draft = _translated(message.client, text, to=to, purpose=f"message:{message.pk}", bot=bot)
-    except InsufficientCredits as exc:
-        raise jobs.GiveUp("The credits are used up.") from exc
+    with automatic.paid_work(message.conversation) as key_id:
+        draft = _translated(
+            message.client,
+            message.text[:MAX_TRANSLATED_CHARS],
+            to=to,
+            purpose=f"message:{message.pk}",
+            bot=bot,
+            # What an agent writes is no visitor's doing.
+            key_id=key_id if message.sender_type == SenderType.CUSTOMER else None,
+        )
+        _store_translation(message, draft.text, to=to)
+
+
+def _store_translation(message: Message, text: str, *, to: str) -> None:
+    """Store a translation, unless the words have changed: the new ones have a job of their own."""
     with jobs.commit():
         chat = conversations.lock(message.conversation)
         row = Message.objects.get(pk=message.pk)
         if row.text != message.text:
-            return  # changed meanwhile: the new words have a job of their own
-        row.translations = {**row.translations, to: draft.text}
+            return
+        row.translations = {**row.translations, to: text}
         row.save(update_fields=["translations"])
         if not chat.is_preview:
             message_status.announce_message(chat, "message.updated", row)
@@ -139,10 +148,21 @@ def suggest(chat: Conversation, body: SuggestionRequest) -> ReplySuggestions:
 
 
 def _translated(
-    client: Client, text: str, *, to: str, purpose: str, bot: Bot | None = None
+    client: Client,
+    text: str,
+    *,
+    to: str,
+    purpose: str,
+    bot: Bot | None = None,
+    key_id: int | None = None,
 ) -> text_tasks.TranslationDraft:
     with engines.paid_work(
-        client, bot=bot, purpose=purpose, characters=2 * len(text), needs_model=True
+        client,
+        bot=bot,
+        purpose=purpose,
+        characters=2 * len(text),
+        needs_model=True,
+        key_id=key_id,
     ) as work:
         mask = transcripts.mask_for(client)
         draft = work.complete(text_tasks.translate(mask.hide(text), to=to))

@@ -20,7 +20,6 @@ from chats.models import (
     Message,
     SenderType,
     Status,
-    text_content,
 )
 from chats.services.core import (
     conversations,
@@ -266,20 +265,9 @@ def _note_result(chat: LockedConversation, call: FunctionCall) -> None:
     outcome = _OUTCOMES.get(CallStatus(call.status), "failed")
     detail = call.error or call.result_excerpt
     text = f"The function {call.function_name} {outcome}." + (f"\n{detail}" if detail else "")
-    _append_note(chat, text, {"continues": str(call.pk), "call_id": str(call.pk)})
+    messages.append_note(chat, text, {"continues": str(call.pk), "call_id": str(call.pk)})
 
 
 def _note_waiting(chat: LockedConversation, call: ProposedCall) -> None:
     text = f"Waits for your approval: {call.description}. Decide on the function call {call.id}."
-    _append_note(chat, text, {"call_id": call.id})
-
-
-def _append_note(chat: LockedConversation, text: str, receipt: dict[str, Any]) -> None:
-    messages.append(
-        chat,
-        author=messages.Author(SenderType.SYSTEM),
-        content=text_content(text),
-        language="en",
-        receipt=receipt,
-        is_note=True,
-    )
+    messages.append_note(chat, text, {"call_id": call.id})
