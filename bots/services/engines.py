@@ -1,6 +1,5 @@
 """Which engine does the work, what its work costs, and the errors that callers see."""
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,9 +19,6 @@ from chatplatform.sql import column_names
 from identity.models import Client
 from identity.services import credits
 
-# Texts that models write for this process at once: a slow model must not take all its threads.
-MAX_CALLS = 8
-_SLOT_WAIT_SECONDS = 5
 # Tokens of a task's own words, which come on top of the text.
 _TASK_TOKENS = 500
 _OWN_MODEL = f"""
@@ -30,7 +26,6 @@ SELECT {column_names(LanguageModel)} FROM bots_languagemodel
 WHERE client_id = %s AND (bot_id IS NULL OR bot_id = %s)
 ORDER BY bot_id NULLS LAST LIMIT 1
 """
-_slots = threading.BoundedSemaphore(MAX_CALLS)
 
 
 class EngineNotConfigured(NotConfigured):
@@ -139,24 +134,10 @@ def paid_work(
     )
     reference = f"{purpose}:{uuid7()}"
     with (
-        _slot(engine),
         _reported(),
         credits.charge(client.pk, cost=cost, reference=reference, key_id=key_id) as charge,
     ):
         yield PaidWork(engine, charge)
-
-
-@contextmanager
-def _slot(engine: Engine) -> Iterator[None]:
-    if Capability.WRITE not in engine.capabilities:
-        yield
-        return
-    if not _slots.acquire(timeout=_SLOT_WAIT_SECONDS):
-        raise EngineDown("The language model has too much to do; try again.")
-    try:
-        yield
-    finally:
-        _slots.release()
 
 
 @contextmanager

@@ -9,10 +9,10 @@ from contextlib import closing
 import pytest
 from django.db import connection, transaction
 
-from bots.services.engines import MAX_CALLS
 from chatplatform.testing import stub_model
 from chatplatform.testing.web_process import web
 from chatplatform.web.application import THREADS, THREADS_OF_KEY
+from chatplatform.web.waiting import OF_CLIENT
 from chats.models import Conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -45,9 +45,9 @@ def test_requests_that_wait_for_a_model_do_not_delay_others(server, ann):
     ):
         model.json_answer = {"text": "Bưu kiện của tôi ở đâu?"}
         # The model has as many requests as the web process has threads, and holds its answers.
-        assert MAX_CALLS >= THREADS
-        waiting = start(MAX_CALLS)
-        model.wait_for_requests(MAX_CALLS)
+        assert OF_CLIENT >= THREADS
+        waiting = start(OF_CLIENT)
+        model.wait_for_requests(OF_CLIENT)
         assert request(port, "GET", "/identity/users/me", ann.headers)[0] == 200
         assert statuses == []
         # So many are the client's share; further ones are told to try again.
@@ -59,7 +59,7 @@ def test_requests_that_wait_for_a_model_do_not_delay_others(server, ann):
             thread.join()
     assert len(statuses) == len(waiting)
     assert set(statuses) == {200, 429}
-    assert statuses.count(200) >= MAX_CALLS
+    assert statuses.count(200) >= OF_CLIENT
 
 
 def test_requests_of_one_key_leave_threads_to_others(server, ann, chat):
