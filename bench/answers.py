@@ -32,7 +32,7 @@ sys.path.insert(0, str(ROOT))
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatplatform.settings")
 
 from bots.engine import embedded, intents  # noqa: E402
-from bots.knowledge import asked, chunking, embedding, extract, language, search  # noqa: E402
+from bots.knowledge import chunking, embedding, extract, language, question_analysis, search  # noqa: E402
 from bots.knowledge.words import fold  # noqa: E402
 
 SETS = ROOT / "bench" / "answers"
@@ -145,7 +145,7 @@ class Bot:
     def ask(self, text: str, before: str = "") -> Any:
         started = time.perf_counter()
         spoken = language.detect(text, default=self.code, offered=[self.code])
-        parts = asked.find(
+        parts = question_analysis.find(
             lambda part: self.index.search(part, language=spoken),
             text,
             topics=[before] if before else [],

@@ -23,7 +23,7 @@ from bots.shapes.bot import BotDto
 from bots.shapes.web_url import PageCounts
 from chatplatform.admin import ReadOnlyInline, TenantAdmin, asks_first, button, each, in_use, viewer
 from chatplatform.templatetags.site_words import say
-from chatplatform.web.waiting import calls_out
+from chatplatform.web.outgoing_calls import calls_out
 from identity.models import ApiKey, KeyScope
 
 # Registers its page.

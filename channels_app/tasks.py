@@ -1,6 +1,6 @@
 """Jobs of the channels."""
 
-from channels_app.providers.values import Signal
+from channels_app.providers.types import Signal
 from channels_app.services import callbacks, consents, sending, signals, token_refresh
 from chatplatform.jobs import Queue, job, periodic
 

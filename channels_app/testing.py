@@ -10,10 +10,10 @@ import pytest
 from django.test import Client as HttpClient
 
 from channels_app.simulator import demo
+from channels_app.simulator.calls_to_platform import Sockets, Wire
 from channels_app.simulator.client import Client
 from channels_app.simulator.server import Server
 from channels_app.simulator.state import Simulator
-from channels_app.simulator.wire import Sockets, Wire
 
 
 class InProcess:

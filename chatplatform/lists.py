@@ -18,9 +18,9 @@ from django.utils.html import strip_tags
 from unfold.paginator import InfinitePaginator
 from unfold.views import ChangeList
 
-from chatplatform.activity import client_id_of
 from chatplatform.api.errors import ApiError
-from chatplatform.spreadsheets import no_formula
+from chatplatform.formula_injection import no_formula
+from chatplatform.row_history import client_id_of
 from chatplatform.templatetags.site_words import say
 
 # The parameter of a list that names its columns, once for each.

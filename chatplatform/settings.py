@@ -273,7 +273,7 @@ MEDIA_TIMEOUT_SECONDS = env.float("MEDIA_TIMEOUT_SECONDS", default=10)
 _FILES = "bucket.Bucket" if MEDIA_BUCKET else "folder.Folder"
 STORAGES = {
     "default": {"BACKEND": f"chatplatform.media_stores.{_FILES}"},
-    "staticfiles": {"BACKEND": "chatplatform.web.static_files.HashedModules"},
+    "staticfiles": {"BACKEND": "chatplatform.web.static_storage.HashedModules"},
 }
 WHITENOISE_KEEP_ONLY_HASHED_FILES = False
 if DEVELOPMENT:

@@ -6,7 +6,7 @@ from drf_spectacular.views import SpectacularRedocView, SpectacularSwaggerSplitV
 
 from chatplatform.api import errors
 from chatplatform.api.routing import operations
-from chatplatform.web import pages
+from chatplatform.web import start_page
 from chatplatform.web.health import HealthViewSet, openapi_json
 
 # Check Health
@@ -15,13 +15,13 @@ health = [
     path("health/live", HealthViewSet.as_view({"get": "live"})),
 ]
 urlpatterns = [
-    path("", pages.start, name="start"),
+    path("", start_page.start, name="start"),
     operations("identity", "webhooks", "bots", "chats", "channels_app", "reports", also=health),
-    path("openapi.json", pages.of_docs(openapi_json), name="schema"),
-    path("docs", pages.of_docs(SpectacularSwaggerSplitView.as_view(url_name="schema"))),
-    path("redoc", pages.of_docs(SpectacularRedocView.as_view(url_name="schema"))),
-    path("favicon.ico", pages.favicon),
-    path("admin", pages.site_without_slash),
+    path("openapi.json", start_page.of_docs(openapi_json), name="schema"),
+    path("docs", start_page.of_docs(SpectacularSwaggerSplitView.as_view(url_name="schema"))),
+    path("redoc", start_page.of_docs(SpectacularRedocView.as_view(url_name="schema"))),
+    path("favicon.ico", start_page.favicon),
+    path("admin", start_page.site_without_slash),
     path("admin/", admin.site.urls),
     # Last: with DEBUG, Django itself would answer in HTML.
     re_path("", errors.page_not_found),

@@ -23,7 +23,7 @@ from chatplatform import media, navigation
 from chatplatform.admin import ReadOnlyInline, TenantAdmin, asks_first, button, each, viewer
 from chatplatform.api.errors import ApiError
 from chatplatform.templatetags.site_words import say
-from chatplatform.web.waiting import calls_out
+from chatplatform.web.outgoing_calls import calls_out
 from chats.forms import AnswerForm, AskForm
 from chats.models import (
     NO_ANSWER,
@@ -40,7 +40,7 @@ from chats.pages import golden, questions, replays
 from chats.services.desk import inbox, unanswered_questions
 from chats.services.exchange import bot_previews, customer_export, erasing
 from chats.services.insight import question_answers
-from chats.services.reply import replies_again
+from chats.services.reply import reply_dry_run
 from chats.shapes import message as message_shapes
 from chats.shapes.bot_preview import GenerateChatRequest
 from chats.shapes.replay import ReplayedTurn
@@ -172,7 +172,7 @@ class ConversationAdmin(TenantAdmin):
             message=message,
             receipt=inbox.receipt(chat, message_id),
             may_correct=message.in_reply_to_id and self.has_train_permission(request),
-            may_replay=(message.receipt or {}).get("decision") in replies_again.ASKED_ENGINE,
+            may_replay=(message.receipt or {}).get("decision") in reply_dry_run.ASKED_ENGINE,
         )  # fmt: skip
 
     @calls_out
@@ -186,8 +186,8 @@ class ConversationAdmin(TenantAdmin):
         if request.method != "POST":
             return redirect("admin:chats_why", chat_id, message_id)
         try:
-            reply = replies_again.get(chat, message_id)
-            made = replies_again.made_again(reply, reference=f"replay:{uuid.uuid4()}")
+            reply = reply_dry_run.get(chat, message_id)
+            made = reply_dry_run.made_again(reply, reference=f"replay:{uuid.uuid4()}")
         except ApiError as exc:
             messages.error(request, str(exc))
             return redirect("admin:chats_why", chat_id, message_id)

@@ -17,13 +17,13 @@ from chats.client_models import ErasureStatus as ErasureStatus
 from chats.client_models import SavedReply as SavedReply
 from chats.client_models import SummaryJob as SummaryJob
 from chats.client_models import SummaryJobStatus as SummaryJobStatus
-from chats.question_models import GroupedQuestion as GroupedQuestion
-from chats.question_models import GroupStatus as GroupStatus
-from chats.question_models import QuestionGroup as QuestionGroup
-from chats.question_models import Replay as Replay
-from chats.question_models import ReplayChange as ReplayChange
-from chats.question_models import ReplayedReply as ReplayedReply
-from chats.question_models import ReplayStatus as ReplayStatus
+from chats.unanswered_question_models import GroupedQuestion as GroupedQuestion
+from chats.unanswered_question_models import GroupStatus as GroupStatus
+from chats.unanswered_question_models import QuestionGroup as QuestionGroup
+from chats.unanswered_question_models import Replay as Replay
+from chats.unanswered_question_models import ReplayChange as ReplayChange
+from chats.unanswered_question_models import ReplayedReply as ReplayedReply
+from chats.unanswered_question_models import ReplayStatus as ReplayStatus
 from identity.models import ApiKey, TenantModel, User
 
 

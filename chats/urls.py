@@ -2,15 +2,15 @@
 
 from django.urls import path
 
-from chats.views import widget
+from chats.views import widget_pages
 from chats.views.chat_analysis import ClientLanguageViewSet, InsightViewSet
-from chats.views.customer import AttachmentViewSet, ClientChatViewSet
+from chats.views.customer_chat import AttachmentViewSet, ClientChatViewSet
 from chats.views.desk import ChatViewSet, CustomerViewSet, PreviewViewSet, SavedReplyViewSet
 from chats.views.exchange import ClientDocumentsViewSet, MessagingViewSet, MigrationViewSet
 from chats.views.feed import FeedViewSet, NotificationViewSet
 from chats.views.golden import GoldenCollectViewSet
-from chats.views.question import UnansweredViewSet
 from chats.views.replay import ReplayViewSet
+from chats.views.unanswered_question import UnansweredViewSet
 from chats.views.words import WordsViewSet
 
 client_chat = ClientChatViewSet.as_view
@@ -113,9 +113,9 @@ urlpatterns = [
     path("ai/chat/<uuid:chat_id>/typing", FeedViewSet.as_view({"post": "typing"})),
     path("ai/chat/<uuid:chat_id>/viewing", FeedViewSet.as_view({"post": "viewing"})),
     # The widget: pages, no operations
-    path("widget/v1/loader.js", widget.loader),
-    path("widget/v1/frame", widget.frame, name="widget_frame"),
-    path("demo", widget.shop, name="demo"),
+    path("widget/v1/loader.js", widget_pages.loader),
+    path("widget/v1/frame", widget_pages.frame, name="widget_frame"),
+    path("demo", widget_pages.shop, name="demo"),
     # AI / client
     path("ai/client/chat", client_chat({"post": "create"})),
     path("ai/client/chat/<uuid:chat_id>", client_chat({"get": "retrieve", "post": "send"})),

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from identity.views import audit, clients, pages, sign_in_providers, users
+from identity.views import audit, clients, password_reset_page, sign_in_providers, users
 
 socialnet_token = clients.ClientViewSet.as_view({"post": "store_socialnet_token"})
 confirm_registration = clients.ClientViewSet.as_view({"post": "confirm_registration"})
@@ -47,7 +47,7 @@ urlpatterns = [
     path("identity/sign-in-provider", sign_in_provider),
     path("identity/audit", audit.AuditViewSet.as_view({"get": "list"})),
     path("identity/audit/export", audit.AuditViewSet.as_view({"get": "export"})),
-    path("reset-password", pages.reset_password),
+    path("reset-password", password_reset_page.reset_password),
     # config
     path(
         "config/<int:client_id>/chat",

@@ -1,7 +1,7 @@
 """Jobs of the reports."""
 
 from chatplatform.jobs import Queue, job, periodic
-from reports.services import chat_figures, exports
+from reports.services import exports, precounted_chats
 
 
 @job(
@@ -30,4 +30,4 @@ def clean_up() -> None:
 @periodic("reports.keep_figures")
 def keep_figures() -> None:
     """Count what was said in the chats, ahead of the reports."""
-    chat_figures.keep()
+    precounted_chats.keep()

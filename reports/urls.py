@@ -6,9 +6,9 @@ from django.urls import path
 from reports.views import (
     adhoc_page,
     client_page,
+    command_palette,
     failures_page,
     overview_page,
-    palette,
     warnings_page,
 )
 from reports.views.report import AdhocReportViewSet, OverviewViewSet, WarningViewSet
@@ -32,7 +32,7 @@ urlpatterns = [
     path("admin/failures/", page(failures_page.page), name="failures"),
     path("admin/clients/<int:client_id>/", page(client_page.page), name="client"),
     # Before the site's own search of its pages.
-    path("admin/search/", page(palette.page)),
+    path("admin/search/", page(command_palette.page)),
     path("admin/reports/", page(overview_page.page), name="reports_overview"),
     path("admin/reports/adhoc/", page(adhoc_page.page), name="reports_adhoc"),
     path("admin/reports/adhoc/export/", page(adhoc_page.export), name="reports_export"),

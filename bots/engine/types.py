@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from bots.knowledge.asked import Part
+from bots.knowledge.question_analysis import Part
 
 # How much of a passage a citation shows.
 MAX_CITED_CHARS = 500

@@ -14,7 +14,7 @@ from html.parser import HTMLParser
 from typing import Any
 from xml.parsers import expat
 
-from bots.knowledge import child
+from bots.knowledge import child_process
 
 # The token that robots.txt, robots meta elements and X-Robots-Tag headers may name.
 AGENT = "chatplatform-crawler"
@@ -89,11 +89,11 @@ def _read_in_child(kind: str, body: bytes) -> dict[str, Any]:
         file.write(body)
         file.seek(0)
         try:
-            finished = child.run(
+            finished = child_process.run(
                 "bots.knowledge.page_links", kind, timeout_seconds=TIMEOUT_SECONDS, stdin=file
             )
             result: dict[str, Any] = json.loads(finished.output)
-        except (child.TimedOut, child.OutputTooLarge, ValueError) as error:
+        except (child_process.TimedOut, child_process.OutputTooLarge, ValueError) as error:
             raise MarkupError(kind) from error
     if "error" in result:
         raise MarkupError(result["error"])
@@ -184,7 +184,7 @@ def _sitemap(body: bytes) -> Sitemap:
 
 def _main(kind: str) -> None:
     # Limits come first: nothing that the markup causes from here on leaves this process.
-    child.limit_resources(MEMORY_MB, TIMEOUT_SECONDS)
+    child_process.limit_resources(MEMORY_MB, TIMEOUT_SECONDS)
     body = sys.stdin.buffer.read()
     result: dict[str, object]
     try:
@@ -192,7 +192,7 @@ def _main(kind: str) -> None:
     except (MarkupError, expat.ExpatError, zlib.error, AssertionError) as error:
         # The HTML parser raises AssertionError on a few kinds of nonsense.
         result = {"error": str(error) or type(error).__name__}
-    child.print_and_exit(json.dumps(result).encode())
+    child_process.print_and_exit(json.dumps(result).encode())
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import tempfile
 from dataclasses import dataclass
 from typing import Any
 
-from bots.knowledge import child
+from bots.knowledge import child_process
 
 MAX_PIXELS = 16_000_000
 MAX_STORED_BYTES = 20_000_000
@@ -55,21 +55,21 @@ def reencode(data: bytes, *, timeout_seconds: float = 10, memory_mb: int = 512) 
         file.write(data)
         file.flush()
         try:
-            finished = child.run(
+            finished = child_process.run(
                 "bots.knowledge.picture",
                 file.name,
                 str(memory_mb),
                 str(max(1, int(timeout_seconds))),
                 timeout_seconds=timeout_seconds,
             )
-        except child.TimedOut as exc:
+        except child_process.TimedOut as exc:
             raise _TIMEOUT from exc
-        except child.OutputTooLarge as exc:
+        except child_process.OutputTooLarge as exc:
             raise _TOO_MANY_BYTES from exc
     return _parse_output(finished)
 
 
-def _parse_output(finished: child.Finished) -> Picture:
+def _parse_output(finished: child_process.Finished) -> Picture:
     head, _, data = finished.output.partition(b"\n")
     if not head:
         raise _TIMEOUT if finished.ran_out_of_time else _TOO_LARGE
@@ -118,15 +118,17 @@ def reencode_here(data: bytes) -> Picture:
 
 
 def _main(path: str, memory_mb: str, cpu_seconds: str) -> None:
-    child.limit_resources(int(memory_mb), int(cpu_seconds))
+    child_process.limit_resources(int(memory_mb), int(cpu_seconds))
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - nothing else is loaded yet
             picture = reencode_here(file.read())
     except PictureError as error:
-        child.print_and_exit(json.dumps({"code": error.code, "message": error.message}).encode())
+        child_process.print_and_exit(
+            json.dumps({"code": error.code, "message": error.message}).encode()
+        )
         return
     head = {"mime_type": picture.mime_type, "width": picture.width, "height": picture.height}
-    child.print_and_exit(json.dumps(head).encode() + b"\n" + picture.data)
+    child_process.print_and_exit(json.dumps(head).encode() + b"\n" + picture.data)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bots.knowledge import chunking, embedding, measures, vocabulary
+from bots.knowledge import chunking, embedding, quantities, word_lists
 from bots.knowledge.embedding import Vectors
 from bots.knowledge.spelling import Speller
 from bots.knowledge.word_index import WordIndex
@@ -202,10 +202,10 @@ class Index:
         return frozenset(word for text in texts for word in tokens(fold(text), language=""))
 
     @cached_property
-    def _amounts(self) -> list[measures.Amounts]:
+    def _amounts(self) -> list[quantities.Amounts]:
         """The amounts of the rows of tables; none of other passages."""
         return [
-            measures.amounts(chunk.text) if chunking.is_row(chunk.text) else {}
+            quantities.amounts(chunk.text) if chunking.is_row(chunk.text) else {}
             for chunk in self.chunks
         ]
 
@@ -256,7 +256,7 @@ class Index:
 
         def is_known(word: str) -> bool:
             forms = (part for code in ("", "en") for part in tokens(word, language=code))
-            return any(form in field for form in forms) or vocabulary.is_word(word, language)
+            return any(form in field for form in forms) or word_lists.is_word(word, language)
 
         def fits(word: str, text: str) -> int:
             both = (set(tokens(word, language=c) + tokens(text, language=c)) for c in ("", "en"))
@@ -342,7 +342,7 @@ class Index:
         cover = np.array([coverage(weights, present) for present in words.sets], dtype=np.float32)
         is_folded = words is self._folded and language == "vi"
         scores = self._mixed(words.scores(terms), near, cover, language, is_folded=is_folded)
-        fitting = measures.fitting(question, self._amounts)
+        fitting = quantities.fitting(question, self._amounts)
         if fitting.any():
             scores = _scaled(scores + FITTING_ROW * fitting)
         best = int(scores.argmax())

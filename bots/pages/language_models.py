@@ -15,7 +15,7 @@ from bots.services import bots, language_models
 from bots.shapes.language_model import LanguageModelDto
 from chatplatform.admin import ADMINS, TenantAdmin, asks_first, button, each, viewer
 from chatplatform.forms import ServiceForm
-from chatplatform.web.waiting import calls_out
+from chatplatform.web.outgoing_calls import calls_out
 from identity.models import Client
 
 

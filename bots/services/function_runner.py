@@ -15,7 +15,7 @@ from typing import Any
 from django.db import IntegrityError
 from django.db.models import Q
 
-from bots.engine import Capability, Engine, arguments, function_templates, tools
+from bots.engine import Capability, Engine, argument_schemas, function_templates, tools
 from bots.models import Approval, Bot, CallStatus, Function, FunctionCall, FunctionCalling
 from bots.services import functions
 from chatplatform import egress, jobs
@@ -104,8 +104,8 @@ class FunctionRunner:
         if function is None:
             return self._refused(name, arguments_json, "There is no function of this name.")
         try:
-            values = arguments.parse(arguments_json, function.parameters)
-        except arguments.WrongArguments as error:
+            values = argument_schemas.parse(arguments_json, function.parameters)
+        except argument_schemas.WrongArguments as error:
             return self._wrong(name, arguments_json, str(error))
         call = _get_or_create(self._bot, function, values, self._subject)
         if call.status == CallStatus.WAITING:
@@ -176,8 +176,8 @@ def _storable(text: str) -> str:
 def _loggable(arguments_json: str) -> dict[str, Any]:
     """Arguments for the log, also wrong ones."""
     try:
-        return arguments.parse(arguments_json, {})
-    except arguments.WrongArguments:
+        return argument_schemas.parse(arguments_json, {})
+    except argument_schemas.WrongArguments:
         return {"raw": _storable(arguments_json)[:2_000]}
 
 
@@ -236,8 +236,8 @@ def run_approved(call: FunctionCall, subject: Subject, *, seconds: float) -> Fun
         _record(call, CallStatus.REFUSED, error="The function is not there any more.")
         return call
     try:
-        arguments.check(call.arguments, function.parameters)
-    except arguments.WrongArguments as error:
+        argument_schemas.check(call.arguments, function.parameters)
+    except argument_schemas.WrongArguments as error:
         _record(call, CallStatus.REFUSED, error=f"The function was changed: {error}")
         return call
     _send(call, function, subject, seconds_left=seconds)

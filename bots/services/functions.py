@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import transaction
 
-from bots.engine import arguments, function_templates
+from bots.engine import argument_schemas, function_templates
 from bots.models import Bot, Function, FunctionCalling
 from bots.services import bots, engines
 from bots.shapes.function_calling import FunctionCallingConfigDTO, FunctionDTO
@@ -117,8 +117,8 @@ def _merged_secret_headers(
 def _check(position: int, function: FunctionDTO) -> None:
     """Check all that needs no network; raises Invalid."""
     try:
-        arguments.check_schema(function.parameters)
-    except arguments.WrongSchema as error:
+        argument_schemas.check_schema(function.parameters)
+    except argument_schemas.WrongSchema as error:
         raise _invalid(position, "parameters", msg=str(error)) from error
     names = set(function.parameters.get("properties", ()))
     if names & function_templates.BOUND:

@@ -23,7 +23,7 @@ from bots.knowledge.search import Index, IndexedChunk, SearchResult, words_of
 from bots.knowledge.word_index import STOP
 from bots.knowledge.words import fold, tokens
 from bots.models import Chunk, Document
-from bots.services import bots, passages
+from bots.services import bots, stored_passages
 from chatplatform import jobs
 
 # Candidates: by the vector of the question and by that of its own part, each; by its rare words;
@@ -125,7 +125,7 @@ def fill(bot_id: int) -> None:
             return
         values = [
             (row.pk, bot_id, row.document_id, piece.vector.tolist(), *_words(piece))
-            for row, piece in zip(rows, map(passages.indexed, rows), strict=True)
+            for row, piece in zip(rows, map(stored_passages.indexed, rows), strict=True)
         ]
         with jobs.commit(), connection.cursor() as cursor:
             # Locked, so that none is deleted between being read and being copied.
@@ -208,8 +208,8 @@ class LargeIndex:
                 "SELECT chunk_id, words FROM bots_passage WHERE chunk_id = ANY (%s)", [list(ids)]
             )
             words = dict(cursor.fetchall())
-        rows = passages.in_order(Chunk.objects.filter(pk__in=words))
-        return [passages.indexed(row, words[row.pk]) for row in rows]
+        rows = stored_passages.in_order(Chunk.objects.filter(pk__in=words))
+        return [stored_passages.indexed(row, words[row.pk]) for row in rows]
 
 
 def _words(piece: IndexedChunk) -> tuple[list[str], list[str]]:
@@ -226,7 +226,7 @@ def _missing(bot_id: int, *, behind: int, limit: int = _BATCH) -> list[Chunk]:
         ~is_there, bot_id=bot_id, pk__gt=behind, embedding_model=embedding.MODEL_ID,
         dimension=embedding.DIMENSION,
     ).exclude(vector=b"")  # fmt: skip
-    return list(passages.in_order(rows).order_by("pk")[:limit])
+    return list(stored_passages.in_order(rows).order_by("pk")[:limit])
 
 
 def _count(bot_id: int) -> int:

@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from django.db.models import Min, Q
 
 from bots.engine.types import Snippet
-from bots.knowledge import asked
-from bots.knowledge.asked import Part
+from bots.knowledge import question_analysis
+from bots.knowledge.question_analysis import Part
 from bots.knowledge.search import Index, IndexedChunk, SearchResult
 from bots.models import Bot, Document
-from bots.services import large_bots, passages
+from bots.services import large_bots, stored_passages
 from bots.services.large_bots import LargeIndex
 
 # Bounds of the cache; one bot that is larger than the second is kept alone.
@@ -110,7 +110,7 @@ def index_with(bot: Bot, document_ids: Sequence[int]) -> AnyIndex:
 def _index_of(bot_id: int, *, held: Sequence[int] = ()) -> AnyIndex:
     if large_bots.is_filled(bot_id):
         return LargeIndex(bot_id, held=held)
-    return Index(passages.load(bot_id, now=datetime.now(UTC), held=held))
+    return Index(stored_passages.load(bot_id, now=datetime.now(UTC), held=held))
 
 
 def find(
@@ -127,7 +127,7 @@ def find(
     `index` takes the place of the bot's own, to try a change.
     """
     searched = index or _cache.get(bot)
-    return asked.find(
+    return question_analysis.find(
         lambda question: searched.search(question, language=language),
         text,
         topics=topics,

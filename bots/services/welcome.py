@@ -11,7 +11,7 @@ from django.db.models import F, Q, QuerySet
 from bots.knowledge.words import fold
 from bots.models import Bot, Chunk, SampleQuestion
 from bots.services import bots
-from bots.services.passages import valid
+from bots.services.stored_passages import valid
 from bots.shapes.widget import SampleQuestionDto, SampleQuestions, WelcomeMessages
 from chatplatform.api.errors import Invalid
 from identity.models import User

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bots.engine import embedded
-from bots.knowledge import asked, chunking, embedding, extract, search
+from bots.knowledge import chunking, embedding, extract, question_analysis, search
 
 NONE = np.zeros(0, dtype=np.float32)
 
@@ -260,9 +260,9 @@ def test_a_follow_up_on_another_topic_gets_no_passage() -> None:
         ]
         return search.Index(chunks).search_vector("pool sound card scanner", None, language="en")
 
-    def parts(text: str) -> tuple[asked.Part, ...]:
+    def parts(text: str) -> tuple[question_analysis.Part, ...]:
         result = replace(found("The sound card is for all.", "A scanner and its card."), gate=1.0)
-        return asked.find(
+        return question_analysis.find(
             lambda _: result, text, topics=["Who may use the sound card?"], threshold=0.5
         )
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bots.engine import arguments, function_templates
+from bots.engine import argument_schemas, function_templates
 
 SITE = "https://shop.example"
 
@@ -89,8 +89,8 @@ ORDER = {
 
 
 def test_arguments_that_fit():
-    arguments.check_schema(ORDER)
-    assert arguments.parse('{"id": "a", "n": 2}', ORDER) == {"id": "a", "n": 2}
+    argument_schemas.check_schema(ORDER)
+    assert argument_schemas.parse('{"id": "a", "n": 2}', ORDER) == {"id": "a", "n": 2}
 
 
 @pytest.mark.parametrize(
@@ -102,8 +102,8 @@ def test_arguments_that_fit():
     ],
 )  # fmt: skip
 def test_arguments_that_do_not_fit(text):
-    with pytest.raises(arguments.WrongArguments):
-        arguments.parse(text, ORDER)
+    with pytest.raises(argument_schemas.WrongArguments):
+        argument_schemas.parse(text, ORDER)
 
 
 def doubled(levels):
@@ -127,13 +127,13 @@ def doubled(levels):
     ],
 )
 def test_refused_schemas(schema):
-    with pytest.raises(arguments.WrongSchema):
-        arguments.check_schema(schema)
+    with pytest.raises(argument_schemas.WrongSchema):
+        argument_schemas.check_schema(schema)
 
 
 def test_a_property_may_have_the_name_of_a_keyword():
     named: dict[str, object] = {"pattern": {}, "$ref": {}}
-    arguments.check_schema({"type": "object", "properties": named})
+    argument_schemas.check_schema({"type": "object", "properties": named})
     # As keywords the same words are refused.
-    with pytest.raises(arguments.WrongSchema):
-        arguments.check_schema({"type": "object", "properties": {"a": {"pattern": "x"}}})
+    with pytest.raises(argument_schemas.WrongSchema):
+        argument_schemas.check_schema({"type": "object", "properties": {"a": {"pattern": "x"}}})

@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 
 from bots.models import Bot, Chunk, Document
-from bots.services import large_bots, passages, retrieval
+from bots.services import large_bots, retrieval, stored_passages
 from bots.tasks import fill_large_bots
 from chatplatform.models import Job, JobState
 from chatplatform.testing import run_jobs
@@ -39,7 +39,9 @@ def teach(person, bot, texts):
 def taught(ann, bot):
     """A bot whose passages are never read as a whole."""
     teach(ann, bot, TEXTS)
-    with mock.patch("bots.services.passages.load", side_effect=AssertionError("all were read")):
+    with mock.patch(
+        "bots.services.stored_passages.load", side_effect=AssertionError("all were read")
+    ):
         yield bot
 
 
@@ -65,7 +67,7 @@ def test_it_answers_as_a_small_bot_does(taught, settings):
     large = [found(taught, question, language) for question, language, _ in asked]
     settings.LARGE_BOT_PASSAGES = 1_000
     retrieval.clear_cache()
-    with mock.patch.object(passages, "load", wraps=large_load):
+    with mock.patch.object(stored_passages, "load", wraps=large_load):
         small = [found(taught, question, language) for question, language, _ in asked]
     for (question, _, text), a, b in zip(asked, large, small, strict=True):
         assert text in a.hits[0].chunk.text, question
@@ -73,7 +75,7 @@ def test_it_answers_as_a_small_bot_does(taught, settings):
         assert a.gate == pytest.approx(b.gate, abs=0.01), question
 
 
-large_load = passages.load
+large_load = stored_passages.load
 
 
 def test_the_best_passage_is_a_candidate(taught, monkeypatch):
@@ -94,7 +96,7 @@ def test_a_half_filled_bot_is_searched_in_memory_and_filled(taught):
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM bots_passage WHERE chunk_id = %s", [ids()[0]])
     retrieval.clear_cache()
-    with mock.patch.object(passages, "load", wraps=large_load) as load:
+    with mock.patch.object(stored_passages, "load", wraps=large_load) as load:
         assert "thirty days" in found(taught, QUESTION).hits[0].chunk.text
     assert load.call_count == 1
     fill_large_bots()
@@ -159,7 +161,7 @@ def test_until_it_is_filled_it_is_searched_in_memory(taught):
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM bots_passage")
     retrieval.clear_cache()
-    with mock.patch.object(passages, "load", wraps=large_load) as load:
+    with mock.patch.object(stored_passages, "load", wraps=large_load) as load:
         assert "thirty days" in found(taught, QUESTION).hits[0].chunk.text
     assert load.call_count == 1
     large_bots.fill(taught.pk)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bots.engine import embedded, intents
-from bots.knowledge import embedding, measures, search
+from bots.knowledge import embedding, quantities, search
 from bots.knowledge.embedding import Vectors
 from bots.knowledge.search import Index, IndexedChunk
 
@@ -95,13 +95,17 @@ def test_a_question_with_an_amount_finds_the_row_that_it_fits(question: str, num
     ],
 )
 def test_rows_that_an_amount_fits(question: str, rows: list[int]) -> None:
-    fits = measures.fitting(question, [measures.amounts(text) for text in LETTERS])
+    fits = quantities.fitting(question, [quantities.amounts(text) for text in LETTERS])
     assert list(np.flatnonzero(fits)) == rows
 
 
 def test_amounts_are_compared_across_units() -> None:
-    assert measures.amounts("a year") == measures.amounts("12 months")
-    assert measures.amounts("1,000 g") == measures.amounts("1 kg") == measures.amounts("1.0 kilo")
+    assert quantities.amounts("a year") == quantities.amounts("12 months")
+    assert (
+        quantities.amounts("1,000 g")
+        == quantities.amounts("1 kg")
+        == quantities.amounts("1.0 kilo")
+    )
 
 
 def test_amounts_count_in_rows_alone() -> None:

@@ -11,7 +11,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from bots.models import Bot, Chunk, Document
-from bots.services import documents, passages, retrieval, training
+from bots.services import documents, retrieval, stored_passages, training
 from chatplatform.jobs import relay
 from chatplatform.models import Job
 from chatplatform.testing import run_before, run_jobs
@@ -108,12 +108,12 @@ def test_vectors_of_another_model_are_ignored(ann, bot):
 def test_two_questions_at_once_build_one_index(ann, bot):
     send(ann, bot)
     run_jobs()
-    row, chunks = Bot.objects.get(), passages.load(bot.pk, now=datetime.now(UTC))
+    row, chunks = Bot.objects.get(), stored_passages.load(bot.pk, now=datetime.now(UTC))
     # No database in the threads, since nothing would close their connections.
     with (
         mock.patch("bots.services.retrieval._next_change", return_value=None),
         mock.patch("bots.services.large_bots.is_filled", return_value=False),
-        mock.patch("bots.services.passages.load", return_value=chunks) as load,
+        mock.patch("bots.services.stored_passages.load", return_value=chunks) as load,
     ):
 
         def ask():

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from channels_app.providers.errors import Kind
-from channels_app.providers.values import Place
+from channels_app.providers.types import Place
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ import orjson
 from django.conf import settings
 
 from channels_app.providers.errors import ChannelNotConfigured, Kind, ProviderError
-from channels_app.providers.values import OutgoingFile
+from channels_app.providers.types import OutgoingFile
 from chatplatform import egress
 
 # Seconds for a customer's file, which may be large.

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any, Protocol
 
 from channels_app.providers.events import InboundFile, Item
-from channels_app.providers.values import (
+from channels_app.providers.types import (
     Account,
     AccountsPage,
     Connected,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from channels_app.providers.values import Choice
+from channels_app.providers.types import Choice
 
 
 def split(text: str, limit: int, *, size: Callable[[str], int] = len) -> list[str]:

@@ -15,8 +15,8 @@ from channels_app.models import (
     Outcome,
 )
 from channels_app.providers import PROVIDERS, Provider
+from channels_app.providers.callback_items import parse
 from channels_app.providers.events import FromCustomer, Item, Unsupported
-from channels_app.providers.items import parse
 from channels_app.services import connections, inbound
 from channels_app.services.inbound_order import inbound_key
 from chatplatform import jobs

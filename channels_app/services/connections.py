@@ -15,7 +15,7 @@ from bots.models import Bot
 from channels_app.models import LIVE, SENDING, ChannelConnection, ConnectionStatus, Consent
 from channels_app.providers import PROVIDERS, Provider
 from channels_app.providers.errors import ProviderError
-from channels_app.providers.values import Account, Connected, Tokens
+from channels_app.providers.types import Account, Connected, Tokens
 from channels_app.services import consents
 from channels_app.shapes import connection as connection_shapes
 from chatplatform import locks

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from channels_app.models import ChannelConnection, Consent
 from channels_app.providers import Provider
-from channels_app.providers.values import Tokens
+from channels_app.providers.types import Tokens
 from chatplatform.api.errors import ApiError, Invalid
 from identity.models import User
 

@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from channels_app.models import ChannelConnection
 from channels_app.providers.errors import Kind, ProviderError
-from channels_app.providers.values import Account
+from channels_app.providers.types import Account
 from channels_app.services import connections, token_refresh
 
 T = TypeVar("T")

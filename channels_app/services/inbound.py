@@ -25,9 +25,9 @@ from channels_app.models import (
     SendState,
 )
 from channels_app.providers import PROVIDERS, events
+from channels_app.providers.callback_items import parse
 from channels_app.providers.errors import Kind, ProviderError
-from channels_app.providers.items import parse
-from channels_app.providers.values import Place, Profile
+from channels_app.providers.types import Place, Profile
 from channels_app.services import (
     connections,
     consequences,

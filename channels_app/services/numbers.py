@@ -1,7 +1,7 @@
 """Numbers of chatapp: connected with what the provider's signup dialog handed out."""
 
 from bots.models import Bot
-from channels_app.providers.chatapp import client, consent
+from channels_app.providers.chatapp import accounts, consent
 from channels_app.services import connections
 from channels_app.shapes.connection import ChannelConnection, ChatappConnectDto
 from chatplatform.api.errors import ApiError
@@ -20,11 +20,11 @@ def connect(bot: Bot, body: ChatappConnectDto, *, by: User) -> ChannelConnection
     if body.code:
         connections.store_tokens(bot.client, "chatapp", consent.redeem(body.code), by=by)
     token = connections.user_token(bot.client, "chatapp")
-    number = client.find_number(
+    number = accounts.find_number(
         token, number_id, business_account_id=body.business_account_id or ""
     )
     if not number.is_registered and not body.phone.pin:
         raise PinMissing
     with connections.subscribing(bot.client):
-        connected = client.connect(token, number, pin=body.phone.pin or "")
+        connected = accounts.connect(token, number, pin=body.phone.pin or "")
         return connections.store(bot, "chatapp", connected, by=by)

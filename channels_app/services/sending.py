@@ -25,7 +25,7 @@ from channels_app.models import (
 )
 from channels_app.providers import PROVIDERS
 from channels_app.providers.errors import Kind, ProviderError
-from channels_app.providers.values import (
+from channels_app.providers.types import (
     Choice,
     Envelope,
     OutgoingFile,

@@ -9,7 +9,7 @@ from django.utils import timezone
 from channels_app.models import ChannelChat
 from channels_app.providers import PROVIDERS
 from channels_app.providers.errors import Kind, ProviderError
-from channels_app.providers.values import Signal, SurveyRequest
+from channels_app.providers.types import Signal, SurveyRequest
 from channels_app.services import consequences, sending
 from chatplatform import jobs
 from chats.models import Conversation, Message, SenderType, Status

@@ -8,7 +8,7 @@ from django.utils import timezone
 from channels_app.models import SENDING, ChannelConnection
 from channels_app.providers import PROVIDERS
 from channels_app.providers.errors import Kind, ProviderError
-from channels_app.providers.values import Tokens
+from channels_app.providers.types import Tokens
 from channels_app.services import connections
 from chatplatform import locks
 from chatplatform.jobs import enqueue

@@ -4,11 +4,11 @@ import re
 from typing import Any
 
 from channels_app.simulator import nodes, oauth
+from channels_app.simulator.call_target import bearer
 from channels_app.simulator.demo import BUSINESS_ID
 from channels_app.simulator.http import Request, Response, graph_error, html, ok
 from channels_app.simulator.nodes import need
 from channels_app.simulator.state import Simulator
-from channels_app.simulator.subject import bearer
 from channels_app.simulator.world import DAY, Account, Json, Token
 
 URL_SECS = 300

@@ -5,12 +5,20 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from channels_app.simulator import connecting, customers, demo, faults, oauth, pages, subscriptions
+from channels_app.simulator import (
+    connect_instructions,
+    customers,
+    demo,
+    faults,
+    oauth,
+    pages,
+    subscriptions,
+)
+from channels_app.simulator.call_target import segments
 from channels_app.simulator.faults import BadFault
 from channels_app.simulator.http import Request, Response, html, ok
 from channels_app.simulator.messenger_inbound import BadAction
 from channels_app.simulator.state import Behaviour, Limits, Simulator
-from channels_app.simulator.subject import segments
 from channels_app.simulator.world import (
     CHANNEL_OF_KIND,
     DAY,
@@ -36,7 +44,9 @@ def handle(sim: Simulator, request: Request) -> Response:
     if parts[:1] == ["back"] and parts[1:] and parts[1] in customers.KINDS:
         with sim.world.lock:
             return html(
-                pages.came_back(parts[1], connecting.came_back(sim, parts[1], request.query))
+                pages.came_back(
+                    parts[1], connect_instructions.came_back(sim, parts[1], request.query)
+                )
             )
     if parts[:1] != ["control"]:
         return html("<h1>404</h1>", 404)
@@ -95,7 +105,9 @@ def _environment(sim: Simulator, values: Json) -> Any:
 
 def _steps(sim: Simulator, values: Json) -> Any:
     with sim.world.lock:
-        return connecting.steps(sim, customers.account_of(sim, str(values.get("account", ""))))
+        return connect_instructions.steps(
+            sim, customers.account_of(sim, str(values.get("account", "")))
+        )
 
 
 # Customers

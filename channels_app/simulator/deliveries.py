@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass, field
 from http.client import HTTPException
 
 from channels_app.simulator import envelopes, signing
+from channels_app.simulator.calls_to_platform import Wire
 from channels_app.simulator.envelopes import Event
-from channels_app.simulator.wire import Wire
 from channels_app.simulator.world import OBJECT_OF_KIND, Account, Json, World
 
 KEPT = 20_000

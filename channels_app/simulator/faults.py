@@ -4,12 +4,12 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
+from channels_app.simulator.call_target import Subject
 from channels_app.simulator.http import (
     Response,
     graph_error,
     localapp_error,
 )
-from channels_app.simulator.subject import Subject
 from channels_app.simulator.world import Json
 
 _WINDOW = {

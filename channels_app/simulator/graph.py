@@ -14,11 +14,11 @@ from channels_app.simulator import (
     subscriptions,
     threads,
 )
+from channels_app.simulator.call_target import VERSION, bearer, segments, without_version
 from channels_app.simulator.demo import PERSON_ID
 from channels_app.simulator.http import Request, Response, graph_error, html, ok
 from channels_app.simulator.nodes import need
 from channels_app.simulator.state import Simulator
-from channels_app.simulator.subject import VERSION, bearer, segments, without_version
 from channels_app.simulator.world import Account, Json, Token
 
 Handler = Callable[[Simulator, Request, Token, Account], Response]

@@ -4,11 +4,11 @@ import base64
 import hashlib
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from channels_app.simulator import connecting, http, pages
+from channels_app.simulator import connect_instructions, http, pages
+from channels_app.simulator.call_target import bearer, segments, without_version
 from channels_app.simulator.demo import BUSINESS_ID, PERSON_ID
 from channels_app.simulator.http import Request, Response, graph_error, ok
 from channels_app.simulator.state import Simulator
-from channels_app.simulator.subject import bearer, segments, without_version
 from channels_app.simulator.world import DAY, HOUR, Account, App, Code, Subscription, Token
 
 CODE_SECS = 600
@@ -107,7 +107,7 @@ def _refusal(base: str, redirect_uri: str, asked: dict[str, str]) -> Response:
             "error_description": "Permissions error",
         }
     if not redirect_uri:
-        return http.html(pages.came_back("chatapp", connecting.REFUSED))
+        return http.html(pages.came_back("chatapp", connect_instructions.REFUSED))
     return http.redirect(_with(redirect_uri, values, asked))
 
 
@@ -128,7 +128,7 @@ def _allowed(
             "waba_id": number.parent,
             "business_id": BUSINESS_ID,
         }
-        command = connecting.after_signup(sim, number, code.value)
+        command = connect_instructions.after_signup(sim, number, code.value)
         return http.html(pages.signed_up(code.value, finished, command))
     values = {"code": code.value}
     if app.key == "localapp":

@@ -5,7 +5,7 @@ from html import escape
 from pathlib import Path
 from urllib.parse import urlencode
 
-from channels_app.simulator.connecting import Landing
+from channels_app.simulator.connect_instructions import Landing
 from channels_app.simulator.world import Account, App
 
 _HEAD = (

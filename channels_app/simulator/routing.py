@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import asdict
 
 from channels_app.simulator import calls, control, faults, graph, localapp, media, oauth, rates
+from channels_app.simulator.call_target import Subject, subject_of
 from channels_app.simulator.calls import Call
 from channels_app.simulator.http import ProviderError, Request, Response
 from channels_app.simulator.state import Simulator
-from channels_app.simulator.subject import Subject, subject_of
 
 
 def handle(sim: Simulator, request: Request) -> Response:

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from channels_app.models import ChannelConnection, OutboundSend, SendState
 from channels_app.providers.chatapp import errors, sending
-from channels_app.providers.values import Choice, OutgoingFile, Part
+from channels_app.providers.types import Choice, OutgoingFile, Part
 from channels_app.tests.chatapp import AN, NUMBER, of_chatapp, status
 from channels_app.tests.helpers import post_signed, run_waiting
 from chatplatform.testing import run_jobs

@@ -36,7 +36,7 @@ OWN_FILES_BECAUSE = {
     "identity/audit_models.py": "the audit log; `models.py` is long enough",
     "identity/sign_in_models.py": "what comes before a sign-in; `models.py` is long enough",
     "bots/golden_models.py": "golden questions and their runs; `models.py` is long enough",
-    "chats/question_models.py": "groups of questions and replays; `models.py` is long enough",
+    "chats/unanswered_question_models.py": "with their replays; `models.py` is long enough",
     "chats/client_models.py": "rows that belong to no conversation; `models.py` is long enough",
     "channels_app/providers": "what each provider's calls and callbacks look like: without rows",
     "channels_app/management": "the command that runs the simulated providers",

@@ -22,11 +22,11 @@ from chatplatform.api.errors import render
 from chatplatform.api.operation import ALLOWANCE, CAN_WAIT
 from chatplatform.web import bodies, measured
 from chatplatform.web.bodies import Receive
+from chatplatform.web.early_rate_limit import Refusals
 from chatplatform.web.live_updates import Listener
-from chatplatform.web.refusals import Refusals
+from chatplatform.web.outgoing_calls import WAITING_THREADS
 from chatplatform.web.stopping import Stopping
 from chatplatform.web.streaming import Send, StreamingReply, WaitingResponse, start_message
-from chatplatform.web.waiting import WAITING_THREADS
 
 # Durable commits need several requests in flight. More threads only compete for the interpreter's
 # lock: with 16 a message costs a third more processor time than with 8.

@@ -17,7 +17,7 @@ from bots.shapes.golden import GoldenCollectRequest, GoldenQuestionDto, GoldenRu
 from chatplatform.admin import TenantAdmin, asks_first, button, each, viewer
 from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.site_words import say
-from chats.services.insight import asked_questions
+from chats.services.insight import most_asked_questions
 
 _COLORS: dict[str, str] = {
     GoldenStatus.QUEUED: "info",
@@ -95,7 +95,7 @@ class GoldenQuestionAdmin(TenantAdmin):
 
         def act(bot: Bot, data: dict[str, Any]) -> HttpResponse:
             body = GoldenCollectRequest(**data)
-            added = asked_questions.collect(bot, body=body, by=viewer(request))
+            added = most_asked_questions.collect(bot, body=body, by=viewer(request))
             messages.success(request, f"{len(added)} new golden questions.")
             return redirect("admin:bots_goldenquestion_changelist")
 

@@ -9,7 +9,7 @@ from bots.knowledge import phrasebook
 from bots.testing import trained
 from chatplatform.testing import run_before, run_jobs
 from chats.models import Conversation, Message, Notification
-from chats.services.core import queue_answers
+from chats.services.core import bot_while_queued
 from chats.services.reply import pipeline
 from identity.models import ClientConfig
 from webhooks.models import Event
@@ -190,6 +190,6 @@ def test_no_answer_comes_after_an_agent_took_over(ben, talk, waiting, step):
 
 def test_a_job_that_runs_twice_answers_once(talk, waiting):
     turn, chat = talk(KNOWN)
-    assert not queue_answers.may_answer(Conversation(status="ended", assign_type="queue"))
+    assert not bot_while_queued.may_answer(Conversation(status="ended", assign_type="queue"))
     pipeline.answer(turn["message"]["id"])
     assert Message.objects.filter(conversation=chat, receipt__decision="answered").count() == 1

@@ -106,7 +106,7 @@ def test_in_service_every_script_names_the_others_by_their_hash(settings, tmp_pa
     settings.STATIC_ROOT = tmp_path
     settings.STORAGES = {
         **settings.STORAGES,
-        "staticfiles": {"BACKEND": "chatplatform.web.static_files.HashedModules"},
+        "staticfiles": {"BACKEND": "chatplatform.web.static_storage.HashedModules"},
     }
     call_command("collectstatic", verbosity=0, interactive=False)
     (app,) = tmp_path.glob("widget/app.*.js")

@@ -33,7 +33,7 @@ from chats.shapes.people import (
 from chats.shapes.receipt import ReplyReceipt
 from chats.shapes.streams import reply_events
 from chats.shapes.visitor import VisitorConversation
-from chats.views import reply_responses, shown
+from chats.views import reply_responses, visible_fields
 from identity.auth import ADMIN, BEARER, BEARER_OR_SECRET_KEY, BEARER_OR_VISITOR, TenantViewSet
 
 CUSTOMER_FILE = Bare(("application/zip",), "What is stored of the customer, as a download.")
@@ -140,7 +140,7 @@ class ChatViewSet(TenantViewSet):
         409 `chat_ended` if it has ended already; 409 also if another agent than you has it.
         """
         chat = conversations.get(self.caller, pk=chat_id)
-        return shown.chat(self.caller, agent_actions.end(chat, by=self.caller.user))
+        return visible_fields.chat(self.caller, agent_actions.end(chat, by=self.caller.user))
 
     @operation("AI / chat", "Agent End A Chat By Id", access=BEARER, also={409: Error})
     def agent_end(self, chat_id: uuid.UUID) -> Conversation:

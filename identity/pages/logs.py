@@ -10,10 +10,10 @@ from django.urls import reverse
 from django.utils.html import format_html
 from unfold.decorators import display
 
-from chatplatform.activity import MOST_SHOWN, Entry, change_words, client_id_of
 from chatplatform.admin import ADMINS, PLATFORM, TenantAdmin, asks_first
 from chatplatform.jobs import leases
 from chatplatform.models import Job
+from chatplatform.row_history import MOST_SHOWN, Entry, change_words, client_id_of
 from chatplatform.templatetags.site_words import say
 from identity import models
 from identity.services import job_cancelling

@@ -12,7 +12,7 @@ from unfold.widgets import UnfoldAdminPasswordWidget
 
 from chatplatform.admin import ADMINS, TenantAdmin, asks_first, button, each, viewer
 from chatplatform.forms import ServiceForm
-from chatplatform.web.waiting import calls_out
+from chatplatform.web.outgoing_calls import calls_out
 from identity.models import Client, SignInProvider
 from identity.services import sign_in_providers
 from identity.shapes.providers import SignInProviderDto

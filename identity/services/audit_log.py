@@ -10,7 +10,7 @@ from typing import IO
 from django.db.models import QuerySet
 
 from chatplatform.api.errors import ApiError
-from chatplatform.spreadsheets import no_formula
+from chatplatform.formula_injection import no_formula
 from identity.models import ApiKey, AuditEvent, Client, User
 from identity.services import audit
 from identity.shapes import audit as audit_shapes

@@ -14,8 +14,8 @@ from chatplatform.api.shapes import iso
 from chats.models import Conversation, Feedback, Message, SenderType, Status
 from chats.services.desk import inbox
 from identity.models import Client, User
-from reports.services import facts, periods
-from reports.services.facts import CHAT_COLUMNS, Row
+from reports.services import chat_sql, periods
+from reports.services.chat_sql import CHAT_COLUMNS, Row
 from reports.services.periods import Period
 from reports.shapes import adhoc as shapes
 
@@ -187,8 +187,8 @@ def _chats(
     order, newest_first = [sort, "id"], sort == "-created_at"
     after = _position(param.cursor, order) if param.cursor else None
     page = page_of_chats(chosen, newest_first=newest_first, after=after, limit=param.limit + 1)
-    rows = facts.chats(page, zone=period.zone, newest_first=newest_first)
-    totals = facts.tables(chosen, {"totals": facts.Table(param.metrics)}, zone=period.zone)
+    rows = chat_sql.chats(page, zone=period.zone, newest_first=newest_first)
+    totals = chat_sql.tables(chosen, {"totals": chat_sql.Table(param.metrics)}, zone=period.zone)
     shown = rows[: param.limit]
     next_cursor = None
     if len(rows) > param.limit:
@@ -212,9 +212,9 @@ def _groups(
     # Groups are made of all chats for every page: a place among them is as good as a key.
     order = [f"groups of {param.group_by} by {param.sort}"]
     (skip,) = numbers_of(param.cursor, Conversation, order) if param.cursor else (0,)
-    page = facts.Table(param.metrics, param.group_by, param.sort, skip, param.limit + 1)
-    wanted = {"page": page, "totals": facts.Table(param.metrics)}
-    found = facts.tables(chosen, wanted, zone=period.zone)
+    page = chat_sql.Table(param.metrics, param.group_by, param.sort, skip, param.limit + 1)
+    wanted = {"page": page, "totals": chat_sql.Table(param.metrics)}
+    found = chat_sql.tables(chosen, wanted, zone=period.zone)
     shown, has_more = found["page"][: param.limit], len(found["page"]) > param.limit
     next_cursor = cursor_of(Conversation, order, [skip + len(shown)]) if has_more else None
     return shown, found["totals"][0], next_cursor

@@ -22,7 +22,7 @@ from chats.models import Conversation
 from identity.models import Client, User
 from identity.services import audit
 from reports.models import Export, ExportStatus
-from reports.services import adhoc, facts, periods, report_files
+from reports.services import adhoc, chat_sql, periods, table_writer
 from reports.shapes import adhoc as shapes
 
 # How long the file of a worker is there, and a link to it good.
@@ -56,9 +56,9 @@ def start(client: Client, param: shapes.ExportAdhocReportParam, *, by: User) -> 
     fixed = {"date_from": period.first, "date_to": period.last, "timezone": period.zone}
     param = param.model_copy(update=fixed)
     rows = _count(adhoc.choose(client, param, period), param, period.zone)
-    if param.format == "xlsx" and rows > report_files.XLSX_ROWS:
+    if param.format == "xlsx" and rows > table_writer.XLSX_ROWS:
         msg = (
-            f"A sheet has {report_files.XLSX_ROWS:,} rows at most, this report {rows:,}: take csv."
+            f"A sheet has {table_writer.XLSX_ROWS:,} rows at most, this report {rows:,}: take csv."
         )
         raise Invalid.field("body", "format", msg=msg)
     if rows <= settings.EXPORT_ROWS_AT_ONCE:
@@ -140,7 +140,7 @@ def write_file(export_id: str) -> None:
     param = shapes.ExportAdhocReportParam.model_validate(export.param)
     try:
         file = _write(param, _with_progress(export, _pages(export.client, param)))
-    except report_files.SheetFull as exc:
+    except table_writer.SheetFull as exc:
         raise jobs.GiveUp("The report grew beyond the rows of a sheet.") from exc
     with file:
         name = media.store("reports", File(file), suffix=f".{param.format}")
@@ -197,7 +197,7 @@ def _write(
 ) -> IO[bytes]:
     columns = _columns(param)
     lines = ([row[name] for name in columns] for page in pages for row in page)
-    return report_files.write(param.format, columns, lines)
+    return table_writer.write(param.format, columns, lines)
 
 
 def _with_progress(
@@ -215,7 +215,7 @@ def _with_progress(
 def _count(chosen: QuerySet[Conversation], param: shapes.ExportAdhocReportParam, zone: str) -> int:
     if not param.group_by:
         return chosen.count()
-    return facts.count_groups(chosen, zone=zone, group_by=param.group_by)
+    return chat_sql.count_groups(chosen, zone=zone, group_by=param.group_by)
 
 
 def _pages(client: Client, param: shapes.ExportAdhocReportParam) -> Iterator[list[dict[str, Any]]]:
@@ -229,20 +229,20 @@ def _pages(client: Client, param: shapes.ExportAdhocReportParam) -> Iterator[lis
 
 def _groups(
     chosen: QuerySet[Conversation], param: shapes.ExportAdhocReportParam, zone: str
-) -> Iterator[list[facts.Row]]:
-    table = facts.Table(param.metrics, param.group_by, param.sort)
-    rows = facts.each_row(chosen, table, zone=zone)
+) -> Iterator[list[chat_sql.Row]]:
+    table = chat_sql.Table(param.metrics, param.group_by, param.sort)
+    rows = chat_sql.each_row(chosen, table, zone=zone)
     while page := list(islice(rows, _AT_ONCE)):
         yield page
 
 
 def _chats(
     chosen: QuerySet[Conversation], param: shapes.ExportAdhocReportParam, zone: str
-) -> Iterator[list[facts.Row]]:
+) -> Iterator[list[chat_sql.Row]]:
     newest_first, after = param.sort != "created_at", None
     while True:
         page = adhoc.page_of_chats(chosen, newest_first=newest_first, after=after, limit=_AT_ONCE)
-        rows = facts.chats(page, zone=zone, newest_first=newest_first)
+        rows = chat_sql.chats(page, zone=zone, newest_first=newest_first)
         yield rows
         if len(rows) < _AT_ONCE:
             return

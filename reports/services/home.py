@@ -13,7 +13,7 @@ from django.utils.translation import gettext, ngettext
 from bots.models import Bot, Document
 from chats.models import AssignType, Conversation, Status
 from identity.models import ApiKey, Client, Subscription, User
-from reports.services import overview, periods, words
+from reports.services import formatting, overview, periods
 from reports.services import warnings as client_warnings
 from reports.shapes.adhoc import PeriodQuery
 from reports.shapes.overview import Figures
@@ -47,20 +47,20 @@ def figures(client: Client) -> list[Figure]:
     week = PeriodQuery(date_from=first)
     found = overview.of(client, week)
     now, before = found.current, found.previous
-    waited = words.duration(before.person_response_seconds.p50)
+    waited = formatting.duration(before.person_response_seconds.p50)
     chats = _list("chats_conversation")
     return [
         _waiting(client),
         Figure(gettext("Chats"), number(now.chats), _before(number(before.chats)), chats),
         Figure(
             gettext("Solved by the bot"),
-            words.share(now.bot_resolved, now.chats),
-            _before(words.share(before.bot_resolved, before.chats)),
+            formatting.share(now.bot_resolved, now.chats),
+            _before(formatting.share(before.bot_resolved, before.chats)),
             chats,
         ),
         Figure(
             gettext("First response of a person"),
-            words.duration(now.person_response_seconds.p50),
+            formatting.duration(now.person_response_seconds.p50),
             gettext("half of them; {value} in the week before").format(value=waited),
             f"{chats}?assign_type__exact=agent",
         ),
@@ -121,7 +121,7 @@ def _waiting(client: Client) -> Figure:
     oldest = rows.order_by("waiting_since").values_list("waiting_since", flat=True).first()
     if oldest is None:
         return Figure(gettext("Waiting now"), number(rows.count()), gettext("nobody waits"), path)
-    wait = words.duration((timezone.now() - oldest).total_seconds())
+    wait = formatting.duration((timezone.now() - oldest).total_seconds())
     note = gettext("the oldest for {wait}").format(wait=wait)
     return Figure(gettext("Waiting now"), number(rows.count()), note, path)
 

@@ -9,8 +9,8 @@ from bots.models import Bot
 from chatplatform.api.errors import Invalid
 from chats.models import Conversation
 from identity.models import Client, User
-from reports.services import adhoc, facts, periods
-from reports.services.facts import Row, Table
+from reports.services import adhoc, chat_sql, periods
+from reports.services.chat_sql import Row, Table
 from reports.services.periods import Period
 from reports.shapes import overview as shapes
 from reports.shapes.adhoc import Grouping, PeriodQuery
@@ -49,8 +49,8 @@ def of(client: Client, query: PeriodQuery, *, bot: Bot | None = None) -> shapes.
     period = periods.of(client, query)
     if period.last - period.first >= timedelta(days=MAX_DAYS):
         raise Invalid.field("query", "date_from", msg=f"An overview has at most {MAX_DAYS} days.")
-    found = facts.tables(_chosen(client, period, bot), _TOTALS | _PARTS, zone=period.zone)
-    before = facts.tables(_chosen(client, period.before, bot), _TOTALS, zone=period.zone)
+    found = chat_sql.tables(_chosen(client, period, bot), _TOTALS | _PARTS, zone=period.zone)
+    before = chat_sql.tables(_chosen(client, period.before, bot), _TOTALS, zone=period.zone)
     return shapes.ChatOverview(
         current=_figures(found["totals"][0], period),
         previous=_figures(before["totals"][0], period.before),

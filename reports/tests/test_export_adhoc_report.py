@@ -15,7 +15,7 @@ from chats.testing import make_chat
 from identity.models import AuditEvent, User
 from reports import tasks
 from reports.models import Export
-from reports.services import exports, report_files
+from reports.services import exports, table_writer
 from reports.testing import PARSERS, rows_of_csv, rows_of_xlsx
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -38,7 +38,7 @@ def test_it_is_a_download_with_a_row_for_each_chat(ann, bot):
         *[[str(chat.pk), "Helper", "0"] for chat in chats[::-1]],
     ]
     data, reply = download(ann, format="xlsx", group_by=["bot"])
-    assert reply["Content-Type"] == report_files.MIME_TYPES["xlsx"]
+    assert reply["Content-Type"] == table_writer.MIME_TYPES["xlsx"]
     assert rows_of_xlsx(data) == [
         ["bot", "bot_name", "chats", "messages"], [str(bot.pk), "Helper", "2", "0"],
     ]  # fmt: skip
@@ -187,7 +187,7 @@ def test_the_export_of_a_dead_worker_is_written_again_and_once(ann, two_chats):
 
 def test_an_export_that_cannot_be_made_says_so(ann, two_chats, monkeypatch):
     told = ask(ann, format="xlsx")
-    monkeypatch.setattr(report_files, "XLSX_ROWS", 1)
+    monkeypatch.setattr(table_writer, "XLSX_ROWS", 1)
     run_jobs()
     reply = ann.get(f"{EXPORT}/{told['id']}")
     assert (reply.status_code, reply.json()["code"]) == (409, "export_failed")

@@ -11,7 +11,7 @@ from chatplatform import replica
 from chatplatform.jobs import backlog
 from chatplatform.web import health
 from chats.testing import make_chat
-from reports.services import facts
+from reports.services import chat_sql
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SEARCH = "/report/adhoc/search"
@@ -38,13 +38,13 @@ def second(monkeypatch):
 @pytest.fixture
 def read_from(monkeypatch):
     """The databases that reports were read from."""
-    names, real = [], facts._cursor
+    names, real = [], chat_sql._cursor
 
     def noted(alias, *more, **options):
         names.append(alias)
         return real(alias, *more, **options)
 
-    monkeypatch.setattr(facts, "_cursor", noted)
+    monkeypatch.setattr(chat_sql, "_cursor", noted)
     return names
 
 

@@ -14,7 +14,7 @@ from chatplatform.api.errors import ApiError
 from chatplatform.api.shapes import describe_error
 from identity.models import Client
 from reports.models import Export
-from reports.services import adhoc, exports, report_files, saved_reports, words
+from reports.services import adhoc, exports, formatting, saved_reports, table_writer
 from reports.shapes import adhoc as shapes
 from reports.views.site_page import path_to, show, viewer_of
 
@@ -88,7 +88,7 @@ def export(request: HttpRequest) -> HttpResponseBase:
         return redirect(reverse("admin:reports_export_changelist"))
     return media.file_response(
         made,
-        mime_type=report_files.MIME_TYPES[param.format],
+        mime_type=table_writer.MIME_TYPES[param.format],
         cache_control="no-store",
         download_as=exports.file_name(param),
     )
@@ -126,8 +126,10 @@ def _form(client: Client, param: shapes.SearchAdhocReportParam) -> dict[str, Any
             for name, label, source in _CHOICES
         ],
         "either": [(name, label, getattr(param, name)) for name, label in _EITHER],
-        "groups": [(name, words.in_words(name), name in param.group_by) for name in groups],
-        "metrics": [(name, words.in_words(name), name in param.metrics) for name in shapes.METRICS],
+        "groups": [(name, formatting.in_words(name), name in param.group_by) for name in groups],
+        "metrics": [
+            (name, formatting.in_words(name), name in param.metrics) for name in shapes.METRICS
+        ],
         "sorts": [(name, _sort_words(name), name == param.sort) for name in param.sorts],
         "saved": [(row.pk, row.name, path_to("adhoc", row.question))
                   for row in saved_reports.of(client)],
@@ -141,7 +143,7 @@ def _option(row: Any) -> tuple[str, str]:
 
 
 def _sort_words(name: str) -> str:
-    plain = words.in_words(name.lstrip("-"))
+    plain = formatting.in_words(name.lstrip("-"))
     return f"{plain}, largest first" if name.startswith("-") else plain
 
 
@@ -164,7 +166,9 @@ def _table(param: shapes.SearchAdhocReportParam, report: shapes.AdhocReport) -> 
             [(_cell(row[column.name], column), _path(row, column.name)) for column in shown]
             for row in report.rows
         ],
-        "totals": [(words.in_words(name), _number(value)) for name, value in report.totals.items()],
+        "totals": [
+            (formatting.in_words(name), _number(value)) for name, value in report.totals.items()
+        ],
     }
 
 
@@ -181,13 +185,13 @@ def _cell(value: Any, column: shapes.ReportColumn) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if column.unit == "seconds":
-        return words.duration(value)
+        return formatting.duration(value)
     if isinstance(value, list):
         return ", ".join(value)
     if column.type == "moment":
         return f"{value[:10]} {value[11:16]} UTC"
     if column.name in {"handoff_reason", "status", "ended_by", "sentiment"}:
-        return words.in_words(value)
+        return formatting.in_words(value)
     return _number(value)
 
 

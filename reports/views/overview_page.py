@@ -14,7 +14,7 @@ from bots.services import bots
 from chatplatform import replica
 from chatplatform.api.errors import ApiError
 from identity.models import Client
-from reports.services import charts, overview, periods, words
+from reports.services import charts, formatting, overview, periods
 from reports.services.periods import Period
 from reports.shapes.adhoc import PeriodQuery
 from reports.shapes.overview import ChatOverview, Figures, PartFigures, Times
@@ -134,8 +134,8 @@ def _cards(now: Figures, before: Figures, chosen: dict[str, Any]) -> list[Card]:
     cards += [
         Card(
             title,
-            words.duration(time.p50),
-            words.duration(getattr(before, name).p50),
+            formatting.duration(time.p50),
+            formatting.duration(getattr(before, name).p50),
             rows,
             _spread(time),
         )
@@ -154,14 +154,14 @@ def _cards(now: Figures, before: Figures, chosen: dict[str, Any]) -> list[Card]:
 def _counted(of: Figures, name: str) -> str:
     value: int = getattr(of, name)
     with_share = name in {"bot_resolved", "handed_off"} and of.chats
-    return f"{value:,} ({words.share(value, of.chats)})" if with_share else f"{value:,}"
+    return f"{value:,} ({formatting.share(value, of.chats)})" if with_share else f"{value:,}"
 
 
 def _spread(of: Times) -> str:
     """Beside the median."""
     if of.p50 is None:
         return ""
-    return f"nine of ten {words.duration(of.p90)}, mean {words.duration(of.mean)}"
+    return f"nine of ten {formatting.duration(of.p90)}, mean {formatting.duration(of.mean)}"
 
 
 def _stars(of: Figures) -> str:
@@ -185,7 +185,7 @@ def _parts(found: ChatOverview, chosen: dict[str, Any]) -> list[tuple[str, list[
         ("By language", [(row.language, {"languages": row.language}, row)
                          for row in found.by_language]),
         ("Handovers by reason", [
-            (words.in_words(row.handoff_reason or "Not known"), handed_off, row)
+            (formatting.in_words(row.handoff_reason or "Not known"), handed_off, row)
             for row in found.by_handoff_reason
         ]),
     ]  # fmt: skip

@@ -12,13 +12,13 @@ from chatplatform.api.operation import Access, Bare, Caller, operation
 from identity.auth import ADMIN, BEARER, BEARER_ANY_ROLE, Principal, TenantViewSet
 from identity.models import User
 from reports.models import Export, ExportStatus
-from reports.services import adhoc, exports, mutes, overview, report_files, warnings
+from reports.services import adhoc, exports, mutes, overview, table_writer, warnings
 from reports.shapes import adhoc as shapes
 from reports.shapes.overview import ChatOverview
 from reports.shapes.warnings import MuteWarningDto, WarningDashboard
 
 TAG = "report"
-FILE = Bare(tuple(report_files.MIME_TYPES.values()), "The report as a file, as a download.")
+FILE = Bare(tuple(table_writer.MIME_TYPES.values()), "The report as a file, as a download.")
 
 
 def _person_or_link(request: HttpRequest) -> Caller | None:
@@ -42,7 +42,7 @@ def _shown(export: Export, reader: User) -> HttpResponseBase:
     if export.status == ExportStatus.DONE:
         return media.file_response(
             exports.open_file(export, by=reader),
-            mime_type=report_files.MIME_TYPES[export.param["format"]],
+            mime_type=table_writer.MIME_TYPES[export.param["format"]],
             cache_control="no-store",
             download_as=export.file_name,
         )
@@ -97,7 +97,7 @@ class AdhocReportViewSet(TenantViewSet):
             return _shown(made, self.user)
         return media.file_response(
             made,
-            mime_type=report_files.MIME_TYPES[body.format],
+            mime_type=table_writer.MIME_TYPES[body.format],
             cache_control="no-store",
             download_as=exports.file_name(body),
         )

@@ -3,7 +3,7 @@
 Knows HTTP and markup but no rows: `crawl()` yields the outcome of each page.
 """
 
-from bots.knowledge.crawler.site import USER_AGENT
+from bots.knowledge.crawler.fetcher import USER_AGENT
 from bots.knowledge.crawler.types import KnownPage, Limits, Outcome, Page
 from bots.knowledge.crawler.walk import crawl
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from bots.knowledge import addresses, page_links
-from bots.knowledge.crawler.site import REDIRECT_STATUSES, Site
+from bots.knowledge.crawler.fetcher import REDIRECT_STATUSES, Site
 from bots.knowledge.crawler.types import Fetched, KnownPage, Limits, NotStored, Outcome, Page
 from bots.knowledge.extract import detection
 from bots.knowledge.page_links import Markup, MarkupError, Robots

@@ -8,8 +8,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from bots.knowledge import child, language
-from bots.knowledge.extract import detection, plain, questions
+from bots.knowledge import child_process, language
+from bots.knowledge.extract import detection, questions, text_headings
 from bots.knowledge.extract.document import (
     ExtractedText,
     ExtractError,
@@ -27,7 +27,7 @@ def extract_in_child(
 ) -> ExtractedText:
     """As `extract`, in a child process that is limited in time and memory."""
     try:
-        finished = child.run(
+        finished = child_process.run(
             "bots.knowledge.extract",
             str(path.resolve()),
             file_name,
@@ -35,15 +35,15 @@ def extract_in_child(
             str(max(1, int(timeout_seconds))),
             timeout_seconds=timeout_seconds,
         )
-    except child.TimedOut:
+    except child_process.TimedOut:
         raise ExtractError("timeout", "Reading the file took too long.") from None
-    except child.OutputTooLarge:
+    except child_process.OutputTooLarge:
         raise ExtractError("too_large", "The file holds too much text.") from None
     # The detector unpacks its model into a file, and the child may write none.
     return _with_language(_parse_output(finished))
 
 
-def _parse_output(finished: child.Finished) -> ExtractedText:
+def _parse_output(finished: child_process.Finished) -> ExtractedText:
     try:
         data = json.loads(finished.output)
     except ValueError:
@@ -63,7 +63,7 @@ def extract(path: Path, *, file_name: str) -> ExtractedText:
 
 def from_text(title: str, text: str, *, default_language: str) -> ExtractedText:
     """A text that a client wrote: no file, so no parser and no child process."""
-    sections = tuple(questions.as_headings(plain.sections(clean(text))))
+    sections = tuple(questions.as_headings(text_headings.sections(clean(text))))
     return _with_language(ExtractedText(title, detection.PLAIN, sections, ""), default_language)
 
 

@@ -6,14 +6,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bots.knowledge import child
+from bots.knowledge import child_process
 from bots.knowledge.extract import read
 from bots.knowledge.extract.document import ExtractError
 
 
 def main(path: str, file_name: str, memory_mb: str, cpu_seconds: str) -> None:
     # Limits come first: nothing that the file causes from here on leaves this process.
-    child.limit_resources(int(memory_mb), int(cpu_seconds))
+    child_process.limit_resources(int(memory_mb), int(cpu_seconds))
     data: dict[str, Any]
     try:
         data = asdict(read(Path(path), file_name))
@@ -21,7 +21,7 @@ def main(path: str, file_name: str, memory_mb: str, cpu_seconds: str) -> None:
         data = {"code": error.code, "message": error.message}
     except (MemoryError, RecursionError):
         data = {"code": "too_large", "message": "The file took too much memory to read."}
-    child.print_and_exit(json.dumps(data, ensure_ascii=False).encode())
+    child_process.print_and_exit(json.dumps(data, ensure_ascii=False).encode())
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any, NoReturn
 
-from bots.knowledge.extract import plain
+from bots.knowledge.extract import text_headings
 from bots.knowledge.extract.document import (
     ExtractError,
     Section,
@@ -273,7 +273,7 @@ def _sections(pages: Sequence[Sequence[_Line]]) -> list[Section]:
     body = sizes.most_common(1)[0][0] if sizes else 0.0
     if not any(_is_heading(line, body) for lines in pages for line in lines):
         # Its headings show by their words and their place, as those of a plain text.
-        return plain.paged_sections(_paragraphs(lines) if lines else "" for lines in pages)
+        return text_headings.paged_sections(_paragraphs(lines) if lines else "" for lines in pages)
     sections, heading = [], ""
     for number, lines in enumerate(pages, 1):
         for is_heading, group in groupby(lines, key=lambda line: _is_heading(line, body)):

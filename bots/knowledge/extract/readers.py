@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bots.knowledge.extract import detection, office, pages, pdf, plain
+from bots.knowledge.extract import detection, office, pages, pdf, text_headings
 from bots.knowledge.extract.document import (
     MAX_ROWS,
     ExtractError,
@@ -65,7 +65,7 @@ def read_csv(path: Path) -> TitleAndSections:
 
 def read_text(path: Path) -> TitleAndSections:
     text = clean(detection.decode(path.read_bytes()))
-    return "", plain.sections(pdf.without_soft_hyphens(text))
+    return "", text_headings.sections(pdf.without_soft_hyphens(text))
 
 
 def read_markdown(path: Path) -> TitleAndSections:

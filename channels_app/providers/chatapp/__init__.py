@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from channels_app.providers.chatapp import client, consent, inbound, sending
+from channels_app.providers.chatapp import accounts, consent, inbound, sending
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.events import InboundFile, Item
-from channels_app.providers.values import (
+from channels_app.providers.types import (
     Account,
     AccountsPage,
     Connected,
@@ -41,13 +41,13 @@ class Chatapp:
         raise ProviderError(Kind.TOKEN, "This token cannot be renewed.")
 
     def list_accounts(self, token: str, *, cursor: str | None, limit: int) -> AccountsPage:
-        return client.list_accounts(token, cursor=cursor, limit=limit)
+        return accounts.list_accounts(token, cursor=cursor, limit=limit)
 
     def connect(self, token: str, account_id: str) -> Connected:
-        return client.connect(token, client.find_number(token, account_id), pin="")
+        return accounts.connect(token, accounts.find_number(token, account_id), pin="")
 
     def disconnect(self, account: Account) -> None:
-        client.disconnect(account)
+        accounts.disconnect(account)
 
     def is_authentic(self, headers: Mapping[str, str], raw: bytes) -> bool:
         return inbound.is_authentic(headers, raw)
@@ -60,7 +60,7 @@ class Chatapp:
         return Profile()
 
     def fetch(self, account: Account, file: InboundFile) -> bytes:
-        return client.fetch(account, file)
+        return accounts.fetch(account, file)
 
     def parts(self, content: Sequence[Part]) -> Sequence[Part]:
         return sending.parts(content)

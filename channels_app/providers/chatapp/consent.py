@@ -1,8 +1,8 @@
 """A person signs up in the provider's own dialog, which hands a code to the page that opened it."""
 
-from channels_app.providers.chatapp.client import APP
+from channels_app.providers.chatapp.accounts import APP
 from channels_app.providers.graph import consent
-from channels_app.providers.values import Tokens
+from channels_app.providers.types import Tokens
 
 
 def redeem(code: str) -> Tokens:

@@ -9,13 +9,13 @@ from django.utils import timezone
 from pydantic import ValidationError
 
 from channels_app.providers import events
+from channels_app.providers.callback_items import key_of
 from channels_app.providers.chatapp import errors
-from channels_app.providers.chatapp.client import APP
+from channels_app.providers.chatapp.accounts import APP
 from channels_app.providers.graph import inbound
 from channels_app.providers.graph.errors import kind_of
 from channels_app.providers.graph.inbound import entries_of, list_of, moment, text_of, unsupported
-from channels_app.providers.items import key_of
-from channels_app.providers.values import Place
+from channels_app.providers.types import Place
 from channels_app.shapes import chatapp_callback as hook
 
 _FILES: dict[str, Any] = {

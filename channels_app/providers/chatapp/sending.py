@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from channels_app.providers import http, text
-from channels_app.providers.chatapp.client import APP
+from channels_app.providers.chatapp.accounts import APP
 from channels_app.providers.errors import Kind, ProviderError
-from channels_app.providers.values import (
+from channels_app.providers.types import (
     Account,
     Choice,
     Envelope,

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from channels_app.providers import http
-from channels_app.providers.chatapp.client import APP
+from channels_app.providers.chatapp.accounts import APP
 from channels_app.providers.graph.inbound import list_of, text_of
-from channels_app.providers.values import Account
+from channels_app.providers.types import Account
 
 _FIELDS = "id,name,language,status,category,components"
 _AT_ONCE = 100

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.graph.client import GraphApp
-from channels_app.providers.values import Tokens
+from channels_app.providers.types import Tokens
 
 
 def url(app: GraphApp, dialog: str, *, scopes: Sequence[str], redirect_uri: str, state: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.events import InboundFile, Item
 from channels_app.providers.localapp import client, consent, inbound, sending
-from channels_app.providers.values import (
+from channels_app.providers.types import (
     Account,
     AccountsPage,
     Connected,

@@ -15,7 +15,7 @@ from channels_app.providers import http
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.events import InboundFile
 from channels_app.providers.localapp import errors
-from channels_app.providers.values import (
+from channels_app.providers.types import (
     Account,
     AccountsPage,
     Connected,

@@ -9,7 +9,7 @@ from django.conf import settings
 from channels_app.providers import http
 from channels_app.providers.localapp import errors
 from channels_app.providers.localapp.client import CHANNEL
-from channels_app.providers.values import Tokens
+from channels_app.providers.types import Tokens
 
 
 def url(*, state: str, challenge: str) -> str:

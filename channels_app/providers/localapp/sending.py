@@ -8,7 +8,7 @@ from channels_app.providers import http, text
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.localapp import errors
 from channels_app.providers.localapp.client import Answer, call
-from channels_app.providers.values import Account, Envelope, OutgoingFile, Part, Sent
+from channels_app.providers.types import Account, Envelope, OutgoingFile, Part, Sent
 
 MAX_TEXT = 2000  # characters
 MAX_CHOICES, MAX_TITLE = 5, 100

@@ -6,8 +6,8 @@ from typing import Any
 
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.events import InboundFile, Item
-from channels_app.providers.photoapp import client, consent, direct, inbound, sending
-from channels_app.providers.values import (
+from channels_app.providers.photoapp import accounts, consent, direct, inbound, sending
+from channels_app.providers.types import (
     Account,
     AccountsPage,
     Connected,
@@ -38,19 +38,19 @@ class Photoapp:
         return consent.redeem(code, redirect_uri=redirect_uri)
 
     def refresh(self, account: Account, refresh_token: str) -> Tokens:
-        if account.details != client.DIRECT:
+        if account.details != accounts.DIRECT:
             # A page's token is of another app and another host.
             raise ProviderError(Kind.REQUEST, "The token of a page is not renewed.")
         return direct.refresh(account.token)
 
     def list_accounts(self, token: str, *, cursor: str | None, limit: int) -> AccountsPage:
-        return client.list_accounts(token, cursor=cursor, limit=limit)
+        return accounts.list_accounts(token, cursor=cursor, limit=limit)
 
     def connect(self, token: str, account_id: str) -> Connected:
-        return client.connect(token, account_id)
+        return accounts.connect(token, account_id)
 
     def disconnect(self, account: Account) -> None:
-        client.disconnect(account)
+        accounts.disconnect(account)
 
     def is_authentic(self, headers: Mapping[str, str], raw: bytes) -> bool:
         return inbound.is_authentic(headers, raw)
@@ -59,10 +59,10 @@ class Photoapp:
         return inbound.items(body)
 
     def profile(self, account: Account, user_id: str) -> Profile:
-        return client.profile(account, user_id)
+        return accounts.profile(account, user_id)
 
     def fetch(self, account: Account, file: InboundFile) -> bytes:
-        return client.fetch(account, file)
+        return accounts.fetch(account, file)
 
     def parts(self, content: Sequence[Part]) -> Sequence[Part]:
         return sending.parts(content)

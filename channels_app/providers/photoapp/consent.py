@@ -3,8 +3,8 @@
 from django.conf import settings
 
 from channels_app.providers.graph import consent
-from channels_app.providers.photoapp.client import APP
-from channels_app.providers.values import Tokens
+from channels_app.providers.photoapp.accounts import APP
+from channels_app.providers.types import Tokens
 
 SCOPES = (
     "instagram_basic", "instagram_manage_messages", "pages_manage_metadata", "pages_show_list",

@@ -10,8 +10,8 @@ from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.graph import consent
 from channels_app.providers.graph.client import GraphApp
 from channels_app.providers.photoapp import errors
-from channels_app.providers.photoapp.client import DIRECT, DIRECT_APP
-from channels_app.providers.values import Connected, Tokens
+from channels_app.providers.photoapp.accounts import DIRECT, DIRECT_APP
+from channels_app.providers.types import Connected, Tokens
 
 SCOPES = ("instagram_business_basic", "instagram_business_manage_messages")
 FIELDS = (

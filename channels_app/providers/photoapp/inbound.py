@@ -7,7 +7,7 @@ from django.conf import settings
 
 from channels_app.providers.events import Item
 from channels_app.providers.graph import inbound
-from channels_app.providers.photoapp.client import APP
+from channels_app.providers.photoapp.accounts import APP
 
 
 def is_authentic(headers: Mapping[str, str], raw: bytes) -> bool:

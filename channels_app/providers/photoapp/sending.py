@@ -8,8 +8,8 @@ import orjson
 
 from channels_app.providers import http, text
 from channels_app.providers.errors import Kind, ProviderError
-from channels_app.providers.photoapp.client import app_of, node_of
-from channels_app.providers.values import Account, Envelope, OutgoingFile, Part, Sent, Signal
+from channels_app.providers.photoapp.accounts import app_of, node_of
+from channels_app.providers.types import Account, Envelope, OutgoingFile, Part, Sent, Signal
 
 MAX_TEXT_BYTES = 1000  # of UTF-8, not characters
 MAX_CHOICES, MAX_TITLE, MAX_PAYLOAD = 13, 20, 1000

@@ -6,8 +6,8 @@ from typing import Any
 
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.events import InboundFile, Item
-from channels_app.providers.socialnet import client, consent, inbound, sending
-from channels_app.providers.values import (
+from channels_app.providers.socialnet import accounts, consent, inbound, sending
+from channels_app.providers.types import (
     Account,
     AccountsPage,
     Connected,
@@ -41,13 +41,13 @@ class Socialnet:
         raise ProviderError(Kind.TOKEN, "This token cannot be renewed.")
 
     def list_accounts(self, token: str, *, cursor: str | None, limit: int) -> AccountsPage:
-        return client.list_accounts(token, cursor=cursor, limit=limit)
+        return accounts.list_accounts(token, cursor=cursor, limit=limit)
 
     def connect(self, token: str, account_id: str) -> Connected:
-        return client.connect(token, account_id)
+        return accounts.connect(token, account_id)
 
     def disconnect(self, account: Account) -> None:
-        client.disconnect(account)
+        accounts.disconnect(account)
 
     def is_authentic(self, headers: Mapping[str, str], raw: bytes) -> bool:
         return inbound.is_authentic(headers, raw)
@@ -56,10 +56,10 @@ class Socialnet:
         return inbound.items(body)
 
     def profile(self, account: Account, user_id: str) -> Profile:
-        return client.profile(account, user_id)
+        return accounts.profile(account, user_id)
 
     def fetch(self, account: Account, file: InboundFile) -> bytes:
-        return client.fetch(account, file)
+        return accounts.fetch(account, file)
 
     def parts(self, content: Sequence[Part]) -> Sequence[Part]:
         return sending.parts(content)

@@ -3,8 +3,8 @@
 from django.conf import settings
 
 from channels_app.providers.graph import consent
-from channels_app.providers.socialnet.client import APP
-from channels_app.providers.values import Tokens
+from channels_app.providers.socialnet.accounts import APP
+from channels_app.providers.types import Tokens
 
 SCOPES = (
     "pages_show_list", "pages_messaging", "pages_manage_metadata", "pages_read_engagement",

@@ -5,7 +5,7 @@ from typing import Any
 
 from channels_app.providers.events import Item
 from channels_app.providers.graph import inbound
-from channels_app.providers.socialnet.client import APP
+from channels_app.providers.socialnet.accounts import APP
 
 
 def is_authentic(headers: Mapping[str, str], raw: bytes) -> bool:

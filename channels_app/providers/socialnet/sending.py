@@ -8,8 +8,8 @@ import orjson
 
 from channels_app.providers import http, text
 from channels_app.providers.errors import Kind, ProviderError
-from channels_app.providers.socialnet.client import APP
-from channels_app.providers.values import (
+from channels_app.providers.socialnet.accounts import APP
+from channels_app.providers.types import (
     Account,
     Envelope,
     OutgoingFile,

@@ -26,7 +26,7 @@ from chats.models import (
     Message,
     QuestionGroup,
 )
-from chats.services.core import question_grouping
+from chats.services.core import enqueue_question_grouping
 
 # Older questions leave their groups, and the list.
 WINDOW = timedelta(days=30)
@@ -51,7 +51,7 @@ def group_next(bot_id: int) -> None:
         for question, vector in zip(questions, vectors, strict=False):
             _add(groups.nearest(question.text, vector), question)
         if len(questions) > QUESTIONS_A_JOB:
-            question_grouping.enqueue_grouping(bot, wait=jobs.NO_WAIT)
+            enqueue_question_grouping.enqueue_grouping(bot, wait=jobs.NO_WAIT)
 
 
 def clean_up() -> None:
@@ -70,7 +70,7 @@ def clean_up() -> None:
         QuestionGroup.objects.filter(count=0).delete()
     missing = _new_replies().filter(conversation__bot=OuterRef("pk"))
     for bot in Bot.objects.filter(Exists(missing)):
-        question_grouping.enqueue_grouping(bot)
+        enqueue_question_grouping.enqueue_grouping(bot)
 
 
 def _recount(group_id: int) -> None:

@@ -10,12 +10,12 @@ from django.conf import settings
 
 from bots.engine import intents
 from bots.engine.types import Line
-from bots.knowledge import asked
+from bots.knowledge import question_analysis
 from bots.services import engines, function_runner
 from bots.services.answers import AnswerRequest
 from chatplatform import jobs
 from chats.models import AssignType, Conversation, Message, SenderType
-from chats.services.core import fast_sql, messages, queue_answers, standard_replies
+from chats.services.core import bot_while_queued, fast_sql, messages, standard_replies
 from chats.services.reply import asked_info
 from chats.services.reply.decide import (
     AskEngine,
@@ -45,7 +45,7 @@ def load_burst(message: Message, earlier: Sequence[str]) -> list[Message]:
 def is_owed_a_reply(message: Message) -> bool:
     """The guard: whether the message has no reply yet, and the bot is to give it."""
     chat = message.conversation
-    is_bots = chat.is_bots_turn or queue_answers.may_answer(chat)
+    is_bots = chat.is_bots_turn or bot_while_queued.may_answer(chat)
     return is_bots and not fast_sql.is_answered(message)
 
 
@@ -139,7 +139,7 @@ def request_for(message: Message, asking: AskEngine, *, before_seq: int) -> Answ
 
 def _topics(chat: Conversation, question: str, *, before_seq: int) -> tuple[str, ...]:
     """Earlier questions that a short one may go on from."""
-    if not asked.may_follow_up(question):
+    if not question_analysis.may_follow_up(question):
         return ()
     return messages.answered_before(chat, before_seq=before_seq)
 

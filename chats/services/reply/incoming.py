@@ -22,6 +22,7 @@ from chatplatform.models import Job, JobState
 from chats.models import AssignType, Conversation, LockedConversation, Message, SenderType, Status
 from chats.services.core import (
     attachments,
+    bot_while_queued,
     conversations,
     customers,
     fast_sql,
@@ -29,10 +30,9 @@ from chats.services.core import (
     lifecycle,
     message_json,
     messages,
-    queue_answers,
     tags,
     translations,
-    visitors,
+    visitor_permissions,
 )
 from chats.services.core.channel_hooks import ChannelFields
 from chats.services.reply import billing
@@ -82,7 +82,7 @@ def open_chat(
     assert caller.key
     bot = conversations.bot_for_key(caller.key, creation.bot_id)
     if caller.is_page:
-        visitors.ensure_may_say(bot, creation)
+        visitor_permissions.ensure_may_say(bot, creation)
     with transaction.atomic():
         chat, is_new = _open_or_reuse(caller, bot, creation)
         if creation.message:
@@ -251,7 +251,7 @@ def request_reply(chat: LockedConversation, message: Message, *, burst_wait: tim
     Messages that follow each other within `burst_wait` share one reply. Returns whether one comes.
     """
     if chat.assign_type != AssignType.BOT and (
-        billing.is_still_used_up(chat) or not queue_answers.may_answer(chat)
+        billing.is_still_used_up(chat) or not bot_while_queued.may_answer(chat)
     ):
         return False
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from django.db import transaction
 
 from bots.models import Approval
-from bots.services import answers, headings
+from bots.services import answers, suggested_headings
 from bots.services.answers import Unanswered
 from chatplatform import jobs
 from chats.models import Message
@@ -90,5 +90,8 @@ def ask_engine(
     gap = Gap()
     if isinstance(outcome, Unanswered) and wishes.asks_again and not is_waiting:
         is_first = not messages.has_gap(chat, before_seq=before_seq)
-        gap = Gap(is_first, headings.nearest(chat.bot, request, outcome.trace) if is_first else ())
+        gap = Gap(
+            is_first,
+            suggested_headings.nearest(chat.bot, request, outcome.trace) if is_first else (),
+        )
     return decide.from_outcome(outcome, wishes, gap=gap, is_waiting=is_waiting)

@@ -13,8 +13,8 @@ from bots.services import bots, engines
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError, Invalid, first_or_404
 from chats.models import Message, Replay, ReplayChange, ReplayedReply, ReplayStatus
-from chats.services.reply import replies_again
-from chats.services.reply.replies_again import ReplyAgain
+from chats.services.reply import reply_dry_run
+from chats.services.reply.reply_dry_run import ReplyAgain
 from identity.models import User
 from identity.services import audit, credits
 
@@ -119,7 +119,7 @@ def _replies(bot: Bot, day: date) -> QuerySet[Message]:
         conversation__bot=bot,
         conversation__is_preview=False,
         in_reply_to__isnull=False,
-        receipt__decision__in=replies_again.ASKED_ENGINE,
+        receipt__decision__in=reply_dry_run.ASKED_ENGINE,
         created_at__gte=begins,
         created_at__lt=ends,
     )
@@ -127,13 +127,13 @@ def _replies(bot: Bot, day: date) -> QuerySet[Message]:
 
 def _made_again(replay: Replay, reply: Message) -> ReplyAgain:
     try:
-        return replies_again.made_again(reply, reference=f"replay:{replay.pk}:{reply.pk}")
+        return reply_dry_run.made_again(reply, reference=f"replay:{replay.pk}:{reply.pk}")
     except credits.InsufficientCredits as exc:
         raise jobs.GiveUp("The credits are used up.") from exc
 
 
 def _store(replay: Replay, reply: Message, made: ReplyAgain) -> None:
-    change = _change(was=replies_again.was_answered(reply), is_now=made.is_answered)
+    change = _change(was=reply_dry_run.was_answered(reply), is_now=made.is_answered)
     ReplayedReply.objects.create(
         client_id=replay.client_id,
         replay=replay,

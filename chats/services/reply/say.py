@@ -22,14 +22,14 @@ from chats.models import (
     Status,
 )
 from chats.services.core import (
+    bot_while_queued,
     conversations,
     customers,
+    enqueue_question_grouping,
     fast_sql,
     handoffs,
     lifecycle,
     messages,
-    question_grouping,
-    queue_answers,
     standard_replies,
 )
 from chats.services.core.standard_replies import Said
@@ -101,7 +101,7 @@ def _outcome(decision: Decision, *, is_dropped: bool) -> str:
 
 def _may_say(chat: LockedConversation, decision: Decision) -> bool:
     """Whether it is the bot's turn; while the chat waits for an agent only an answer is said."""
-    if isinstance(decision, Answer | StaySilent) and queue_answers.may_answer(chat):
+    if isinstance(decision, Answer | StaySilent) and bot_while_queued.may_answer(chat):
         return True
     return chat.is_bots_turn
 
@@ -153,7 +153,7 @@ def _store(
         receipt["handoff_reason"] = decision.reason
     _append(chat, decision, said, receipt=receipt, in_reply_to=message)
     if receipt.get("decision") in NO_ANSWER and not chat.is_preview:
-        question_grouping.enqueue_grouping(chat.bot)
+        enqueue_question_grouping.enqueue_grouping(chat.bot)
     if isinstance(decision, HandOver):
         lifecycle.to_queue(chat, reason=decision.reason)
         if decision.call:

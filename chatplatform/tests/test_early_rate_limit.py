@@ -9,7 +9,7 @@ from django.db import connections
 from bots.testing import make_bot
 from chatplatform import valkey
 from chatplatform.api import rate_limits
-from chatplatform.web import refusals
+from chatplatform.web import early_rate_limit
 from chatplatform.web.application import Application
 from chats.testing import visit
 from identity.testing import make_key
@@ -26,7 +26,7 @@ def served(settings, monkeypatch):
     # What is used up stays so for a minute, however long the test takes.
     monkeypatch.setattr(rate_limits, "VISITORS_BURST", 1_000)
     settings.TRUSTED_PROXIES = []
-    monkeypatch.setattr(refusals, "REMEMBERED_SECONDS", 3_600)
+    monkeypatch.setattr(early_rate_limit, "REMEMBERED_SECONDS", 3_600)
     for key in valkey.shared().scan_iter("LIMITS*"):
         valkey.shared().delete(key)
     served = Served()
@@ -152,5 +152,5 @@ def test_a_limit_that_was_raised_counts_soon(served, page, monkeypatch, settings
         served.ask(page, LANGUAGES)
     settings.RATE_LIMIT_SCALE = 1
     assert served.ask(page, LANGUAGES)[0] == 429
-    monkeypatch.setattr(refusals, "REMEMBERED_SECONDS", 0)
+    monkeypatch.setattr(early_rate_limit, "REMEMBERED_SECONDS", 0)
     assert served.ask(page, LANGUAGES)[0] == 200

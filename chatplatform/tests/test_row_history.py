@@ -11,13 +11,13 @@ from django.urls import reverse
 
 from bots.models import Document
 from bots.services import bots
-from chatplatform.activity import MOST_SHOWN
+from chatplatform.row_history import MOST_SHOWN
 from chatplatform.tests.test_guard_site import world
 from chatplatform.tests.test_site_words import RAW_CODE, texts
 from chats.testing import make_chat
 from identity.models import AuditEvent, User
 from identity.services import audit, users
-from webhooks.services import announce, event_log
+from webhooks.services import announce, row_events
 
 
 def browser_of(user):
@@ -81,7 +81,7 @@ def test_a_document_shows_its_training_by_an_index(ann, bot, mine_document, cara
     assert "Document failed It is empty." in shown
     assert "trained" not in shown
     assert "Customer" not in shown
-    rows = event_log.about(ann.client.pk, "document", str(mine_document.pk))
+    rows = row_events.about(ann.client.pk, "document", str(mine_document.pk))
     with connection.cursor() as cursor:
         # The table is small: its planner would rather sort.
         for way in ("seqscan", "bitmapscan", "sort"):

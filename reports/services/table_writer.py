@@ -8,7 +8,7 @@ from typing import IO, Any
 
 import xlsxwriter
 
-from chatplatform.spreadsheets import no_formula
+from chatplatform.formula_injection import no_formula
 
 MIME_TYPES = {
     "csv": "text/csv",

@@ -8,7 +8,7 @@ from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
 from chats.models import GroupStatus
 from chats.services.insight import question_answers, question_groups
-from chats.shapes import question as question_shapes
+from chats.shapes import unanswered_question as question_shapes
 from identity.auth import BEARER, TRAINER, TenantViewSet
 
 

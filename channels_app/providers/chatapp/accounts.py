@@ -13,7 +13,7 @@ from channels_app.providers.chatapp import errors
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.events import InboundFile
 from channels_app.providers.graph.client import GraphApp
-from channels_app.providers.values import (
+from channels_app.providers.types import (
     Account,
     AccountsPage,
     Connected,

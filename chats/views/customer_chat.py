@@ -41,8 +41,8 @@ from chats.shapes.message import (
 )
 from chats.shapes.people import CustomerInfo
 from chats.shapes.visitor import VisitorConversation
-from chats.views import reply_responses, shown
-from chats.views.shown import SHOWN_CHAT, SHOWN_EVENTS, SHOWN_MESSAGES, SHOWN_TURN
+from chats.views import reply_responses, visible_fields
+from chats.views.visible_fields import SHOWN_CHAT, SHOWN_EVENTS, SHOWN_MESSAGES, SHOWN_TURN
 from identity.auth import SECRET_KEY, VISITOR_OR_SECRET_KEY, TenantViewSet
 
 FILES = Form(FilesBody, files=("files",))
@@ -74,7 +74,7 @@ class ClientChatViewSet(TenantViewSet):
         chat, is_new = incoming.open_chat(
             self.caller, body, client_message_id=idempotency.stable_id()
         )
-        return json_response(shown.chat(self.caller, chat), 201 if is_new else 200)
+        return json_response(visible_fields.chat(self.caller, chat), 201 if is_new else 200)
 
     @operation(
         "AI / client",
@@ -83,7 +83,7 @@ class ClientChatViewSet(TenantViewSet):
     )
     def retrieve(self, chat_id: uuid.UUID) -> Conversation | VisitorConversation:
         """A chat as it is now; with a public key together with a fresh `visitor_token`."""
-        return shown.chat(self.caller, conversations.get(self.caller, pk=chat_id))
+        return visible_fields.chat(self.caller, conversations.get(self.caller, pk=chat_id))
 
     @operation(
         "AI / client",
@@ -199,7 +199,9 @@ class ClientChatViewSet(TenantViewSet):
         From a page, what your server or your people wrote keeps its value too.
         """
         chat = conversations.get(self.caller, pk=chat_id)
-        return shown.chat(self.caller, conversations.update_customer(chat, body, by=self.caller))
+        return visible_fields.chat(
+            self.caller, conversations.update_customer(chat, body, by=self.caller)
+        )
 
     @operation(
         "AI / client",
@@ -301,8 +303,8 @@ class ClientChatViewSet(TenantViewSet):
         return reply_responses.respond(
             request,
             turn,
-            shape=shown.turn_shaper(self.caller),
-            message_shape=shown.message_shaper(self.caller),
+            shape=visible_fields.turn_shaper(self.caller),
+            message_shape=visible_fields.message_shaper(self.caller),
             **more,
         )
 

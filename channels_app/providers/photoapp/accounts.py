@@ -10,7 +10,7 @@ from channels_app.providers.events import InboundFile
 from channels_app.providers.graph import pages
 from channels_app.providers.graph.client import GraphApp
 from channels_app.providers.photoapp import errors
-from channels_app.providers.values import (
+from channels_app.providers.types import (
     Account,
     AccountsPage,
     Connected,

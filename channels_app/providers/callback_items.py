@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from channels_app.providers.values import Place
+from channels_app.providers.types import Place
 
 _MAX_CHARACTERS = 120
 # Lists and objects inside each other; the providers' own bodies have about ten.

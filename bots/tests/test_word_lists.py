@@ -2,7 +2,7 @@
 
 import pytest
 
-from bots.knowledge import embedding, vocabulary
+from bots.knowledge import embedding, word_lists
 from bots.knowledge.search import Index
 from bots.tests.test_search import plain
 
@@ -23,7 +23,7 @@ from bots.tests.test_search import plain
     ],
 )
 def test_words(word: str, language: str, *, expected: bool) -> None:
-    assert vocabulary.is_word(word, language) is expected
+    assert word_lists.is_word(word, language) is expected
 
 
 def test_the_commonest_words_tell_nothing() -> None:
@@ -31,16 +31,16 @@ def test_the_commonest_words_tell_nothing() -> None:
         "deposit",
         "xylograf",
     ]
-    assert not vocabulary.is_telling("đường", "vi"), "nothing is known of that language"
+    assert not word_lists.is_telling("đường", "vi"), "nothing is known of that language"
 
 
 def telling(word: str) -> bool:
-    return vocabulary.is_telling(word, "en")
+    return word_lists.is_telling(word, "en")
 
 
 def test_every_list_can_be_read() -> None:
-    for code in vocabulary.LANGUAGES:
-        assert not vocabulary.is_word("qqqqzz", code)
+    for code in word_lists.LANGUAGES:
+        assert not word_lists.is_word("qqqqzz", code)
 
 
 @pytest.mark.skipif(not embedding.available(), reason="without an encoder nothing is corrected")
