@@ -172,7 +172,8 @@ class ConversationAdmin(TenantAdmin):
             message=message,
             receipt=inbox.receipt(chat, message_id),
             may_correct=message.in_reply_to_id and self.has_train_permission(request),
-            may_replay=(message.receipt or {}).get("decision") in reply_dry_run.ASKED_ENGINE,
+            may_replay=message.in_reply_to_id
+            and (message.receipt or {}).get("decision") in reply_dry_run.ASKED_ENGINE,
         )  # fmt: skip
 
     @calls_out

@@ -103,7 +103,8 @@ def test_host_by_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
                 for host in made.hosts:
                     with outcome.during(f"{name} on {host.name}"):
                         replace(made, host)
-                        time.sleep(4)
+                        # As docs/operations.md tells: until then nginx may ask the next host alone.
+                        time.sleep(8)
             outcome.check()
         finally:
             load.stop()

@@ -30,7 +30,8 @@ def messages(question: Question, word: str, *, rules: str = "") -> list[dict[str
     """
     rules = (_RULES + rules).format(no_answer=NO_ANSWER, language=question.language)
     snippets = "\n\n".join(_fenced_snippet(snippet, word) for snippet in question.snippets)
-    system = f"{question.instructions.strip()}\n\n{rules}\nSnippets:\n\n{snippets}"
+    told = "\n".join(filter(None, (question.setting, question.instructions.strip())))
+    system = f"{told}\n\n{rules}\nSnippets:\n\n{snippets}"
     history = [_history_message(line, word) for line in question.history[-MAX_HISTORY_LINES:]]
     asking = fenced("CUSTOMER", question.text[:MAX_QUESTION_CHARS], word)
     return [{"role": "system", "content": system}, *history, {"role": "user", "content": asking}]
@@ -38,8 +39,10 @@ def messages(question: Question, word: str, *, rules: str = "") -> list[dict[str
 
 def _fenced_snippet(snippet: Snippet, word: str) -> str:
     source = f"Source: {snippet.url}\n" if snippet.url else ""
-    title = " ".join(snippet.title.split())
-    body = f"Title: {title}\n{source}\n{snippet.text[:MAX_SNIPPET_CHARS]}"
+    title, heading = " ".join(snippet.title.split()), " ".join(snippet.heading.split())
+    place = f"Heading: {heading}\n" if heading else ""
+    place += f"Page: {snippet.page}\n" if snippet.page else ""
+    body = f"Title: {title}\n{source}{place}\n{snippet.text[:MAX_SNIPPET_CHARS]}"
     # Marks stand on the fence, whose word no text knows: a snippet cannot mark itself.
     marks = [f"SNIPPET [{snippet.number}]"]
     marks += ["IMPORTANT"] if snippet.is_important else []

@@ -34,6 +34,8 @@ class Snippet:
     is_important: bool = False
     # The day since when it is valid or known, as 2026-11-21; empty: not known.
     dated: str = ""
+    # Of the part of the document where it stands; empty: none.
+    heading: str = ""
 
     @property
     def citation(self) -> Citation:
@@ -60,7 +62,8 @@ class Question:
     `found` is what the snippets were made of, question by question, for the engine that quotes by
     sentence; `threshold` is what a gate must reach, and `part_unknown` what is said of a
     `{question}` that does not, beside others that do. A prompt may ask for another model, and for a
-    `temperature` of 0..2; None: as little randomness as possible.
+    `temperature` of 0..2; None: as little randomness as possible. `setting` says for whom a model
+    writes, and when; unlike the instructions it is no source of figures.
     """
 
     text: str
@@ -73,6 +76,7 @@ class Question:
     part_unknown: str = ""
     model: str = ""
     temperature: float | None = None
+    setting: str = ""
 
 
 @dataclass(frozen=True, slots=True)

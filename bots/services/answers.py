@@ -6,6 +6,9 @@ Knows a bot and a customer's question, and nothing of conversations and messages
 import logging
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, Protocol
+from zoneinfo import ZoneInfo
+
+from django.utils import timezone
 
 from bots.engine import Capability, Engine
 from bots.engine.embedded import EmbeddedEngine
@@ -174,6 +177,7 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
         part_unknown=request.part_unknown,
         model=prompt.model if prompt else "",
         temperature=prompt.temperature if prompt else None,
+        setting=_setting(bot) if is_model else "",
     )
     if not is_model:
         return _quote(question, trace, on)
@@ -187,6 +191,17 @@ def _functions(bot: Bot, request: AnswerRequest) -> FunctionRunner | None:
         return None
     return function_runner.for_answer(
         request.engine, bot, request.subject, seconds=request.deadline_seconds
+    )
+
+
+def _setting(bot: Bot) -> str:
+    """For whom a model writes, and the hour there: "are you open now?" asks for both."""
+    client = bot.client
+    now = timezone.now().astimezone(ZoneInfo(client.timezone))
+    name, company = (" ".join(text.split()) for text in (bot.bot_name, client.name))
+    return (
+        f"You are {name}, the assistant of {company}."
+        f" It is {now:%A, %Y-%m-%d, %H:%M} ({client.timezone})."
     )
 
 

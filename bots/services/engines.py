@@ -1,5 +1,6 @@
 """Which engine does the work, what its work costs, and the errors that callers see."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +20,10 @@ from chatplatform.sql import column_names
 from identity.models import Client
 from identity.services import credits
 
+# Texts that models write for one client in this process at once: its slow model must not take all
+# threads of a worker, where replies run too.
+MAX_CALLS = 8
+_SLOT_WAIT_SECONDS = 5
 # Tokens of a task's own words, which come on top of the text.
 _TASK_TOKENS = 500
 _OWN_MODEL = f"""
@@ -26,6 +31,7 @@ SELECT {column_names(LanguageModel)} FROM bots_languagemodel
 WHERE client_id = %s AND (bot_id IS NULL OR bot_id = %s)
 ORDER BY bot_id NULLS LAST LIMIT 1
 """
+_slots: dict[int, threading.BoundedSemaphore] = {}
 
 
 class EngineNotConfigured(NotConfigured):
@@ -134,10 +140,25 @@ def paid_work(
     )
     reference = f"{purpose}:{uuid7()}"
     with (
+        _slot(client.pk, engine),
         _reported(),
         credits.charge(client.pk, cost=cost, reference=reference, key_id=key_id) as charge,
     ):
         yield PaidWork(engine, charge)
+
+
+@contextmanager
+def _slot(client_id: int, engine: Engine) -> Iterator[None]:
+    if Capability.WRITE not in engine.capabilities:
+        yield
+        return
+    slots = _slots.setdefault(client_id, threading.BoundedSemaphore(MAX_CALLS))
+    if not slots.acquire(timeout=_SLOT_WAIT_SECONDS):
+        raise EngineDown("The language model has too much to do; try again.")
+    try:
+        yield
+    finally:
+        slots.release()
 
 
 @contextmanager

@@ -148,6 +148,7 @@ def snippets(results: Iterable[SearchResult]) -> tuple[Snippet, ...]:
             page=chunk.page,
             is_important=chunk.is_important,
             dated=chunk.dated,
+            heading=chunk.heading,
         )
         for number, chunk in enumerate(chunks.values(), 1)
     )

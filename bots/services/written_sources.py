@@ -96,12 +96,12 @@ def _columns(body: TextDto | QuestionAnswerDto) -> dict[str, Any]:
         source, content = DocumentSource.QUESTION_ANSWER, body.answer
         title = " ".join(body.question.split())
     data = documents.as_file(source, title=title, content=content)
-    name = f"{title[:200].replace('/', ' ')}.txt"
+    name = title[:200].replace("/", " ").rstrip(". ") or "text"
     return {
         "source": source,
         "title": title,
         "content": content,
-        "file_name": media.safe_name(ContentFile(data, name)),
+        "file_name": media.safe_name(ContentFile(data, f"{name}.txt")),
         "mime_type": "text/plain",
         "size_bytes": len(data),
         "sha256": hashlib.sha256(data).hexdigest(),

@@ -25,7 +25,8 @@ _MODEL = "stub"
 # How to answer a request: the name of a mode, or function calls.
 Mode = str | list[Any]
 _SNIPPET = re.compile(
-    r"<<<SNIPPET \[1\][^>]*>>>\n(?:Title: [^\n]*\n)?(?:Source: [^\n]*\n)?(.*?)\n<<<END", re.DOTALL
+    r"<<<SNIPPET \[1\][^>]*>>>\n(?:(?:Title|Source|Heading|Page): [^\n]*\n)*(.*?)\n<<<END",
+    re.DOTALL,
 )
 
 

@@ -146,7 +146,7 @@ class GoldenRunAdmin(TenantAdmin):
     list_select_related = ("bot",)
     codes = frozenset({"outcome"})
     fields = readonly_fields = (
-        "bot", "shown_status", "error", "passed", "asked", "shown_broke", "shown_better", "outcome",
+        "bot", "status", "error", "passed", "asked", "shown_broke", "shown_better", "outcome",
         "prompt", "threshold", "shown_results", "created_by", "created_at", "finished_at",
     )  # fmt: skip
     actions = ("publish",)

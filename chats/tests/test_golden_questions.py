@@ -244,4 +244,6 @@ def test_in_the_site(ann, bot, golden):
     page = browser.get(started["Location"]).content.decode()
     assert "3 of 3" in page
     assert "As expected" in page
+    assert "Done" in page
+    assert "(&#x27;done&#x27;" not in page
     assert "The bot had no answer" in page

@@ -3,6 +3,7 @@
 from importlib import import_module
 
 import pytest
+import time_machine
 
 from bots.models import Prompt
 from bots.testing import trained
@@ -16,6 +17,7 @@ from chats.tests.test_send_message import (
     count_events,
     replies,
 )
+from identity.models import Client
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -65,10 +67,32 @@ def test_a_model_is_told_the_tone_and_the_language_of_the_prompt(ann, server, ch
     run_jobs()
     (request,) = stub.requests
     told = request["messages"][0]["content"]
-    assert told.startswith(
-        "Seien Sie kurz.\nThe instructions above are written in the language de;"
-    )
+    assert "\nSeien Sie kurz.\nThe instructions above are written in the language de;" in told
     assert "Write every reply in this tone: formal." in told
+
+
+def test_a_model_is_told_for_whom_it_writes_when_and_where_a_passage_stands(
+    server, chat, document, stub
+):
+    Client.objects.filter(pk=chat.client_id).update(timezone="Asia/Ho_Chi_Minh")
+    document.chunks.update(page=7, heading="Returns\nSHOP")
+    with time_machine.travel("2026-11-26 20:05:00+00:00", tick=False):
+        ask(server, chat)
+        run_jobs()
+    (request,) = stub.requests
+    told = request["messages"][0]["content"]
+    assert told.startswith(
+        f"You are {chat.bot.bot_name}, the assistant of Acme."
+        " It is Friday, 2026-11-27, 03:05 (Asia/Ho_Chi_Minh).\n"
+    )
+    assert "\nHeading: Returns SHOP\nPage: 7\n" in told
+
+
+def test_the_hour_that_a_model_was_told_is_no_source_of_figures(server, chat, document, stub):
+    stub.play("say:Within 2026 days [1].")
+    ask(server, chat)
+    run_jobs()
+    assert [reply for reply in replies() if "2026" in reply.text] == []
 
 
 @pytest.mark.parametrize("mode", ["slow", "cut", "500", "nonsense", "empty", "ungrounded"])

@@ -1,8 +1,12 @@
 """Multi-language text translation, and its deprecated path."""
 
+from contextlib import ExitStack
 from email.utils import parsedate_to_datetime
 
 import pytest
+
+from bots.services import engines
+from identity.testing import make_key
 
 PATH, DEPRECATED = "/client/translate", "/ai/translate"
 BODY = {"text": "Where is my parcel?", "out_lang_code": "vi"}
@@ -144,3 +148,18 @@ def test_without_credits_no_model_is_asked(server, model):
     server.client.subscription.save()
     assert server.post(PATH, BODY).json()["code"] == "insufficient_credits"
     assert model.requests == []
+
+
+def test_one_clients_calls_leave_others_theirs(server, client_b, model, credits_spent, monkeypatch):
+    monkeypatch.setattr(engines, "_SLOT_WAIT_SECONDS", 0)
+    model.json_answer = {"text": "Bưu kiện của tôi ở đâu?"}
+    with ExitStack() as held:
+        for _ in range(engines.MAX_CALLS):
+            held.enter_context(
+                engines.paid_work(server.client, purpose="text", characters=9, needs_model=True)
+            ).make_free()
+        reply = server.post(PATH, BODY)
+        assert (reply.status_code, reply.json()["code"]) == (503, "engine_unavailable")
+        assert make_key(client_b).post(PATH, BODY).status_code == 200
+    assert server.post(PATH, BODY).status_code == 200
+    assert (len(model.requests), credits_spent(server.client)) == (2, 1)

@@ -98,7 +98,7 @@ def deliver(
 ) -> None:
     """Render and send a mail now, for jobs, with a text file (its name, its text) if there is one.
     Raises GiveUp or TryLater if the mail server does not take it."""
-    if settings.EMAIL_BACKEND == settings.NO_EMAIL:
+    if not are_sent():
         raise GiveUp("No mail is sent: EMAIL_URL is not set.")
     subject, text = render(kind, language, context)
     mail = EmailMessage(subject, text, to=list(to))
@@ -128,9 +128,15 @@ def render(kind: str, language: str, context: dict[str, Any]) -> tuple[str, str]
     return subject.strip(), text.strip() + "\n"
 
 
+def are_sent() -> bool:
+    """Whether the platform sends mails at all."""
+    sends: bool = settings.EMAIL_BACKEND != settings.NO_EMAIL
+    return sends
+
+
 def check_configured() -> None:
     """503 `mail_not_configured` if the platform sends no mail."""
-    if settings.EMAIL_BACKEND == settings.NO_EMAIL:
+    if not are_sent():
         raise MailNotConfigured(setting="EMAIL_URL")
 
 

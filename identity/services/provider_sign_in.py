@@ -111,7 +111,7 @@ def _person(row: SignInProvider, claims: dict[str, Any]) -> User:
         if is_new:
             audit.record(row.client_id, "user.provider_linked", by=user,
                          subject=f"user:{user.pk}", changes={"issuer": row.issuer})  # fmt: skip
-        if is_new and known_here:
+        if is_new and known_here and mails.are_sent():
             # Whoever sets the provider could sign in as a colleague: the colleague is told.
             told = {"company": str(row.client), "provider": row.issuer}
             mails.send_to(user, "provider_linked", told)

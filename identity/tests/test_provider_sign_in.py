@@ -10,6 +10,7 @@ from django.core.cache import cache
 from django.test import Client as Browser
 from django.urls import reverse
 
+from chatplatform.models import Job
 from chatplatform.testing import openid_provider, run_jobs
 from chatplatform.testing.openid_provider import APPLICATION_ID, APPLICATION_SECRET
 from identity.models import AuditEvent, Client, ProviderAccount, SiteSession, User
@@ -105,6 +106,15 @@ def test_a_person_is_told_when_a_provider_first_opens_their_account(acme, ann, b
         (ben.user.email, {"issuer": provider.issuer}),
         ("new@example.com", {"issuer": provider.issuer}),
     ]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_where_no_mail_is_sent_the_first_sign_in_leaves_no_dead_job(acme, ben, provider, settings):
+    settings.EMAIL_BACKEND = settings.NO_EMAIL
+    assert is_in(sign_in(provider, acme, sub="b", email=ben.user.email))
+    run_jobs()
+    assert not Job.objects.filter(name="identity.send_mail").exists()
+    assert AuditEvent.objects.filter(action="user.provider_linked").count() == 1
 
 
 @pytest.mark.django_db(transaction=True)
