@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from bots.engine.types import NotGrounded, Snippet, Usage
-from bots.knowledge import language, word_lists
+from bots.knowledge import language, number_words, word_lists
 from bots.knowledge.words import fold
 
 _CITATION = re.compile(r"\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]")
@@ -95,7 +95,14 @@ class Evidence:
     def __init__(self, texts: Iterable[str], *, question: str = "") -> None:
         self._texts = tuple(texts)
         facts = _facts("\n".join(self._texts))
-        links = (link for kind, link in facts if kind in {"link", "email"})
+        links = [link for kind, link in facts if kind in {"link", "email"}]
+        values = (
+            value
+            for source in self._texts
+            for sentence in sentences(source)
+            for value in number_words.values(sentence, language.recognise(sentence))
+        )
+        facts |= {("figure", str(value)) for value in values}
         self._facts = facts | {("link", part) for link in links for part in _parts(link)}
         self._stems = {_stem(word) for text in (*self._texts, question) for word in _words(text)}
 
@@ -105,14 +112,24 @@ class Evidence:
 
     def holds_facts_of(self, text: str) -> bool:
         """Whether every link, address and figure of a text stands in the sources."""
-        return _facts(_CITATION.sub(" ", text)) <= self._facts
+        text = _CITATION.sub(" ", text)
+        return _facts(text) <= self._facts and self._holds_number_words_of(text)
+
+    def _holds_number_words_of(self, text: str) -> bool:
+        # Each sentence is read in its own language: "once" is eleven in Spanish alone.
+        told = {
+            value
+            for sentence in sentences(text)
+            for value in number_words.values(_without_links(sentence), language.recognise(sentence))
+        }
+        return all(("figure", str(value)) in self._facts for value in told)
 
     def invents(self, sentence: str) -> bool:
         """Whether a sentence tells something, and shares no telling word with the sources.
 
         A sentence in another language than theirs may be a translation: its words say nothing.
         """
-        words = _words(_split_links(_EMAIL.sub(" ", sentence))[1])
+        words = _words(_without_links(sentence))
         stems = {_stem(word) for word in words}
         if len(stems) < _MIN_TELLING:
             return False
@@ -205,6 +222,10 @@ def _split_links(text: str) -> tuple[list[str], str]:
         return " " + match[0][len(link) :]
 
     return links, _LINK.sub(taken, text)
+
+
+def _without_links(text: str) -> str:
+    return _split_links(_EMAIL.sub(" ", text))[1]
 
 
 def _host_link(host: str, rest: str) -> str:

@@ -58,3 +58,35 @@ def test_a_link_without_a_scheme_must_stand_in_a_source(text):
 )
 def test_what_only_looks_like_a_link_is_none(text):
     assert Evidence([HOTEL]).holds_facts_of(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Breakfast costs twenty-seven euros for adults.",
+        "A late departure costs thirty dollars.",
+        "Breakfast is served from seven to half past eleven in the garden room.",
+        "Bewacht kostet er dreißig Euro.",
+        "Bữa sáng giá hai mươi bảy euro cho người lớn.",
+        "Le petit déjeuner coûte vingt-sept euros pour les adultes.",
+        "El desayuno cuesta once euros para los adultos.",
+    ],
+)
+def test_a_figure_in_words_must_stand_in_a_source(text):
+    assert not Evidence([HOTEL]).holds_facts_of(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Breakfast costs eighteen euros for adults and nine euros for children.",
+        "Children under twelve pay 9 euros.",
+        "Children under 12 pay nine euros.",
+        "Das Frühstück kostet achtzehn Euro für Erwachsene.",
+        "Le petit déjeuner coûte dix-huit euros pour les adultes.",
+        "Bữa sáng giá mười tám euro cho người lớn.",
+        "One of the rooms is a garden room, and once a day a breakfast is served there.",
+    ],
+)
+def test_a_figure_may_change_between_words_and_digits(text):
+    assert Evidence([HOTEL]).holds_facts_of(text)
