@@ -6,18 +6,45 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from bots.engine.types import NotGrounded, Snippet, Usage
-from bots.knowledge import language, word_lists
+from bots.knowledge import language, number_words, word_lists
 from bots.knowledge.words import fold
 
 _CITATION = re.compile(r"\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]")
-_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)*")
+# Endings that make a link in whatever case they are written, and also behind a spoken dot.
+_ENDINGS = "com|net|org|info|biz|shop|app|dev|io|ai|co|vn|de|es|fr|uk|ru|cn"
 _LINK = re.compile(
     r"\b[a-z][a-z0-9+.-]{0,15}://[^\s<>\"]+"
     r"|\b(?:javascript|vbscript|data|mailto|tel):[^\s<>\"]+"
     r"|\bwww\.[^\s<>\"]+"
-    r"|\b(?:[\w-]+\.)+(?:com|net|org|info|biz|shop|app|dev|io|ai|co|vn|de|es|fr|uk|ru|cn)\b"
-    r"(?:/[^\s<>\"]*)?",
+    r"|(?<![\w-])(?P<host>(?:[\w-]+\.)+(?:xn--[\w-]+|[^\W\d_]{2,}))(?![^\W_])"
+    r"(?P<rest>(?::\d+)?(?:[/?#][^\s<>\"]*)?)",
     re.IGNORECASE,
+)
+_ABBREVIATIONS = frozenset({"m.in", "p.ej", "p.es", "p.ex", "tp.hcm", "тыс.руб", "млн.руб"})
+# How an address is written so that no program sees it.
+_SPELLED = (
+    (re.compile(r"\s*[\[({]\s*(?:at|ät)\s*[\])}]\s*", re.IGNORECASE), "@"),
+    (
+        re.compile(
+            r"\s*[\[({]\s*(?:dot|punkt|punto|point|ponto|chấm|точка)\s*[\])}]\s*", re.IGNORECASE
+        ),
+        ".",
+    ),
+    (
+        re.compile(
+            r"(?<![\w-])(?!(?:the|an?|each|every|this|that|per)\s)([\w.-]*\w)\s+dot\s+(?=[^\W\d_]{2})",
+            re.IGNORECASE,
+        ),
+        r"\1.",
+    ),
+    (
+        re.compile(
+            r"(?<=\w)\s+(?:punkt|punto|point|ponto|chấm|точка)\s+(?=(?:com|net|org|info|vn|ru)\b)",
+            re.IGNORECASE,
+        ),
+        ".",
+    ),
 )
 _LINK_END = ".,;:!?)]}*'’”»"
 # A dot, comma, apostrophe or narrow space before exactly three digits groups thousands.
@@ -67,7 +94,16 @@ class Evidence:
 
     def __init__(self, texts: Iterable[str], *, question: str = "") -> None:
         self._texts = tuple(texts)
-        self._facts = _facts("\n".join(self._texts))
+        facts = _facts("\n".join(self._texts))
+        links = [link for kind, link in facts if kind in {"link", "email"}]
+        values = (
+            value
+            for source in self._texts
+            for sentence in sentences(source)
+            for value in number_words.values(sentence, language.recognise(sentence))
+        )
+        facts |= {("figure", str(value)) for value in values}
+        self._facts = facts | {("link", part) for link in links for part in _parts(link)}
         self._stems = {_stem(word) for text in (*self._texts, question) for word in _words(text)}
 
     @cached_property
@@ -76,14 +112,24 @@ class Evidence:
 
     def holds_facts_of(self, text: str) -> bool:
         """Whether every link, address and figure of a text stands in the sources."""
-        return _facts(_CITATION.sub(" ", text)) <= self._facts
+        text = _CITATION.sub(" ", text)
+        return _facts(text) <= self._facts and self._holds_number_words_of(text)
+
+    def _holds_number_words_of(self, text: str) -> bool:
+        # Each sentence is read in its own language: "once" is eleven in Spanish alone.
+        told = {
+            value
+            for sentence in sentences(text)
+            for value in number_words.values(_without_links(sentence), language.recognise(sentence))
+        }
+        return all(("figure", str(value)) in self._facts for value in told)
 
     def invents(self, sentence: str) -> bool:
         """Whether a sentence tells something, and shares no telling word with the sources.
 
         A sentence in another language than theirs may be a translation: its words say nothing.
         """
-        words = _words(_LINK.sub(" ", _EMAIL.sub(" ", sentence)))
+        words = _words(_without_links(sentence))
         stems = {_stem(word) for word in words}
         if len(stems) < _MIN_TELLING:
             return False
@@ -154,17 +200,64 @@ def _without_wrong_citations(text: str, valid: set[int]) -> str:
 def _facts(text: str) -> set[tuple[str, str]]:
     """The links, e-mail addresses and figures of a text, in a comparable form."""
     text = unicodedata.normalize("NFKC", text)
+    for spelled, plain in _SPELLED:
+        text = spelled.sub(plain, text)
     emails = {("email", email.lower()) for email in _EMAIL.findall(text)}
-    text = _EMAIL.sub(" ", text)
-    links = {("link", _link(link)) for link in _LINK.findall(text)}
-    text = _LIST_NUMBER.sub(" ", _LINK.sub(" ", text))
+    found, text = _split_links(_EMAIL.sub(" ", text))
+    links = {("link", _link(link)) for link in found}
+    text = _LIST_NUMBER.sub(" ", text)
     figures = {("figure", _figure(figure)) for figure in _FIGURE.findall(_GROUPING.sub("", text))}
     return emails | links | figures
 
 
+def _split_links(text: str) -> tuple[list[str], str]:
+    """The links of a text, and the text without them."""
+    links: list[str] = []
+
+    def taken(match: re.Match[str]) -> str:
+        link = match[0] if match["host"] is None else _host_link(match["host"], match["rest"])
+        if not link:
+            return match[0]
+        links.append(link)
+        return " " + match[0][len(link) :]
+
+    return links, _LINK.sub(taken, text)
+
+
+def _without_links(text: str) -> str:
+    return _split_links(_EMAIL.sub(" ", text))[1]
+
+
+def _host_link(host: str, rest: str) -> str:
+    """The part of a host-like text that is a link; empty if it is none.
+
+    "e.g." and "9.30 am" are none, and "room.The" lacks a blank.
+    """
+    if rest:
+        return host + rest
+    labels = host.split(".")
+    while len(labels) > 1:
+        last = labels[-1]
+        if re.fullmatch(_ENDINGS, last, re.IGNORECASE):
+            return ".".join(labels)
+        if len(last) > 1 and (not last[0].isupper() or last.isupper()):
+            break
+        labels.pop()
+    link = ".".join(labels)
+    has_name = any(letter.isalpha() for label in labels[:-1] for letter in label)
+    return link if has_name and link.lower() not in _ABBREVIATIONS else ""
+
+
+def _parts(link: str) -> set[str]:
+    """What a text may write for a link of its source: the host, the file, and all but a scheme."""
+    bare = re.sub(r"^(?:[a-z][a-z0-9+.-]*://|mailto:)", "", link).removeprefix("www.")
+    bare = bare.rpartition("@")[2] if "/" not in bare else bare
+    return {bare, f"www.{bare}", *re.split(r"[/?#]", bare)}
+
+
 def _link(link: str) -> str:
     # Paths are case-sensitive, but a link that differs in case only is not invented.
-    return link.rstrip(_LINK_END).rstrip("/").lower()
+    return link.rstrip(_LINK_END).rstrip("/").lstrip("_-").lower()
 
 
 def _figure(figure: str) -> str:

@@ -1,0 +1,92 @@
+"""What an answer may not say without its sources: links, figures in words, sentences."""
+
+import pytest
+
+from bots.engine.grounding import Evidence
+
+HOTEL = (
+    "Dogs are welcome in rooms of the ground floor. More is in price-list.pdf and at"
+    " https://balder.example/parking. Write to booking@balder.example."
+    " Breakfast is served from 7:00 to 10:30 in the garden room. It costs 18 euros for adults and"
+    " 9 euros for children under twelve. The sauna is open from 16:00 to 22:00."
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See balder-pets.no for more.",
+        "See BALDER-PETS.NO.",
+        "See _balder-pets.no_.",
+        "See balder.travel/pets for more.",
+        "See Balder.Travel/pets for more.",
+        "See balder.it:8080 for more.",
+        "See pets.eu.The rest is there.",
+        "See balder.example.no for more.",
+        "See my-balder.example for more.",
+        "See Shop.Com for more.",
+        "Visit питомцы.рф for more.",
+        "See t.me/balder for more.",
+        "See balder-pets dot com.",
+        "See balder-pets dot no for more.",
+        "See balder-pets (dot) com.",
+        "See balder-pets [dot] travel.",
+        "Siehe balder-pets punkt com.",
+        "Write to booking[at]balder.",
+        "Write to booking (at) pets (dot) no.",
+        "Write to refund at balder-pets dot no.",
+        "Open rates.pdf for more.",
+    ],
+)
+def test_a_link_without_a_scheme_must_stand_in_a_source(text):
+    assert not Evidence([HOTEL]).holds_facts_of(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See balder.example/parking or balder.example.",
+        "See www.balder.example/parking.",
+        "Write to booking@balder.example or booking (at) balder.example.",
+        "Open price-list.pdf for more.",
+        "Dogs may stay in a room.The sauna is open, e.g. at 16:00, i.e. in the p.m.",
+        "Dogs, e.g. small ones, z.B. kleine, are welcome...and cats, etc.",
+        "Hotel in TP.HCM, m.in. przy porcie, inkl.MwSt., z.Hd. der Leitung, St.Gallen.",
+        "It costs 18.00euros, from 7.00 to 22.00 or 16.00.uhr.",
+        "The dot on the map is the hotel.",
+    ],
+)
+def test_what_only_looks_like_a_link_is_none(text):
+    assert Evidence([HOTEL]).holds_facts_of(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Breakfast costs twenty-seven euros for adults.",
+        "A late departure costs thirty dollars.",
+        "Breakfast is served from seven to half past eleven in the garden room.",
+        "Bewacht kostet er dreißig Euro.",
+        "Bữa sáng giá hai mươi bảy euro cho người lớn.",
+        "Le petit déjeuner coûte vingt-sept euros pour les adultes.",
+        "El desayuno cuesta once euros para los adultos.",
+    ],
+)
+def test_a_figure_in_words_must_stand_in_a_source(text):
+    assert not Evidence([HOTEL]).holds_facts_of(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Breakfast costs eighteen euros for adults and nine euros for children.",
+        "Children under twelve pay 9 euros.",
+        "Children under 12 pay nine euros.",
+        "Das Frühstück kostet achtzehn Euro für Erwachsene.",
+        "Le petit déjeuner coûte dix-huit euros pour les adultes.",
+        "Bữa sáng giá mười tám euro cho người lớn.",
+        "One of the rooms is a garden room, and once a day a breakfast is served there.",
+    ],
+)
+def test_a_figure_may_change_between_words_and_digits(text):
+    assert Evidence([HOTEL]).holds_facts_of(text)
