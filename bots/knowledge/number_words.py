@@ -28,11 +28,11 @@ _WORDS = {
         400 cuatrocientos cuatrocientas 500 quinientos quinientas 600 seiscientos seiscientas
         700 setecientos setecientas 800 ochocientos ochocientas 900 novecientos novecientas
         1000000 millón millones only 11 once 1000 mil""",
-    "it": """1 un uno una 3 tre 4 quattro 5 cinque 6 sei 7 sette 8 otto 9 nove 10 dieci 11 undici
+    "it": """1 un uno una 3 tre 4 quattro 5 cinque 7 sette 8 otto 9 nove 10 dieci 11 undici
         12 dodici 13 tredici 14 quattordici 15 quindici 16 sedici 17 diciassette 18 diciotto
         19 diciannove 20 venti vent 30 trenta trent 40 quaranta quarant 50 cinquanta cinquant
         60 sessanta sessant 70 settanta settant 80 ottanta ottant 90 novanta novant 100 cento
-        1000 mille mila 1000000 milione milioni only 2 due 6 sei 3 tre 9 nove""",
+        1000 mille mila 1000000 milione milioni only 2 due 3 tre 9 nove""",
     "nl": """1 een één 2 twee 3 drie 4 vier 5 vijf 6 zes 7 zeven 8 acht 9 negen 10 tien 12 twaalf
         13 dertien 14 veertien 20 twintig 30 dertig 40 veertig 50 vijftig 60 zestig 70 zeventig
         80 tachtig 90 negentig 100 honderd 1000 duizend 1000000 miljoen only 11 elf""",
