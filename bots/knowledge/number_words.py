@@ -17,25 +17,26 @@ _WORDS = {
         10 zehn 12 zwölf 16 sechzehn 17 siebzehn 20 zwanzig 30 dreißig dreissig 40 vierzig
         50 fünfzig 60 sechzig 70 siebzig 80 achtzig 90 neunzig 100 hundert 1000 tausend
         1000000 million millionen 1000000000 milliarde milliarden only 11 elf""",
-    "fr": """1 un une 2 deux 3 trois 4 quatre 5 cinq 6 six 7 sept 8 huit 10 dix 11 onze
+    "fr": """1 un une 2 deux 3 trois 4 quatre 5 cinq 6 six 8 huit 10 dix 11 onze
         12 douze 13 treize 14 quatorze 15 quinze 16 seize 20 vingt vingts 30 trente 40 quarante
-        50 cinquante 60 soixante 70 septante 80 huitante 90 nonante 100 cents 1000 mille
-        1000000 million millions 1000000000 milliard milliards only 9 neuf 100 cent""",
-    "es": """1 un uno una 2 dos 3 tres 4 cuatro 5 cinco 6 seis 7 siete 8 ocho 9 nueve 10 diez dieci
+        50 cinquante 60 soixante 70 septante 80 huitante 90 nonante 1000 mille
+        1000000 million millions 1000000000 milliard milliards only 7 sept 9 neuf 100 cent cents""",
+    "es": """1 un uno una 3 tres 4 cuatro 5 cinco 6 seis 7 siete 8 ocho 9 nueve 10 diez dieci
         12 doce 13 trece 14 catorce 15 quince 16 dieciséis 20 veinte veinti 22 veintidós
         23 veintitrés 26 veintiséis 30 treinta 40 cuarenta 50 cincuenta 60 sesenta 70 setenta
         80 ochenta 90 noventa 100 cien ciento 200 doscientos doscientas 300 trescientos trescientas
         400 cuatrocientos cuatrocientas 500 quinientos quinientas 600 seiscientos seiscientas
         700 setecientos setecientas 800 ochocientos ochocientas 900 novecientos novecientas
-        1000000 millón millones only 11 once 1000 mil""",
+        1000000 millón millones only 2 dos 11 once 1000 mil""",
     "it": """1 un uno una 3 tre 4 quattro 5 cinque 7 sette 8 otto 9 nove 10 dieci 11 undici
         12 dodici 13 tredici 14 quattordici 15 quindici 16 sedici 17 diciassette 18 diciotto
-        19 diciannove 20 venti vent 30 trenta trent 40 quaranta quarant 50 cinquanta cinquant
+        19 diciannove 20 venti 30 trenta 40 quaranta quarant 50 cinquanta cinquant
         60 sessanta sessant 70 settanta settant 80 ottanta ottant 90 novanta novant 100 cento
-        1000 mille mila 1000000 milione milioni only 2 due 3 tre 9 nove""",
-    "nl": """1 een één 2 twee 3 drie 4 vier 5 vijf 6 zes 7 zeven 8 acht 9 negen 10 tien 12 twaalf
+        1000 mille 1000000 milione milioni only 2 due 3 tre 9 nove
+        20 vent 30 trent 1000 mila""",
+    "nl": """1 een één 2 twee 3 drie 4 vier 5 vijf 6 zes 7 zeven 8 acht 9 negen 12 twaalf
         13 dertien 14 veertien 20 twintig 30 dertig 40 veertig 50 vijftig 60 zestig 70 zeventig
-        80 tachtig 90 negentig 100 honderd 1000 duizend 1000000 miljoen only 11 elf""",
+        80 tachtig 90 negentig 100 honderd 1000 duizend 1000000 miljoen only 10 tien 11 elf""",
     "pt": """1 um uma 2 dois duas 3 três 4 quatro 5 cinco 6 seis 7 sete 8 oito 9 nove 10 dez
         11 onze 12 doze 13 treze 14 quatorze catorze 15 quinze 16 dezesseis dezasseis
         17 dezessete dezassete 18 dezoito 19 dezenove dezanove 20 vinte 30 trinta 40 quarenta

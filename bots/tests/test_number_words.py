@@ -13,6 +13,7 @@ from bots.knowledge import number_words
         ("en", "two hundred and fifty, three thousand two hundred", {250, 3200}),
         ("en", "two and three, ten, a dozen", {2, 3, 10, 12}),
         ("en", "One of them is a room, once a day, due to someone.", set()),
+        ("en", "cents, an air vent, Sept., DOS, Trent, mila, tien", set()),
         (None, "thirty dollars", {30}),
         ("de", "dreißig Euro, siebenundzwanzig, zweihundertfünfzig", {30, 27, 250}),
         ("de", "achtzehn, neunzehn, elf, zweitausend", {18, 19, 11, 2000}),
