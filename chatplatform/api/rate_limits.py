@@ -1,7 +1,7 @@
 """How many requests a caller may make in a minute, and a visitor in a few seconds.
 
-Sliding windows of the library `limits`, in Valkey: whatever a request counts for is counted in one
-pipelined round trip. While Valkey is away, each process counts for itself.
+Sliding windows of the library `limits`, in Valkey: whatever a request counts for is counted by one
+script, in one round trip. While Valkey is away, each process counts for itself.
 """
 
 import hashlib
