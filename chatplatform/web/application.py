@@ -26,8 +26,8 @@ from chatplatform.api.operation import ALLOWANCE, CAN_WAIT
 from chatplatform.web import bodies, measured
 from chatplatform.web.bodies import Receive
 from chatplatform.web.early_rate_limit import Refusals
-from chatplatform.web.live_updates import Listener
-from chatplatform.web.outgoing_calls import WAITING_THREADS
+from chatplatform.web.outgoing_call_limits import WAITING_THREADS
+from chatplatform.web.pubsub import Listener
 from chatplatform.web.stopping import Stopping
 from chatplatform.web.streaming import Send, StreamingReply, WaitingResponse, start_message
 

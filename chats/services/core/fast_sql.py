@@ -17,7 +17,7 @@ from chatplatform.api.request_context import current_request_id
 from chatplatform.ids import uuid7
 from chatplatform.jobs import registry
 from chatplatform.sql import Columns
-from chatplatform.web import live_updates
+from chatplatform.web import pubsub
 from chats.models import Conversation, Customer, LockedConversation, Message, Status
 from chats.services.core import message_json
 from chats.shapes.message import ConvMessage
@@ -205,7 +205,7 @@ def store_message(
         chat.last_message = message
     if event:
         channels = events.channels_of(chat.client_id, has_deliveries=has_deliveries)
-        live_updates.signal_on_commit(*channels)
+        pubsub.signal_on_commit(*channels)
 
 
 def receive_message(
@@ -242,7 +242,7 @@ def receive_message(
     if refusal:
         return None
     channels = events.channels_of(caller.client_id, has_deliveries=has_deliveries)
-    live_updates.signal_on_commit(*channels, *([registry.CHANNEL] if has_job else []))
+    pubsub.signal_on_commit(*channels, *([registry.CHANNEL] if has_job else []))
     return PlainMessage(message_id, chat_id, seq, shown, owner, reason, has_job)
 
 
