@@ -1,0 +1,153 @@
+"""What the whole platform costs: to start, while nothing happens, and in a burst.
+
+    python -m chatplatform.local.datastores exec -- python bench/running.py
+
+It is started as `make run` starts it, with the demo client and the engine that comes with it, in a
+folder of its own. The burst: 50 customers send ten messages each within a second, without waiting
+for answers, each on its own connection.
+"""
+
+import asyncio
+import json
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatplatform.settings")
+django.setup()
+
+from measure import TICK, stat  # noqa: E402
+
+from drills.platform import DemoShop, Platform, command_of, wait_until  # noqa: E402
+
+IDLE_SECONDS, SETTLE_SECONDS = 60, 60
+CUSTOMERS, MESSAGES, SPAN_SECONDS = 50, 10, 0.9
+QUESTION = "How many days do I have to return an unused item?"
+
+
+class Running(DemoShop):
+    """The demo's shop with its own engine."""
+
+    def __init__(self, folder: Path) -> None:
+        Platform.__init__(self, folder)
+        self.key = {"API-KEY": (self.data / "keys" / "demo_api_key").read_text()}
+
+
+def cpu_of(platform: Platform) -> dict[int, float]:
+    """Seconds of processor time so far, of each process."""
+    spent = {}
+    for pid in platform.family():
+        with suppress(OSError):
+            spent[pid] = sum(int(value) for value in stat(pid)[11:13]) / TICK
+    return spent
+
+
+def name_of(pid: int) -> str:
+    """What a process is, for a line of the table."""
+    with suppress(OSError):
+        words = command_of(pid) or ["?"]
+        named = {Path(word).name for word in words}
+        for name in ("postgres", "valkey-server"):
+            if any(word.startswith(name) for word in named):
+                return name
+        module = words[words.index("-m") + 1] if "-m" in words else Path(words[0]).name
+        return " ".join([module, *words[words.index("-m") + 2 :][:3]]) if "-m" in words else module
+    return "?"
+
+
+def memory(platform: Platform) -> float:
+    """Megabytes of all processes; what they share counts once."""
+    kilobytes = 0
+    for pid in platform.family():
+        with suppress(OSError):
+            lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+            kilobytes += next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+    return kilobytes / 1024
+
+
+def idle(platform: Platform) -> None:
+    """Print what each process costs while nothing happens."""
+    time.sleep(SETTLE_SECONDS)
+    before = cpu_of(platform)
+    time.sleep(IDLE_SECONDS)
+    after = cpu_of(platform)
+    parts: dict[str, float] = {}
+    for pid, spent in after.items():
+        share = (spent - before.get(pid, spent)) / IDLE_SECONDS * 100
+        parts[name_of(pid)] = parts.get(name_of(pid), 0.0) + share
+    print(f"| idle: processor time of a core | {sum(parts.values()):.2f} % |")
+    for name, share in sorted(parts.items(), key=lambda item: -item[1]):
+        if share:
+            print(f"| - {name} | {share:.2f} % |")
+    print(f"| idle: memory, {len(after)} processes | {memory(platform):.0f} MB |")
+
+
+async def send_burst(platform: Running, chats: Sequence[str], reply: str) -> tuple[float, Any]:
+    """Seconds until all is stored, and how long each request took."""
+    began = time.perf_counter()
+
+    async def send(chat: str, number: int) -> float:
+        await asyncio.sleep(number * SPAN_SECONDS / (MESSAGES - 1))
+        sent_at = time.perf_counter()
+        await platform.ask_alone(chat, text=QUESTION, client_message_id=f"b-{number}", reply=reply)
+        return time.perf_counter() - sent_at
+
+    took = await asyncio.gather(*(send(chat, n) for chat in chats for n in range(MESSAGES)))
+    return time.perf_counter() - began, sorted(took)
+
+
+def burst(platform: Running, reply: str) -> None:
+    """Print how long a burst takes; of `async`, also until each message has its reply."""
+    chats = [platform.open_chat() for _ in range(CUSTOMERS)]
+    seconds, took = asyncio.run(send_burst(platform, chats, reply))
+    p95 = took[len(took) * 95 // 100]
+    print(
+        f"| burst, `{reply}`: all {len(took)} stored after | {seconds:.2f} s;"
+        f" a request p50 {statistics.median(took) * 1e3:.0f} ms, p95 {p95 * 1e3:.0f} ms |"
+    )
+    if reply == "async":
+        began = time.perf_counter() - seconds
+        wait_until(lambda: all(is_answered(platform, chat) for chat in chats), what="all replies")
+        print(f"| - the last message answered after | {time.perf_counter() - began:.1f} s |")
+
+
+def is_answered(platform: Running, chat: str) -> bool:
+    """Whether the bot, or the platform in its place, has spoken after the customer's last word."""
+    sides = [message["sender"]["type"] for message in platform.history(chat)]
+    return sides.count("customer") == MESSAGES and sides[-1] != "customer"
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)  # root's servers run as another account
+        print("| what | measured |\n| --- | ---: |")
+        for what in ("first start, with the demo's data", "start again"):
+            began = time.perf_counter()
+            platform = Running(folder)
+            print(f"| {what}: until /health answers 200 | {time.perf_counter() - began:.1f} s |")
+            if what == "start again":
+                try:
+                    idle(platform)
+                    for reply in ("none", "async", "none", "async"):
+                        burst(platform, reply)
+                        time.sleep(5)
+                finally:
+                    print(json.dumps({"load": Path("/proc/loadavg").read_text().split()[:3]}))
+                    platform.stop()
+            else:
+                platform.stop()
+
+
+if __name__ == "__main__":
+    main()
