@@ -48,7 +48,8 @@ def _decide(message: Message, call: FunctionCall) -> Decision:
     if call.status == CallStatus.REJECTED:
         return HandOver("approval_needed", Receipt("agent_declined"), name="agent_declined")
     asking = AskEngine(message.text, approved_by=Approval.AGENT)
-    facts = Facts(wanted=gather.wanted_fields(message.conversation))
+    wanted = gather.wanted_fields(message.conversation)
+    facts = Facts(first_seq=message.seq, wanted=wanted)
     decision = pipeline.ask_engine(message, asking, facts, ReplyStream(message.pk))
     if not isinstance(decision, HandOver):
         return decision

@@ -63,8 +63,10 @@ def give_up(message_id: str, *, earlier: Sequence[str] = ()) -> None:
 def _is_owed_a_reply(loaded: LoadedMessage) -> bool:
     """The guard: whether the message has no reply yet, and the bot is to give it."""
     chat = loaded.message.conversation
-    if loaded.is_answered or chat.is_bots_turn:
-        return not loaded.is_answered
+    if loaded.is_answered:
+        return False
+    if chat.is_bots_turn:
+        return True
     return not billing.is_still_used_up(chat) and bot_while_queued.may_answer(chat)
 
 
