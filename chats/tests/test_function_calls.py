@@ -72,10 +72,8 @@ def test_a_function_answers_if_no_document_does(server, chat, configure, get_ord
     assert row.duration_ms is not None
 
 
-def test_no_function_is_called_while_the_chat_waits_for_an_agent(
-    server, chat, bot, configure, get_order, stub, tool
-):
-    configure(get_order)
+@pytest.mark.usefixtures("order_function")
+def test_no_function_is_called_while_the_chat_waits_for_an_agent(server, chat, bot, stub, tool):
     trained(bot, SHOP)
     Conversation.objects.update(assign_type="queue", handoff_reason="customer_asked")
     stub.play("say:You have thirty days. [1]")
