@@ -220,6 +220,14 @@ class Conversation(TenantModel):
         """Whether the bot is to answer the customer's next message."""
         return self.status == Status.OPEN and self.assign_type == AssignType.BOT
 
+    @property
+    def capped_key_id(self) -> int | None:
+        """The key whose daily cap holds for what the chat costs without anybody's order.
+
+        Whoever reads a page can use its key: what its visitors may spend has a limit of its own.
+        """
+        return self.opened_by_key_id if self.visitor_id else None
+
 
 # A conversation whose row is locked by the transaction that is under way: see `conversations.lock`.
 LockedConversation = NewType("LockedConversation", Conversation)

@@ -4,12 +4,43 @@ The words are in `bots.knowledge.phrasebook`.
 """
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from bots.knowledge import phrasebook
 from bots.knowledge.phrasebook import Heard, Phrasebook, SmallTalk
 
 _ASKS = re.compile("[?？؟]")
 _THUMBS = frozenset("👍👌🙏😊🙂❤✅")
+
+
+@dataclass(frozen=True)
+class Intent:
+    """What messages that are answered together want."""
+
+    # What is no small talk: a question is not lost between a greeting and a thank-you.
+    questions: tuple[str, ...]
+    # The kind of the last text, if it is nothing more.
+    small_talk: SmallTalk | None
+    asks_for_person: bool
+    # Of a single text that is no small talk: `answer_to_more`, and with it `is_content`.
+    answer_to_more: SmallTalk | None
+    is_content: bool
+
+
+def intent_of(texts: Sequence[str], *, language: str) -> Intent:
+    """What a customer's texts want; `language` is the last one's."""
+    questions = tuple(text for text in texts if not small_talk(text))
+    kind = small_talk(texts[-1], language=language) if texts else None
+    is_last_alone = len(questions) == 1 and kind is None
+    meant = answer_to_more(texts[-1], language=language) if is_last_alone else None
+    return Intent(
+        questions,
+        kind,
+        asks_for_person=any(map(asks_for_person, texts)),
+        answer_to_more=meant,
+        is_content=meant is not None and is_content(texts[-1], language=language),
+    )
 
 
 def small_talk(text: str, *, language: str = "") -> SmallTalk | None:

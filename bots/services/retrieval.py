@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
 from django.db.models import Min, Q
 
@@ -128,7 +129,7 @@ def find(
     """
     searched = index or _cache.get(bot)
     return question_analysis.find(
-        lambda question: searched.search(question, language=language),
+        partial(searched.search, language=language),
         text,
         topics=topics,
         threshold=threshold,

@@ -29,6 +29,7 @@ from chats.services.reply.decide import (
     InfoFacts,
     Receipt,
     ShortReply,
+    StaySilent,
 )
 
 QUESTION = Facts(
@@ -120,7 +121,7 @@ CITATION = Citation(1, "Tea", None, None, "We sell tea.")
     ],
 )
 def test_rules_over_an_engines_outcome(outcome, decision):
-    assert decide.from_outcome(outcome, HandoffWishes()) == decision
+    assert decide.from_outcome(outcome, QUESTION) == decision
 
 
 @pytest.mark.parametrize(
@@ -137,7 +138,15 @@ def test_rules_over_an_engines_outcome(outcome, decision):
     ],
 )
 def test_a_client_may_want_no_handover_without_an_answer(outcome, decision):
-    assert decide.from_outcome(outcome, HandoffWishes(on_no_answer=False)) == decision
+    facts = replace(QUESTION, wishes=HandoffWishes(on_no_answer=False))
+    assert decide.from_outcome(outcome, facts) == decision
+
+
+def test_what_cannot_be_paid_is_handed_over_unless_an_agent_will_answer_anyway():
+    assert decide.from_outcome(None, QUESTION) == HandOver(
+        "credits_used_up", Receipt("credits_used_up")
+    )
+    assert decide.from_outcome(None, replace(QUESTION, is_waiting=True)) == StaySilent()
 
 
 def test_a_client_may_want_no_handover_on_request():
@@ -179,6 +188,7 @@ def asked(said, **fields):
 GIVEN = asked("given", filled={"email": "a@b.example"}, is_all=True)
 WRONG, DECLINED, OTHER = asked("wrong"), asked("declined"), asked("other")
 NOTED = CannedReply("info_noted", Receipt("info_given"))
+NOTED_AND_ASKED = CannedReply("info_noted", Receipt("info_given", asks_for="name"))
 SKIPPED = CannedReply("info_declined", Receipt("info_declined"))
 REPEATED = CannedReply("not_email", Receipt("info_wrong", asks_for="email"))
 
@@ -186,9 +196,10 @@ REPEATED = CannedReply("not_email", Receipt("info_wrong", asks_for="email"))
 @pytest.mark.parametrize(
     ("facts", "decision"),
     [
-        (replace(QUESTION, info=GIVEN), NOTED),
+        (replace(QUESTION, info=GIVEN), NOTED_AND_ASKED),
+        (replace(QUESTION, info=replace(GIVEN, next=None)), NOTED),
         (replace(QUESTION, info=replace(GIVEN, is_all=False)), AskEngine(QUESTION.question)),
-        (replace(QUESTION, info=replace(GIVEN, asked=None)), NOTED),
+        (replace(QUESTION, info=replace(GIVEN, asked=None)), NOTED_AND_ASKED),
         (replace(QUESTION, info=WRONG), REPEATED),
         (
             replace(QUESTION, info=asked("wrong", may_repeat=False)),

@@ -1,13 +1,17 @@
 """The SQL statements read and write the same rows as the ORM."""
 
+import uuid
 from datetime import UTC, datetime
 
 import orjson
 import pytest
 from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from bots.knowledge.language import Guess
+from bots.models import FunctionCall
 from bots.testing import make_bot
+from chatplatform.testing import run_jobs
 from chats.models import Conversation, Message, SenderType, text_content
 from chats.services.core import conversations, fast_sql, messages
 from chats.shapes.message import ConvMessage
@@ -29,6 +33,34 @@ def test_the_statements_of_a_message(server, chat, reply, count, django_assert_n
     with django_assert_num_queries(count):
         reply = server.post(path, {"text": "How are you?", "reply": reply, "language": "en"})
     assert reply.status_code in {200, 202}
+
+
+def test_what_a_reply_begins_with(chat, bot, add_message):
+    message = add_message(chat, "customer", "Refund order 7")
+    of_chat = {"client": bot.client, "bot": bot, "conversation_id": chat.pk, "arguments": {}}
+    FunctionCall.objects.create(**of_chat, requires_approval="agent", message_id=message.pk)
+    assert load(message) == (message, False, False)
+    FunctionCall.objects.create(**of_chat, requires_approval="customer", message_id=uuid.uuid4())
+    assert load(message) == (message, False, True)
+    answer = add_message(chat, "agent", "One moment")
+    Message.objects.filter(pk=answer.pk).update(in_reply_to=message)
+    assert load(message) == (message, False, True), "an agent's message is no reply of the bot"
+    Message.objects.filter(pk=answer.pk).update(sender_type="system")
+    assert load(message) == (message, True, True)
+    assert fast_sql.load_message(str(uuid.uuid4())) is None
+
+
+def load(message):
+    return fast_sql.load_message(str(message.pk))
+
+
+def test_a_reply_asks_for_no_calls_where_none_was_put_to_the_customer(server, chat):
+    server.post(f"/ai/client/chat/{chat.pk}", {"text": "Hello", "reply": "async"})
+    with CaptureQueriesContext(connection) as captured:
+        run_jobs()
+    assert Message.objects.filter(sender_type="bot").exists()
+    about_calls = [each["sql"] for each in captured if "bots_functioncall" in each["sql"]]
+    assert len(about_calls) == 1, "the statement that loads the message"
 
 
 def test_the_statement_of_a_page(server, chat, add_message, django_assert_num_queries):

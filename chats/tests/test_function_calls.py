@@ -72,6 +72,20 @@ def test_a_function_answers_if_no_document_does(server, chat, configure, get_ord
     assert row.duration_ms is not None
 
 
+@pytest.mark.usefixtures("order_function")
+def test_no_function_is_called_while_the_chat_waits_for_an_agent(server, chat, bot, stub, tool):
+    trained(bot, SHOP)
+    Conversation.objects.update(assign_type="queue", handoff_reason="customer_asked")
+    stub.play("say:You have thirty days. [1]")
+    ask(server, chat, "Within how many days may I return damaged goods?")
+    run_jobs()
+    (reply,) = replies()
+    assert (reply.sender_type, reply.receipt["calls"]) == ("bot", [])
+    (request,) = stub.requests
+    assert "tools" not in request
+    assert tool.requests == []
+
+
 def test_a_post_carries_the_arguments_and_an_idempotency_key(
     server, chat, configure, refund, stub, tool
 ):

@@ -7,7 +7,7 @@ import time_machine
 
 from bots.models import Prompt
 from bots.testing import trained
-from chatplatform.models import Job
+from chatplatform.models import Job, JobState
 from chatplatform.testing import run_jobs
 from chats.tests.test_send_message import (
     SHOP,
@@ -38,6 +38,14 @@ def test_a_models_answer_has_citations(server, chat, document, stub):
     assert reply.receipt["usage"]["prompt_tokens"] == 100
     assert reply.receipt["prompt_version"] is None
     assert len(stub.requests) == 1
+
+
+def test_a_job_that_runs_again_behind_its_reply_asks_no_model(server, chat, document, stub):
+    ask(server, chat)
+    run_jobs()
+    Job.objects.filter(name="chats.generate_reply").update(state=JobState.QUEUED)
+    assert run_jobs() == 1
+    assert len(replies()) == len(stub.requests) == 1
 
 
 def test_the_receipt_names_the_version_of_the_prompt(server, chat, bot, document, stub):

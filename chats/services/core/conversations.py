@@ -71,14 +71,6 @@ def get(caller: Principal, **by: Any) -> Conversation:
     return chat
 
 
-def capped_key(chat: Conversation) -> int | None:
-    """The key whose daily cap holds for what a chat costs without anybody's order.
-
-    Whoever reads a page can use its key: what its visitors may spend has a limit of its own.
-    """
-    return chat.opened_by_key_id if chat.visitor_id else None
-
-
 def place_in_queue(chat: Conversation) -> int | None:
     """How many open chats of the bot wait for an agent, this one among them, and no shorter; None
     if it does not wait."""

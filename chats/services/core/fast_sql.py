@@ -7,7 +7,7 @@
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connection
 
@@ -41,16 +41,17 @@ _CHAT_TABLES = """chats_conversation chat
     JOIN identity_client client ON client.id = chat.client_id
     JOIN identity_clientconfig config ON config.client_id = chat.client_id"""
 _LOCK = f"SELECT {_CHAT_COLUMNS} FROM {_CHAT_TABLES} WHERE chat.id = %s FOR NO KEY UPDATE OF chat"
+_HAS_REPLY = """EXISTS (
+    SELECT FROM chats_message WHERE in_reply_to_id = {id} AND sender_type IN ('bot', 'system')
+)"""
+_IS_ANSWERED = f"SELECT {_HAS_REPLY.format(id='%s')}"
 _LOAD = f"""
-SELECT {_MESSAGE.column_list("message")}, {_CHAT_COLUMNS}
+SELECT {_HAS_REPLY.format(id="message.id")}, EXISTS (
+    SELECT FROM bots_functioncall
+    WHERE conversation_id = chat.id AND requires_approval = 'customer'
+), {_MESSAGE.column_list("message")}, {_CHAT_COLUMNS}
 FROM {_CHAT_TABLES} JOIN chats_message message ON message.conversation_id = chat.id
 WHERE message.id = %s
-"""
-
-_IS_ANSWERED = """
-SELECT EXISTS (
-    SELECT FROM chats_message WHERE in_reply_to_id = %s AND sender_type IN ('bot', 'system')
-)
 """
 _LINES = """
 SELECT sender_type, text FROM chats_message
@@ -111,6 +112,16 @@ WHERE {_VISIBLE}
 )
 
 
+class LoadedMessage(NamedTuple):
+    """A message with its chat, as `lock_chat` has it."""
+
+    message: Message
+    # Bot or platform have replied to it.
+    is_answered: bool
+    # The chat's customer was asked at least once whether a function may be called.
+    has_asked_for_call: bool
+
+
 @dataclass(frozen=True)
 class PlainMessage:
     """A customer's message as `receive_message` stored it, and who has its chat."""
@@ -138,16 +149,17 @@ def lock_chat(chat_id: uuid.UUID) -> Conversation | None:
     return _chat_of(values) if values else None
 
 
-def load_message(message_id: str) -> Message | None:
-    """A message with its chat, as `lock_chat` has it; None if there is none."""
+def load_message(message_id: str) -> LoadedMessage | None:
+    """What the reply to a message begins with; None if there is none."""
     with connection.cursor() as cursor:
         cursor.execute(_LOAD, [message_id])
         values = cursor.fetchone()
     if values is None:
         return None
-    message = _MESSAGE.row(values[: len(_MESSAGE)])
-    message.conversation = _chat_of(values[len(_MESSAGE) :])
-    return message
+    is_answered, has_asked, *columns = values
+    message = _MESSAGE.row(columns[: len(_MESSAGE)])
+    message.conversation = _chat_of(columns[len(_MESSAGE) :])
+    return LoadedMessage(message, is_answered, has_asked)
 
 
 def is_answered(message: Message) -> bool:

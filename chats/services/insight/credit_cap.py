@@ -23,7 +23,7 @@ def paid_work(chat: Conversation) -> Iterator[int | None]:
     are many is no fault of the platform. If the client has no credits, the job is given up.
     """
     try:
-        yield conversations.capped_key(chat)
+        yield chat.capped_key_id
     except CapReached:
         with jobs.commit():
             _tell(chat)

@@ -19,7 +19,7 @@ _short_until: dict[int, float] = {}
 
 def reserve(message: Message, engine: Engine) -> bool:
     """Reserve the most that the engine's reply may cost; False if the client cannot pay it."""
-    cost, key_id = _most(engine), conversations.capped_key(message.conversation)
+    cost, key_id = _most(engine), message.conversation.capped_key_id
     try:
         credits.reserve(message.client_id, cost=cost, reference=_reference(message), key_id=key_id)
     except credits.InsufficientCredits:
@@ -37,7 +37,7 @@ def is_still_used_up(chat: Conversation) -> bool:
     if current_attempt() > 1:
         return False  # the attempt before may have reserved the last ones
     cost = _most(engine_for(chat.client, chat.bot))
-    return not credits.are_left(chat.client_id, cost=cost, key_id=conversations.capped_key(chat))
+    return not credits.are_left(chat.client_id, cost=cost, key_id=chat.capped_key_id)
 
 
 def is_short_still(caller: Principal, chat_id: uuid.UUID) -> bool:

@@ -7,8 +7,9 @@ from django.conf import settings
 from bots.models import Approval, CallStatus, FunctionCall
 from bots.services import function_runner
 from chats.models import Message
+from chats.services.core import fast_sql
 from chats.services.reply import decide, gather, pipeline, say
-from chats.services.reply.decide import AskEngine, Decision, HandoffWishes, HandOver, Receipt
+from chats.services.reply.decide import AskEngine, Decision, Facts, HandOver, Receipt
 from chats.services.reply.streams import ReplyStream
 
 
@@ -21,7 +22,7 @@ def continue_reply(call_id: str) -> None:
         return
     if call.status != CallStatus.REJECTED:
         seconds = settings.LLM_DEADLINE_SECONDS
-        call = function_runner.run_approved(call, gather.subject_of(message), seconds=seconds)
+        call = function_runner.run_approved(call, pipeline.subject_of(message), seconds=seconds)
     decision = _decide(message, call) if say.may_continue(message.conversation) else None
     say.publish_result(message, call, decision)
 
@@ -37,7 +38,9 @@ def give_up(call_id: str) -> None:
 
 def _load(call_id: str) -> tuple[FunctionCall | None, Message | None]:
     call = FunctionCall.objects.select_related("bot").filter(pk=call_id).first()
-    return call, gather.load(str(call.message_id)) if call and call.message_id else None
+    message_id = call.message_id if call else None
+    loaded = fast_sql.load_message(str(message_id)) if message_id else None
+    return call, loaded.message if loaded else None
 
 
 def _decide(message: Message, call: FunctionCall) -> Decision:
@@ -45,8 +48,9 @@ def _decide(message: Message, call: FunctionCall) -> Decision:
     if call.status == CallStatus.REJECTED:
         return HandOver("approval_needed", Receipt("agent_declined"), name="agent_declined")
     asking = AskEngine(message.text, approved_by=Approval.AGENT)
-    stream = ReplyStream(message.pk)
-    decision = pipeline.ask_engine(message, asking, HandoffWishes(), stream, before_seq=message.seq)
+    wanted = gather.wanted_fields(message.conversation)
+    facts = Facts(first_seq=message.seq, wanted=wanted)
+    decision = pipeline.ask_engine(message, asking, facts, ReplyStream(message.pk))
     if not isinstance(decision, HandOver):
         return decision
     if decision.reason == "approval_needed" or decision is decide.OUT_OF_CREDITS:

@@ -11,7 +11,9 @@ from bots.engine import intents
 from bots.models import CallStatus, FunctionCall
 from bots.services import function_calls, function_runner
 from bots.services.function_calls import ProposedCall
+from bots.services.function_runner import Subject
 from chats.models import Conversation, Message, SenderType
+from chats.services.core.fast_sql import LoadedMessage
 from chats.services.reply import gather
 from chats.services.reply.decide import ConfirmationReply
 
@@ -19,23 +21,25 @@ from chats.services.reply.decide import ConfirmationReply
 MAX_QUESTIONS = 2
 
 
-def settle(message: Message, earlier: Sequence[str]) -> ConfirmationReply | None:
+def settle(
+    loaded: LoadedMessage, earlier: Sequence[str], subject: Subject
+) -> ConfirmationReply | None:
     """What a message says about the call that its customer was asked to confirm, if anything.
 
     A confirmed call is made. May be called twice: the call belongs to the message that decided.
     """
-    chat = message.conversation
-    calls = function_calls.put_to_customer(chat.pk, message.pk)
+    message, chat = loaded.message, loaded.message.conversation
     # While the chat waits for an agent no call is made.
-    if not calls or chat.bot.is_disabled or not chat.is_bots_turn:
+    if loaded.is_answered or chat.bot.is_disabled or not chat.is_bots_turn:
         return None
-    if not gather.is_owed_a_reply(message):
-        return None
-    texts = gather.texts_of(gather.load_burst(message, earlier))
-    return _settle(message, texts[-1], calls) if texts else None
+    calls = function_calls.put_to_customer(chat.pk, message.pk)
+    texts = gather.texts_of(gather.load_burst(message, earlier)) if calls else ()
+    return _settle(message, texts[-1], calls, subject) if texts else None
 
 
-def _settle(message: Message, text: str, calls: list[FunctionCall]) -> ConfirmationReply | None:
+def _settle(
+    message: Message, text: str, calls: list[FunctionCall], subject: Subject
+) -> ConfirmationReply | None:
     call = next((call for call in calls if call.decided_at), None)
     if call is None:
         call = _call_in_question(message.conversation, calls)
@@ -49,7 +53,7 @@ def _settle(message: Message, text: str, calls: list[FunctionCall]) -> Confirmat
     if call.status == CallStatus.REJECTED:
         return ConfirmationReply("declined", ProposedCall.from_row(call))
     seconds = settings.LLM_DEADLINE_SECONDS
-    function_runner.run_approved(call, gather.subject_of(message), seconds=seconds)
+    function_runner.run_approved(call, subject, seconds=seconds)
     return ConfirmationReply("confirmed", ProposedCall.from_row(call))
 
 

@@ -175,23 +175,27 @@ class Gap:
 
 @dataclass(frozen=True)
 class Facts:
-    """What the rules know of a message, and of the messages that share its reply."""
+    """What is known of a message, and of the messages that share its reply."""
 
-    is_bot_disabled: bool
+    is_bot_disabled: bool = False
+    # The number of the first of the messages.
+    first_seq: int = 0
     # The texts of the messages; files alone have none.
-    texts: tuple[str, ...]
+    texts: tuple[str, ...] = ()
     # The texts without small talk, and the kind of the last text.
-    question: str
-    small_talk: SmallTalk | None
-    asks_for_person: bool
-    confirmation: ConfirmationReply | None
-    wishes: HandoffWishes
+    question: str = ""
+    small_talk: SmallTalk | None = None
+    asks_for_person: bool = False
+    confirmation: ConfirmationReply | None = None
+    wishes: HandoffWishes = HandoffWishes()
     info: InfoFacts = InfoFacts()
     short_reply: ShortReply | None = None
     # The bot's welcome, or a greeting of its, stands in the chat.
     has_greeted: bool = False
     # The chat waits for an agent.
     is_waiting: bool = False
+    # The customer-info fields that are still to be asked for.
+    wanted: tuple[str, ...] = ()
 
 
 # What to say to a value that is none of its type.
@@ -207,6 +211,11 @@ def from_facts(facts: Facts) -> Decision | AskEngine:
     """What the rules alone decide, or the question that is left to an engine."""
     if facts.is_waiting:
         return _while_waiting(facts)
+    decision = _while_bot_has_chat(facts)
+    return decision if isinstance(decision, AskEngine) else ask_next(decision, facts.info)
+
+
+def _while_bot_has_chat(facts: Facts) -> Decision | AskEngine:
     if facts.is_bot_disabled:
         return HandOver("bot_disabled")
     if not facts.texts:
@@ -255,21 +264,35 @@ def _closing_words(reply: ShortReply | None) -> SmallTalk | None:
     return "thanks" if reply.behind == "quotation" and is_fine else None
 
 
-def from_outcome(
-    outcome: Outcome, wishes: HandoffWishes, *, gap: Gap = Gap(), is_waiting: bool = False
-) -> Decision:
-    """What follows an engine's answer, or its lack of one.
+def from_outcome(outcome: Outcome | None, facts: Facts, *, gap: Gap = Gap()) -> Decision:
+    """What follows an engine's answer, or its lack of one; None: credits for it are missing.
 
     While the chat waits for an agent only an answer is said.
     """
-    waiting = True if is_waiting else None
-    if is_waiting and not isinstance(outcome, Answered):
-        reason = outcome.reason if isinstance(outcome, Unanswered) else "approval_needed"
-        return StaySilent(Receipt(reason, outcome.trace))
+    if facts.is_waiting:
+        return _answer_or_silence(outcome)
+    return ask_next(_after_engine(outcome, facts.wishes, gap), facts.info)
+
+
+def _answer_or_silence(outcome: Outcome | None) -> Answer | StaySilent:
     match outcome:
+        case None:
+            return StaySilent()
         case Answered():
-            receipt = Receipt("answered", outcome.trace, while_waiting=waiting)
+            receipt = Receipt("answered", outcome.trace, while_waiting=True)
             return Answer(outcome.text, outcome.citations, receipt)
+        case Unanswered(reason=reason):
+            return StaySilent(Receipt(reason, outcome.trace))
+        case NeedsApproval():
+            return StaySilent(Receipt("approval_needed", outcome.trace))
+
+
+def _after_engine(outcome: Outcome | None, wishes: HandoffWishes, gap: Gap) -> Decision:
+    match outcome:
+        case None:
+            return OUT_OF_CREDITS
+        case Answered():
+            return Answer(outcome.text, outcome.citations, Receipt("answered", outcome.trace))
         case NeedsApproval(call=call) if call.requires_approval == Approval.CUSTOMER:
             return _ask_customer(call, outcome.trace)
         case NeedsApproval(call=call):

@@ -1,24 +1,25 @@
-"""What a reply needs to know: the message, those that share its reply, and the facts for the rules.
+"""What the rules need to know of a message: its texts, and what stands before it in the chat.
 
 Everything is read here, and nothing is decided or written.
+
+A message of ours that asks for a customer-info field names it in its receipt (`asks_for`); the
+customer's next message is read for it. A field is asked for once, whatever came of it. A text that
+was passed over with other words is asked for once more, later (`passed_over`): the next words may
+be the answer after all.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from django.conf import settings
-
 from bots.engine import intents
-from bots.engine.types import Line
-from bots.knowledge import question_analysis
-from bots.services import engines, function_runner
-from bots.services.answers import AnswerRequest
-from chatplatform import jobs
-from chats.models import AssignType, Conversation, Message, SenderType
-from chats.services.core import bot_while_queued, fast_sql, messages, standard_replies
-from chats.services.reply import asked_info
+from bots.engine.intents import Intent
+from bots.services import info_answers
+from bots.services.info_answers import Field, Told
+from chatplatform.customer_channels import MESSAGING_CHANNELS
+from chats.models import AssignType, Conversation, Message
+from chats.services.core import customers, messages
 from chats.services.reply.decide import (
-    AskEngine,
+    AskedField,
     ConfirmationReply,
     Facts,
     HandoffWishes,
@@ -26,12 +27,35 @@ from chats.services.reply.decide import (
     ShortReply,
 )
 
-HISTORY_LINES = 6
+# How often a field is asked for if the customer's value is wrong.
+MAX_QUESTIONS = 2
 
 
-def load(message_id: str) -> Message | None:
-    """A customer's message with all that a reply to it needs; None if it was deleted."""
-    return fast_sql.load_message(message_id)
+def facts_for(
+    message: Message, earlier: Sequence[str], confirmation: ConfirmationReply | None = None
+) -> Facts:
+    """All that the rules need to know; `earlier`: messages that share the reply."""
+    chat, burst = message.conversation, load_burst(message, earlier)
+    texts, first_seq = texts_of(burst), burst[0].seq
+    intent = intents.intent_of(texts, language=message.language)
+    is_waiting = chat.assign_type == AssignType.QUEUE
+    wanted = wanted_fields(chat)
+    return Facts(
+        is_bot_disabled=chat.bot.is_disabled,
+        first_seq=first_seq,
+        texts=texts,
+        question="\n".join(intent.questions),
+        small_talk=intent.small_talk,
+        asks_for_person=intent.asks_for_person,
+        confirmation=confirmation,
+        wishes=_wishes(chat),
+        info=InfoFacts() if is_waiting else _info(message, texts, wanted, before_seq=first_seq),
+        short_reply=_short_reply(chat, intent, before_seq=first_seq),
+        has_greeted=(intent.small_talk == "greeting" or intent.answer_to_more is not None)
+        and messages.has_greeted(chat, before_seq=first_seq),
+        is_waiting=is_waiting,
+        wanted=wanted,
+    )
 
 
 def load_burst(message: Message, earlier: Sequence[str]) -> list[Message]:
@@ -42,43 +66,9 @@ def load_burst(message: Message, earlier: Sequence[str]) -> list[Message]:
     return [*rows.order_by("seq"), message]
 
 
-def is_owed_a_reply(message: Message) -> bool:
-    """The guard: whether the message has no reply yet, and the bot is to give it."""
-    chat = message.conversation
-    is_bots = chat.is_bots_turn or bot_while_queued.may_answer(chat)
-    return is_bots and not fast_sql.is_answered(message)
-
-
 def texts_of(burst: Sequence[Message]) -> tuple[str, ...]:
     """What the customer says; files alone have no text."""
     return tuple(row.text for row in burst if row.text.strip())
-
-
-def facts_for(
-    message: Message, burst: Sequence[Message], confirmation: ConfirmationReply | None
-) -> Facts:
-    """All that the rules need to know."""
-    texts = texts_of(burst)
-    is_waiting = message.conversation.assign_type == AssignType.QUEUE
-    # A question is not lost between a greeting and a thank-you.
-    questions = [text for text in texts if not intents.small_talk(text)]
-    small_talk = intents.small_talk(texts[-1], language=message.language) if texts else None
-    is_last_alone = len(questions) == 1 and small_talk is None
-    short_reply = _short_reply(message, burst, texts[-1]) if is_last_alone else None
-    return Facts(
-        is_bot_disabled=message.conversation.bot.is_disabled,
-        texts=texts,
-        question="\n".join(questions),
-        small_talk=small_talk,
-        asks_for_person=any(map(intents.asks_for_person, texts)),
-        confirmation=confirmation,
-        wishes=_wishes(message.conversation),
-        info=InfoFacts() if is_waiting else asked_info.facts_of(message, burst, texts),
-        short_reply=short_reply,
-        has_greeted=bool(small_talk == "greeting" or short_reply)
-        and messages.has_greeted(message.conversation, before_seq=burst[0].seq),
-        is_waiting=is_waiting,
-    )
 
 
 def _wishes(chat: Conversation) -> HandoffWishes:
@@ -89,13 +79,11 @@ def _wishes(chat: Conversation) -> HandoffWishes:
     return HandoffWishes(config.handoff_on_no_answer, config.handoff_on_request, asks_again)
 
 
-def _short_reply(message: Message, burst: Sequence[Message], text: str) -> ShortReply | None:
-    meant = intents.answer_to_more(text, language=message.language)
-    if meant is None:
+def _short_reply(chat: Conversation, intent: Intent, *, before_seq: int) -> ShortReply | None:
+    if intent.answer_to_more is None:
         return None
-    is_content = intents.is_content(text, language=message.language)
-    latest = messages.latest_of_ours(message.conversation, before_seq=burst[0].seq)
-    return ShortReply(meant, is_content, _kind_of(latest))
+    latest = messages.latest_of_ours(chat, before_seq=before_seq)
+    return ShortReply(intent.answer_to_more, intent.is_content, _kind_of(latest))
 
 
 def _kind_of(
@@ -115,46 +103,80 @@ def _kind_of(
     return "quotation" if is_quotation else "other"
 
 
-def request_for(message: Message, asking: AskEngine, *, before_seq: int) -> AnswerRequest:
-    """What the engine is asked, without a subject: then no function is called."""
-    chat, config = message.conversation, message.conversation.client.config
-    return AnswerRequest(
-        text=asking.question,
-        language=message.language,
-        subject=None,
-        history=_history(chat, before_seq=before_seq),
-        engine=engines.engine_for(chat.client, chat.bot),
-        threshold=config.answer_threshold,
-        fallback_to_extractive=config.fallback_to_extractive,
-        deadline_seconds=settings.LLM_DEADLINE_SECONDS,
-        attempt=jobs.current_attempt(),
-        approved_by=asking.approved_by,
-        topics=_topics(chat, asking.question, before_seq=before_seq),
-        part_unknown=standard_replies.sentence(
-            "part_unknown", language=message.language, chat=chat
-        ).text,
-        wanted=tuple(field["name"] for field in asked_info.wanted(chat)),
-    )
+# --- the customer-info fields -------------------------------------------------------------------
 
 
-def _topics(chat: Conversation, question: str, *, before_seq: int) -> tuple[str, ...]:
-    """Earlier questions that a short one may go on from."""
-    if not question_analysis.may_follow_up(question):
-        return ()
-    return messages.answered_before(chat, before_seq=before_seq)
+def wanted_fields(chat: Conversation) -> tuple[str, ...]:
+    """The names of the fields that the bot asks for in this chat, as far as they are not known.
 
-
-def subject_of(message: Message) -> function_runner.Subject:
-    """The customer of this conversation: calls are for nobody else."""
-    customer = message.conversation.customer
-    return function_runner.Subject(message.conversation_id, message.pk, customer.external_id)
-
-
-def _history(chat: Conversation, *, before_seq: int) -> tuple[Line, ...]:
-    latest = fast_sql.latest_lines(
-        chat.pk, after=chat.read_from_seq, before=before_seq, limit=HISTORY_LINES
+    A form before the chat has asked for some; what a customer left out there they may leave out.
+    """
+    had_form = (
+        chat.opened_by_key_id is not None
+        and chat.requester is None
+        and chat.channel not in MESSAGING_CHANNELS
     )
     return tuple(
-        Line("customer" if sender_type == SenderType.CUSTOMER else "assistant", text)
-        for sender_type, text in latest
+        field["name"]
+        for field in _unknown_fields(chat)
+        if not had_form or field["required"] or not field["ask_before_chat"]
     )
+
+
+def _unknown_fields(chat: Conversation) -> list[Field]:
+    fields = chat.bot.customer_info_fields
+    known = customers.answers(chat.customer) if fields else {}
+    return [field for field in fields if known.get(field["name"]) in (None, "")]
+
+
+def _info(
+    message: Message, texts: Sequence[str], wanted: Sequence[str], *, before_seq: int
+) -> InfoFacts:
+    """What the messages that share a reply have to do with the bot's fields."""
+    chat = message.conversation
+    unknown = _unknown_fields(chat)
+    if not unknown or not texts:
+        return InfoFacts()
+    name = _name_in_question(chat, before_seq=before_seq)
+    asked = next((field for field in unknown if field["name"] == name), None)
+    past, passed_over = _asked_before(chat)
+    told = info_answers.listen(
+        asked, unknown, texts, language=message.language, is_asked_again=name in passed_over
+    )
+    left = (name for name in wanted if name not in told.values)
+    return InfoFacts(
+        asked=_describe(asked, told, past) if asked else None,
+        filled=told.values,
+        is_all=told.is_all,
+        next=next((name for name in left if past.count(name) == passed_over.count(name)), None),
+    )
+
+
+def _name_in_question(chat: Conversation, *, before_seq: int) -> str | None:
+    """The field that our latest message asks for, if it does."""
+    latest = messages.latest_of_ours(chat, before_seq=before_seq)
+    receipt: Mapping[str, Any] = (latest.receipt if latest else None) or {}
+    return receipt.get("asks_for")
+
+
+def _asked_before(chat: Conversation) -> tuple[list[str], list[str]]:
+    """The fields that this bot has asked the customer for, in all of their chats; and those that
+    they passed over, each as often.
+
+    A preview is for itself: its customer is one of the staff.
+    """
+    told = Message.objects.for_client(chat.client).filter(
+        receipt__has_any_keys=["asks_for", "passed_over"]
+    )
+    same = (
+        told.filter(conversation=chat)
+        if chat.is_preview
+        else told.filter(conversation__customer=chat.customer_id, conversation__bot=chat.bot_id)
+    )
+    receipts = list(same.values_list("receipt__asks_for", "receipt__passed_over"))
+    return [asked for asked, _ in receipts if asked], [passed for _, passed in receipts if passed]
+
+
+def _describe(asked: Field, told: Told, past: Sequence[str]) -> AskedField:
+    name = asked["name"]
+    return AskedField(name, told.said, asked["type"], past.count(name) < MAX_QUESTIONS)

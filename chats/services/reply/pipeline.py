@@ -4,25 +4,24 @@ Each stage hands its result to the next one: `gather` reads, `decide` has the ru
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from django.conf import settings
 from django.db import transaction
 
+from bots.engine.types import Line
+from bots.knowledge import question_analysis
 from bots.models import Approval
-from bots.services import answers, suggested_headings
-from bots.services.answers import Unanswered
+from bots.services import answers, engines, function_runner, suggested_headings
+from bots.services.answers import AnswerRequest, Unanswered
 from chatplatform import jobs
-from chats.models import Message
-from chats.services.core import fast_sql, messages
+from chats.models import Message, SenderType
+from chats.services.core import bot_while_queued, fast_sql, messages, standard_replies
+from chats.services.core.fast_sql import LoadedMessage
 from chats.services.reply import billing, call_confirmations, decide, gather, say
-from chats.services.reply.decide import (
-    AskEngine,
-    Decision,
-    Gap,
-    HandoffWishes,
-    StaySilent,
-)
+from chats.services.reply.decide import AskEngine, Decision, Facts, Gap
 from chats.services.reply.streams import ReplyStream
+
+HISTORY_LINES = 6
 
 
 def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
@@ -30,68 +29,98 @@ def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
 
     `earlier`: messages shortly before it that share its reply.
     """
-    message = gather.load(message_id)
-    confirmation = call_confirmations.settle(message, earlier) if message else None
+    loaded, confirmation = fast_sql.load_message(message_id), None
+    if loaded and loaded.has_asked_for_call:
+        confirmation = call_confirmations.settle(loaded, earlier, subject_of(loaded.message))
     if confirmation:
-        message = gather.load(message_id)  # a call takes its time: the chat as it is after it
-    if message is None:
+        loaded = fast_sql.load_message(message_id)  # a call takes its time: the chat as it is now
+    if loaded is None:
         return  # deleted meanwhile: nobody waits
+    message = loaded.message
     stream = ReplyStream(message.pk)
-    if not billing.is_still_used_up(message.conversation) and gather.is_owed_a_reply(message):
+    if _is_owed_a_reply(loaded):
         if jobs.current_attempt() > 1:
             stream.reset()
-        burst = gather.load_burst(message, earlier)
-        facts = gather.facts_for(message, burst, confirmation)
+        facts = gather.facts_for(message, earlier, confirmation)
         decision = decide.from_facts(facts)
         if isinstance(decision, AskEngine):
-            first = burst[0] if decision.approved_by == Approval.NONE else message
-            decision = ask_engine(
-                message,
-                decision,
-                facts.wishes,
-                stream,
-                before_seq=first.seq,
-                is_waiting=facts.is_waiting,
-            )
-        if not facts.is_waiting:
-            decision = decide.ask_next(decision, facts.info)
+            decision = ask_engine(message, decision, facts, stream)
         say.publish(message, decision, earlier=earlier, filled=facts.info.filled)
     stream.done()
 
 
 def give_up(message_id: str, *, earlier: Sequence[str] = ()) -> None:
     """No attempt is left: a person must answer."""
-    message = gather.load(message_id)
-    if message is None:
+    loaded = fast_sql.load_message(message_id)
+    if loaded is None:
         return
-    if not fast_sql.is_answered(message):
-        say.publish(message, decide.ENGINE_FAILED, earlier=earlier)
+    if not loaded.is_answered:
+        say.publish(loaded.message, decide.ENGINE_FAILED, earlier=earlier)
     # The worker calls it inside a transaction: who waits must find the stored handover.
-    transaction.on_commit(ReplyStream(message.pk).done)
+    transaction.on_commit(ReplyStream(loaded.message.pk).done)
 
 
-def ask_engine(
-    message: Message,
-    asking: AskEngine,
-    wishes: HandoffWishes,
-    stream: ReplyStream,
-    *,
-    before_seq: int,
-    is_waiting: bool = False,
-) -> Decision:
+def _is_owed_a_reply(loaded: LoadedMessage) -> bool:
+    """The guard: whether the message has no reply yet, and the bot is to give it."""
+    chat = loaded.message.conversation
+    if loaded.is_answered:
+        return False
+    if chat.is_bots_turn:
+        return True
+    return not billing.is_still_used_up(chat) and bot_while_queued.may_answer(chat)
+
+
+def ask_engine(message: Message, asking: AskEngine, facts: Facts, stream: ReplyStream) -> Decision:
     """What follows an engine's answer. The credits for it are reserved first."""
     chat = message.conversation
-    request = gather.request_for(message, asking, before_seq=before_seq)
-    # A function may need somebody's approval: while the chat waits for an agent none is called.
-    request = replace(request, subject=None if is_waiting else gather.subject_of(message))
+    # A yes to a call is no question: what shares a reply with it stands before it.
+    before_seq = facts.first_seq if asking.approved_by == Approval.NONE else message.seq
+    request = request_for(message, asking, facts, before_seq=before_seq)
     if not billing.reserve(message, request.engine):
-        return StaySilent() if is_waiting else decide.OUT_OF_CREDITS
-    outcome = answers.answer(chat.bot, request, stream)
-    gap = Gap()
-    if isinstance(outcome, Unanswered) and wishes.asks_again and not is_waiting:
+        return decide.from_outcome(None, facts)
+    outcome, gap = answers.answer(chat.bot, request, stream), Gap()
+    if isinstance(outcome, Unanswered) and facts.wishes.asks_again and not facts.is_waiting:
         is_first = not messages.has_gap(chat, before_seq=before_seq)
         gap = Gap(
             is_first,
             suggested_headings.nearest(chat.bot, request, outcome.trace) if is_first else (),
         )
-    return decide.from_outcome(outcome, wishes, gap=gap, is_waiting=is_waiting)
+    return decide.from_outcome(outcome, facts, gap=gap)
+
+
+def request_for(
+    message: Message, asking: AskEngine, facts: Facts, *, before_seq: int
+) -> AnswerRequest:
+    """What the engine is asked, with the lines of the chat before a number."""
+    chat, config = message.conversation, message.conversation.client.config
+    lines = fast_sql.latest_lines(
+        chat.pk, after=chat.read_from_seq, before=before_seq, limit=HISTORY_LINES
+    )
+    # Earlier questions that a short one may go on from.
+    may_follow_up = question_analysis.may_follow_up(asking.question)
+    part_unknown = standard_replies.sentence("part_unknown", language=message.language, chat=chat)
+    return AnswerRequest(
+        text=asking.question,
+        language=message.language,
+        # A function may need somebody's approval: while the chat waits for an agent none is called.
+        subject=None if facts.is_waiting else subject_of(message),
+        history=tuple(
+            Line("customer" if sender_type == SenderType.CUSTOMER else "assistant", text)
+            for sender_type, text in lines
+        ),
+        engine=engines.engine_for(chat.client, chat.bot),
+        threshold=config.answer_threshold,
+        fallback_to_extractive=config.fallback_to_extractive,
+        deadline_seconds=settings.LLM_DEADLINE_SECONDS,
+        attempt=jobs.current_attempt(),
+        approved_by=asking.approved_by,
+        topics=messages.answered_before(chat, before_seq=before_seq) if may_follow_up else (),
+        part_unknown=part_unknown.text,
+        wanted=facts.wanted,
+    )
+
+
+def subject_of(message: Message) -> function_runner.Subject:
+    """The customer of this conversation: calls are for nobody else."""
+    customer = message.conversation.customer
+    return function_runner.Subject(message.conversation_id, message.pk, customer.external_id)

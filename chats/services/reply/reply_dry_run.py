@@ -11,8 +11,8 @@ from bots.services import trial_answers
 from bots.services.answers import Unanswered
 from chatplatform.api.errors import ApiError, first_or_404
 from chats.models import NO_ANSWER, Conversation, Message
-from chats.services.core import messages
-from chats.services.reply import decide, gather, say
+from chats.services.core import fast_sql, messages
+from chats.services.reply import decide, gather, pipeline, say
 from chats.services.reply.decide import Answer, AskEngine, Gap, InfoFacts, StaySilent
 
 # What came of questions that an engine was to answer.
@@ -60,24 +60,24 @@ def made_again(reply: Message, *, reference: str) -> ReplyAgain:
     No function is called, and no customer-info field is asked for. The embedded engine's answers
     are free, a model's tokens are paid: `InsufficientCredits` if they cannot be.
     """
-    asked = gather.load(str(reply.in_reply_to_id)) if reply.receipt else None
-    if asked is None or not reply.receipt:
+    loaded = fast_sql.load_message(str(reply.in_reply_to_id)) if reply.receipt else None
+    if loaded is None or not reply.receipt:
         raise NothingToReplay
+    asked = loaded.message
     earlier = [one for one in reply.receipt.get("answers") or () if one != str(asked.pk)]
-    burst = gather.load_burst(asked, earlier)
-    if asked.conversation.read_from_seq >= burst[0].seq:
+    facts = replace(gather.facts_for(asked, earlier), info=InfoFacts(), is_waiting=False)
+    if asked.conversation.read_from_seq >= facts.first_seq:
         # The chat was reopened since: then its earlier lines were read.
         asked.conversation.read_from_seq = 0
-    facts = replace(gather.facts_for(asked, burst, None), info=InfoFacts(), is_waiting=False)
     decision = decide.from_facts(facts)
     if isinstance(decision, AskEngine):
-        before = burst[0].seq
-        request = gather.request_for(asked, decision, before_seq=before)
+        before = facts.first_seq
+        request = pipeline.request_for(asked, decision, facts, before_seq=before)
         outcome = trial_answers.ask(asked.conversation.bot, request, reference=reference)
         gap = Gap()
         if isinstance(outcome, Unanswered):
             gap = Gap(is_first=not messages.has_gap(asked.conversation, before_seq=before))
-        decision = decide.from_outcome(outcome, facts.wishes, gap=gap)
+        decision = decide.from_outcome(outcome, facts, gap=gap)
     return _described(asked, decision)
 
 

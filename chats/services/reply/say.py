@@ -69,7 +69,7 @@ def publish(
         paid = billing.settle(message, None if is_dropped else decision)
         if said and not is_dropped:
             answers = (*earlier, str(message.pk)) if earlier else None
-            names = customers.fill_in(chat, filled or {})
+            names = customers.fill_in(chat, filled) if filled else ()
             receipt = replace(
                 decision.receipt, credits=paid, answers=answers, filled=tuple(names) or None
             )
@@ -101,9 +101,9 @@ def _outcome(decision: Decision, *, is_dropped: bool) -> str:
 
 def _may_say(chat: LockedConversation, decision: Decision) -> bool:
     """Whether it is the bot's turn; while the chat waits for an agent only an answer is said."""
-    if isinstance(decision, Answer | StaySilent) and bot_while_queued.may_answer(chat):
+    if chat.is_bots_turn:
         return True
-    return chat.is_bots_turn
+    return isinstance(decision, Answer | StaySilent) and bot_while_queued.may_answer(chat)
 
 
 def words(message: Message, decision: Spoken) -> Said:
