@@ -1,10 +1,11 @@
-"""The check of an answer: its citations exist, and it invents no link, figure or sentence."""
+"""The check of an answer: it cites its sources, and neither adds to them nor contradicts them."""
 
 import re
 import unicodedata
 from collections.abc import Iterable
 from functools import cached_property
 
+from bots.engine import polarity
 from bots.engine.types import NotGrounded, Snippet, Usage
 from bots.knowledge import dictionaries, language, number_words
 from bots.knowledge.words import fold
@@ -61,12 +62,26 @@ _END = re.compile(
 _WORD = re.compile(r"[^\W\d_]+")
 # Words that begin alike are forms of one: return, returned, returning.
 _STEM_LETTERS = 5
-# With so many telling words, and none of its sources, a sentence is invented.
-_MIN_TELLING = 3
-# What polite sentences around an answer are made of, by the first letters.
+# A word of so many letters may go on: book, booked.
+_SHORT = 4
+# With so many telling words a sentence says something; in Vietnamese they are syllables.
+_MIN_TELLING, _MIN_SYLLABLES = 3, 4
+_TONES = frozenset("\u0300\u0301\u0303\u0309\u0323")
+_CONTRACTED = re.compile(r"\b\w+n['’]t\b|['’](?:s|re|ll|ve|d|m)\b")
+# An address may be spelled over so many characters before a sentence.
+_REACH = 200
+# What says little of a matter, by the first letters: the days of the week, that something costs,
+# and what polite sentences around an answer are made of.
 _POLITE = frozenset(
     fold(word)[:_STEM_LETTERS]
     for word in """
+    monda tuesd wedne thurs frida satur sunda weeke monta diens mittw donne freit samst sonnt woche
+    lundi mardi mercr jeudi vendr samed diman lunes marte mierc jueve viern sabad domin luned giove
+    vener sabat domen maand dinsd woens vrijd zater zonda terca quart quint понед вторн среда среду
+    четве пятни суббо воскр
+    cost costs pay paid price koste preis zahle bezah coûte payer paie paien prix cuest pagar paga
+    preci custa preço costa prezz kost prijs betal стоит стоим плати цена
+    unfor leide malhe lamen infel purtr helaa сожал
     addit apolo appre assis assur clari detai enjoy furth glad grate hesit incon inqui kindl patie
     provi queri reach regar reque respo suppo under welco
     anlie ander antwo bedau behil frage freue gerne gedul helfe hilfe konta kunde melde unter verfü
@@ -90,53 +105,200 @@ _POLITE = frozenset(
 
 
 class Evidence:
-    """What an answer may rest on: the texts of its sources, and for its words the question too."""
+    """What an answer may rest on: the texts of its sources. `asked` is what it may repeat.
 
-    def __init__(self, texts: Iterable[str], *, question: str = "") -> None:
+    Texts that are no prose, such as data of a function, have few words: one of them is enough.
+    """
+
+    def __init__(self, texts: Iterable[str], *, asked: str = "", is_prose: bool = True) -> None:
         self._texts = tuple(texts)
+        self._is_prose = is_prose
         facts = _facts("\n".join(self._texts))
         links = [link for kind, link in facts if kind in {"link", "email"}]
         self._facts = facts | {("link", part) for link in links for part in _parts(link)}
-        self._stems = {_stem(word) for text in (*self._texts, question) for word in _words(text)}
+        self._stems = _all_stems(self._texts)
+        stems = {stem for stem in self._stems if not stem.startswith("_")}
+        self._short = {stem for stem in stems if len(stem) == _SHORT}
+        self._beginnings = {stem[:_SHORT] for stem in stems}
+        self._asked = _all_stems([asked])
 
     @cached_property
-    def _languages(self) -> frozenset[str | None]:
-        return frozenset(language.recognise(text) for text in self._texts)
-
-    def holds_facts_of(self, text: str) -> bool:
-        """Whether every link, address and figure of a text stands in the sources."""
-        text = _CITATION.sub(" ", text)
-        # "18 euros" may stand there as "eighteen euros", and the other way round.
-        told = _facts(text) | _spelled_figures(map(_without_links, sentences(text)))
-        return told <= self._facts or told <= self._facts | self._spelled
+    def _languages(self) -> frozenset[str]:
+        known = map(language.recognise, self._texts)
+        return frozenset(code for code in known if code is not None)
 
     @cached_property
     def _spelled(self) -> set[tuple[str, str]]:
         # Most answers spell no figure: their sources are not read for it.
         return _spelled_figures(one for text in self._texts for one in sentences(text))
 
-    def invents(self, sentence: str) -> bool:
-        """Whether a sentence tells something, and shares no telling word with the sources.
+    @cached_property
+    def _clauses(self) -> list[tuple[set[str], set[str], bool | None]]:
+        """The stems of the sources' clauses, and of what stands before each in its sentence."""
+        return [
+            (_all_stems([clause.text]), _all_stems([clause.before]), clause.is_negated)
+            for text in self._texts
+            for clause in polarity.clauses(text, language.recognise(text) or "")
+        ]
 
-        A sentence in another language than theirs may be a translation: its words say nothing.
+    def holds_facts_of(self, text: str, *, before: str = "") -> bool:
+        """Whether every link, address and figure of a text stands in the sources.
+
+        `before` is what the answer says up to there.
         """
-        words = _words(_without_links(sentence))
-        stems = {_stem(word) for word in words}
-        if len(stems) < _MIN_TELLING:
+        text, before = (_CITATION.sub(" ", each) for each in (text, before[-_REACH:]))
+        # "18 euros" may stand there as "eighteen euros", and the other way round.
+        told = _facts(text) | _spelled_figures(map(_without_links, sentences(text)))
+        # An address may be spelled over the end of a sentence.
+        told |= _facts(before + text) - _facts(before)
+        if before and not before.rstrip(" ").endswith("\n"):
+            # Only at the beginning of a line is "12." a list's number.
+            told |= _facts(f", {text}")
+        return told <= self._facts or told <= self._facts | self._spelled
+
+    def invents(self, sentence: str) -> bool:
+        """Whether a sentence tells something, and the sources hold less than a third of it.
+
+        Its figures and its telling words count; polite words, days of the week and what was asked
+        do not count against it. A sentence in another language than theirs may be a translation:
+        its words say nothing.
+        """
+        spoken = self._language_of(sentence)
+        if spoken is None:
             return False
-        spoken = language.recognise(sentence)
-        if spoken is None or spoken not in self._languages:
+        told = _telling(sentence, spoken)
+        held = {stem for stem in told if self._has(stem)}
+        new = told - held - self._asked - _POLITE
+        # The facts were found in the sources before.
+        count = len(held) + len(_facts(_CITATION.sub(" ", sentence)))
+        total = count + len(new)
+        if total < (_MIN_SYLLABLES if spoken == "vi" else _MIN_TELLING):
             return False
-        told = {_stem(word) for word in words if dictionaries.is_telling(word, spoken)} - _POLITE
-        return len(told) >= _MIN_TELLING and told.isdisjoint(self._stems)
+        return 3 * count < total if self._is_prose else not count
+
+    def contradicts(self, sentence: str) -> bool:
+        """Whether the sources say the opposite: the same words, but negated, or not negated.
+
+        Clauses are compared that have two telling words or more, all of whose words stand in a
+        clause of the sources, or half of them there and the rest before it in its sentence. If any
+        such clause agrees, or is unclear, nothing is contradicted. In data nothing is looked for.
+        """
+        spoken = self._language_of(sentence) if self._is_prose else None
+        return spoken is not None and any(
+            self._is_contrary(clause, spoken)
+            for clause in polarity.clauses(_CITATION.sub(" ", sentence), spoken)
+        )
+
+    def _is_contrary(self, clause: polarity.Clause, spoken: str) -> bool:
+        if clause.is_negated is None or any(map(str.isdecimal, clause.text)):
+            return False
+        told = _stems(polarity.without_function_words(clause.text, spoken), spoken)
+        telling = _telling(clause.text, spoken)
+        if len(telling) < 2 or (spoken == "vi" and len(told) < _MIN_SYLLABLES):
+            return False
+        alike = [
+            is_negated
+            for stems, before, is_negated in self._clauses
+            if told <= stems
+            or (told <= stems | before and len(told & stems) >= max(2, len(told) / 2))
+        ]
+        return set(alike) == {not clause.is_negated}
+
+    def _language_of(self, sentence: str) -> str | None:
+        """The language of a sentence, if the sources are in it too."""
+        sentence = _CITATION.sub(" ", sentence)
+        spoken = language.recognise(sentence) or language.recognise(
+            sentence, expected=sorted(self._languages)
+        )
+        return spoken if spoken in self._languages else None
+
+    def _has(self, stem: str) -> bool:
+        """Whether the sources have a word like it: book, booked and booking are forms of one."""
+        return (
+            stem in self._stems
+            or stem[:_SHORT] in self._short
+            or (len(stem) == _SHORT and stem in self._beginnings)
+        )
+
+
+class Check:
+    """Follows an answer by sentence: what may be shown, and why it must not go on.
+
+    A sentence rests on the snippets that it cites. One that cites none rests on those that were
+    cited before it; if these do not hold it, or there are none, it waits for the next sentence that
+    cites, and rests on that one's snippets too. `results` is what functions returned: every
+    sentence may rest on it. `asked` is what an answer may repeat without a source.
+    """
+
+    def __init__(
+        self, snippets: Iterable[Snippet], results: str | None = None, *, asked: str = ""
+    ) -> None:
+        self._snippets = {snippet.number: snippet for snippet in snippets}
+        self._results = results
+        self._asked = asked
+        self._evidence: dict[tuple[int, ...], Evidence] = {}
+        self._text = ""
+        # The sentences that wait, and what came before each.
+        self._waiting: list[tuple[str, str]] = []
+        self.cited: tuple[int, ...] = ()
+        self.fault = ""
+
+    def take(self, sentence: str) -> str:
+        """Add the answer's next sentence; returns what may be shown now, without wrong citations.
+
+        Nothing may be shown after a `fault`.
+        """
+        if self.fault:
+            return ""
+        earlier, own, told = self.cited, self._numbers(sentence), (sentence, self._text)
+        self.cited = tuple(dict.fromkeys(earlier + own))
+        self._text += sentence
+        if own:
+            self.fault = self._fault_of(self._waiting, self.cited) or self._fault_of([told], own)
+            may_show = not self.fault
+        else:
+            may_rest = bool(earlier) or self._results is not None
+            may_show = may_rest and not self._waiting and not self._fault_of([told], earlier)
+        self._waiting.append(told)
+        return self._pass_on() if may_show else ""
+
+    def end(self) -> None:
+        """The answer is whole: what still waits has no source but those that were cited."""
+        if not self.cited and self._results is None:
+            self.fault = "The answer cites no snippet that exists."
+        self.fault = self.fault or self._fault_of(self._waiting, self.cited)
+
+    def _numbers(self, sentence: str) -> tuple[int, ...]:
+        mentioned = (int(n) for group in _CITATION.findall(sentence) for n in group.split(","))
+        return tuple(dict.fromkeys(number for number in mentioned if number in self._snippets))
+
+    def _fault_of(self, told: Iterable[tuple[str, str]], numbers: tuple[int, ...]) -> str:
+        """What is wrong with sentences that rest on these snippets; empty if nothing is."""
+        if numbers not in self._evidence:
+            snippets = map(self._snippets.__getitem__, numbers)
+            self._evidence[numbers] = evidence_of(snippets, self._results, asked=self._asked)
+        evidence = self._evidence[numbers]
+        for sentence, before in told:
+            if not evidence.holds_facts_of(sentence, before=before):
+                return "The answer states what its snippets do not hold."
+            if evidence.invents(sentence):
+                return "The answer has a sentence that no snippet speaks of."
+            if evidence.contradicts(sentence):
+                return "The answer contradicts its snippets."
+        return ""
+
+    def _pass_on(self) -> str:
+        text = "".join(sentence for sentence, _ in self._waiting)
+        self._waiting.clear()
+        return _without_wrong_citations(text, set(self._snippets))
 
 
 def evidence_of(
-    snippets: Iterable[Snippet], results: str | None = None, *, question: str = ""
+    snippets: Iterable[Snippet], results: str | None = None, *, asked: str = ""
 ) -> Evidence:
     """What snippets say, and what functions returned."""
-    texts = (f"{s.title}\n{s.url or ''}\n{s.text}" for s in snippets)
-    return Evidence((*texts, results or ""), question=question)
+    texts = (f"{s.title}\n{s.heading}\n{s.url or ''}\n{s.text}" for s in snippets)
+    return Evidence((*texts, results or ""), asked=asked, is_prose=not results)
 
 
 def sentences(text: str) -> list[str]:
@@ -146,11 +308,35 @@ def sentences(text: str) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    return _WORD.findall(unicodedata.normalize("NFC", text.lower()))
+    return _WORD.findall(unicodedata.normalize("NFC", _CONTRACTED.sub(" ", text.lower())))
 
 
 def _stem(word: str) -> str:
     return fold(word)[:_STEM_LETTERS]
+
+
+def _syllable(word: str) -> str:
+    """A Vietnamese syllable, its tone at the end: "hòa" and "hoà" are the same."""
+    letters = unicodedata.normalize("NFD", word)
+    return "_" + "".join(sorted(letters, key=_TONES.__contains__))
+
+
+def _all_stems(texts: Iterable[str]) -> set[str]:
+    """The words of texts in the forms in which they are compared."""
+    words = {word for text in texts for word in _words(text)}
+    return {_stem(word) for word in words} | {_syllable(word) for word in words}
+
+
+def _stems(text: str, spoken: str) -> set[str]:
+    form = _syllable if spoken == "vi" else _stem
+    return {form(word) for word in _words(text) if len(word) > 1}
+
+
+def _telling(sentence: str, spoken: str) -> set[str]:
+    """The words of a sentence that say what it is about."""
+    text = _without_links(_CITATION.sub(" ", sentence))
+    told = (word for word in _words(text) if dictionaries.is_telling(word, spoken))
+    return _stems(" ".join(told), spoken)
 
 
 def checked(
@@ -159,25 +345,20 @@ def checked(
     usage: Usage,
     results: str | None = None,
     *,
-    question: str = "",
+    asked: str = "",
 ) -> tuple[str, tuple[int, ...]]:
     """The answer without wrong citations, and the numbers that it cites; raises NotGrounded.
 
-    `results` is what functions returned; with them an answer needs no snippet. `question` is what
-    an answer may repeat without a source.
+    `results` is what functions returned; with them an answer needs no snippet. `asked` is what an
+    answer may repeat without a source.
     """
-    by_number = {snippet.number: snippet for snippet in snippets}
-    mentioned = [int(n) for group in _CITATION.findall(text) for n in group.split(",")]
-    cited = tuple(dict.fromkeys(number for number in mentioned if number in by_number))
-    if not cited and results is None:
-        raise NotGrounded("The answer cites no snippet that exists.", usage=usage)
-    sources = evidence_of((by_number[number] for number in cited), results)
-    if not sources.holds_facts_of(text):
-        raise NotGrounded("The answer states what its snippets do not hold.", usage=usage)
-    given = evidence_of(snippets, results, question=question)
-    if any(given.invents(sentence) for sentence in sentences(text)):
-        raise NotGrounded("The answer has a sentence that no snippet speaks of.", usage=usage)
-    return _without_wrong_citations(text, set(by_number)), cited
+    check = Check(snippets, results, asked=asked)
+    for sentence in sentences(text):
+        check.take(sentence)
+    check.end()
+    if check.fault:
+        raise NotGrounded(check.fault, usage=usage)
+    return _without_wrong_citations(text, {s.number for s in snippets}).strip(), check.cited
 
 
 def _without_wrong_citations(text: str, valid: set[int]) -> str:
@@ -185,7 +366,7 @@ def _without_wrong_citations(text: str, valid: set[int]) -> str:
         numbers = [int(number) for number in match[1].split(",") if int(number) in valid]
         return f"[{', '.join(map(str, numbers))}]" if numbers else ""
 
-    return _CITATION.sub(corrected, text).strip()
+    return _CITATION.sub(corrected, text)
 
 
 def _facts(text: str) -> set[tuple[str, str]]:

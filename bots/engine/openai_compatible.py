@@ -1,8 +1,8 @@
 """Answers written by a model behind any OpenAI-compatible endpoint.
 
 The model is told to answer from the snippets alone, and its answer is checked: it must cite them,
-and its figures, links and addresses must stand in what it cites. It is streamed by sentence, and a
-sentence that its sources do not hold is not streamed. Every fault of the server is raised as
+and what it says must stand in what it cites. It is streamed by sentence, and a sentence that its
+sources do not hold is not streamed. Every fault of the server is raised as
 EngineUnavailable.
 """
 
@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 from bots.engine import Capability, prompting, tools
-from bots.engine.grounding import Evidence, checked, evidence_of, sentences
+from bots.engine.grounding import Check, checked, sentences
 from bots.engine.prompting import NO_ANSWER, fenced
 from bots.engine.text_tasks import Draft, Task, Written
 from bots.engine.types import (
@@ -84,7 +84,7 @@ class OpenAICompatible:
         used, asked = Usage(0, 0), _asked(question)
         while True:
             heard = exchange.evidence if exchange.has_results else None
-            gate = _Gate(on_delta, evidence_of(question.snippets, heard, question=asked))
+            gate = _Gate(on_delta, Check(question.snippets, heard, asked=asked))
             try:
                 options = exchange.options() | self._options(
                     MAX_ANSWER_TOKENS, question.model, question.temperature
@@ -101,7 +101,7 @@ class OpenAICompatible:
             messages += exchange.carry_out(draft.calls.found)
         if _is_refusal(draft.text):
             raise Refused("The model found no answer in the snippets.", usage=used)
-        text, numbers = checked(draft.text, question.snippets, used, heard, question=asked)
+        text, numbers = checked(draft.text, question.snippets, used, heard, asked=asked)
         snippets = {snippet.number: snippet for snippet in question.snippets}
         cited = tuple(snippets[number].citation for number in numbers)
         return Answer(text, cited, draft.model or question.model or self._model, used)
@@ -371,14 +371,13 @@ class _Draft:
 
 
 class _Gate:
-    """Passes whole sentences on to the customer, up to one that the evidence does not support."""
+    """Passes whole sentences on to the customer, up to one that the check refuses."""
 
-    def __init__(self, on_delta: Callable[[str], None], evidence: Evidence) -> None:
+    def __init__(self, on_delta: Callable[[str], None], check: Check) -> None:
         self._on_delta = on_delta
-        self._evidence = evidence
+        self._check = check
         self._text = ""
-        self._sent = 0
-        self._is_closed = False
+        self._taken = 0
         self.is_refused = False
 
     def take(self, piece: str) -> None:
@@ -386,27 +385,20 @@ class _Gate:
         self._text += piece
         self.is_refused = _is_refusal(self._text)
         if not self.is_refused:
-            self._pass_on(sentences(self._text[self._sent :])[:-1])
+            self._pass_on(sentences(self._text[self._taken :])[:-1])
 
     def end(self, end: int) -> None:
         """Pass on what was held back, up to `end`, when the answer is whole."""
-        self._pass_on(sentences(self._text[self._sent : end]))
+        self._pass_on(sentences(self._text[self._taken : end]))
 
-    def _pass_on(self, held: Iterable[str]) -> None:
-        for sentence in held:
-            end = self._sent + len(sentence)
-            # Figures are read from the beginning: only there a list's number is none.
-            self._is_closed = (
-                self._is_closed
-                or end > MAX_ANSWER_CHARS
-                or not self._evidence.holds_facts_of(self._text[:end])
-                or self._evidence.invents(sentence)
-            )
-            if self._is_closed:
+    def _pass_on(self, whole: Iterable[str]) -> None:
+        for sentence in whole:
+            self._taken += len(sentence)
+            if self._taken > MAX_ANSWER_CHARS:
                 return
-            self._sent = end
-            if sentence:
-                self._on_delta(sentence)
+            shown = self._check.take(sentence)
+            if shown:
+                self._on_delta(shown)
 
 
 def _as_chunk(whole: dict[str, Any]) -> dict[str, Any]:

@@ -179,7 +179,11 @@ def test_an_endless_answer_is_cut_at_its_cap(stub):
     stub.play("flood")
     with pytest.raises(NotGrounded):
         ask(stub)
-    assert 0 < len("".join(shown)) <= openai_compatible.MAX_ANSWER_CHARS
+    assert shown == [], "it cites nothing"
+    stub.play(["say:" + "You can return goods within 30 days. [1] " * 200])
+    answer, deltas = ask(stub)
+    assert 3_900 < len(answer.text) <= openai_compatible.MAX_ANSWER_CHARS
+    assert "".join(deltas).strip() == answer.text
 
 
 def test_a_closed_port_is_unavailable():
@@ -245,7 +249,7 @@ def test_facts_outside_the_snippets_are_not_grounded(text):
 )
 def test_no_part_of_the_marker_passes_the_gate(text, size):
     passed: list[str] = []
-    gate = openai_compatible._Gate(passed.append, grounding.Evidence(()))
+    gate = openai_compatible._Gate(passed.append, grounding.Check(()))
     for start in range(0, len(text), size):
         gate.take(text[start : start + size])
         if gate.is_refused:

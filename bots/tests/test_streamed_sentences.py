@@ -2,13 +2,19 @@
 
 import random
 import re
+import tomllib
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.types import NotGrounded, Question, Snippet
 from chatplatform.testing import stub_model
+
+WRITTEN = tomllib.loads(
+    (Path(__file__).parent / "phrases" / "model_sentences.toml").read_text("utf-8")
+)
 
 TEXTS = {
     "returns": (
@@ -90,6 +96,10 @@ BAD = [
         " موقف السيارات تحت الأرض بجانب المصعد مجاني لزوار المتحف.",
     ),
     ("giờ", "Cửa hàng mở cửa từ 9:00. [1]", " Phí giao hàng là 35.000 đồng."),
+    # It has one word of the source.
+    ("returns", "Opened food is not taken back. [1]", " Food is eaten beside a marble fountain."),
+    ("hours", "We are open from 9:00 to 17:30. [1]", " The shop employs dozens of clever wizards."),
+    ("giờ", "Giao hàng mất 2 ngày. [1]", " Cửa hàng tặng rượu vang cho khách thân thiết."),
 ]  # fmt: skip
 
 
@@ -106,27 +116,36 @@ def asked(question, name):
     )  # fmt: skip
 
 
-def shown_of(question, answer, *, longest):
-    """What a customer saw of an answer that comes in pieces of random lengths; the engine's own."""
-    shown: list[str] = []
-    lengths = random.Random(len(answer))
+@pytest.fixture(scope="module")
+def model():
     with stub_model.running() as server:
-        server.play([f"say:{answer}"])
-        server.cut = lambda text: [
+        yield server
+
+
+@pytest.fixture
+def shown_of(model):
+    """What a customer saw of an answer that comes in pieces of random lengths; the engine's own."""
+
+    def answered(question, answer, *, longest):
+        shown: list[str] = []
+        lengths = random.Random(len(answer))
+        model.play([f"say:{answer}"])
+        model.cut = lambda text: [
             piece for piece in re.split(f"(.{{{lengths.randint(1, longest)}}})", text, flags=re.S)
             if piece
         ]  # fmt: skip
-        engine = OpenAICompatible(server.base_url, "key", "stub")
+        engine = OpenAICompatible(model.base_url, "key", "stub")
         try:
-            made = engine.answer(question, on_delta=shown.append).text
+            return shown, engine.answer(question, on_delta=shown.append).text
         except NotGrounded:
-            made = None
-    return shown, made
+            return shown, None
+
+    return answered
 
 
 @pytest.mark.parametrize(("question", "name", "answer"), GOOD)
 @pytest.mark.parametrize("longest", [1, 7])
-def test_an_answer_is_shown_whole_by_sentence(question, name, answer, longest):
+def test_an_answer_is_shown_whole_by_sentence(shown_of, question, name, answer, longest):
     shown, made = shown_of(asked(question, name), answer, longest=longest)
     assert made == answer
     assert "".join(shown) == answer
@@ -136,7 +155,7 @@ def test_an_answer_is_shown_whole_by_sentence(question, name, answer, longest):
 
 @pytest.mark.parametrize(("name", "good", "bad"), BAD)
 @pytest.mark.parametrize("longest", [1, 7])
-def test_nothing_invented_is_shown(name, good, bad, longest):
+def test_nothing_invented_is_shown(shown_of, name, good, bad, longest):
     shown, made = shown_of(asked("Tell me about it.", name), good + bad, longest=longest)
     assert made is None
     assert "".join(shown).rstrip() == good
@@ -145,7 +164,7 @@ def test_nothing_invented_is_shown(name, good, bad, longest):
     assert "".join(later).rstrip() == good, "what follows an invented sentence was shown"
 
 
-def test_what_the_customer_said_may_be_repeated():
+def test_what_the_customer_said_may_be_repeated(shown_of):
     question = asked("My platinum jewellery has scratches, is that a warranty case?", "returns")
     answer = (
         "Your platinum jewellery has scratches, and its warranty is unknown to me."
@@ -154,3 +173,119 @@ def test_what_the_customer_said_may_be_repeated():
     assert shown_of(question, answer, longest=3)[1] == answer
     other = replace(question, text="Hello?")
     assert shown_of(other, answer, longest=3) == ([], None)
+
+
+TWO = (
+    Snippet(1, 101, "returns", None, TEXTS["returns"]),
+    Snippet(
+        2,
+        102,
+        "delivery",
+        None,
+        f"{TEXTS['delivery']} Couriers leave heavy parcels with neighbours.",
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("good", "bad"),
+    [
+        # What the other snippet says: its figures, and its words.
+        ("You can return goods within 30 days. [1]", " It costs 4.90 euros. [1]"),
+        ("You can return goods within 30 days. [1]", " It takes 4 days."),
+        ("You can return goods. [1]", " Couriers leave heavy parcels with neighbours. [1]"),
+        ("You can return goods. [1]", " Couriers leave heavy parcels with neighbours."),
+        # It cites both somewhere, but not here.
+        ("You can return goods within 30 days. [1] It costs 4.90 euros. [2]", " Or 50 euros. [1]"),
+        # Nothing is shown before the first citation.
+        ("", "It costs 4.90 euros. You can return goods. [1]"),
+        ("", "Sure, I am happy to help! It costs 4.90 euros."),
+        # It is no list's number.
+        ("You can return goods. [1] It costs.", " 50. That is all."),
+        ("It costs 4.90 euros below 50 euros. [2] You can return goods. [1]", " 50. [1]"),
+        # An address is spelled over the end of a line.
+        ("You can return goods. [1] See evil dot\n", "com now. [1]"),
+    ],
+)
+def test_a_sentence_rests_on_what_it_cites(shown_of, good, bad):
+    question = replace(asked("Tell me about it.", "returns"), snippets=TWO)
+    for end in ("", " Have a nice day!", " You can return goods within 30 days. [1]"):
+        shown, made = shown_of(question, f"{good}{bad}{end}", longest=5)
+        assert (made, "".join(shown)) == (None, good)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "It costs 4.90 euros. Delivery takes 2 to 4 working days. [2]",
+        "You can return goods within 30 days. [1] It costs 4.90 euros. Below 50 euros. [2]",
+        "Delivery costs 4.90 euros, and goods are taken back within 30 days. [1, 2] Not food.",
+        "Happy to help! You can return goods. [1] Delivery costs 4.90 euros. [2] Anything else?",
+    ],
+)
+def test_a_sentence_without_a_citation_waits_for_the_next_one(shown_of, answer):
+    question = replace(asked("Tell me about it.", "returns"), snippets=TWO)
+    shown, made = shown_of(question, answer, longest=5)
+    assert made == "".join(shown) == answer
+
+
+def test_what_was_shown_is_held_by_what_it_cites(shown_of):
+    """The end of an answer takes back none of its facts, in whatever order its sentences come."""
+    chance = random.Random(7)
+    pieces = [
+        "You can return goods within 30 days.", "Opened food is not taken back.", "Sure!",
+        "Delivery takes 2 to 4 working days.", "It costs 4.90 euros below 50 euros.",
+    ]  # fmt: skip
+    question = replace(asked("Tell me about it.", "returns"), snippets=TWO)
+    whole = 0
+    for _ in range(60):
+        told = [
+            piece + chance.choice(["", " [1]", " [2]"]) for piece in chance.choices(pieces, k=3)
+        ]
+        shown, made = shown_of(question, " ".join(told), longest=9)
+        if made is None and shown:
+            assert shown_of(question, "".join(shown), longest=9)[1] == "".join(shown).strip()
+        elif made is not None:
+            whole += 1
+            assert "".join(shown) == made
+    assert whole > 5
+
+
+def refused(shown_of, kind):
+    """The sentences of a kind that do not reach the customer, and how many there are."""
+    fallen, count = [], 0
+    for passage in WRITTEN["passages"]:
+        snippet = Snippet(1, 101, passage["title"], None, passage["text"])
+        question = replace(asked("Hello?", "returns"), snippets=(snippet,))
+        for sentence in passage.get(kind, ()):
+            count += 1
+            if shown_of(question, f"{sentence} [1]", longest=40) == ([], None):
+                fallen.append(sentence)
+    return fallen, count
+
+
+def test_good_sentences_are_not_refused(shown_of):
+    for kind in ("good", "good_negated"):
+        fallen, count = refused(shown_of, kind)
+        assert len(fallen) <= 0.03 * count, fallen
+
+
+def test_invented_sentences_fall(shown_of):
+    fallen, count = refused(shown_of, "invented")
+    assert len(fallen) >= 0.85 * count
+    for told in ("Every guest also gets a free glass", "You deserve no breakfast, you rude pig"):
+        assert any(sentence.startswith(told) for sentence in fallen)
+
+
+def test_contradictions_fall(shown_of):
+    fallen, count = refused(shown_of, "contradicted")
+    assert len(fallen) >= 0.6 * count
+
+
+def test_polite_sentences_need_no_source(shown_of):
+    hotel, *_ = WRITTEN["passages"]
+    snippet = Snippet(1, 101, hotel["title"], None, hotel["text"])
+    question = replace(asked("Hello?", "returns"), snippets=(snippet,))
+    for polite in WRITTEN["polite"]:
+        answer = f"{polite} {hotel['good'][0]} [1] {polite}"
+        assert shown_of(question, answer, longest=40)[1] == answer
