@@ -36,8 +36,8 @@ def demo(settings):
         stored.unlink()
 
 
-def seed(**options):
-    call_command("seed", stdout=io.StringIO(), **options)
+def seed():
+    call_command("seed", stdout=io.StringIO())
 
 
 def test_todays_rows_are_made_by_the_services(demo):
@@ -73,7 +73,7 @@ def test_the_shops_own_question_is_answered_rightly(demo):
     """The demo's page says: ask how long you have to return an order. Also at once: the start of
     the platform has trained the documents before any worker runs."""
     server = Client(headers={"API-KEY": (demo / "keys" / "demo_api_key").read_text()})
-    seed(train=True)
+    seed()
     assert not Document.objects.filter(status__in=["queued", "training"]).exists()
     Job.objects.filter(name="bots.train_document").update(state="cancelled")
     question = {"message": "How long do I have to return an order?"}
