@@ -143,23 +143,20 @@ class Month:
         `answered`: earlier questions of the chat that got an answer, the latest first; `has_gap`:
         another one got none.
         """
-        channel = message.conversation.channel
-        known = (message.text, message.language, channel, tuple(answered), has_gap)
+        may_go_on = question_analysis.may_follow_up(message.text)
+        topics = tuple(answered[:TOPICS]) if may_go_on else ()
+        known = (message.text, message.language, message.conversation.channel, topics, has_gap)
         if known not in self.decisions:
-            self.decisions[known] = self._decide(message, answered, has_gap=has_gap)
+            self.decisions[known] = self._decide(message, topics, has_gap=has_gap)
         return self.decisions[known]
 
-    def _decide(self, message: Message, answered: Sequence[str], *, has_gap: bool) -> Decision:
+    def _decide(self, message: Message, topics: tuple[str, ...], *, has_gap: bool) -> Decision:
         facts = gather.facts_for(message, [message], None)
         decision = decide.from_facts(facts)
         if not isinstance(decision, AskEngine):
             return decision
-        may_go_on = question_analysis.may_follow_up(decision.question)
-        request = replace(
-            gather.request_for(message, decision, before_seq=message.seq),
-            engine=EmbeddedEngine(),
-            topics=tuple(answered[:TOPICS]) if may_go_on else (),
-        )
+        request = gather.request_for(message, decision, before_seq=message.seq)
+        request = replace(request, engine=EmbeddedEngine(), topics=topics)
         outcome, gap = trial_answers.ask(self.bot, request, reference=""), Gap()
         if isinstance(outcome, Unanswered) and facts.wishes.asks_again and not has_gap:
             gap = Gap(True, suggested_headings.nearest(self.bot, request, outcome.trace))
