@@ -10,8 +10,8 @@ unexport PYTHONDONTWRITEBYTECODE
 
 py := .venv/bin/python
 pip_install := $(py) -m pip install --quiet --disable-pip-version-check --require-hashes
-throwaway := $(py) -m chatplatform.local.servers exec --
-attached := $(py) -m chatplatform.local.servers attach --
+throwaway := $(py) -m chatplatform.local.datastores exec --
+attached := $(py) -m chatplatform.local.datastores attach --
 # Extras stay in the lock: else an older pip takes the newest version of what is wanted with one.
 compile := uv pip compile --no-strip-extras --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
 new_enough := import sys; sys.exit(sys.version_info < (3, 11))
@@ -28,7 +28,7 @@ run: .venv/run.stamp ## the whole platform with its own PostgreSQL and Valkey; P
 test: .venv/dev.stamp ## everything that must hold: lint, types, contracts, tests
 	@$(MAKE) --jobs 2 --output-sync=target lint types contracts
 	@echo "== tests, in 3 processes (some wait) with a PostgreSQL cluster each"
-	@$(py) -m chatplatform.local.servers --clusters 3 exec -- $(py) -m pytest -n 3 $(PYTEST)
+	@$(py) -m chatplatform.local.datastores --clusters 3 exec -- $(py) -m pytest -n 3 $(PYTEST)
 
 .PHONY: coverage
 coverage: .venv/dev.stamp ## the tests again, slower, with a report of the lines that none runs
@@ -59,7 +59,7 @@ migrations: .venv/dev.stamp ## fails when a model has no migration
 openapi: .venv/run.stamp ## writes docs/openapi.json and docs/rights.md
 	$(py) manage.py openapi > docs/openapi.json.new
 	mv docs/openapi.json.new docs/openapi.json
-	$(py) manage.py rights > docs/rights.md.new
+	$(py) manage.py api_rights > docs/rights.md.new
 	mv docs/rights.md.new docs/rights.md
 
 .PHONY: words
@@ -107,7 +107,7 @@ rotate-keys: .venv/run.stamp ## encrypts stored secrets with the first of FIELD_
 
 .PHONY: env
 env: ## writes .env with new secrets, for a real site; an existing one stays
-	@python3 chatplatform/local/env_file.py
+	@python3 chatplatform/local/write_env_file.py
 
 .PHONY: clean
 clean: ## removes .venv and caches; the data in var/ stays

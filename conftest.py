@@ -4,7 +4,7 @@ from bots.testing import *  # noqa: F403
 from channels_app.testing import sim  # noqa: F401
 from chatplatform.testing import *  # noqa: F403
 from chatplatform.testing.browser import *  # noqa: F403
-from chatplatform.testing.schema import *  # noqa: F403
-from chatplatform.testing.scraping import counts  # noqa: F401
+from chatplatform.testing.metrics_scraping import counts  # noqa: F401
+from chatplatform.testing.migrated_database import *  # noqa: F403
 from identity.testing import *  # noqa: F403
 from webhooks.testing import *  # noqa: F403

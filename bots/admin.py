@@ -21,9 +21,17 @@ from bots.pages import language_models
 from bots.services import bots, documents, prompt_versions, web_urls
 from bots.shapes.bot import BotDto
 from bots.shapes.web_url import PageCounts
-from chatplatform.admin import ReadOnlyInline, TenantAdmin, asks_first, button, each, in_use, viewer
+from chatplatform.admin_base import (
+    ReadOnlyInline,
+    TenantAdmin,
+    asks_first,
+    button,
+    each,
+    in_use,
+    viewer,
+)
 from chatplatform.templatetags.site_words import say
-from chatplatform.web.outgoing_calls import calls_out
+from chatplatform.web.outgoing_call_limits import calls_out
 from identity.models import ApiKey, KeyScope
 
 # Registers its page.

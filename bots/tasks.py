@@ -2,7 +2,7 @@
 
 from bots.services import (
     crawls,
-    encoding,
+    document_embedding,
     function_calls,
     golden_runs,
     large_bots,
@@ -36,7 +36,7 @@ def train_document(*, document_id: int) -> None:
 )
 def encode_document(*, document_id: int, end: int) -> None:
     """Encode a part of a long document, from its beginning (0) or its end (1)."""
-    encoding.encode(document_id, end=end)
+    document_embedding.encode(document_id, end=end)
 
 
 @job("bots.fill_large", queue=Queue.TRAIN, max_attempts=3)

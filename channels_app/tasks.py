@@ -1,7 +1,7 @@
 """Jobs of the channels."""
 
 from channels_app.providers.types import Signal
-from channels_app.services import callbacks, consents, sending, signals, token_refresh
+from channels_app.services import callbacks, consents, sending, token_refresh, typing_and_receipts
 from chatplatform.jobs import Queue, job, periodic
 
 
@@ -19,13 +19,13 @@ def deliver_message(*, message_id: str) -> None:
 @job("channels_app.send_survey", queue=Queue.CHANNEL, max_attempts=5)
 def send_survey(*, conversation_id: str) -> None:
     """The survey after the end of a chat."""
-    signals.send_survey(conversation_id)
+    typing_and_receipts.send_survey(conversation_id)
 
 
 @job("channels_app.send_signal", queue=Queue.CHANNEL, max_attempts=1)
 def send_signal(*, conversation_id: str, signal: Signal) -> None:
     """A tick or a typing hand, which would be late a second time."""
-    signals.send_signal(conversation_id, signal)
+    typing_and_receipts.send_signal(conversation_id, signal)
 
 
 @job("channels_app.process_callback", queue=Queue.CHANNEL, max_attempts=10)

@@ -386,7 +386,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_SOFT_TIME_LIMIT = 600  # seconds, prefork only; each job's lease is renewed meanwhile
 CELERY_TASK_TIME_LIMIT = 630
 # Loops that a worker of a queue runs next to its jobs: they return when their event is set.
-WORKER_LOOPS = {"webhook": "webhooks.services.dispatcher.run"}
+WORKER_LOOPS = {"webhook": "webhooks.services.delivery_dispatcher.run"}
 HEARTBEAT_FILE = env.str("HEARTBEAT_FILE", default="")  # touched while a process works
 # Periodic work, in seconds; each task may run twice without harm.
 _PERIODIC = {

@@ -20,10 +20,10 @@ from bots.models import Bot, FunctionCall
 from bots.services import bots, written_sources
 from bots.shapes.written import MAX_QUESTION, QuestionAnswerDto
 from chatplatform import media, navigation
-from chatplatform.admin import ReadOnlyInline, TenantAdmin, asks_first, button, each, viewer
+from chatplatform.admin_base import ReadOnlyInline, TenantAdmin, asks_first, button, each, viewer
 from chatplatform.api.errors import ApiError
 from chatplatform.templatetags.site_words import say
-from chatplatform.web.outgoing_calls import calls_out
+from chatplatform.web.outgoing_call_limits import calls_out
 from chats.forms import AnswerForm, AskForm
 from chats.models import (
     NO_ANSWER,
@@ -39,7 +39,7 @@ from chats.models import (
 from chats.pages import golden, questions, replays
 from chats.services.desk import inbox, unanswered_questions
 from chats.services.exchange import bot_previews, customer_export, erasing
-from chats.services.insight import question_answers
+from chats.services.insight import answers_to_unanswered
 from chats.services.reply import reply_dry_run
 from chats.shapes import message as message_shapes
 from chats.shapes.bot_preview import GenerateChatRequest
@@ -226,7 +226,7 @@ class ConversationAdmin(TenantAdmin):
         def act(data: dict[str, Any]) -> HttpResponse:
             body = QuestionAnswerDto(**data)
             document = written_sources.create(bot, body=body, by=viewer(request))
-            question_answers.note_answer(asked, document)
+            answers_to_unanswered.note_answer(asked, document)
             messages.success(request, f"{bot} learns it now. In a moment, ask again:")
             if viewer(request).client_id != bot.client_id:
                 return redirect("admin:chats_unanswered")

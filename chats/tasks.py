@@ -7,9 +7,9 @@ from chats.services.core import staff_notifications, tags
 from chats.services.desk import assignment, routing, timers
 from chats.services.exchange import customer_transcripts, erasing, retention
 from chats.services.insight import (
+    answers_to_unanswered,
     chat_analysis,
     language_tasks,
-    question_answers,
     question_groups,
     summary_runs,
 )
@@ -117,18 +117,18 @@ def group_questions(*, bot_id: int) -> None:
 @job("chats.ask_learned", queue=Queue.INSIGHT, max_attempts=5)
 def ask_learned(*, document_id: int) -> None:
     """Ask the questions again for which this answer was written."""
-    question_answers.request_learned(document_id)
+    answers_to_unanswered.request_learned(document_id)
 
 
 @job(
     "chats.ask_question_again",
     queue=Queue.INSIGHT,
     max_attempts=3,
-    on_dead=lambda group_id: question_answers.fail(group_id),
+    on_dead=lambda group_id: answers_to_unanswered.fail(group_id),
 )
 def ask_question_again(*, group_id: int) -> None:
     """Ask a question that had no answer, and store what the bot says."""
-    question_answers.ask_again(group_id)
+    answers_to_unanswered.ask_again(group_id)
 
 
 @job(

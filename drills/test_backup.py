@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from chatplatform.local.data_dir import make_data_dir, read_urls
-from chatplatform.local.embedded_server import wheel_folder
+from chatplatform.local.datastore_base import wheel_folder
 from chatplatform.local.postgres import DATABASE, Postgres
 from drills.platform import OWNER, ROOT, Platform
 

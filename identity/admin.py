@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from unfold.decorators import display
 
-from chatplatform.admin import (
+from chatplatform.admin_base import (
     ADMINS,
     PLATFORM,
     TenantAdmin,

@@ -15,9 +15,9 @@ from identity.audit_models import AuditEvent as AuditEvent
 from identity.audit_models import AuditLink as AuditLink
 from identity.client_models import Client as Client
 from identity.client_models import TenantModel as TenantModel
-from identity.sign_in_models import ProviderAccount as ProviderAccount
-from identity.sign_in_models import Registration as Registration
-from identity.sign_in_models import SignInProvider as SignInProvider
+from identity.registration_and_provider_models import ProviderAccount as ProviderAccount
+from identity.registration_and_provider_models import Registration as Registration
+from identity.registration_and_provider_models import SignInProvider as SignInProvider
 
 
 class AssignStrategy(models.TextChoices):

@@ -5,7 +5,7 @@ from typing import ClassVar
 from django.contrib import admin
 from unfold.decorators import display
 
-from chatplatform.admin import TenantAdmin
+from chatplatform.admin_base import TenantAdmin
 from reports.models import Export, ExportStatus
 
 COLORS: dict[str, str] = {

@@ -14,12 +14,12 @@ from django.utils import timezone
 from django.utils.html import format_html
 from unfold.decorators import display
 
-from chatplatform.admin import ADMINS, ReadOnlyInline, TenantAdmin, asks_first, button, viewer
+from chatplatform.admin_base import ADMINS, ReadOnlyInline, TenantAdmin, asks_first, button, viewer
 from chatplatform.api.errors import ApiError
 from chatplatform.forms import ServiceForm
 from chatplatform.row_history import MOST_SHOWN, Entry, client_id_of
 from chatplatform.templatetags.site_words import say
-from chatplatform.web.outgoing_calls import calls_out
+from chatplatform.web.outgoing_call_limits import calls_out
 from identity.models import User
 from webhooks import forms
 from webhooks.delivery import Fault
@@ -31,7 +31,7 @@ from webhooks.models import (
     Event,
     WebhookConfig,
 )
-from webhooks.services import configs, deliveries, row_events
+from webhooks.services import configs, deliveries, events_of_row
 from webhooks.shapes.webhook import ReplayRequest, WebhookConfigRequest
 
 COLORS: dict[str, str] = {
@@ -109,7 +109,7 @@ class EventAdmin(TenantAdmin):
     def about(self, subject: str, row: Any) -> list[Entry]:
         """For the page of a row: the events about it, without the messages of a chat."""
         client_id, (noun, _, row_id) = client_id_of(row), subject.partition(":")
-        found = row_events.about(client_id, noun, row_id)[:MOST_SHOWN] if client_id else ()
+        found = events_of_row.about(client_id, noun, row_id)[:MOST_SHOWN] if client_id else ()
         return [Entry(one.created_at, say(one.type), **_told(one)) for one in found]
 
     def link_to(self, subject: str, row: Any) -> tuple[str, str] | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from bots.engine.types import NotGrounded, Snippet, Usage
-from bots.knowledge import language, number_words, word_lists
+from bots.knowledge import dictionaries, language, number_words
 from bots.knowledge.words import fold
 
 _CITATION = re.compile(r"\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]")
@@ -127,7 +127,7 @@ class Evidence:
         spoken = language.recognise(sentence)
         if spoken is None or spoken not in self._languages:
             return False
-        told = {_stem(word) for word in words if word_lists.is_telling(word, spoken)} - _POLITE
+        told = {_stem(word) for word in words if dictionaries.is_telling(word, spoken)} - _POLITE
         return len(told) >= _MIN_TELLING and told.isdisjoint(self._stems)
 
 

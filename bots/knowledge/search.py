@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bots.knowledge import chunking, embedding, quantities, word_lists
+from bots.knowledge import chunking, dictionaries, embedding, quantities
 from bots.knowledge.embedding import Vectors
 from bots.knowledge.spelling import Speller
 from bots.knowledge.word_index import WordIndex
@@ -256,7 +256,7 @@ class Index:
 
         def is_known(word: str) -> bool:
             forms = (part for code in ("", "en") for part in tokens(word, language=code))
-            return any(form in field for form in forms) or word_lists.is_word(word, language)
+            return any(form in field for form in forms) or dictionaries.is_word(word, language)
 
         def fits(word: str, text: str) -> int:
             both = (set(tokens(word, language=c) + tokens(text, language=c)) for c in ("", "en"))

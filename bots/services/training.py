@@ -1,7 +1,7 @@
 """Training: a document is read, cut into passages and stored; then its passages are encoded.
 
-The bot answers from a document as soon as its passages are stored, by their words; `encoding` adds
-their vectors.
+The bot answers from a document as soon as its passages are stored, by their words;
+`document_embedding` adds their vectors.
 """
 
 import logging
@@ -16,7 +16,7 @@ from bots.knowledge import chunking, embedding, extract
 from bots.knowledge.chunking import Piece
 from bots.knowledge.extract.document import ExtractedText, ExtractError
 from bots.models import Bot, Chunk, Document, DocumentSource, DocumentStage, DocumentStatus
-from bots.services import encoding, golden_holds
+from bots.services import document_embedding, golden_holds
 from chatplatform import jobs, media
 from chatplatform.media_stores import FilesUnavailable
 
@@ -56,8 +56,8 @@ def train(document_id: int) -> None:
         except Gone:
             log.info("document %s went away while it was read", document_id)
             return
-    if Chunk.objects.filter(document_id=document_id).count() <= encoding.SHORT_PASSAGES:
-        encoding.encode_all(document_id)
+    if Chunk.objects.filter(document_id=document_id).count() <= document_embedding.SHORT_PASSAGES:
+        document_embedding.encode_all(document_id)
 
 
 def _begin(document_id: int) -> Document | None:
@@ -82,7 +82,7 @@ def fail(document_id: int, *, code: str, message: str) -> None:
             status=DocumentStatus.FAILED, error_code=code[:60], error_message=message[:500]
         )
         if failed:
-            encoding.announce_end("document.failed", document_id)
+            document_embedding.announce_end("document.failed", document_id)
 
 
 def fail_interrupted(*, document_id: int, cause: FilesUnavailable | None = None) -> None:
@@ -95,7 +95,7 @@ def fail_interrupted(*, document_id: int, cause: FilesUnavailable | None = None)
         status=DocumentStatus.FAILED, error_code=code, error_message=message
     )
     if failed:
-        encoding.announce_end("document.failed", document_id)
+        document_embedding.announce_end("document.failed", document_id)
 
 
 def _in_training(document_id: int) -> QuerySet[Document]:
@@ -139,7 +139,7 @@ def _store(document: Document, cut: CutDocument) -> None:
             .filter(stage=DocumentStage.READING)
             .update(
                 # After a retry the shown progress stays until the new run has passed it.
-                progress=Greatest(F("progress"), encoding.READ_PERCENT),
+                progress=Greatest(F("progress"), document_embedding.READ_PERCENT),
                 title=cut.text.title[:300],
                 language=cut.text.language,
                 chunk_count=len(cut.pieces),
@@ -152,7 +152,7 @@ def _store(document: Document, cut: CutDocument) -> None:
         chunks = list(_chunks(document, cut, _known(document, cut.pieces)))
         Chunk.objects.filter(document=document).delete()
         Chunk.objects.bulk_create(chunks, batch_size=200)
-        encoding.advance(Document.objects.get(pk=document.pk))
+        document_embedding.advance(Document.objects.get(pk=document.pk))
 
 
 def _known(document: Document, pieces: Sequence[Piece]) -> dict[str, Chunk]:

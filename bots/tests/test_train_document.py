@@ -197,7 +197,8 @@ def test_progress_never_goes_back(ann, bot):
     Document.objects.update(status="training", progress=60)
     seen = []
     with run_before(
-        "bots.services.encoding._encode", lambda: seen.append(Document.objects.get().progress)
+        "bots.services.document_embedding._encode",
+        lambda: seen.append(Document.objects.get().progress),
     ):
         training.train(document.pk)
     assert seen[0] >= 60, "a new run does not start at 0"

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from bots.knowledge import embedding
 from bots.models import Bot, Chunk, Document
-from bots.services import documents, encoding, retrieval
+from bots.services import document_embedding, documents, retrieval
 from bots.testing import make_bot
 from chatplatform import jobs
 from chatplatform.jobs import leases, relay
@@ -34,8 +34,8 @@ def _long(tmp_path, settings, monkeypatch):
     """Own files; and four passages are a long document already, stored one by one."""
     settings.MEDIA_ROOT = tmp_path
     retrieval.clear_cache()
-    monkeypatch.setattr(encoding, "SHORT_PASSAGES", 2)
-    monkeypatch.setattr(encoding, "SLICE_PASSAGES", 1)
+    monkeypatch.setattr(document_embedding, "SHORT_PASSAGES", 2)
+    monkeypatch.setattr(document_embedding, "SLICE_PASSAGES", 1)
 
 
 def send(person, bot, data=TEXT, name="shop.txt"):
@@ -61,7 +61,8 @@ def find(bot, question):
 def encoded_texts():
     """Counts what is encoded meanwhile."""
     return mock.patch(
-        "bots.services.encoding.embedding.embed_passages", side_effect=embedding.embed_passages
+        "bots.services.document_embedding.embedding.embed_passages",
+        side_effect=embedding.embed_passages,
     )
 
 
@@ -93,8 +94,8 @@ def test_it_is_trained_when_all_stages_are_done(ann, bot):
         seen.append((row["stage"], row["progress"]))
         return store(*args, **kwargs)
 
-    store = encoding._store
-    with mock.patch("bots.services.encoding._store", note):
+    store = document_embedding._store
+    with mock.patch("bots.services.document_embedding._store", note):
         run_jobs()
     assert list(dict.fromkeys(stage for stage, _ in seen)) == ["passages", "sentences"]
     assert [percent for _, percent in seen] == sorted(percent for _, percent in seen)
@@ -108,14 +109,14 @@ def test_it_is_trained_when_all_stages_are_done(ann, bot):
 @pytest.mark.parametrize("stage", ["passages", "sentences"])
 def test_a_worker_killed_while_it_encodes_loses_a_slice_at_most(ann, bot, stage):
     document = send(ann, bot)
-    real = encoding._store
+    real = document_embedding._store
 
     def killed(row, at, vectors):
         if at == stage and counts(row.pk)[stage == "sentences"] == 2:
             raise SystemExit
         return real(row, at, vectors)
 
-    with mock.patch("bots.services.encoding._store", killed), pytest.raises(SystemExit):
+    with mock.patch("bots.services.document_embedding._store", killed), pytest.raises(SystemExit):
         run_jobs()
     assert shown(ann, bot, document)["is_answering"]
     Job.objects.filter(state="running").update(lease_until=datetime.now(UTC) - timedelta(seconds=1))
@@ -135,7 +136,7 @@ def test_a_document_whose_encoding_kills_every_worker_is_shown_as_failed(ann, bo
     Job.objects.filter(name="bots.encode_document", args__end=1).delete()
     for _ in range(3):
         with (
-            mock.patch("bots.services.encoding._store", side_effect=SystemExit),
+            mock.patch("bots.services.document_embedding._store", side_effect=SystemExit),
             pytest.raises(SystemExit),
         ):
             run_jobs()
@@ -184,7 +185,7 @@ def test_passages_replaced_while_they_are_encoded_keep_no_old_vectors(ann, bot):
         Chunk.objects.filter(document_id=document).delete()
         Document.objects.update(status="queued", stage="waiting")
 
-    with run_before("bots.services.encoding._store", replaced):
+    with run_before("bots.services.document_embedding._store", replaced):
         run_jobs(1)
     assert not Chunk.objects.exists()
     assert Document.objects.get().stage == "waiting"
@@ -194,7 +195,7 @@ def test_passages_replaced_while_they_are_encoded_keep_no_old_vectors(ann, bot):
 def test_a_worker_without_an_encoder_leaves_the_words(ann, bot):
     document = send(ann, bot)
     run_jobs(1)
-    with mock.patch("bots.services.encoding.embedding.available", return_value=False):
+    with mock.patch("bots.services.document_embedding.embedding.available", return_value=False):
         run_jobs()
     row = shown(ann, bot, document)
     assert (row["status"], row["stage"]) == ("trained", "complete")

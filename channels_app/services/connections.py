@@ -22,7 +22,7 @@ from chatplatform import locks
 from chatplatform.api.errors import ApiError, Forbidden, NotFound
 from chatplatform.customer_channels import MessagingChannel
 from chats.models import Conversation
-from chats.services.core import channel_messages
+from chats.services.core import channel_inbound
 from identity.models import ChannelToken, Client, Role, User
 from identity.services import audit, clients, mails
 from webhooks.services import announce
@@ -459,7 +459,7 @@ def _set_reachable(row: ChannelConnection) -> None:
         channel=row.channel,
         channel_chat__identity__account_id=row.account_id,
     )
-    channel_messages.set_reachable(chats, is_reachable=row.status in SENDING)
+    channel_inbound.set_reachable(chats, is_reachable=row.status in SENDING)
 
 
 def _shares_subscription(row: ChannelConnection) -> bool:

@@ -39,7 +39,7 @@ from channels_app.services import (
 from chatplatform import jobs
 from chats.models import Conversation, Message, Thumb
 from chats.services.core import (
-    channel_messages,
+    channel_inbound,
     conversations,
     customers,
     feedback,
@@ -102,7 +102,7 @@ def _apply(connection: ChannelConnection, item: events.Item, counted: InboundIte
             _store_rating(connection, item)
         case events.Referred():
             if chat := _newest_chat(connection, identities.find(connection, item)):
-                channel_messages.note_referral(chat, item.referral)
+                channel_inbound.note_referral(chat, item.referral)
         case events.NumberChanged():
             identities.change_number(connection, item)
         case events.AccountTrouble():
@@ -128,11 +128,11 @@ def _receive(
     identities.keep_ids(identity, item)
     chat = _newest_chat(connection, identity)
     text, metadata = _as_chosen(chat, item)
-    message = channel_messages.receive(
+    message = channel_inbound.receive(
         connection.bot,
         connection.channel,  # type: ignore[arg-type] # one of the channels, as the column says
         identity.customer,
-        channel_messages.ChannelMessage(
+        channel_inbound.ChannelMessage(
             text=text,
             provider_message_id=item.message_id,
             pieces=[*_place(item.place), *files.refused],
@@ -150,9 +150,9 @@ def _receive(
     is_reachable = connection.status in SENDING
     if chat.is_reachable != is_reachable:
         rows = Conversation.objects.filter(pk=chat.pk)
-        channel_messages.set_reachable(rows, is_reachable=is_reachable)
+        channel_inbound.set_reachable(rows, is_reachable=is_reachable)
     if referral := item.metadata.get("referral"):
-        channel_messages.note_referral(chat, referral)
+        channel_inbound.note_referral(chat, referral)
     if chat.is_bots_turn:
         outbox.enqueue_seen(chat)
         outbox.enqueue_typing(chat, is_typing=True)
@@ -252,11 +252,11 @@ def _change(
         return False
     match item:
         case events.Edited():
-            channel_messages.edit(message, item.text[:8000], at=_past(item.at))
+            channel_inbound.edit(message, item.text[:8000], at=_past(item.at))
         case events.Unsent():
-            channel_messages.unsend(message, at=_past(item.at))
+            channel_inbound.unsend(message, at=_past(item.at))
         case events.Reacted():
-            channel_messages.react(message, reaction=item.reaction, at=_past(item.at))
+            channel_inbound.react(message, reaction=item.reaction, at=_past(item.at))
     return True
 
 
@@ -293,9 +293,9 @@ def _store_echo(
     chat = _newest_chat(connection, identities.find(connection, item))
     if item.is_foreign is False or chat is None:
         return  # a survey of ours, or to somebody who never wrote to this bot
-    channel_messages.store_answer_elsewhere(
+    channel_inbound.store_answer_elsewhere(
         chat,
-        channel_messages.ChannelMessage(
+        channel_inbound.ChannelMessage(
             text=item.text,
             provider_message_id=item.message_id,
             pieces=files.refused,
@@ -359,7 +359,7 @@ def _fail(connection: ChannelConnection, send: OutboundSend, item: events.Failur
     OutboundSend.objects.filter(pk=send.pk).update(state=SendState.FAILED, error=item.error[:500])
     message_status.record_failed(send.message, error=item.error)
     if item.kind == Kind.WINDOW:
-        channel_messages.close_reply_window(chat)
+        channel_inbound.close_reply_window(chat)
     elif item.kind:
         consequences.apply(connection, ProviderError(item.kind, item.error))
 

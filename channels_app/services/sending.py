@@ -37,7 +37,7 @@ from channels_app.providers.types import (
 from channels_app.services import connections, consequences
 from chatplatform import jobs
 from chats.models import Attachment, Message, MessageStatus, SenderType
-from chats.services.core import channel_messages, message_status, translations
+from chats.services.core import channel_inbound, message_status, translations
 
 log = logging.getLogger(__name__)
 _FILES = {"image", "audio", "video", "file"}
@@ -231,7 +231,7 @@ def _refused(message: Message, send: OutboundSend, error: ProviderError) -> bool
         raise jobs.TryLater(reason, wait=error.wait or _growing_wait())
     _move(send, SendState.SENDING, state=SendState.FAILED, error=reason)
     if error.kind == Kind.WINDOW:
-        channel_messages.close_reply_window(message.conversation)
+        channel_inbound.close_reply_window(message.conversation)
     message_status.record_failed(message, error=reason)
     return False
 

@@ -5,7 +5,7 @@ from typing import Any
 from bots.models import Bot
 from channels_app.models import SENDING, ChannelConnection
 from channels_app.providers.chatapp import templates
-from channels_app.services import channel_messages, connections, consequences, sending
+from channels_app.services import agent_messaging, connections, consequences, sending
 from channels_app.shapes import connection as connection_shapes
 from chatplatform.api.errors import ApiError, Invalid, NotFound
 from chats.models import Conversation, Message
@@ -64,7 +64,7 @@ def send(
 
 def _chat(bot: Bot, body: connection_shapes.ChatappTemplateRequest) -> Conversation:
     if body.recipient_id:
-        return channel_messages.newest_chat(bot, "chatapp", body.recipient_id)
+        return agent_messaging.newest_chat(bot, "chatapp", body.recipient_id)
     rows = Conversation.objects.for_client(bot.client)
     wanted = body.conversation_id
     chat = rows.filter(bot=bot, pk=wanted).first() if wanted else None

@@ -3,11 +3,11 @@
 import re
 from typing import Any
 
-from channels_app.simulator import nodes, oauth
-from channels_app.simulator.call_target import bearer
+from channels_app.simulator import graph_reads, oauth
+from channels_app.simulator.call_subject import bearer
 from channels_app.simulator.demo import BUSINESS_ID
+from channels_app.simulator.graph_reads import need
 from channels_app.simulator.http import Request, Response, graph_error, html, ok
-from channels_app.simulator.nodes import need
 from channels_app.simulator.state import Simulator
 from channels_app.simulator.world import DAY, Account, Json, Token
 
@@ -27,7 +27,7 @@ def business_accounts(sim: Simulator, request: Request, token: Token, edge: str)
     if edge.startswith("client_") or BUSINESS_ID not in request.path:
         return ok({"data": []})
     rows = [each for each in sim.world.of_kind("waba") if each.id in token.targets]
-    return nodes.listed(sim, request, rows, node)
+    return graph_reads.listed(sim, request, rows, node)
 
 
 def node(account: Account) -> Json:
@@ -49,9 +49,9 @@ def node(account: Account) -> Json:
 
 def numbers(sim: Simulator, request: Request, token: Token, waba: Account) -> Response:
     need(token, "whatsapp_business_management")
-    fields = nodes.wanted(request, "id,display_phone_number,verified_name,quality_rating")
+    fields = graph_reads.wanted(request, "id,display_phone_number,verified_name,quality_rating")
     rows = sim.world.of_kind("number", waba.id)
-    return nodes.listed(sim, request, rows, lambda each: nodes.pick(node(each), fields))
+    return graph_reads.listed(sim, request, rows, lambda each: graph_reads.pick(node(each), fields))
 
 
 def register(sim: Simulator, request: Request, token: Token, number: Account) -> Response:
@@ -82,8 +82,8 @@ def templates(sim: Simulator, request: Request, token: Token, waba: Account) -> 
     rows = sim.world.templates_of(waba.id)
     if name := request.text("name"):
         rows = [row for row in rows if row["name"] == name]
-    fields = nodes.wanted(request, "id,name,language,status,category,components")
-    return nodes.listed(sim, request, rows, lambda row: nodes.pick(row, fields))
+    fields = graph_reads.wanted(request, "id,name,language,status,category,components")
+    return graph_reads.listed(sim, request, rows, lambda row: graph_reads.pick(row, fields))
 
 
 def create_template(sim: Simulator, request: Request, token: Token, waba: Account) -> Response:
@@ -147,7 +147,7 @@ def media(sim: Simulator, request: Request, token: Token, media_id: str) -> Resp
         del sim.world.files[media_id]
         return ok({"success": True})
     if request.method != "GET" or stored.expires_at < sim.world.now:
-        raise nodes.unknown(media_id)
+        raise graph_reads.unknown(media_id)
     stored.url_expires_at = sim.world.now + URL_SECS
     base = f"{sim.origin}{sim.settings.bases.lookaside}"
     url = f"{base}/whatsapp_business/attachments/?mid={media_id}&ext={int(stored.url_expires_at)}"

@@ -10,11 +10,11 @@ from channels_app.simulator import (
     customers,
     demo,
     faults,
+    html_pages,
     oauth,
-    pages,
     subscriptions,
 )
-from channels_app.simulator.call_target import segments
+from channels_app.simulator.call_subject import segments
 from channels_app.simulator.faults import BadFault
 from channels_app.simulator.http import Request, Response, html, ok
 from channels_app.simulator.messenger_inbound import BadAction
@@ -40,11 +40,11 @@ class BadControl(ValueError):
 def handle(sim: Simulator, request: Request) -> Response:
     parts = segments(request.path)
     if not parts and request.method == "GET":
-        return html(pages.customers())
+        return html(html_pages.customers())
     if parts[:1] == ["back"] and parts[1:] and parts[1] in customers.KINDS:
         with sim.world.lock:
             return html(
-                pages.came_back(
+                html_pages.came_back(
                     parts[1], connect_instructions.came_back(sim, parts[1], request.query)
                 )
             )

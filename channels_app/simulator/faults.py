@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
-from channels_app.simulator.call_target import Subject
+from channels_app.simulator.call_subject import Subject
 from channels_app.simulator.http import (
     Response,
     graph_error,

@@ -8,16 +8,16 @@ from channels_app.simulator import (
     chatapp,
     chatapp_send,
     demo,
+    graph_reads,
     messenger,
-    nodes,
     oauth,
     subscriptions,
     threads,
 )
-from channels_app.simulator.call_target import VERSION, bearer, segments, without_version
+from channels_app.simulator.call_subject import VERSION, bearer, segments, without_version
 from channels_app.simulator.demo import PERSON_ID
+from channels_app.simulator.graph_reads import need
 from channels_app.simulator.http import Request, Response, graph_error, html, ok
-from channels_app.simulator.nodes import need
 from channels_app.simulator.state import Simulator
 from channels_app.simulator.world import Account, Json, Token
 
@@ -112,7 +112,7 @@ def _other(sim: Simulator, request: Request, token: Token, path: tuple[str, str]
         return chatapp.media(sim, request, token, node)
     if request.method == "GET" and (answer := threads.read(sim, request, token, node, edge)):
         return answer
-    raise nodes.unknown(node)
+    raise graph_reads.unknown(node)
 
 
 def _check_access(token: Token, account: Account) -> None:
@@ -120,22 +120,24 @@ def _check_access(token: Token, account: Account) -> None:
     reached = {token.subject, *token.targets}
     if account.id in reached or account.parent in reached:
         return
-    raise nodes.unknown(account.id)
+    raise graph_reads.unknown(account.id)
 
 
 def _person(sim: Simulator, request: Request, token: Token, edge: str) -> Response:
     if not edge:
         return ok(
-            nodes.pick({"id": PERSON_ID, "name": "Pat Owner"}, nodes.wanted(request, "id,name"))
+            graph_reads.pick(
+                {"id": PERSON_ID, "name": "Pat Owner"}, graph_reads.wanted(request, "id,name")
+            )
         )
     if edge == "accounts":
         need(token, "pages_show_list")
         if not token.kind.startswith("user"):
             raise graph_error(100, "Tried accessing nonexisting field (accounts)")
         pages = [each for each in sim.world.of_kind("page") if each.id in token.targets]
-        fields = nodes.wanted(request, "id,name,access_token,category,tasks")
-        return nodes.listed(
-            sim, request, pages, lambda each: nodes.pick(_page(sim, token, each), fields)
+        fields = graph_reads.wanted(request, "id,name,access_token,category,tasks")
+        return graph_reads.listed(
+            sim, request, pages, lambda each: graph_reads.pick(_page(sim, token, each), fields)
         )
     if edge.endswith("_whatsapp_business_accounts"):
         return chatapp.business_accounts(sim, request, token, edge)
@@ -149,7 +151,7 @@ def _account(sim: Simulator, request: Request, token: Token, account: Account) -
         values, default = _photo(account), "id,username"
     else:
         values, default = chatapp.node(account), "id,name,display_phone_number,verified_name"
-    return ok(nodes.pick(values, nodes.wanted(request, default)))
+    return ok(graph_reads.pick(values, graph_reads.wanted(request, default)))
 
 
 def _page(sim: Simulator, token: Token, page: Account) -> Json:

@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from channels_app.simulator import surveys
-from channels_app.simulator.call_target import photo_side
+from channels_app.simulator.call_subject import photo_side
 from channels_app.simulator.http import Fetched, Request, Response, graph_error, ok
 from channels_app.simulator.state import Simulator
 from channels_app.simulator.world import DAY, Account, Json, Message, Thread, Token

@@ -4,8 +4,8 @@ import base64
 import hashlib
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from channels_app.simulator import connect_instructions, http, pages
-from channels_app.simulator.call_target import bearer, segments, without_version
+from channels_app.simulator import connect_instructions, html_pages, http
+from channels_app.simulator.call_subject import bearer, segments, without_version
 from channels_app.simulator.demo import BUSINESS_ID, PERSON_ID
 from channels_app.simulator.http import Request, Response, graph_error, ok
 from channels_app.simulator.state import Simulator
@@ -60,10 +60,10 @@ def _consent(sim: Simulator, base: str, request: Request) -> Response:
     redirect_uri = str(asked.get("redirect_uri", ""))
     problem = _problem(base, app, asked, redirect_uri)
     if app is None or problem:
-        return http.html(pages.problem(problem), 400)
+        return http.html(html_pages.problem(problem), 400)
     if request.method == "GET":
         accounts = sim.world.of_kind(TARGETS[app.key])
-        return http.html(pages.consent(app, asked, accounts, _scopes(app, asked)))
+        return http.html(html_pages.consent(app, asked, accounts, _scopes(app, asked)))
     if request.params.get("decision") != "allow":
         return _refusal(base, redirect_uri, asked)
     return _allowed(sim, app, redirect_uri, asked, request)
@@ -107,7 +107,7 @@ def _refusal(base: str, redirect_uri: str, asked: dict[str, str]) -> Response:
             "error_description": "Permissions error",
         }
     if not redirect_uri:
-        return http.html(pages.came_back("chatapp", connect_instructions.REFUSED))
+        return http.html(html_pages.came_back("chatapp", connect_instructions.REFUSED))
     return http.redirect(_with(redirect_uri, values, asked))
 
 
@@ -117,7 +117,7 @@ def _allowed(
     offered = sim.world.of_kind(TARGETS[app.key])
     chosen = [each for each in offered if f"target_{each.id}" in request.form]
     if not chosen:
-        return http.html(pages.problem("Go back and choose at least one account."), 400)
+        return http.html(html_pages.problem("Go back and choose at least one account."), 400)
     scopes = {name for name in _scopes(app, asked) if f"scope_{name}" in request.form}
     code = _new_code(sim, app, redirect_uri, scopes, chosen)
     code.challenge = str(asked.get("code_challenge", ""))
@@ -129,7 +129,7 @@ def _allowed(
             "business_id": BUSINESS_ID,
         }
         command = connect_instructions.after_signup(sim, number, code.value)
-        return http.html(pages.signed_up(code.value, finished, command))
+        return http.html(html_pages.signed_up(code.value, finished, command))
     values = {"code": code.value}
     if app.key == "localapp":
         values = {"oa_id": chosen[0].id, **values}

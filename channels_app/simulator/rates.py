@@ -3,7 +3,7 @@
 import json
 import math
 
-from channels_app.simulator.call_target import Subject, subject_of
+from channels_app.simulator.call_subject import Subject, subject_of
 from channels_app.simulator.http import Request, graph_error, localapp_error
 from channels_app.simulator.state import Simulator
 from channels_app.simulator.world import HOUR

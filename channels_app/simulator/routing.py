@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 
 from channels_app.simulator import calls, control, faults, graph, localapp, media, oauth, rates
-from channels_app.simulator.call_target import Subject, subject_of
+from channels_app.simulator.call_subject import Subject, subject_of
 from channels_app.simulator.calls import Call
 from channels_app.simulator.http import ProviderError, Request, Response
 from channels_app.simulator.state import Simulator

@@ -5,10 +5,10 @@ from http.client import HTTPException
 from urllib.parse import urlencode
 
 from channels_app.simulator import oauth
-from channels_app.simulator.call_target import bearer
+from channels_app.simulator.call_subject import bearer
 from channels_app.simulator.deliveries import PATIENCE
+from channels_app.simulator.graph_reads import need
 from channels_app.simulator.http import Request, Response, graph_error, ok
-from channels_app.simulator.nodes import need
 from channels_app.simulator.state import Simulator
 from channels_app.simulator.world import Account, App, Hook, Json, Subscription, Token
 

@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime
 
-from channels_app.simulator import nodes
+from channels_app.simulator import graph_reads
+from channels_app.simulator.graph_reads import Fields, need
 from channels_app.simulator.http import Request, Response, graph_error, ok
-from channels_app.simulator.nodes import Fields, need
 from channels_app.simulator.state import Simulator
 from channels_app.simulator.world import Account, Json, Message, Thread, Token
 
@@ -23,8 +23,8 @@ def conversations(sim: Simulator, request: Request, token: Token, account: Accou
     if user_id := request.text("user_id"):
         rows = [each for each in rows if each.user_id == user_id]
     rows.sort(key=lambda each: (-each.messages[-1].at, each.id))
-    fields = nodes.wanted(request, _DEFAULT)
-    return nodes.listed(sim, request, rows, lambda each: _thread(sim, request, each, fields))
+    fields = graph_reads.wanted(request, _DEFAULT)
+    return graph_reads.listed(sim, request, rows, lambda each: _thread(sim, request, each, fields))
 
 
 def read(sim: Simulator, request: Request, token: Token, node: str, edge: str) -> Response | None:
@@ -44,25 +44,25 @@ def read(sim: Simulator, request: Request, token: Token, node: str, edge: str) -
 
 def _read_thread(sim: Simulator, request: Request, thread: Thread, edge: str) -> Response:
     if edge == "messages":
-        fields = nodes.wanted(request, _DEFAULT_MESSAGE)
+        fields = graph_reads.wanted(request, _DEFAULT_MESSAGE)
         newest = thread.messages[::-1]
-        return nodes.listed(sim, request, newest, lambda each: _message(thread, each, fields))
+        return graph_reads.listed(sim, request, newest, lambda each: _message(thread, each, fields))
     if edge:
         raise graph_error(2500, f"Unknown path components: /{edge}")
-    return ok(_thread(sim, request, thread, nodes.wanted(request, _DEFAULT)))
+    return ok(_thread(sim, request, thread, graph_reads.wanted(request, _DEFAULT)))
 
 
 def _read_message(request: Request, thread: Thread, message: Message) -> Response:
     is_old = message not in thread.messages[-_PHOTO_DETAILS:]
     if message.is_deleted or (thread.account.kind == "photo" and is_old):
         raise graph_error(100, "The message was deleted or is not available", 33)
-    return ok(_message(thread, message, nodes.wanted(request, _DEFAULT_MESSAGE)))
+    return ok(_message(thread, message, graph_reads.wanted(request, _DEFAULT_MESSAGE)))
 
 
 def _thread(sim: Simulator, request: Request, thread: Thread, fields: Fields) -> Json:
     latest = thread.messages[-1]
     people = [_customer(thread), _business(thread.account)]
-    answer = nodes.pick(
+    answer = graph_reads.pick(
         {
             "id": thread.id,
             "updated_time": _time(latest.at),
@@ -77,10 +77,10 @@ def _thread(sim: Simulator, request: Request, thread: Thread, fields: Fields) ->
     )
     if "messages" in fields:
         wanted = fields["messages"]
-        inner = wanted.fields or nodes.parse_fields(_DEFAULT_MESSAGE)
-        answer["messages"] = nodes.page(
+        inner = wanted.fields or graph_reads.parse_fields(_DEFAULT_MESSAGE)
+        answer["messages"] = graph_reads.page(
             sim, request, thread.messages[::-1], lambda each: _message(thread, each, inner),
-            (f"{thread.id}/messages", nodes.Field(wanted.limit, inner)),
+            (f"{thread.id}/messages", graph_reads.Field(wanted.limit, inner)),
         )  # fmt: skip
     return answer
 
@@ -100,7 +100,7 @@ def _message(thread: Thread, message: Message, fields: Fields) -> Json:
         values["attachments"] = {"data": [_attachment(each) for each in attachments]}
     if "reply_to" in message.body:
         values["reply_to"] = message.body["reply_to"]
-    return nodes.pick(values, fields)
+    return graph_reads.pick(values, fields)
 
 
 def _attachment(attachment: Json) -> Json:
@@ -149,7 +149,7 @@ def _profile(sim: Simulator, request: Request, thread: Thread) -> Json:
             for name, value in values.items()
             if name in {"id", "name", "first_name", "last_name", "profile_pic"}
         }
-    return nodes.pick(values, nodes.wanted(request, "id,name,profile_pic"))
+    return graph_reads.pick(values, graph_reads.wanted(request, "id,name,profile_pic"))
 
 
 def _time(at: float) -> str:

@@ -11,7 +11,7 @@ from channels_app.tests.helpers import OTHER_PAGE, PAGE, event, post_signed, run
 from chatplatform.models import Job
 from chatplatform.testing import at_once, run_before, run_jobs
 from chats.models import Conversation, Message
-from chats.services.core import channel_messages
+from chats.services.core import channel_inbound
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PATH = "/socialnet/webhook"
@@ -183,14 +183,14 @@ def test_an_item_that_fails_is_tried_again_and_holds_up_no_other(nobody, page, m
     body["entry"][0]["messaging"] += event(other, timestamp=1795226399990)["entry"][0]["messaging"]
     post_signed(nobody, PATH, body)
     with monkeypatch.context() as broken:
-        real = channel_messages.receive
+        real = channel_inbound.receive
 
         def fail_first(*args, **kwargs):
             if args[3].text == "hello":
                 raise RuntimeError("a fault")
             return real(*args, **kwargs)
 
-        broken.setattr("chats.services.core.channel_messages.receive", fail_first)
+        broken.setattr("chats.services.core.channel_inbound.receive", fail_first)
         run_jobs()
     assert list(Message.objects.values_list("text", flat=True)) == ["second"]
     run_waiting()

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from channels_app.services import signals
+from channels_app.services import typing_and_receipts
 from channels_app.tests.helpers import PAGE, run_waiting
 from chatplatform.testing import run_jobs
 from chats.models import Conversation, Feedback, Message
@@ -133,7 +133,7 @@ def test_after_a_chat_the_customer_is_asked_once_and_the_rating_is_stored(
 
 def test_a_survey_whose_job_runs_twice_is_sent_once(socialnet, agents_chat, ben):
     end(ben, agents_chat)
-    signals.send_survey(str(agents_chat.pk))
+    typing_and_receipts.send_survey(str(agents_chat.pk))
     assert len(surveys(socialnet)) == 1
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from channels_app.providers.http import setting
-from channels_app.services import callbacks, channel_messages, connections, numbers, templates
+from channels_app.services import agent_messaging, callbacks, connections, numbers, templates
 from channels_app.shapes.chatapp_callback import ChatappWebhook
 from channels_app.shapes.connection import (
     AccountsQuery,
@@ -78,7 +78,7 @@ class ChatappViewSet(ChannelViewSet):
     @operation(TAG, "Get Chatapp Messages", access=BEARER, returns=MessagesResponse)
     def messages(self, client_id: int, bot_id: int, query: ChannelMessagesQuery) -> dict[str, Any]:
         """What the bot's customers and your side said on this channel, the newest first."""
-        return channel_messages.history_page(self.bot(client_id, bot_id), self.provider, query)
+        return agent_messaging.history_page(self.bot(client_id, bot_id), self.provider, query)
 
     @operation(
         TAG, "Post Chatapp Messages", access=BEARER, returns=Message, status=201,
@@ -93,7 +93,7 @@ class ChatappViewSet(ChannelViewSet):
         bot = self.bot(client_id, bot_id)
         key = idempotency.stable_id()
         return Message.from_row(
-            channel_messages.send(bot, self.provider, body, by=self.user, request_id=key)
+            agent_messaging.send(bot, self.provider, body, by=self.user, request_id=key)
         )
 
     @operation(

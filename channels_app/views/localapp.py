@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from channels_app.providers import PROVIDERS
 from channels_app.providers.localapp import inbound
-from channels_app.services import channel_messages, connections
+from channels_app.services import agent_messaging, connections
 from channels_app.shapes.connection import (
     ChannelConnection,
     ChannelMessageRequest,
@@ -55,7 +55,7 @@ class LocalappViewSet(ChannelViewSet):
     @operation(TAG, "Get Localapp Messages", access=BEARER, returns=MessagesResponse)
     def messages(self, client_id: int, bot_id: int, query: ChannelMessagesQuery) -> dict[str, Any]:
         """What the bot's customers and your side said on this channel, the newest first."""
-        return channel_messages.history_page(self.bot(client_id, bot_id), self.provider, query)
+        return agent_messaging.history_page(self.bot(client_id, bot_id), self.provider, query)
 
     @operation(
         TAG, "Post Localapp Messages", access=BEARER, returns=Message, status=201, also={409: Error}
@@ -69,7 +69,7 @@ class LocalappViewSet(ChannelViewSet):
         bot = self.bot(client_id, bot_id)
         key = idempotency.stable_id()
         return Message.from_row(
-            channel_messages.send(bot, self.provider, body, by=self.user, request_id=key)
+            agent_messaging.send(bot, self.provider, body, by=self.user, request_id=key)
         )
 
 

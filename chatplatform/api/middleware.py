@@ -17,7 +17,7 @@ from chatplatform.api.operation import CAN_WAIT
 from chatplatform.api.request_context import serving
 from chatplatform.api.routing import find_operation
 from chatplatform.ids import uuid7
-from chatplatform.web import outgoing_calls
+from chatplatform.web import outgoing_call_limits
 from chatplatform.web.streaming import WaitingResponse
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
@@ -111,7 +111,7 @@ class AdminOnly(Middleware):
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if not request.path_info.startswith("/admin"):
             return self.get_response(request)
-        if CAN_WAIT in request.META and outgoing_calls.will_wait(request):
+        if CAN_WAIT in request.META and outgoing_call_limits.will_wait(request):
             # All of it: sessions and messages are stored after the view.
             return WaitingResponse(lambda: self.admin_chain(request))
         return self.admin_chain(request)

@@ -35,7 +35,7 @@ from chatplatform.api.errors import (
 from chatplatform.api.rate_limits import Quota
 from chatplatform.api.request_context import current_address
 from chatplatform.api.shapes import REQUEST, describe_error, other_than_path
-from chatplatform.web import outgoing_calls
+from chatplatform.web import outgoing_call_limits
 from chatplatform.web.streaming import WaitingResponse
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -251,8 +251,8 @@ def _among_few(
 ) -> HttpResponseBase:
     """`_once`, unless too many requests of the same client wait; 429 then."""
     client_id = view.principal.client_id if view.principal else None
-    whose = outgoing_calls.of_client(client_id) if view.principal else declared.name
-    with outgoing_calls.few_at_once(whose):
+    whose = outgoing_call_limits.of_client(client_id) if view.principal else declared.name
+    with outgoing_call_limits.few_at_once(whose):
         return _once(view, http, declared, act)
 
 

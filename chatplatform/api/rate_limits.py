@@ -1,9 +1,10 @@
 """How many requests a caller may make in a minute, and a visitor in a few seconds.
 
-Sliding windows of the library `limits`, in Valkey: whatever a request counts for is counted in one
-pipelined round trip. While Valkey is away, each process counts for itself.
+Sliding windows of the library `limits`, in Valkey: whatever a request counts for is counted by one
+script, in one round trip. While Valkey is away, each process counts for itself.
 """
 
+import hashlib
 import ipaddress
 import math
 from collections.abc import Sequence
@@ -152,51 +153,64 @@ def give_back(quotas: Sequence[Quota]) -> None:
         _in_valkey(lambda client: _windows().give_back(client, quotas), None)
 
 
+# Counts a request for each quota, or for none of them if one is exceeded: else refused requests of
+# one visitor would use up what all visitors share. The counters are the library's. KEYS: of each
+# quota the counter of the window before and of this one; ARGV: its amount, window (ms) and cost.
+_COUNT = """
+local rows, is_free = {}, 1
+for at = 1, #KEYS, 2 do
+    local before, now, first = KEYS[at], KEYS[at + 1], (at - 1) / 2 * 3
+    local amount, window = tonumber(ARGV[first + 1]), tonumber(ARGV[first + 2])
+    local cost, left = tonumber(ARGV[first + 3]), redis.call('pttl', now)
+    if left > 0 and left < window then
+        redis.call('rename', now, before)
+        left = left + window
+        redis.call('set', now, 0, 'PX', left)
+    end
+    local earlier = tonumber(redis.call('get', before) or 0)
+    local earlier_left = math.max(0, redis.call('pttl', before))
+    local current = tonumber(redis.call('get', now) or 0)
+    local used = math.floor(earlier * earlier_left / window) + current
+    local fits = used + cost <= amount and 1 or 0
+    is_free = math.min(is_free, fits)
+    rows[#rows + 1] = {fits, earlier, earlier_left, current, left, now, window, cost}
+end
+for _, row in ipairs(is_free == 1 and rows or {}) do
+    if row[5] > 0 then
+        redis.call('incrby', row[6], row[8])
+    else
+        row[5] = 2 * row[7]
+        redis.call('set', row[6], row[8], 'PX', row[5])
+    end
+    row[4] = row[4] + row[8]
+end
+return rows
+"""
+_COUNT_SHA = hashlib.sha1(_COUNT.encode(), usedforsecurity=False).hexdigest()
 # A window that has ended is not begun anew.
 _GIVE_BACK = "if redis.call('exists', KEYS[1]) == 1 then redis.call('decrby', KEYS[1], ARGV[1]) end"
 _in_valkey = valkey.BestEffort("requests are counted in each process alone")
 
 
 class _Windows(RedisStorage):
-    """The library's windows; its scripts run together."""
+    """The library's windows, of all quotas of a request in one round trip."""
 
     def count(self, client: redis.Redis, quotas: Sequence[Quota]) -> list[Standing]:
+        keys = [key for quota in quotas for key in self._keys(quota)]
+        figures = [
+            figure for each in quotas for figure in (each.amount, each.window * 1000, each.cost)
+        ]
         try:
-            standings = self._run(quotas)
+            [rows] = valkey.round_trip([("EVALSHA", _COUNT_SHA, len(keys), *keys, *figures)])
         except redis.exceptions.NoScriptError:
-            for script in (self.lua_acquire_sliding_window, self.lua_sliding_window):
-                client.script_load(script.script)
-            standings = self._run(quotas)
-        counted = [each.quota for each in standings if not each.is_exceeded]
-        if len(counted) < len(standings):
-            # Else refused requests of one visitor would use up what all visitors share.
-            with client.pipeline(transaction=False) as pipeline:
-                for quota in counted:
-                    pipeline.decrby(self._keys(quota)[1], quota.cost)
-                pipeline.execute()
-        return standings
+            rows = client.eval(_COUNT, len(keys), *keys, *figures)
+        return [_standing(quota, *row[:5]) for quota, row in zip(quotas, rows, strict=True)]
 
     def give_back(self, client: redis.Redis, quotas: Sequence[Quota]) -> None:
         with client.pipeline(transaction=False) as pipeline:
             for quota in quotas:
                 pipeline.eval(_GIVE_BACK, 1, self._keys(quota)[1], quota.cost)
             pipeline.execute()
-
-    def _run(self, quotas: Sequence[Quota]) -> list[Standing]:
-        acquire, look = self.lua_acquire_sliding_window.sha, self.lua_sliding_window.sha
-        # Not the library's own calls: each is a round trip, and asks first for its script.
-        commands: list[tuple[Any, ...]] = []
-        for quota in quotas:
-            keys = self._keys(quota)
-            commands += [
-                ("EVALSHA", acquire, 2, *keys, quota.amount, quota.window, quota.cost),
-                ("EVALSHA", look, 2, *keys, quota.window),
-            ]
-        answers = valkey.round_trip(commands)
-        return [
-            _standing(quota, bool(acquired), window)
-            for quota, acquired, window in zip(quotas, answers[::2], answers[1::2], strict=True)
-        ]
 
     def _keys(self, quota: Quota) -> tuple[str, str]:
         key = quota.item.key_for(quota.holder)
@@ -211,18 +225,18 @@ def _windows() -> _Windows:
     return _Windows(settings.REDIS_URL, connection_pool=valkey.shared().connection_pool)
 
 
-def _standing(quota: Quota, acquired: bool, window: Sequence[bytes | int | None]) -> Standing:  # noqa: FBT001
-    earlier, earlier_ms, current, current_ms = (int(value or 0) for value in window)
-    earlier_left = max(0, earlier_ms) / 1000
-    until_next = max(0.0, current_ms / 1000 - quota.window)
+def _standing(  # noqa: PLR0917 - a row of `_COUNT`
+    quota: Quota, fits: int, earlier: int, earlier_ms: int, current: int, left_ms: int
+) -> Standing:
+    earlier_left = earlier_ms / 1000
+    seconds = max(0.0, left_ms / 1000 - quota.window)
     used = earlier * earlier_left / quota.window + current
-    seconds = until_next
     most = quota.amount - (quota.cost - 1)
-    if not acquired and earlier and current < most:
+    if not fits and earlier and current < most:
         # One is free again as soon as enough of the window before has passed.
         seconds = earlier_left - (most - current) * quota.window / earlier
-    remaining = max(0, quota.amount - math.floor(used)) if acquired else 0
-    return Standing(quota, not acquired, remaining, seconds)
+    remaining = max(0, quota.amount - math.floor(used)) if fits else 0
+    return Standing(quota, not fits, remaining, seconds)
 
 
 @cache

@@ -11,7 +11,7 @@ from chatplatform.api.request_context import current_request_id
 from chatplatform.api.shapes import as_json
 from chatplatform.jobs import leases, registry
 from chatplatform.jobs.registry import Declared, Queue
-from chatplatform.web import live_updates
+from chatplatform.web import pubsub
 
 P = ParamSpec("P")
 NO_WAIT = timedelta(0)
@@ -107,7 +107,7 @@ def enqueue(
     }
     with connection.cursor() as cursor:
         cursor.execute(_ENQUEUE, row)
-    live_updates.signal_on_commit(registry.CHANNEL)
+    pubsub.signal_on_commit(registry.CHANNEL)
 
 
 _WAITING = """

@@ -16,7 +16,7 @@ from chatplatform.jobs.registry import CHANNEL, declared
 from chatplatform.jobs.stopping import Stop
 from chatplatform.models import Job, JobState
 from chatplatform.observing import metrics
-from chatplatform.web import live_updates
+from chatplatform.web import pubsub
 
 log = logging.getLogger(__name__)
 # Between two looks: for a second after a job; while jobs are with the broker or with a worker; and
@@ -169,7 +169,7 @@ class Relay:
         """Dispatch until `stop` is set; a batch that has begun is finished."""
         signalled, busy_at = threading.Event(), 0.0
         stop.wakes(signalled)
-        live_updates.set_on_signal(signalled, CHANNEL)
+        pubsub.set_on_signal(signalled, CHANNEL)
         while True:
             signalled.clear()
             if stop.is_set():

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from chatplatform.local.os_processes import ServerError, exit_code
 from chatplatform.local.parts import ROOT
-from chatplatform.local.processes import ServerError, exit_code
 
 SCRIPT: dict[str, Any] = json.loads(
     (ROOT / "chatplatform" / "management" / "samples" / "chats.json").read_text(encoding="utf-8")

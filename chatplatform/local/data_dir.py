@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
-from chatplatform.local.processes import ServerError
+from chatplatform.local.os_processes import ServerError
 
 
 def make_data_dir(path: Path) -> Path:

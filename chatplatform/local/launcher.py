@@ -16,10 +16,10 @@ from types import FrameType
 
 from channels_app.simulator import demo
 from chatplatform.local.data_dir import Lock, make_data_dir, write_urls
-from chatplatform.local.embedded_server import Server
+from chatplatform.local.datastore_base import Server
+from chatplatform.local.os_processes import STOP_SIGNALS, ServerError, exit_code, free_port, send
 from chatplatform.local.parts import ROOT, Config, Delay, Output, Process, parts
 from chatplatform.local.postgres import Postgres
-from chatplatform.local.processes import STOP_SIGNALS, ServerError, exit_code, free_port, send
 from chatplatform.local.valkey import Valkey
 
 RUN_MARK = "CHATPLATFORM_RUN"  # in the environment of every process of ours: finds leftovers

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from chatplatform.local.processes import die_with_parent
+from chatplatform.local.os_processes import die_with_parent
 
 ROOT = Path(__file__).resolve().parents[2]
 FIRST_DELAY_SECS, LONGEST_DELAY_SECS, STABLE_SECS = 0.2, 10.0, 30.0

@@ -16,8 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from chatplatform.local.data_dir import stored_secret, write_private
-from chatplatform.local.embedded_server import Server, wheel_folder
-from chatplatform.local.processes import Account, ServerError, can_reach, die_with_parent
+from chatplatform.local.datastore_base import Server, wheel_folder
+from chatplatform.local.os_processes import Account, ServerError, can_reach, die_with_parent
 
 # The database, and the role that owns it; the processes work in another role.
 DATABASE = "chatplatform"

@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from chatplatform.local.data_dir import stored_secret
-from chatplatform.local.embedded_server import Server, wheel_folder
-from chatplatform.local.processes import ServerError, die_with_parent
+from chatplatform.local.datastore_base import Server, wheel_folder
+from chatplatform.local.os_processes import ServerError, die_with_parent
 
 
 class Valkey(Server):

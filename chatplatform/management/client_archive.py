@@ -28,7 +28,7 @@ from django.db import connection, models
 from django.db.migrations.recorder import MigrationRecorder
 
 from chatplatform import crypto
-from chatplatform.admin import SECRETS
+from chatplatform.admin_base import SECRETS
 from chatplatform.crypto import EncryptedTextField
 
 FORMAT = 1

@@ -53,11 +53,14 @@ def test_what_no_operation_should_see_is_refused_before_it(ann, bot):
         assert exchange(port, upload, FORM, sent, owner, body=whole) == (202, None)
 
 
+CHUNKED = {"http_version": "1.1", "headers": [(b"transfer-encoding", b"chunked")]}
+
+
 @pytest.mark.parametrize("pieces", [0, 1, 1_000])
 def test_a_slow_body_is_cut(monkeypatch, pieces):
     monkeypatch.setattr(bodies, "PATIENCE_SECONDS", 0.2)
     left, sent = [pieces], []
-    scope = {"type": "http", "method": "POST", "path": "/ai/bot", "headers": []}
+    scope = {"type": "http", "method": "POST", "path": "/ai/bot", **CHUNKED}
 
     async def receive():
         await asyncio.sleep(0.01 if left[0] else 60)
@@ -70,6 +73,19 @@ def test_a_slow_body_is_cut(monkeypatch, pieces):
     application = Application()
     asyncio.run(asyncio.wait_for(application.serve(scope, receive, send), 30))
     assert (sent[0]["status"], json.loads(sent[1]["body"])["code"]) == (408, "too_slow")
+
+
+@pytest.mark.parametrize("version", ["1.1", "2"])
+def test_nobody_waits_for_a_body_that_is_not_announced(version):
+    async def receive():
+        return {"type": "http.request", "body": b"unannounced"}
+
+    async def never():
+        raise AssertionError("nobody is asked about a small body")
+
+    scope = {"http_version": version, "headers": [(b"content-length", b"0")]}
+    with asyncio.run(bodies.read(scope, receive, never)) as body:
+        assert body.read() == (b"" if version == "1.1" else b"unannounced")
 
 
 @pytest.mark.parametrize(("size", "is_cut"), [(7_000, False), (3_000, True)])
@@ -87,7 +103,7 @@ def test_a_body_may_pause_if_it_comes_fast_enough(monkeypatch, size, is_cut):
 
     if is_cut:
         with pytest.raises(TooSlow):
-            asyncio.run(bodies.read(receive, never))
+            asyncio.run(bodies.read(CHUNKED, receive, never))
     else:
-        with asyncio.run(bodies.read(receive, never)) as body:
+        with asyncio.run(bodies.read(CHUNKED, receive, never)) as body:
             assert body.size == 5 * size

@@ -14,7 +14,7 @@ from django.test import Client
 
 from bots.models import Bot, Document
 from chatplatform.local import customers
-from chatplatform.local.processes import ServerError
+from chatplatform.local.os_processes import ServerError
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
 from chatplatform.testing.web_process import web

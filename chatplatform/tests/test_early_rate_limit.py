@@ -59,6 +59,8 @@ class Served:
     def ask(self, caller, path, method="GET", body=b"", address="192.0.2.1", **headers):
         """The status, the headers and the body of an answer."""
         headers = caller.headers | {"Host": "testserver"} | headers
+        if body:
+            headers["Content-Length"] = str(len(body))
         scope = {
             "type": "http", "method": method, "path": path, "query_string": b"",
             "http_version": "1.1", "scheme": "http", "client": (address, 1),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from chatplatform.local import env_file
+from chatplatform.local import write_env_file
 
 ROOT = Path(__file__).resolve().parents[2]
 READ = """
@@ -42,7 +42,7 @@ def assignments(path):
 
 def test_a_made_env_file_is_all_that_a_site_needs(tmp_path, capsys):
     (tmp_path / ".env.example").write_text((ROOT / ".env.example").read_text())
-    assert env_file.main(tmp_path) == 0
+    assert write_env_file.main(tmp_path) == 0
     path = tmp_path / ".env"
     made, text = assignments(path), path.read_text()
     assert path.stat().st_mode & 0o777 == 0o600
@@ -60,7 +60,7 @@ def test_a_made_env_file_is_all_that_a_site_needs(tmp_path, capsys):
     assert made["REDIS_PASSWORD"] in broker
     assert (hosts, key_ids) == (["chat.example"], ["k1"])
     assert found == ["chatplatform.W004"], "only the mail server is for its owner to name"
-    assert env_file.main(tmp_path) == 1
+    assert write_env_file.main(tmp_path) == 1
     assert path.read_text() == text, "a second time would lose the secrets that are in use"
     assert "in use" in capsys.readouterr().err
 

@@ -34,7 +34,7 @@ OWN_FILES_BECAUSE = {
     "chats/management": "the command that imports conversations",
     "identity/client_models.py": "the tenant; `models.py` is long enough",
     "identity/audit_models.py": "the audit log; `models.py` is long enough",
-    "identity/sign_in_models.py": "what comes before a sign-in; `models.py` is long enough",
+    "identity/registration_and_provider_models.py": "what comes before a sign-in",
     "bots/golden_models.py": "golden questions and their runs; `models.py` is long enough",
     "chats/unanswered_question_models.py": "with their replays; `models.py` is long enough",
     "chats/client_models.py": "rows that belong to no conversation; `models.py` is long enough",

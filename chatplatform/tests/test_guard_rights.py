@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from chatplatform.api.operation import listed
-from chatplatform.management.commands.rights import CALLERS, table
+from chatplatform.management.commands.api_rights import CALLERS, table
 from chatplatform.tests.owners import *  # noqa: F403
 from chatplatform.tests.owners import sign_in
 from chatplatform.tests.served import ALL, CLOSED, for_each, send

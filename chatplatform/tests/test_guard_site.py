@@ -30,7 +30,7 @@ from bots.models import (
     WebUrl,
 )
 from channels_app.models import ChannelConnection, OutboundSend
-from chatplatform.admin import ADMINS, EVERYBODY, PLATFORM, TenantAdmin
+from chatplatform.admin_base import ADMINS, EVERYBODY, PLATFORM, TenantAdmin
 from chatplatform.ids import uuid7
 from chatplatform.models import Job
 from chats.models import (

@@ -15,8 +15,8 @@ import pytest
 from chatplatform.jobs import Queue
 from chatplatform.local import launcher
 from chatplatform.local.data_dir import Lock
+from chatplatform.local.os_processes import ServerError, free_port, wait_until
 from chatplatform.local.parts import FIRST_DELAY_SECS, Config, Delay, Output, Part, Process, parts
-from chatplatform.local.processes import ServerError, free_port, wait_until
 from chatplatform.web.health import PROCESSES
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -103,7 +103,8 @@ def read(room, sizes, now):
     async def largest():
         return room
 
-    return asyncio.run(bodies.read(receive, largest))
+    scope = {"http_version": "1.1", "headers": [(b"content-length", b"%d" % sum(sizes))]}
+    return asyncio.run(bodies.read(scope, receive, largest))
 
 
 def test_a_large_body_of_a_page_comes_within_minutes(monkeypatch):

@@ -144,7 +144,7 @@ def test_a_visitor_asks_for_fewer_at_once(client_a, bot, settings):
     assert is_refused(replies[2])
     assert int(replies[2]["Retry-After"]) <= rate_limits.BURST_SECONDS
     # What is refused does not count for the minute.
-    assert [left(reply)["replies"] for reply in replies] == [7, 6, 5, 5, 5]
+    assert [left(reply)["replies"] for reply in replies] == [7, 6, 6, 6, 6]
     assert Message.objects.filter(conversation=chat).count() == 2
     other, others = visit(page)
     assert other.post(f"{CHAT}/{others.pk}", message).status_code == 200
@@ -207,7 +207,7 @@ def test_new_visitors_are_counted_by_their_address(client_a, bot, server, settin
             '"newcomers";q=2;w=60, "visitors";q=6;w=60, "page";q=30;w=60, "key";q=600;w=60'
         )
         # The second time the same: what is refused counts for nothing.
-        assert left(reply) == {"newcomers": 0, "visitors": 3, "page": 27, "key": 597}
+        assert left(reply) == {"newcomers": 0, "visitors": 4, "page": 28, "key": 598}
     assert everything() == before
     # Nobody else at this address is hurt, and no other address.
     opened = replies[0].json()

@@ -17,7 +17,7 @@ from chatplatform.tests.test_site_words import RAW_CODE, texts
 from chats.testing import make_chat
 from identity.models import AuditEvent, User
 from identity.services import audit, users
-from webhooks.services import announce, row_events
+from webhooks.services import announce, events_of_row
 
 
 def browser_of(user):
@@ -81,7 +81,7 @@ def test_a_document_shows_its_training_by_an_index(ann, bot, mine_document, cara
     assert "Document failed It is empty." in shown
     assert "trained" not in shown
     assert "Customer" not in shown
-    rows = row_events.about(ann.client.pk, "document", str(mine_document.pk))
+    rows = events_of_row.about(ann.client.pk, "document", str(mine_document.pk))
     with connection.cursor() as cursor:
         # The table is small: its planner would rather sort.
         for way in ("seqscan", "bitmapscan", "sort"):

@@ -88,7 +88,7 @@ def test_a_fault_of_the_site_is_a_page_that_hides_its_cause(ann, monkeypatch):
     def broken(*args, **kwargs):
         raise RuntimeError("secret of the inside")
 
-    monkeypatch.setattr("chatplatform.admin.TenantAdmin.get_queryset", broken)
+    monkeypatch.setattr("chatplatform.admin_base.TenantAdmin.get_queryset", broken)
     browser = Browser(raise_request_exception=False)
     browser.force_login(ann.user)
     reply = browser.get("/admin/bots/bot/", headers=HTML)

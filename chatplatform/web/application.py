@@ -13,9 +13,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from weakref import WeakValueDictionary
 
+from django.conf import settings
 from django.core import signals
-from django.core.handlers.base import BaseHandler
+from django.core.cache import close_caches
+from django.core.handlers.base import BaseHandler, reset_urlconf
 from django.core.handlers.wsgi import WSGIRequest
+from django.db import reset_queries
 from django.http import HttpResponseBase
 
 from chatplatform.api.errors import render
@@ -23,14 +26,17 @@ from chatplatform.api.operation import ALLOWANCE, CAN_WAIT
 from chatplatform.web import bodies, measured
 from chatplatform.web.bodies import Receive
 from chatplatform.web.early_rate_limit import Refusals
-from chatplatform.web.live_updates import Listener
-from chatplatform.web.outgoing_calls import WAITING_THREADS
+from chatplatform.web.outgoing_call_limits import WAITING_THREADS
+from chatplatform.web.pubsub import Listener
 from chatplatform.web.stopping import Stopping
 from chatplatform.web.streaming import Send, StreamingReply, WaitingResponse, start_message
 
 # Durable commits need several requests in flight. More threads only compete for the interpreter's
 # lock: with 16 a message costs a third more processor time than with 8.
 THREADS = 8
+# What Django does around each request and nobody here needs: the caches are in this process, all
+# requests have the same URLs, and statements are kept in a list for DEBUG alone.
+NEEDLESS = ((signals.request_finished, close_caches), (signals.request_finished, reset_urlconf))
 # How many of them one API key takes. Every visitor of a page sends the same key: a flood with it,
 # or messages to a locked chat, must leave threads to others.
 THREADS_OF_KEY = 3
@@ -44,6 +50,10 @@ class Application:
     """The ASGI application: one a process, made by `chatplatform.asgi`."""
 
     def __init__(self) -> None:
+        for signal, receiver in NEEDLESS:
+            signal.disconnect(receiver)
+        if not settings.DEBUG:
+            signals.request_started.disconnect(reset_queries)
         self.handler = BaseHandler()
         self.handler.load_middleware()
         self.threads = ThreadPoolExecutor(THREADS, thread_name_prefix="web")
@@ -74,7 +84,7 @@ class Application:
             return
         try:
             bodies.check_headers(scope)
-            body = await bodies.read(receive, largest)
+            body = await bodies.read(scope, receive, largest)
         except Exception as exc:
             await _send_ahead(render(exc), send)
             return
@@ -106,10 +116,11 @@ class Application:
 
     def turn(self, scope: dict[str, Any]) -> contextlib.AbstractAsyncContextManager[None]:
         """A turn of the request's API key. Who waits for it takes no thread."""
-        key = dict(scope["headers"]).get(b"api-key")
+        key = next((value for name, value in scope["headers"] if name == b"api-key"), None)
         if key is None:
             return contextlib.nullcontext()
-        return self.keys.setdefault(key, asyncio.Semaphore(THREADS_OF_KEY))
+        turns = self.keys.get(key)
+        return turns or self.keys.setdefault(key, asyncio.Semaphore(THREADS_OF_KEY))
 
     def largest(self, scope: dict[str, Any]) -> bodies.Room:
         """Runs in a thread: how large the body may be, or a refusal."""

@@ -41,6 +41,8 @@ PAGE_SECONDS = 300.0
 # Large bodies of a page at once in a process, from one address and in all: two gigabytes at most.
 PAGE_AND_ADDRESS, PAGE = 4, 20
 _AGAIN_IN_SECONDS = 10
+# Headers of HTTP/1.1 without one of which a request has no body (RFC 9112, 6.3).
+_ANNOUNCING = {b"content-length", b"transfer-encoding"}
 # A refused caller's body is read up to this size: else the connection would have to be closed.
 _WORTH_READING = 64_000
 
@@ -114,12 +116,22 @@ def is_worth_reading(scope: dict[str, Any]) -> bool:
     return is_small and b"transfer-encoding" not in headers
 
 
-async def read(receive: Receive, largest: Callable[[], Awaitable[Room]]) -> Body:
+def _is_announced(scope: dict[str, Any]) -> bool:
+    """Whether a request has a body. One of HTTP/2 need not say so ahead."""
+    names = {name for name, value in scope["headers"] if value != b"0"}
+    return not scope["http_version"].startswith("1") or bool(names & _ANNOUNCING)
+
+
+async def read(
+    scope: dict[str, Any], receive: Receive, largest: Callable[[], Awaitable[Room]]
+) -> Body:
     """The body in a file object.
 
     `largest` is asked once, when it becomes large: it tells how large it may be, or refuses.
     """
     body = Body()
+    if not _is_announced(scope):
+        return body
     try:
         room, more, pace = Room(_IN_MEMORY), True, _Pace()
         while more:

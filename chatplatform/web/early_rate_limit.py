@@ -77,7 +77,7 @@ class Refusals:
 
     def find(self, scope: Scope) -> HttpResponse | None:
         """The refusal of a request, if it is known; None: Django must look."""
-        caller = _caller(scope)
+        caller = _caller(scope) if self._of_callers else None
         known = self._of_callers.get(caller) if caller else None
         if not known:
             return None

@@ -11,7 +11,7 @@ from django.db import close_old_connections
 from django.http import HttpResponse, HttpResponseBase
 
 from chatplatform.api.shapes import as_json
-from chatplatform.web.live_updates import Listener
+from chatplatform.web.pubsub import Listener
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 PING_SECONDS = 15.0  # a comment line keeps proxies from closing a quiet stream

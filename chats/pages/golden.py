@@ -15,7 +15,7 @@ from unfold.decorators import display
 from bots.models import Bot, GoldenQuestion, GoldenRun, GoldenStatus
 from bots.services import bots, golden_questions, golden_runs
 from bots.shapes.golden import GoldenCollectRequest, GoldenQuestionDto, GoldenRunRequest
-from chatplatform.admin import TenantAdmin, asks_first, button, each, progress_bar, viewer
+from chatplatform.admin_base import TenantAdmin, asks_first, button, each, progress_bar, viewer
 from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.site_words import say
 from chats.services.insight import most_asked_questions

@@ -12,12 +12,12 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
 from unfold.decorators import display
 
-from chatplatform.admin import TenantAdmin, button, viewer
+from chatplatform.admin_base import TenantAdmin, button, viewer
 from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.site_words import say
 from chats.forms import AnswerForm
 from chats.models import GroupStatus, QuestionGroup
-from chats.services.insight import question_answers, question_groups
+from chats.services.insight import answers_to_unanswered, question_groups
 
 # Chats that a page shows.
 _SHOWN = 50
@@ -116,7 +116,7 @@ class QuestionGroupAdmin(TenantAdmin):
         form = AnswerForm(request.POST or None, initial={"question": self.shown_question(group)})
 
         def act(data: dict[str, Any]) -> HttpResponse:
-            question_answers.add_answer(group, **data, by=viewer(request))
+            answers_to_unanswered.add_answer(group, **data, by=viewer(request))
             said = gettext("The bot learns it now, and is then asked again.")
             messages.success(request, said)
             return redirect("admin:chats_questiongroup_change", group.pk)
@@ -130,7 +130,7 @@ class QuestionGroupAdmin(TenantAdmin):
         group = self._group(request, object_id)
 
         def act(data: dict[str, Any]) -> HttpResponse:
-            question_answers.request_again(group)
+            answers_to_unanswered.request_again(group)
             messages.success(request, gettext("The bot is asked again: look in a moment."))
             return redirect("admin:chats_questiongroup_change", group.pk)
 

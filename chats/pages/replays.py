@@ -14,7 +14,7 @@ from django.utils.translation import gettext, gettext_lazy
 from unfold.decorators import display
 
 from bots.services import bots
-from chatplatform.admin import TenantAdmin, button, progress_bar, viewer
+from chatplatform.admin_base import TenantAdmin, button, progress_bar, viewer
 from chatplatform.forms import ServiceForm
 from chats.models import Replay, ReplayChange, ReplayStatus
 from chats.services.reply import replays

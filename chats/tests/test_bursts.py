@@ -10,7 +10,7 @@ from bots.testing import trained
 from chatplatform.jobs import leases
 from chatplatform.models import Job, JobState
 from chatplatform.testing import at_once, run_before, run_jobs
-from chatplatform.web import live_updates
+from chatplatform.web import pubsub
 from chats.models import Message
 from chats.services.reply import incoming, pipeline
 from chats.testing import make_chat
@@ -148,7 +148,7 @@ def test_a_burst_is_handed_over_after_the_last_attempt(server, chat, monkeypatch
 
 def test_requests_for_earlier_messages_follow_the_last_one(server, chat, monkeypatch):
     appended = []
-    monkeypatch.setattr(live_updates, "append", lambda *event: appended.append(event))
+    monkeypatch.setattr(pubsub, "append", lambda *event: appended.append(event))
     first, second = ask(server, chat, KNOWN), ask(server, chat, "please")
     assert appended == [(f"reply:{first}", "joined", {"message_id": second})]
 

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+import orjson
 import pytest
 from django.db import connection, transaction
 
@@ -82,10 +83,14 @@ def test_messages_are_read_behind_a_place(server, chat, add_message):
     for side in ("customer", "bot", "customer"):
         add_message(chat, side, f"By the {side}")
     Message.objects.filter(seq=2).update(is_note=True)
-    for after, limit, seen in ((0, 10, [1, 3]), (1, 1, [3]), (0, 1, [1]), (3, 1, [])):
-        rows = fast_sql.read_messages(caller_of(server), chat.pk, after=after, limit=limit)
-        assert rows is not None
-        assert [seq for seq, _ in rows] == seen
+    for after, limit, seen, more_behind in (
+        (0, 10, [1, 3], None), (0, 2, [1, 3], None), (1, 1, [3], None), (0, 1, [1], 1),
+        (3, 1, [], None),
+    ):  # fmt: skip
+        read = fast_sql.read_messages(caller_of(server), chat.pk, after=after, limit=limit)
+        assert read is not None
+        assert [message["seq"] for message in orjson.loads(f"[{read[0]}]")] == seen
+        assert read[1] == more_behind
 
 
 def test_a_key_sees_the_same_chats_as_by_the_orm(client_a, client_b, bot, page):

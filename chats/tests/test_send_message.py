@@ -13,7 +13,7 @@ from bots.testing import make_bot, trained
 from chatplatform.jobs import leases
 from chatplatform.models import Job, JobState
 from chatplatform.testing import at_once, run_before, run_jobs
-from chatplatform.web import live_updates
+from chatplatform.web import pubsub
 from chats.models import Attachment, Conversation, Message
 from chats.services.reply import pipeline
 from chats.testing import make_chat, visit, visitor_of
@@ -404,7 +404,7 @@ def test_deltas_of_a_dropped_reply_are_reset_after_the_commit(
     def append(stream, event, data):
         events.append((event, connection.in_atomic_block))
 
-    monkeypatch.setattr(live_updates, "append", append)
+    monkeypatch.setattr(pubsub, "append", append)
     ask(server, chat)
     assign = {"assign_type": "agent", "assignee": ben.user, "version": F("version") + 1}
     with run_before(

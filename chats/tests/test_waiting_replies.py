@@ -160,7 +160,7 @@ def test_streamed_text_is_reset_when_the_chat_has_another_owner(site, server, ch
 
 
 def test_the_reply_arrives_without_live_events(site, server, chat, worker, monkeypatch):
-    monkeypatch.setattr("chatplatform.web.live_updates.append", lambda *_: None)
+    monkeypatch.setattr("chatplatform.web.pubsub.append", lambda *_: None)
     status, _, body = ask(site, server, chat)
     assert (status, json.loads(body)["status"]) == (200, "answered")
 

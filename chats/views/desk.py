@@ -30,7 +30,7 @@ from chats.shapes.people import (
     CustomersQuery,
     CustomersResponse,
 )
-from chats.shapes.receipt import ReplyReceipt
+from chats.shapes.reply_explanation import ReplyReceipt
 from chats.shapes.streams import reply_events
 from chats.shapes.visitor import VisitorConversation
 from chats.views import reply_responses, visible_fields

@@ -9,7 +9,7 @@ from django.db import Error
 from django.http import HttpRequest, HttpResponseBase
 
 from chatplatform.api.errors import json_response
-from chatplatform.web.live_updates import Listener
+from chatplatform.web.pubsub import Listener
 from chatplatform.web.streaming import Events, InThread, ServerSent, StreamEvent, StreamingReply
 from chats.services.reply import incoming
 from chats.services.reply.incoming import Turn

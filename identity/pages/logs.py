@@ -10,13 +10,13 @@ from django.urls import reverse
 from django.utils.html import format_html
 from unfold.decorators import display
 
-from chatplatform.admin import ADMINS, PLATFORM, TenantAdmin, asks_first
+from chatplatform.admin_base import ADMINS, PLATFORM, TenantAdmin, asks_first
 from chatplatform.jobs import leases
 from chatplatform.models import Job
 from chatplatform.row_history import MOST_SHOWN, Entry, change_words, client_id_of
 from chatplatform.templatetags.site_words import say
 from identity import models
-from identity.services import job_cancelling
+from identity.services import cancel_job
 
 
 @admin.register(models.AuditEvent)
@@ -93,7 +93,7 @@ class JobAdmin(TenantAdmin):
     @asks_first("Cancel these jobs? Their work is not done, now or later; who waits is told so.")
     def cancel(self, request: HttpRequest, rows: QuerySet[Job]) -> None:
         assert isinstance(request.user, models.User), "the site admits people alone"
-        cancelled = [job_cancelling.cancel(row, by=request.user) for row in rows]
+        cancelled = [cancel_job.cancel(row, by=request.user) for row in rows]
         skipped = len(cancelled) - sum(cancelled)
         self.message_user(
             request,

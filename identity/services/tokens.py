@@ -17,7 +17,7 @@ from chatplatform.api.errors import ApiError, NotAuthenticated
 from chatplatform.crypto import hash_secret
 from chatplatform.ids import uuid7
 from chatplatform.sql import Columns
-from chatplatform.web import live_updates
+from chatplatform.web import pubsub
 from identity.models import Client, RefreshToken, SiteSession, User
 from identity.services import audit, viewing
 from identity.services.freezing import ensure_not_frozen
@@ -193,13 +193,13 @@ def make_ticket(access_token: str) -> str:
     """
     ticket = secrets.token_urlsafe(32)
     claims = parse_claims(access_token)
-    live_updates.store(_ticket_name(ticket), orjson.dumps(claims), seconds=TICKET_SECONDS)
+    pubsub.store(_ticket_name(ticket), orjson.dumps(claims), seconds=TICKET_SECONDS)
     return ticket
 
 
 def redeem_ticket(ticket: str) -> Claims | None:
     """The claims of a ticket; None if it is unknown, used or expired."""
-    stored = live_updates.pop(_ticket_name(ticket))
+    stored = pubsub.pop(_ticket_name(ticket))
     if stored is None:
         return None
     user_id, token_version, family = orjson.loads(stored)

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from chatplatform import jobs, partitions
 from chatplatform.api.errors import ApiError, Invalid
-from chatplatform.web import live_updates
+from chatplatform.web import pubsub
 from webhooks.delivery import Fault
 from webhooks.models import Delivery, DeliveryAttempt, DeliveryState, Event, Payload, WebhookConfig
 from webhooks.services import events
@@ -177,7 +177,7 @@ def _queue(batch: list[Event], config_id: uuid.UUID) -> None:
         ]
         Payload.objects.bulk_create(bodies, ignore_conflicts=True)
         cursor.execute(_REQUEUE, {"config": config_id, "events": list(stored)})
-    live_updates.signal_on_commit(events.DELIVERIES)
+    pubsub.signal_on_commit(events.DELIVERIES)
 
 
 def retry(delivery: Delivery) -> bool:

@@ -13,7 +13,7 @@ from chatplatform import partitions
 from chatplatform.api.errors import NotFound
 from chatplatform.api.shapes import as_json
 from chatplatform.ids import first_id, uuid7
-from chatplatform.web import live_updates
+from chatplatform.web import pubsub
 from identity.models import Client
 from webhooks.models import Delivery, DeliveryAttempt, Event, FeedEntry, Payload
 from webhooks.services import event_json, feed_order
@@ -67,7 +67,7 @@ def announce(
         cursor.execute(_ANNOUNCE, params)
         (has_deliveries,) = cursor.fetchone()
     event._state.adding = False
-    live_updates.signal_on_commit(*channels_of(client_id, has_deliveries=has_deliveries))
+    pubsub.signal_on_commit(*channels_of(client_id, has_deliveries=has_deliveries))
     return event
 
 

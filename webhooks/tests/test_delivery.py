@@ -23,7 +23,7 @@ from webhooks.models import (
     WebhookConfig,
 )
 from webhooks.services import announce, configs, deliveries
-from webhooks.services.dispatcher import LEASE_SECONDS, Dispatcher
+from webhooks.services.delivery_dispatcher import LEASE_SECONDS, Dispatcher
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -465,7 +465,7 @@ def test_an_old_event_keeps_its_body_while_its_delivery_waits(
 def test_idle_connections_are_closed_beyond_the_limit(
     client_a, make_endpoint, make_receiver, dispatcher, monkeypatch
 ):
-    monkeypatch.setattr("webhooks.services.dispatcher.MAX_CLIENTS", 4)
+    monkeypatch.setattr("webhooks.services.delivery_dispatcher.MAX_CLIENTS", 4)
     slow = make_receiver("late")
     clients = []
 

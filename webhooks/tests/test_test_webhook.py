@@ -11,7 +11,7 @@ from django.db import connection
 
 from chatplatform.testing.web_process import web
 from webhooks.models import Delivery, Event, WebhookConfig
-from webhooks.services.dispatcher import Dispatcher
+from webhooks.services.delivery_dispatcher import Dispatcher
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bots.knowledge import child_process, language
-from bots.knowledge.extract import detection, questions, text_headings
+from bots.knowledge.extract import detection, question_headings, text_headings
 from bots.knowledge.extract.document import (
     ExtractedText,
     ExtractError,
@@ -63,7 +63,7 @@ def extract(path: Path, *, file_name: str) -> ExtractedText:
 
 def from_text(title: str, text: str, *, default_language: str) -> ExtractedText:
     """A text that a client wrote: no file, so no parser and no child process."""
-    sections = tuple(questions.as_headings(text_headings.sections(clean(text))))
+    sections = tuple(question_headings.as_headings(text_headings.sections(clean(text))))
     return _with_language(ExtractedText(title, detection.PLAIN, sections, ""), default_language)
 
 
@@ -100,7 +100,7 @@ def read(path: Path, file_name: str) -> ExtractedText:
         if section.text.strip()
     ]
     if mime_type not in detection.TABLES:
-        sections = questions.as_headings(sections)
+        sections = question_headings.as_headings(sections)
     check_length(sum(len(section.text) for section in sections))
     if not any(letter.isalnum() for section in sections for letter in section.text):
         raise ExtractError("empty", "The file holds no text.")

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection, transaction
 
-from chatplatform.management import client_quiet, client_rows
+from chatplatform.management import client_pending_work, client_rows
 from chatplatform.management.client_archive import Manifest, Writer
 from identity.models import AuditLink, Client
 from identity.services import audit, audit_chain
@@ -49,7 +49,7 @@ class Command(BaseCommand):
 def _ensure_quiet(client: Client) -> None:
     if not client.frozen_at:
         raise CommandError(f"Freeze it first: manage.py freeze_client {client.code}")
-    if left := list(client_quiet.under_way(client)):
+    if left := list(client_pending_work.under_way(client)):
         raise CommandError(f"Something is under way: {', '.join(left)}.")
 
 

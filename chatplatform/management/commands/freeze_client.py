@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from chatplatform.management import client_quiet
+from chatplatform.management import client_pending_work
 from identity.models import Client
 from identity.services import freezing
 
@@ -34,7 +34,7 @@ class Command(BaseCommand):
         freezing.freeze(client, by=None)
         client.refresh_from_db()
         ends_at = time.monotonic() + wait
-        while left := list(client_quiet.under_way(client)):
+        while left := list(client_pending_work.under_way(client)):
             if time.monotonic() > ends_at:
                 words = ", ".join(left)
                 raise CommandError(

@@ -14,7 +14,7 @@ from django.core.management.base import BaseCommand
 from django.db import transaction
 
 from bots.models import Bot, Document, DocumentStatus
-from bots.services import bots, documents, encoding, prompt_versions, training
+from bots.services import bots, document_embedding, documents, prompt_versions, training
 from bots.shapes.bot import BotDto
 from bots.shapes.train import PromptDto
 from chatplatform.management import demo_chats, demo_today
@@ -73,7 +73,7 @@ def _train(client: Client | None) -> None:
     waiting = Document.objects.filter(client=client, status=DocumentStatus.QUEUED)
     for document_id in waiting.order_by("id").values_list("id", flat=True):
         training.train(document_id)
-        encoding.encode_all(document_id)
+        document_embedding.encode_all(document_id)
 
 
 def _make_page_key(bot: Bot) -> None:

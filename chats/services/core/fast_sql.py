@@ -17,7 +17,7 @@ from chatplatform.api.request_context import current_request_id
 from chatplatform.ids import uuid7
 from chatplatform.jobs import registry
 from chatplatform.sql import Columns
-from chatplatform.web import live_updates
+from chatplatform.web import pubsub
 from chats.models import Conversation, Customer, LockedConversation, Message, Status
 from chats.services.core import message_json
 from chats.shapes.message import ConvMessage
@@ -87,17 +87,25 @@ SELECT {_MESSAGE.column_list("message")} FROM chats_message message
 WHERE message.conversation_id = %s AND message.client_message_id = %s AND message.id >= %s
 """
 
-# One row of nulls if the chat has no message behind `after`; no row if the key sees no such chat.
+# No row if the key sees no such chat. One message more than is shown is read: is there a next page?
 _READ, _READ_BY_VISITOR = (
     f"""
-SELECT message.seq, row_to_json(message)::text FROM chats_conversation chat
-LEFT JOIN LATERAL (
-    SELECT {columns} FROM chats_shown_message
-    WHERE conversation_id = chat.id AND NOT is_note AND seq > %(after)s
-    ORDER BY seq LIMIT %(limit)s
-) message ON true
+SELECT page.shown, page.last_seq, page.has_next FROM chats_conversation chat
+CROSS JOIN LATERAL (
+    SELECT string_agg(as_json, ',') FILTER (WHERE number <= %(limit)s) AS shown,
+        max(seq) FILTER (WHERE number <= %(limit)s) AS last_seq, count(*) > %(limit)s AS has_next
+    FROM (
+        SELECT seq, row_to_json(message)::text AS as_json,
+            row_number() OVER (ORDER BY seq) AS number
+        FROM (
+            SELECT {columns} FROM chats_shown_message
+            WHERE conversation_id = chat.id AND NOT is_note AND seq > %(after)s
+            ORDER BY seq LIMIT %(limit)s + 1
+        ) message
+        ORDER BY seq
+    ) numbered
+) page
 WHERE {_VISIBLE}
-ORDER BY message.seq
 """
     for columns in (message_json.COLUMNS, message_json.VISITORS_COLUMNS)
 )
@@ -197,7 +205,7 @@ def store_message(
         chat.last_message = message
     if event:
         channels = events.channels_of(chat.client_id, has_deliveries=has_deliveries)
-        live_updates.signal_on_commit(*channels)
+        pubsub.signal_on_commit(*channels)
 
 
 def receive_message(
@@ -234,23 +242,25 @@ def receive_message(
     if refusal:
         return None
     channels = events.channels_of(caller.client_id, has_deliveries=has_deliveries)
-    live_updates.signal_on_commit(*channels, *([registry.CHANNEL] if has_job else []))
+    pubsub.signal_on_commit(*channels, *([registry.CHANNEL] if has_job else []))
     return PlainMessage(message_id, chat_id, seq, shown, owner, reason, has_job)
 
 
 def read_messages(
     caller: Principal, chat_id: uuid.UUID, *, after: int, limit: int
-) -> list[tuple[int, str]] | None:
-    """`seq` and JSON, as this caller is shown it, of the messages behind a seq that the customer
-    may read, oldest first; None if the caller may not see the chat.
+) -> tuple[str, int | None] | None:
+    """The JSON, with commas, of the messages behind a seq that the customer may read, oldest first,
+    as this caller is shown them; and the seq of the last one, if there are more. None if the caller
+    may not see the chat.
     """
     statement = _READ_BY_VISITOR if caller.is_page else _READ
     with connection.cursor() as cursor:
         cursor.execute(statement, _parameters(caller, chat_id) | {"after": after, "limit": limit})
-        rows = cursor.fetchall()
-    if not rows:
+        row = cursor.fetchone()
+    if row is None:
         return None
-    return [row for row in rows if row[0]]
+    shown, last_seq, has_next = row
+    return shown or "", last_seq if has_next else None
 
 
 def _parameters(caller: Principal, chat_id: uuid.UUID) -> dict[str, Any]:

@@ -36,7 +36,7 @@ _AS_JSON = f"""(SELECT row_to_json(shown)::text FROM (
 
 
 def fragment(text: str) -> orjson.Fragment:
-    """A message's JSON for an answer, with a fresh link to each stored file."""
+    """Messages' JSON for an answer, with a fresh link to each stored file."""
     if '"url":"attachment:' in text:
         text = _STORED_FILE.sub(lambda file: f'"url":"{Attachment.link_to(file[1])}"', text)
     return orjson.Fragment(text)

@@ -291,13 +291,13 @@ def history_page(caller: Principal, chat_id: uuid.UUID, query: Page) -> dict[str
     it; 404 for any other.
     """
     (after,) = numbers_of(query.cursor, Message, ["seq"]) if query.cursor else (0,)
-    rows = fast_sql.read_messages(caller, chat_id, after=after, limit=query.limit + 1)
-    if rows is None:
+    read = fast_sql.read_messages(caller, chat_id, after=after, limit=query.limit)
+    if read is None:
         raise NotFound
-    shown, last = rows[: query.limit], rows[query.limit - 1 : query.limit]
+    shown, last_seq = read
     return {
-        "items": [message_json.fragment(text) for _, text in shown],
-        "next_cursor": cursor_of(Message, ["seq"], [last[0][0]]) if rows[query.limit :] else None,
+        "items": message_json.fragment(f"[{shown}]"),
+        "next_cursor": cursor_of(Message, ["seq"], [last_seq]) if last_seq else None,
     }
 
 

@@ -20,8 +20,8 @@ from django.db import Error
 
 from chatplatform.api.errors import Invalid
 from chatplatform.customer_channels import MESSAGING_CHANNELS
-from chatplatform.web import live_updates
-from chatplatform.web.live_updates import Listener
+from chatplatform.web import pubsub
+from chatplatform.web.pubsub import Listener
 from chatplatform.web.streaming import Events, InThread, ServerSent, StreamEvent
 from chats.models import Conversation
 from chats.services.core import channel_hooks, presence, typing_signs
@@ -39,7 +39,7 @@ LogEntry = tuple[int, ServerSent]  # its place in the feed
 
 def publish(client_id: int, event: str, data: dict[str, Any]) -> None:
     """Send a transient event to all open streams of a client; it is not stored."""
-    live_updates.publish(events.feed_channel(client_id), {"event": event, "data": data})
+    pubsub.publish(events.feed_channel(client_id), {"event": event, "data": data})
 
 
 def publish_typing(chat: Conversation, *, by: Principal, is_typing: bool) -> None:

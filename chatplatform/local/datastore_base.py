@@ -10,7 +10,13 @@ from abc import ABC, abstractmethod
 from contextlib import suppress
 from pathlib import Path
 
-from chatplatform.local.processes import ServerError, free_port, processes_marked, send, wait_until
+from chatplatform.local.os_processes import (
+    ServerError,
+    free_port,
+    processes_marked,
+    send,
+    wait_until,
+)
 
 RETRY_SECS = 15  # a killed server's lock file and socket may outlive it by some seconds
 READY_SECS = 120  # a long crash recovery is no failure

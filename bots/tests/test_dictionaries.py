@@ -2,7 +2,7 @@
 
 import pytest
 
-from bots.knowledge import embedding, word_lists
+from bots.knowledge import dictionaries, embedding
 from bots.knowledge.search import Index
 from bots.tests.test_search import plain
 
@@ -23,7 +23,7 @@ from bots.tests.test_search import plain
     ],
 )
 def test_words(word: str, language: str, *, expected: bool) -> None:
-    assert word_lists.is_word(word, language) is expected
+    assert dictionaries.is_word(word, language) is expected
 
 
 def test_the_commonest_words_tell_nothing() -> None:
@@ -31,16 +31,16 @@ def test_the_commonest_words_tell_nothing() -> None:
         "deposit",
         "xylograf",
     ]
-    assert not word_lists.is_telling("đường", "vi"), "nothing is known of that language"
+    assert not dictionaries.is_telling("đường", "vi"), "nothing is known of that language"
 
 
 def telling(word: str) -> bool:
-    return word_lists.is_telling(word, "en")
+    return dictionaries.is_telling(word, "en")
 
 
 def test_every_list_can_be_read() -> None:
-    for code in word_lists.LANGUAGES:
-        assert not word_lists.is_word("qqqqzz", code)
+    for code in dictionaries.LANGUAGES:
+        assert not dictionaries.is_word("qqqqzz", code)
 
 
 @pytest.mark.skipif(not embedding.available(), reason="without an encoder nothing is corrected")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from channels_app.simulator.call_target import VERSION, bearer, segments
+from channels_app.simulator.call_subject import VERSION, bearer, segments
 from channels_app.simulator.http import Request, Response, graph_error, ok
 from channels_app.simulator.state import Simulator
 from channels_app.simulator.world import Json, Token
