@@ -20,7 +20,9 @@ from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.functional import cached_property
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.text import camel_case_to_spaces, smart_split, unescape_string_literal
+from django.utils.translation import gettext
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import action as unfold_action
 from unfold.decorators import display
@@ -156,6 +158,17 @@ def button(
 def in_use(row: Any) -> str:
     """A column: whether a row is disabled, in a word. A cross looks wrong on a healthy row."""
     return "Disabled" if row.is_disabled else "Active"
+
+
+def progress_bar(done: int, total: int) -> SafeString:
+    """How far work is: as a bar, and in numbers."""
+    return format_html(
+        '<progress value="{}" max="{}" aria-label="{}"></progress> {}',
+        done,
+        max(total, 1),
+        gettext("Progress"),
+        gettext("%(done)s of %(total)s") % {"done": done, "total": total},
+    )
 
 
 @functools.cache
@@ -316,6 +329,18 @@ class TenantAdmin(ModelAdmin):
             "saved_views": site.saved_views_of(request, self.model._meta.label_lower),
         }
         return super().changelist_view(request, context)
+
+    def is_under_way(self, row: Any) -> bool:
+        """Whether work at a row goes on: its page looks again by itself."""
+        return False
+
+    def change_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """The page of a row."""
+        reply: HttpResponse = super().change_view(request, *args, **kwargs)
+        row = getattr(reply, "context_data", {}).get("original")
+        if row and self.is_under_way(row):
+            reply["Refresh"] = "3"
+        return reply
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
         """The buttons above a row; of those that are recorded none for whoever views."""

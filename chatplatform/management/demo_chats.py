@@ -1,12 +1,16 @@
 """A month of chats for the demo client, a shop: the same each time except for the dates.
 
 No service can act a month ago, so the chats and their charges are written as rows, with the times
-that they would have had, and without events, jobs or mails. What is new today is `demo_today`'s.
+that they would have had, and without events, jobs or mails. What the bot says in them its rules and
+its embedded engine have decided, on the documents as they are now: a replay of such a day finds
+what has changed since, and nothing else. What is new today is `demo_today`'s.
 """
 
 import json
 import random
 import uuid
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,8 +18,13 @@ from typing import Any
 from django.db import models, transaction
 from django.utils import timezone
 
-from bots.models import Bot, Document
+from bots.engine.embedded import EmbeddedEngine
+from bots.knowledge import question_analysis
+from bots.models import Bot
+from bots.services import suggested_headings, trial_answers
+from bots.services.answers import Unanswered
 from chats.models import (
+    NO_ANSWER,
     AssignType,
     Conversation,
     Customer,
@@ -30,22 +39,28 @@ from chats.models import (
     TagSource,
     text_content,
 )
+from chats.services.reply import decide, gather, say
+from chats.services.reply.decide import Answer, AskEngine, Decision, Gap, HandOver, StaySilent
 from chats.shapes.people import Location
 from identity.models import CreditEntry, EntryKind, Role, Subscription, User
+from identity.services import credits
 
 SEED, DAYS = 20, 30
 AGENTS = [("amy@demo.example", "Amy Agent"), ("bao@demo.example", "Bảo Nguyễn")]
-# The texts by topic and language; answers use the words of the demo documents. And the numbers:
-# chats that begin on each weekday from Monday, the weight of each hour from 00:00, and so on.
+# What customers and agents write, by topic and language. And the numbers: chats that begin on each
+# weekday from Monday, the weight of each hour from 00:00, and so on.
 SCRIPT: dict[str, Any] = json.loads(
     (Path(__file__).parent / "samples" / "chats.json").read_text(encoding="utf-8")
 )
+# Earlier questions that a short one may go on from, as `messages.answered_before` has them.
+TOPICS = 3
 # In the order in which they must be stored.
 STORED = (Customer, Conversation, Message, Tagging, Summary, Feedback, Notification)
 
 
 def create(bot: Bot, *, password: str) -> int:
-    """Create the demo's agents and a month of chats with the bot; return the number of chats.
+    """Create the demo's agents and a month of chats with the bot, whose documents are trained;
+    return the number of chats.
 
     Nothing happens if the agents exist already.
     """
@@ -99,10 +114,7 @@ class Month:
         self.bot, self.agents, self.now = bot, agents, now
         self.chance = random.Random(SEED)
         self.rows: dict[type[models.Model], list[Any]] = {model: [] for model in STORED}
-        self.documents = {
-            "vi" if row.file_name.startswith("huong-dan") else "en": row
-            for row in Document.objects.filter(bot=bot).order_by("-id")
-        }
+        self.decisions: dict[tuple[Any, ...], Decision] = {}
 
     def create_chats(self) -> None:
         for number, name in enumerate(SCRIPT["customers"], 1):
@@ -124,6 +136,32 @@ class Month:
         head = int(at.timestamp() * 1000) << 80 | 0x7 << 76 | 0b10 << 62
         return uuid.UUID(int=head | (rest >> 62) << 64 | rest & (1 << 62) - 1)
 
+    def decide(self, message: Message, answered: Sequence[str], *, has_gap: bool) -> Decision:
+        """What the bot does about a message: as in `reply.pipeline`, by the embedded engine and
+        free of charge.
+
+        `answered`: earlier questions of the chat that got an answer, the latest first; `has_gap`:
+        another one got none.
+        """
+        may_go_on = question_analysis.may_follow_up(message.text)
+        topics = tuple(answered[:TOPICS]) if may_go_on else ()
+        known = (message.text, message.language, message.conversation.channel, topics, has_gap)
+        if known not in self.decisions:
+            self.decisions[known] = self._decide(message, topics, has_gap=has_gap)
+        return self.decisions[known]
+
+    def _decide(self, message: Message, topics: tuple[str, ...], *, has_gap: bool) -> Decision:
+        facts = gather.facts_for(message, [message], None)
+        decision = decide.from_facts(facts)
+        if not isinstance(decision, AskEngine):
+            return decision
+        request = gather.request_for(message, decision, before_seq=message.seq)
+        request = replace(request, engine=EmbeddedEngine(), topics=topics)
+        outcome, gap = trial_answers.ask(self.bot, request, reference=""), Gap()
+        if isinstance(outcome, Unanswered) and facts.wishes.asks_again and not has_gap:
+            gap = Gap(True, suggested_headings.nearest(self.bot, request, outcome.trace))
+        return decide.from_outcome(outcome, facts.wishes, gap=gap)
+
     def _start_times(self, day: date) -> list[datetime]:
         count = SCRIPT["chats_per_weekday"][day.weekday()]
         hours = self.chance.choices(range(24), SCRIPT["hour_weights"], k=count)
@@ -135,8 +173,7 @@ class Month:
     def _add_ended_chat(self, begins_at: datetime) -> None:
         outcome = self.choose(SCRIPT["outcomes"])
         chat = DemoChat(self, begins_at)
-        if outcome == "answered":
-            chat.answer(questions=self.chance.choice((1, 1, 1, 2, 2, 3)))
+        if outcome == "answered" and chat.ask(questions=self.chance.choice((1, 1, 1, 2, 2, 3))):
             chat.end(by=self.choose(SCRIPT["answered_chats_ended_by"]))
         else:
             chat.hand_over(outcome)
@@ -168,7 +205,7 @@ class DemoChat:
         self.topic: dict[str, Any] = self.chance.choice(SCRIPT["topics"])
         self.row = Conversation(
             id=month.id_at(begins_at),
-            client_id=month.bot.client_id,
+            client=month.bot.client,
             bot=month.bot,
             customer=customer,
             channel=month.choose({"web": 7, "api": 3}),
@@ -178,31 +215,31 @@ class DemoChat:
             created_at=begins_at,
         )
         self.messages: list[Message] = []
+        # The questions that got an answer, the latest first; and whether another got none.
+        self.answered: list[str] = []
+        self.has_gap = False
         month.rows[Conversation].append(self.row)
 
-    def answer(self, *, questions: int) -> None:
-        """The bot answers questions from the documents; sometimes the customer thanks it."""
+    def ask(self, *, questions: int) -> bool:
+        """The customer asks what the documents may know, up to the first question that the bot has
+        no answer to, and sometimes gives thanks; returns whether all were answered."""
         for topic in [self.topic, *self.chance.sample(SCRIPT["topics"], questions - 1)]:
-            texts = topic[self.language]
-            question = self._add_customer_message(self.chance.choice(texts["questions"]))
-            self._add_bot_message(question, texts["answer"])
+            if not self._write(self.chance.choice(topic[self.language]["questions"])):
+                return False
         if self.chance.random() < 0.4:
-            thanks = self._add_customer_message(self._random_line("thanks"))
-            self._add_bot_message(thanks, self._random_line("welcome"), is_small_talk=True)
+            self._write(self._random_line("thanks"))
+        return True
 
-    def hand_over(self, reason: str) -> None:
-        """The bot has no answer, or the customer asks for a person: the chat waits in the queue."""
-        if reason == "customer_asked":
-            self.answer(questions=1)
-        line = "unknown" if reason == "no_answer" else "person"
-        question = self._add_customer_message(self._random_line(line))
-        receipt = {"decision": reason, "handoff_reason": reason, "credits": 0}
-        text = self._random_line(reason)
-        self.at += timedelta(seconds=2)
-        self._add_message(SenderType.SYSTEM, text, in_reply_to=question, receipt=receipt)
-        self.row.assign_type, self.row.handoff_reason = AssignType.QUEUE, reason
-        self.row.waiting_since = self.at
-        self.row.version += 1
+    def hand_over(self, outcome: str) -> None:
+        """The customer asks what the bot does not know, or for a person, until the chat waits in
+        the queue."""
+        if outcome == "customer_asked":
+            self.ask(questions=1)
+        lines = SCRIPT["lines"]["unknown"][self.language] + SCRIPT["not_yet_known"][self.language]
+        unknown = self.chance.sample(lines, 2) if outcome == "no_answer" else []
+        for line in [*unknown, self._random_line("person")]:
+            if self.row.assign_type == AssignType.BOT:
+                self._write(line)
 
     def assign(self, agent: User) -> None:
         """An agent takes the chat and answers, sometimes with an internal note."""
@@ -228,7 +265,7 @@ class DemoChat:
     def leave_open(self, state: str) -> None:
         """Leave the chat open with the bot, in the queue or with an agent, or snoozed."""
         if state == "bot":
-            self.answer(questions=1)
+            self.ask(questions=1)
             return
         self.hand_over("no_answer")
         if state == "queue":
@@ -270,32 +307,44 @@ class DemoChat:
             self.row.waiting_since = self.row.waiting_since or self.at
         return message
 
-    def _add_bot_message(
-        self, question: Message, text: str, *, is_small_talk: bool = False
-    ) -> None:
-        gate = round(self.chance.uniform(0.82, 0.99), 4)
-        receipt: dict[str, Any] = {"decision": "small_talk", "credits": 0}
-        if not is_small_talk:
-            receipt = {"decision": "answered", "gate": gate} | SCRIPT["receipt"]
+    def _write(self, text: str) -> bool:
+        """The customer writes, and the bot answers, asks back or hands over; returns whether it was
+        an answer."""
+        question = self._add_customer_message(text)
+        decision = self.month.decide(question, self.answered, has_gap=self.has_gap)
+        assert not isinstance(decision, StaySilent), "the bot has the chat"
         self._wait(0.2, 2.5)
+        self._reply(question, decision)
+        is_answer = isinstance(decision, Answer)
+        if is_answer:
+            self.answered.insert(0, text)
+        self.has_gap = self.has_gap or decision.receipt.decision in NO_ANSWER
+        return is_answer
+
+    def _reply(self, question: Message, decision: say.Spoken) -> None:
+        paid = credits.EMBEDDED_TASK if isinstance(decision, Answer) else 0
+        receipt = replace(decision.receipt, credits=paid).to_json()
+        said = say.words(question, decision)
+        common = {"in_reply_to": question, "content": said.content, "language": said.language}
+        if isinstance(decision, HandOver):
+            receipt["handoff_reason"] = decision.reason
+            self._add_message(SenderType.SYSTEM, said.text, receipt=receipt, **common)
+            self.row.assign_type, self.row.handoff_reason = AssignType.QUEUE, decision.reason
+            self.row.waiting_since = self.at
+            self.row.version += 1
+            return
+        citations = decision.citations if isinstance(decision, Answer) else ()
+        bot = self.month.bot
         self._add_message(
             SenderType.BOT,
-            text,
-            sender_id=str(self.month.bot.pk),
-            sender_name=self.month.bot.bot_name,
-            in_reply_to=question,
-            citations=[] if is_small_talk else self._citations(text),
+            said.text,
+            sender_id=str(bot.pk),
+            sender_name=bot.bot_name,
+            citations=[asdict(one) for one in citations],
             receipt=receipt,
+            **common,
         )
         self.row.first_response_at = self.row.first_response_at or self.at
-
-    def _citations(self, quote: str) -> list[dict[str, Any]]:
-        document = self.month.documents.get(self.language)
-        if document is None:
-            return []
-        title = document.title or document.file_name
-        source = {"document_id": document.pk, "title": title, "url": None, "page": None}
-        return [source | {"quote": quote}]
 
     def _add_agent_message(self, agent: User, text: str, *, is_note: bool = False) -> None:
         self._wait(20, 240)
@@ -312,10 +361,8 @@ class DemoChat:
             id=self.month.id_at(self.at),
             seq=self.row.last_seq,
             sender_type=sender_type,
-            content=text_content(text),
             text=text,
-            language=self.language,
-            **fields,
+            **{"content": text_content(text), "language": self.language} | fields,
         )
         self.messages.append(message)
         if not message.is_note:

@@ -5,7 +5,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 
 from bots.models import Bot
-from bots.services import documents
+from bots.services import documents, written_sources
+from bots.shapes.written import QuestionAnswerDto
 from chatplatform import egress
 from chatplatform.management.demo_chats import SCRIPT
 from chats.services.desk import saved_replies
@@ -30,13 +31,15 @@ WRITERS = (
 
 @transaction.atomic
 def begin(bot: Bot, key: ApiKey, *, owner: User) -> None:
-    """Saved replies, an endpoint that fails, a document that cannot be read, and customers who
-    wait."""
+    """Saved replies, an endpoint that fails, a document that cannot be read, answers to what the
+    bot did not know all month, and customers who wait."""
     for reply in SCRIPT["saved_replies"]:
         saved_replies.create(owner, SavedReplyDto(**reply, is_shared=True))
     _add_endpoint(owner)
     files = [SimpleUploadedFile("price-list.pdf", BROKEN_PDF)]
     documents.upload(bot, files=files, by=owner)
+    for pair in SCRIPT["learned_today"]:
+        written_sources.create(bot, body=QuestionAnswerDto(**pair), by=owner)
     for number, (customer, line) in enumerate(WRITERS):
         name = SCRIPT["customers"][customer - 1]
         language = "vi" if name in SCRIPT["vietnamese"] else "en"

@@ -7,6 +7,7 @@ register = template.Library()
 
 # Codes that say too little when they are spelled out.
 _WORDS = {
+    "answered": gettext_noop("Answered"),
     "below_gate": gettext_noop("Nothing that the bot knows fits well enough"),
     "nothing_to_quote": gettext_noop("The bot found passages, and none that answers"),
     "no_answer": gettext_noop("The bot had no answer"),

@@ -9,9 +9,10 @@ import pytest
 from django.core.management import call_command
 from django.db.models import Model
 
-from bots.models import Document
+from bots.testing import trained
 from chatplatform.api.shapes import iso
 from chatplatform.management import demo_chats
+from chatplatform.management.commands.seed import SAMPLES
 from chatplatform.models import Job
 from chats.models import Conversation, Feedback, Message, Summary, Tagging
 from chats.services.exchange import importing
@@ -36,10 +37,8 @@ LOCAL_FIELDS: dict[type[Model], set[str]] = {
 
 @pytest.fixture
 def month(bot):
-    for name in ("shop-help.md", "huong-dan-mua-hang.md"):
-        Document.objects.create(
-            client=bot.client, bot=bot, file_name=name, size_bytes=1, sha256=name
-        )
+    for file in SAMPLES.glob("*.md"):
+        trained(bot, file.read_text(encoding="utf-8"), title=file.stem)
     assert demo_chats.create(bot, password="correct-horse-battery") > 250
 
 

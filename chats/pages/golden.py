@@ -1,6 +1,6 @@
 """Golden questions in the site: written, taken over, asked, and what their runs say."""
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.contrib import admin, messages
@@ -9,12 +9,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy
 from unfold.decorators import display
 
 from bots.models import Bot, GoldenQuestion, GoldenRun, GoldenStatus
 from bots.services import bots, golden_questions, golden_runs
 from bots.shapes.golden import GoldenCollectRequest, GoldenQuestionDto, GoldenRunRequest
-from chatplatform.admin_base import TenantAdmin, asks_first, button, each, viewer
+from chatplatform.admin_base import TenantAdmin, asks_first, button, each, progress_bar, viewer
 from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.site_words import say
 from chats.services.insight import most_asked_questions
@@ -125,7 +126,8 @@ class GoldenQuestionAdmin(TenantAdmin):
         self, request: HttpRequest, form_class: type[OfBotForm], act: Any, title: str, label: str
     ) -> HttpResponse:
         client = viewer(request).client
-        form = form_class(request.POST or None)
+        # A page that leads here may fill it in.
+        form = form_class(request.POST or None, initial=request.GET.dict())
         form.offer("bot", list(bots.names(client).items()))
 
         def with_bot(data: dict[str, Any]) -> HttpResponse:
@@ -155,9 +157,13 @@ class GoldenRunAdmin(TenantAdmin):
     def shown_status(self, run: GoldenRun) -> tuple[str, str]:
         return run.status, run.get_status_display()
 
-    @display(description="Asked")
-    def asked(self, run: GoldenRun) -> str:
-        return f"{len(run.results)} of {len(run.questions)}"
+    def is_under_way(self, run: GoldenRun) -> bool:
+        """Its questions are still being asked."""
+        return run.status in {GoldenStatus.QUEUED, GoldenStatus.RUNNING}
+
+    @display(description=cast("str", gettext_lazy("Asked")))
+    def asked(self, run: GoldenRun) -> SafeString:
+        return progress_bar(len(run.results), len(run.questions))
 
     @display(description="Broke")
     def shown_broke(self, run: GoldenRun) -> str:

@@ -105,13 +105,9 @@ class QuestionGroupAdmin(TenantAdmin):
         ]
         return format_html_join("", '<p><a class="underline" href="{}">{}</a> {}</p>', lines)
 
-    def change_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """The page of a question that is being learned looks again by itself."""
-        reply: HttpResponse = super().change_view(request, *args, **kwargs)
-        row = getattr(reply, "context_data", {}).get("original")
-        if row and row.status == GroupStatus.LEARNING:
-            reply["Refresh"] = "3"
-        return reply
+    def is_under_way(self, row: QuestionGroup) -> bool:
+        """Its answer is being learned."""
+        return row.status == GroupStatus.LEARNING
 
     @button("Write an answer", url_path="answer", permissions=["train"], icon="edit")
     def add_answer(self, request: HttpRequest, object_id: str) -> HttpResponse:

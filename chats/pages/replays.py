@@ -1,26 +1,27 @@
 """Replays in the site: a day's replies made again, what was gained and what was lost."""
 
-from typing import Any
+from typing import Any, cast
+from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils.html import format_html_join
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
 from unfold.decorators import display
 
 from bots.services import bots
-from chatplatform.admin_base import TenantAdmin, button, viewer
+from chatplatform.admin_base import TenantAdmin, button, progress_bar, viewer
 from chatplatform.forms import ServiceForm
 from chats.models import Replay, ReplayChange, ReplayStatus
 from chats.services.reply import replays
-from chats.shapes.replay import ReplayRequest
+from chats.shapes.replay import ReplayedReplyDto, ReplayRequest
 
-# Replies of each kind that a page shows.
-_SHOWN = 50
+# Replies of each kind that a page shows, and characters of a golden question.
+_SHOWN, _LONGEST = 50, 300
 _COLORS: dict[str, str] = {
     ReplayStatus.QUEUED: "info",
     ReplayStatus.RUNNING: "warning",
@@ -34,59 +35,59 @@ class ReplayForm(ServiceForm):
     day = forms.DateField(label=gettext_lazy("Day"), widget=forms.TextInput(attrs={"type": "date"}))
 
 
+def _count(name: str, words: Any) -> Any:
+    @display(description=words, ordering=name)
+    def shown(row: Replay) -> int:
+        return int(getattr(row, name))
+
+    return shown
+
+
+_GAINED, _LOST = _count("gained", gettext_lazy("Gained")), _count("lost", gettext_lazy("Lost"))
+
+
 @admin.register(Replay)
 class ReplayAdmin(TenantAdmin):
-    list_display = ("day", "bot", "shown_status", "progress", "gained", "lost", "created_at")
+    list_display = ("day", "bot", "shown_status", "progress", _GAINED, _LOST, "created_at")
     list_filter = ("bot", "status")
     search_fields = ("bot__bot_name",)
     list_select_related = ("bot",)
     fields = readonly_fields = (
-        "day", "bot", "status", "error", "progress", "gained", "lost", "answered",
-        "unanswered", "with_calls", "would_be_answered", "would_not_be", "created_by",
-        "created_at", "finished_at",
+        "day", "bot", "status", "error", "progress", _GAINED, _LOST,
+        _count("answered", gettext_lazy("Answered both times")),
+        _count("unanswered", gettext_lazy("Answered neither time")),
+        _count("with_calls", gettext_lazy("Left out, for functions were called")),
+        "created_by", "created_at", "finished_at",
     )  # fmt: skip
     actions_list = ("replay_day",)
+    change_form_after_template: Any = "admin/chats/replayed.html"
 
-    @display(description="Status", ordering="status", label=_COLORS)
+    @display(description=cast("str", gettext_lazy("Status")), ordering="status", label=_COLORS)
     def shown_status(self, row: Replay) -> tuple[str, str]:
         return row.status, row.get_status_display()
 
-    @display(description="Made again")
-    def progress(self, row: Replay) -> str:
-        total = len(row.message_ids)
-        said = gettext("%(done)s of %(total)s") % {"done": row.done, "total": total}
-        return said + (gettext(", the day held more") if row.is_cut else "")
+    @display(description=cast("str", gettext_lazy("Made again")))
+    def progress(self, row: Replay) -> SafeString:
+        more = gettext(", the day held more") if row.is_cut else ""
+        return format_html("{}{}", progress_bar(row.done, len(row.message_ids)), more)
 
-    @display(description="Would be answered today")
-    def would_be_answered(self, row: Replay) -> SafeString | str:
-        return self._replies(row, ReplayChange.GAINED)
+    def is_under_way(self, row: Replay) -> bool:
+        """Its replies are still being made."""
+        return row.status in {ReplayStatus.QUEUED, ReplayStatus.RUNNING}
 
-    @display(description="Would not be answered any more")
-    def would_not_be(self, row: Replay) -> SafeString | str:
-        return self._replies(row, ReplayChange.LOST)
-
-    def _replies(self, row: Replay, change: ReplayChange) -> SafeString | str:
-        shown = replays.replies_of(row, change=change).order_by("id")[:_SHOWN]
-        lines = [
-            (
-                one.message.in_reply_to.text[:300] if one.message.in_reply_to else "",
-                reverse("admin:chats_conversation_change", args=[one.message.conversation_id]),
-                one.message.conversation.chat_code,
-                one.message.text[:300],
-                one.text[:300],
-            )
-            for one in shown
-        ]
-        line = '<p><b>{}</b> <a class="underline" href="{}">{}</a><br>{}<br>→ {}</p>'
-        return format_html_join("", line, lines) or "–"
-
-    def change_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """The page of a replay that is not over looks again by itself."""
-        reply: HttpResponse = super().change_view(request, *args, **kwargs)
-        row = getattr(reply, "context_data", {}).get("original")
-        if row and row.status in {ReplayStatus.QUEUED, ReplayStatus.RUNNING}:
-            reply["Refresh"] = "3"
-        return reply
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """A replay; each gained and lost reply beside the one of then, to be judged by a person."""
+        row = self.row(request, object_id)
+        context = {
+            "replayed": [
+                _shown(request, row, ReplayChange.GAINED),
+                _shown(request, row, ReplayChange.LOST),
+            ],
+            "may_teach": self.has_teach_permission(request),
+        }
+        return super().change_view(request, object_id, form_url, context)
 
     @button("Replay a day", permissions=["teach"], icon="replay")
     def replay_day(self, request: HttpRequest) -> HttpResponse:
@@ -112,3 +113,23 @@ class ReplayAdmin(TenantAdmin):
     def has_teach_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """What a client's trainers, owners and admins may."""
         return viewer(request).client_id is not None and self.has_train_permission(request)
+
+
+def _shown(request: HttpRequest, row: Replay, change: ReplayChange) -> dict[str, Any]:
+    """The replies of one kind that the page shows, behind the one that its address names."""
+    rows, after = replays.replies_of(row, change=change).order_by("id"), request.GET.get(change, "")
+    found = list((rows.filter(pk__gt=after) if after.isdecimal() else rows)[: _SHOWN + 1])
+    turns = [ReplayedReplyDto.from_row(one) for one in found[:_SHOWN]]
+    return {
+        "change": change,
+        "turns": [(turn, _golden_form(row, turn)) for turn in turns],
+        "next": found[_SHOWN - 1].pk if len(found) > _SHOWN else None,
+    }
+
+
+def _golden_form(row: Replay, turn: ReplayedReplyDto) -> str:
+    """Where the question becomes a golden one that expects the source which answers it."""
+    said = turn.today if turn.change == ReplayChange.GAINED else turn.then
+    asked = {"bot": row.bot_id, "question": " ".join(turn.question.split())[:_LONGEST]}
+    source = {"expected_source": said.sources[0][:_LONGEST]} if said.sources else {}
+    return f"{reverse('admin:bots_goldenquestion_add_question')}?{urlencode(asked | source)}"

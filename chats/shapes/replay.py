@@ -93,8 +93,10 @@ class ReplayDto(Shape):
         description="Replies of the day that called functions: these are not made again."
     )
     done: int = Field(description="How many are done.")
-    gained: int = Field(description="Not answered then, and answered today.")
-    lost: int = Field(description="Answered then, and not today.")
+    gained: int = Field(
+        description="Not answered then, and answered today; whether rightly, a person must judge."
+    )
+    lost: int = Field(description="Answered by this bot then, and not today.")
     answered: int = Field(description="Answered then and today.")
     unanswered: int = Field(description="Answered neither then nor today.")
     engine: str | None = Field(description="The engine that answered; null until it is over.")

@@ -1,6 +1,7 @@
 """Golden questions: written, taken over, asked, and the changes that they hold back."""
 
 import pytest
+from django.test import Client as Browser
 from django.urls import reverse
 
 from bots.models import Bot, Document, GoldenQuestion, GoldenRun, Prompt
@@ -247,3 +248,25 @@ def test_in_the_site(ann, bot, golden):
     assert "Done" in page
     assert "(&#x27;done&#x27;" not in page
     assert "The bot had no answer" in page
+
+
+def test_the_page_of_a_run_shows_how_far_it_is(ann, golden, runs):
+    run_id = ann.post(runs, {}).json()["id"]
+    path = reverse("admin:bots_goldenrun_change", args=[run_id])
+    site = Browser()
+    site.force_login(ann.user)
+    assert '<progress value="0" max="2"' in site.get(path).content.decode()
+    # One of two is asked: the worker stores each as it comes.
+    GoldenRun.objects.update(
+        status="running", results=[{"question": "?", "fault": "", "answer": ""}]
+    )
+    page = site.get(path)
+    assert '<progress value="1" max="2" aria-label="Progress"></progress> 1 of 2' in (
+        page.content.decode()
+    )
+    assert page["Refresh"] == "3"
+    GoldenRun.objects.update(status="queued", results=[])
+    run_jobs()
+    page = site.get(path)
+    assert '<progress value="2" max="2"' in page.content.decode()
+    assert "Refresh" not in page

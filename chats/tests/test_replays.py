@@ -1,5 +1,7 @@
 """Replies made again with what the bot knows today; nobody is told of them."""
 
+import html
+import re
 from datetime import timedelta
 
 import pytest
@@ -7,6 +9,7 @@ from django.test import Client as Browser
 from django.urls import reverse
 from django.utils import timezone
 
+from bots.models import GoldenQuestion
 from bots.testing import trained
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs, stub_model
@@ -35,7 +38,9 @@ def replied(bot, add_message):
         # As every message that comes in: its language was detected.
         asked = add_message(row, "customer", question, language="en")
         citations = CITED if decision == "answered" else []
-        stored = {"decision": decision, **receipt}
+        # An answer tells of the search that found it.
+        found = {"knowledge_version": 0} if decision == "answered" else {}
+        stored = {"decision": decision, **found, **receipt}
         said: Message = add_message(
             row, "bot", text, in_reply_to=asked, receipt=stored, citations=citations
         )
@@ -108,6 +113,12 @@ def test_a_day_ends_at_the_clients_midnight_and_leaves_out_what_was_no_question(
     replied("Hello", "small_talk")
     replied(OPEN, "answered", calls=["c1"])
     replied(OPEN, "answered", chat=make_chat(bot, is_preview=True))
+    # No search of this bot has found these: the bot cannot lose them.
+    by_hand = replied("Do you sell gift cards?", "answered")
+    Message.objects.filter(pk=by_hand.pk).update(receipt={"decision": "answered"})
+    moved_in = make_chat(bot)
+    replied("Is there a car park?", "answered", chat=moved_in)
+    Conversation.objects.filter(pk=moved_in.pk).update(imported_at=timezone.now())
     today = timezone.now() + timedelta(hours=14)
     replay = replays.start(bot, day=today.date(), by=ann.user)
     begun = today.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(hours=14)
@@ -205,7 +216,38 @@ def test_the_site_shows_both_and_starts_a_day(ann, ben, bot, day):
     assert "Refresh" not in seen
     assert "10 of 10" in seen.content.decode()
     assert "Yes, at the till." in seen.content.decode()
+    assert '<progress value="10" max="10"' in seen.content.decode()
     browser = Browser()
     browser.force_login(ben.user)
     assert again not in browser.get(why).content.decode()
     assert browser.post(again).status_code == 403
+
+
+def test_each_gained_and_lost_reply_is_judged_on_the_page(ann, ben, bot, day, monkeypatch):
+    replay = replays.start(bot, day=timezone.now().date(), by=ann.user)
+    run_jobs()
+    monkeypatch.setattr("chats.pages.replays._SHOWN", 1)
+    page = reverse("admin:chats_replay_change", args=[replay.pk])
+    site = Browser()
+    site.force_login(ann.user)
+    first = site.get(page).content.decode()
+    assert (OPEN in first, "How long may I" in first) == (True, False)
+    for reply in (day[0][0], day[2][0]):  # gained, lost
+        assert reverse("admin:chats_answer", args=[reply.pk]) in first
+    (onward,) = re.findall(r'href="(\?gained=[^"#]+)#gained"', first)
+    second = site.get(page + onward).content.decode()
+    assert (OPEN in second, "How long may I" in second) == (False, True)
+    assert "?gained=" not in second
+    assert site.get(f"{page}?gained=none").status_code == 200
+    # Its question is kept as a golden one, which expects the source of today's answer.
+    add = reverse("admin:bots_goldenquestion_add_question")
+    gained, _lost = (html.unescape(link) for link in re.findall(f'href="({add}[^"]+)"', first))
+    offered = site.get(gained).context["form"]
+    assert offered["question"].value() == OPEN
+    sent = {name: offered[name].value() for name in ("bot", "question", "expected_source")}
+    assert site.post(add, sent).status_code == 302
+    assert GoldenQuestion.objects.get(bot=bot).expected_source == "Hours"
+    agent = Browser()
+    agent.force_login(ben.user)
+    read = agent.get(page).content.decode()
+    assert (OPEN in read, "golden" in read.partition('id="gained"')[2]) == (True, False)

@@ -133,6 +133,20 @@ def test_a_wrong_code_sets_nothing_up(ann, code):
     assert not SecondFactor.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"code": "000000"}, "Mã này sai, đã dùng rồi hoặc đã quá cũ."),
+        ({"signed": "x"}, "Trang này đã quá cũ: hãy quét mã mới."),
+    ],
+)
+def test_what_keeps_it_from_being_set_up_is_said_in_vietnamese(ann, change, said):
+    User.objects.filter(pk=ann.user.pk).update(language="vi")
+    browser, _ = enter(ann.user)
+    page = browser.post(PATH, filled(browser.get(PATH).context["offer"], **change))
+    assert said in page.content.decode()
+
+
 @pytest.mark.parametrize("password", ["", "wrong"])
 def test_an_open_session_alone_sets_nothing_up(ann, password):
     browser, _ = enter(ann.user)

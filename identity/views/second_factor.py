@@ -69,7 +69,10 @@ class SetUpForm(OwnForm):
         code: str = self.cleaned_data["code"]
         if self.has_right_password:
             signed = self.data.get("signed", "")
-            self.recovery_codes = second_factor.set_up(self.user, signed=signed, code=code)
+            try:
+                self.recovery_codes = second_factor.set_up(self.user, signed=signed, code=code)
+            except ValidationError as exc:
+                raise ValidationError(gettext(str(exc.message))) from exc
         return code
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand
 from django.db import transaction
 
 from bots.models import Bot, Document, DocumentStatus
@@ -31,9 +31,6 @@ OWNER, ADMIN = "owner@demo.example", "admin@demo.example"
 class Command(BaseCommand):
     help = "Create the demo client once, and print its logins."
 
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--train", action="store_true", help="Train its documents at once.")
-
     def handle(self, *args: Any, **options: Any) -> None:
         if not settings.DEVELOPMENT:
             self.stdout.write("No demo client: DEBUG is off.")
@@ -45,6 +42,8 @@ class Command(BaseCommand):
             stored_secret("demo_api_key", key)
             self.stdout.write(f"Made the demo client and bot {new_bot.pk}.")
         owner = User.objects.get(email=OWNER)
+        # The month of chats quotes them.
+        _train(owner.client)
         bot = Bot.objects.filter(client=owner.client).order_by("id")[0]
         _make_page_key(bot)
         with transaction.atomic():
@@ -53,8 +52,7 @@ class Command(BaseCommand):
                 keys = ApiKey.objects.filter(client=bot.client, scope=KeyScope.SECRET)
                 demo_today.begin(bot, keys.order_by("id")[0], owner=owner)
                 self.stdout.write(f"Made {count} chats of the last month; some customers wait.")
-        if options["train"]:
-            _train(bot)
+        _train(owner.client)
         self._print_logins(password)
 
     def _print_logins(self, password: str) -> None:
@@ -70,9 +68,9 @@ class Command(BaseCommand):
             self.stdout.write(f"  API-KEY         {(keys / 'demo_api_key').read_text()}")
 
 
-def _train(bot: Bot) -> None:
+def _train(client: Client | None) -> None:
     """Train what waits for it: whoever asks as soon as the platform is ready gets an answer."""
-    waiting = Document.objects.filter(bot=bot, status=DocumentStatus.QUEUED)
+    waiting = Document.objects.filter(client=client, status=DocumentStatus.QUEUED)
     for document_id in waiting.order_by("id").values_list("id", flat=True):
         training.train(document_id)
         document_embedding.encode_all(document_id)

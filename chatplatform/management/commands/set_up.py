@@ -33,7 +33,7 @@ class Command(BaseCommand):
         if not settings.DEVELOPMENT:
             self._collect_static()
         self._print("preparing the demo client ...")
-        call_command("seed", train=True, stdout=self.stdout)
+        call_command("seed", stdout=self.stdout)
 
     def _collect_static(self) -> None:
         """Collect the static files if they may have changed since the last time."""

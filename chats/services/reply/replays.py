@@ -25,6 +25,11 @@ REPLIES_A_JOB = 10
 MAX_TEXT = 2_000
 # Functions were called for it: no call is made again.
 _CALLED = Q(receipt__has_key="calls") & ~Q(receipt__calls=[])
+# An answer that no search of this bot has found: moved in from elsewhere, or a call's result. What
+# the bot has not answered it cannot lose.
+_NOT_ITS_OWN = Q(receipt__decision="answered") & (
+    ~Q(receipt__has_key="knowledge_version") | Q(created_at__lt=F("conversation__imported_at"))
+)
 _UNFINISHED = (ReplayStatus.QUEUED, ReplayStatus.RUNNING)
 
 
@@ -111,11 +116,12 @@ def fail(replay_id: str) -> None:
 
 
 def _replies(bot: Bot, day: date) -> QuerySet[Message]:
-    """The bot's replies of a day of the client's to which an engine was asked."""
+    """The bot's own replies of a day of the client's to which an engine was asked."""
     zone = zoneinfo.ZoneInfo(bot.client.timezone)
     begins = datetime.combine(day, time.min, zone)
     ends = datetime.combine(day + timedelta(days=1), time.min, zone)
-    return Message.objects.for_client(bot.client).filter(
+    rows = Message.objects.for_client(bot.client).exclude(_NOT_ITS_OWN)
+    return rows.filter(
         conversation__bot=bot,
         conversation__is_preview=False,
         in_reply_to__isnull=False,
