@@ -39,7 +39,7 @@ from chats.models import (
     TagSource,
     text_content,
 )
-from chats.services.reply import decide, gather, say
+from chats.services.reply import decide, gather, pipeline, say
 from chats.services.reply.decide import Answer, AskEngine, Decision, Gap, HandOver, StaySilent
 from chats.shapes.people import Location
 from identity.models import CreditEntry, EntryKind, Role, Subscription, User
@@ -151,16 +151,16 @@ class Month:
         return self.decisions[known]
 
     def _decide(self, message: Message, topics: tuple[str, ...], *, has_gap: bool) -> Decision:
-        facts = gather.facts_for(message, [message], None)
+        facts = gather.facts_for(message, ())
         decision = decide.from_facts(facts)
         if not isinstance(decision, AskEngine):
             return decision
-        request = gather.request_for(message, decision, before_seq=message.seq)
+        request = pipeline.request_for(message, decision, facts, before_seq=message.seq)
         request = replace(request, engine=EmbeddedEngine(), topics=topics)
         outcome, gap = trial_answers.ask(self.bot, request, reference=""), Gap()
         if isinstance(outcome, Unanswered) and facts.wishes.asks_again and not has_gap:
             gap = Gap(True, suggested_headings.nearest(self.bot, request, outcome.trace))
-        return decide.from_outcome(outcome, facts.wishes, gap=gap)
+        return decide.from_outcome(outcome, facts, gap=gap)
 
     def _start_times(self, day: date) -> list[datetime]:
         count = SCRIPT["chats_per_weekday"][day.weekday()]
