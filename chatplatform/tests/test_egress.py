@@ -128,7 +128,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def serving(server):
-    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.005,), daemon=True).start()
     try:
         yield server
     finally:
