@@ -72,7 +72,7 @@ def simulator(
         demo.Settings(callback_base, seed, now), wire or (Sockets() if by_threads else InProcess())
     )
     server = Server(sim)
-    server.start(stops_within=0.05)
+    server.start(stops_within=0.005)
     if by_threads:
         sim.start()
     try:

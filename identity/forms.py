@@ -1,6 +1,5 @@
 """The forms of the site's pages about companies, people, keys and credits."""
 
-import zoneinfo
 from typing import Any
 
 from django import forms
@@ -13,6 +12,7 @@ from identity.models import Client, KeyScope, Role, User
 from identity.services import attempts, logins
 from identity.services.bot_hooks import bots
 from identity.shapes.clients import MAX_DAILY_CREDITS
+from identity.shapes.fields import time_zones
 
 # A day's misuse of a page's key costs half of a trial's credits at most, while a day of a small
 # shop fits: 500 quoted replies, or 50 of the dearest that a model writes.
@@ -73,7 +73,7 @@ class RegistrationForm(CompanyForm):
     def clean_timezone(self) -> str:
         """The zone of the browser; a person can mend nothing in one that is not known here."""
         name: str = self.cleaned_data["timezone"]
-        return name if name in zoneinfo.available_timezones() else "UTC"
+        return name if name in time_zones() else "UTC"
 
 
 class ResendForm(forms.Form):

@@ -105,7 +105,7 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def serving(port: int = 0) -> Iterator[Site]:
     site = Site(port)
-    threading.Thread(target=site.serve_forever, args=(0.02,), daemon=True).start()
+    threading.Thread(target=site.serve_forever, args=(0.005,), daemon=True).start()
     try:
         yield site
     finally:

@@ -71,7 +71,7 @@ class OpenIdProvider(ThreadingHTTPServer):
 def running(port: int = 0) -> Iterator[OpenIdProvider]:
     """A provider on a port of the loopback; 0: a free one."""
     server = OpenIdProvider(port)
-    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.005,), daemon=True).start()
     try:
         yield server
     finally:

@@ -84,7 +84,7 @@ class StubModel(ThreadingHTTPServer):
 def running(script: str = "ok", port: int = 0, address: str = "127.0.0.1") -> Iterator[StubModel]:
     """A stub on a free port of the loopback, or of another address."""
     server = StubModel(port, script, address)
-    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.005,), daemon=True).start()
     try:
         yield server
     finally:

@@ -49,7 +49,7 @@ class ToolServer(ThreadingHTTPServer):
 def running() -> Iterator[ToolServer]:
     """A server on a free port of the loopback."""
     server = ToolServer()
-    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.005,), daemon=True).start()
     try:
         yield server
     finally:

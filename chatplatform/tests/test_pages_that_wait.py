@@ -25,12 +25,12 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 class Stalling:
-    """A server that accepts connections and says nothing until `hang_up`."""
+    """A server that accepts connections and says nothing; from `hang_up` on it closes each."""
 
     def __init__(self):
         self.socket = socket.create_server(("127.0.0.1", 0), backlog=128)
         self.host_port = f"127.0.0.1:{self.socket.getsockname()[1]}"
-        self.held = []
+        self.held, self.hangs_up = [], False
         threading.Thread(target=self.accept, daemon=True).start()
 
     def accept(self):
@@ -39,6 +39,8 @@ class Stalling:
                 self.held.append(self.socket.accept()[0])
             except OSError:
                 return
+            if self.hangs_up:
+                self.held[-1].close()
 
     def wait_for(self, count):
         ends_at = time.monotonic() + 60
@@ -47,6 +49,7 @@ class Stalling:
             time.sleep(0.01)
 
     def hang_up(self):
+        self.hangs_up = True
         for each in self.held:
             each.close()
 

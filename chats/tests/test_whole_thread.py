@@ -70,6 +70,7 @@ def end_and_rate(screen: Page, widget) -> None:
     expect(widget.get_by_text("Thank you!")).to_be_visible()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("transactional_db")
 def test_a_chat_goes_through_a_dead_server_and_a_dead_network_without_a_reload(
     browser, page, bot, ben

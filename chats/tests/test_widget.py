@@ -56,7 +56,7 @@ class Shop:
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://localhost:{self.server.server_port}/"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        threading.Thread(target=self.server.serve_forever, args=(0.005,), daemon=True).start()
 
     def open(self, screen: Page) -> FrameLocator:
         screen.goto(self.url)

@@ -54,7 +54,7 @@ class Session(socketserver.StreamRequestHandler):
 @pytest.fixture
 def server(settings):
     with MailServer() as mail_server:
-        threading.Thread(target=mail_server.serve_forever, daemon=True).start()
+        threading.Thread(target=mail_server.serve_forever, args=(0.005,), daemon=True).start()
         settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
         settings.EMAIL_HOST, settings.EMAIL_PORT = mail_server.server_address[:2]
         yield mail_server

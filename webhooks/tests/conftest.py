@@ -22,7 +22,7 @@ class Receiver(ThreadingHTTPServer):
         self.got = []
         self.landed = 0
         self.release = threading.Event()
-        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
+        threading.Thread(target=self.serve_forever, args=(0.005,), daemon=True).start()
 
     @property
     def host_port(self):
