@@ -69,6 +69,7 @@ words: .venv/dev.stamp ## compiles the words of the site's pages in locale/
 .PHONY: bench
 bench: .venv/dev.stamp ## measures the hot operations, compared with a raw twin
 	$(throwaway) $(py) bench/run.py
+	$(throwaway) $(py) bench/running.py
 	$(throwaway) $(py) bench/desk.py
 	EXPORT_ROWS_AT_ONCE=1000 $(throwaway) $(py) bench/reports.py
 
