@@ -263,7 +263,7 @@ def _content(message: Message) -> list[dict[str, Any]]:
     translation = translations.for_customer(message)
     if translation is None:
         return pieces
-    first = next(place for place, piece in enumerate(pieces) if piece.get("text"))
+    first = next((place for place, piece in enumerate(pieces) if piece.get("text")), None)
     return [
         {**piece, "text": translation if place == first else None}
         for place, piece in enumerate(pieces)

@@ -85,6 +85,21 @@ def test_least_busy(ben, bea, client_a, bot, set_strategy):
     assert sorted(owners(chats)) == ["Bea", "Bea", "Bea", "Ben"]
 
 
+def test_of_equally_busy_agents_the_one_who_waited_longest_is_next(
+    ben, bea, client_a, bot, set_strategy
+):
+    set_strategy("least_busy")
+    for person in (ben, bea):
+        presence.touch(person.user)
+    earlier = waiting(bot, 1)
+    routing.assign_waiting(client_a.pk)
+    assert owners(earlier) == ["Ben"]
+    assert ben.post(f"/ai/chat/{earlier[0].pk}/agent-end").status_code == 200
+    later = waiting(bot, 1)
+    routing.assign_waiting(client_a.pk)
+    assert owners(later) == ["Bea"]
+
+
 def test_no_agent_is_assigned_more_than_the_capacity(ben, client_a, bot, set_strategy):
     set_strategy("round_robin", capacity=2)
     presence.touch(ben.user)

@@ -198,7 +198,9 @@ def test_hostile_words_are_shown_as_text_and_everybody_can_read_the_chat(
     bot.save()
 
 
-def test_a_picture_comes_into_view_and_a_broken_one_is_words(shop: Shop, screen: Page, ben):
+def test_a_picture_comes_into_view_and_a_broken_one_and_a_place_are_words(
+    shop: Shop, screen: Page, ben
+):
     widget = shop.open(screen)
     widget.get_by_role("button", name="Open the chat").click()
     write(widget, "Show me")
@@ -207,6 +209,11 @@ def test_a_picture_comes_into_view_and_a_broken_one_is_words(shop: Shop, screen:
     assert ben.post(at, {"text": "Look", "attachments": [broken]}).status_code == 201
     words = widget.get_by_role("link", name="The picture gone.png cannot be shown")
     expect(words).to_be_visible()
+    place = {"type": "location", "location": {"latitude": 10.5, "longitude": 106}}
+    city = {"type": "location", "location": {"city": "Huế", "country": "VN"}}
+    assert ben.post(at, {"attachments": [place, city]}).status_code == 201
+    expect(widget.get_by_text("Place: 10.5, 106")).to_be_visible()
+    expect(widget.get_by_text("Place: Huế, VN")).to_be_visible()
     drawn = io.BytesIO()
     Image.new("RGB", (200, 200), "red").save(drawn, format="PNG")
     drawn.name = "shoe.png"

@@ -16,7 +16,7 @@ from chatplatform.ids import first_id, uuid7
 from chatplatform.web import pubsub
 from identity.models import Client
 from webhooks.models import Delivery, DeliveryAttempt, Event, FeedEntry, Payload
-from webhooks.services import event_json, feed_order
+from webhooks.services import event_log_json, feed_order
 from webhooks.shapes import webhook as webhook_shapes
 
 # The event, a delivery for each endpoint that takes its type, and the body to send if there is one.
@@ -177,7 +177,7 @@ def page(client: Client, query: webhook_shapes.EventsQuery) -> dict[str, Any]:
     rows = _filtered(FeedEntry.objects.for_client(client), query)
     is_feed = query.order == "asc"
     by = "position" if is_feed else "-position"
-    result = event_json.list_page(rows, query, by=by, resumable=is_feed)
+    result = event_log_json.list_page(rows, query, by=by, resumable=is_feed)
     if is_feed:
         result["next_cursor"] = result.pop("resume_cursor")
     return result

@@ -6,7 +6,7 @@ from typing import Any
 
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.events import InboundFile, Item
-from channels_app.providers.photoapp import accounts, consent, direct, inbound, sending
+from channels_app.providers.photoapp import accounts, consent, direct_login, inbound, sending
 from channels_app.providers.types import (
     Account,
     AccountsPage,
@@ -41,7 +41,7 @@ class Photoapp:
         if account.details != accounts.DIRECT:
             # A page's token is of another app and another host.
             raise ProviderError(Kind.REQUEST, "The token of a page is not renewed.")
-        return direct.refresh(account.token)
+        return direct_login.refresh(account.token)
 
     def list_accounts(self, token: str, *, cursor: str | None, limit: int) -> AccountsPage:
         return accounts.list_accounts(token, cursor=cursor, limit=limit)
@@ -83,7 +83,7 @@ class PhotoappDirect(Photoapp):
     """The same channel, with the consent to one account itself."""
 
     def consent_url(self, *, redirect_uri: str, state: str, challenge: str) -> str:
-        return direct.url(redirect_uri=redirect_uri, state=state)
+        return direct_login.url(redirect_uri=redirect_uri, state=state)
 
     def redeem_code(self, code: str, *, redirect_uri: str, verifier: str) -> Tokens:
-        return direct.redeem(code, redirect_uri=redirect_uri)
+        return direct_login.redeem(code, redirect_uri=redirect_uri)

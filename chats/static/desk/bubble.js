@@ -49,8 +49,9 @@ class Picture extends Component {
 function Piece({ piece }) {
   const address = safeAddress(piece.url);
   if (piece.type === "location") {
-    const { latitude, longitude, city, country } = piece.location;
-    return html`<p>${t("place")}: ${[city, country].filter(Boolean).join(", ") || `${latitude}, ${longitude}`}</p>`;
+    const { latitude, longitude, city, region, country } = piece.location;
+    const names = [city, region, country].filter(Boolean).join(", ");
+    return html`<p>${t("place")}: ${names || [latitude, longitude].filter((degrees) => degrees !== null).join(", ")}</p>`;
   }
   const name = piece.file_name || t("file");
   const isPicture = piece.type === "image" && address && new URL(address, location.href).origin === location.origin;

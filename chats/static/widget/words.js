@@ -52,6 +52,7 @@ const ENGLISH = {
   questions: "Suggested questions",
   dismiss: "Dismiss",
   file: "File",
+  location: "Place: {where}",
   noPicture: "The picture {name} cannot be shown",
 };
 
@@ -108,6 +109,7 @@ const VIETNAMESE = {
   questions: "Câu hỏi gợi ý",
   dismiss: "Bỏ qua",
   file: "Tệp",
+  location: "Địa điểm: {where}",
   noPicture: "Không hiển thị được ảnh {name}",
 };
 

@@ -23,13 +23,20 @@ function Picture({ url, name, t }) {
   return html`<a class="file" dir="auto" href=${url} target="_blank" rel="noopener noreferrer">${shown}</a>`;
 }
 
+/** Where a place is, in words; as numbers, if it has no name. */
+function whereIs({ city, region, country, latitude, longitude }) {
+  const names = [city, region, country].filter(Boolean).join(", ");
+  return names || [latitude, longitude].filter((degrees) => degrees !== null).join(", ");
+}
+
 function Piece({ piece, t, onChoose }) {
   const name = piece.file_name ?? t("file");
   if (piece.type === "image" && isWeb(piece.url)) return html`<${Picture} url=${piece.url} name=${name} t=${t} />`;
   if (isWeb(piece.url)) {
     return html`<a class="file" dir="auto" href=${piece.url} target="_blank" rel="noopener noreferrer">${name}</a>`;
   }
-  const text = piece.text || piece.file_name || piece.error;
+  const place = piece.location && t("location", { where: whereIs(piece.location) });
+  const text = piece.text || place || piece.file_name || piece.error;
   return html`
     ${text && html`<p class="words" dir="auto"><${Words} text=${text} /></p>`}
     ${piece.options &&
