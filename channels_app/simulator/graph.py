@@ -149,6 +149,9 @@ def _account(sim: Simulator, request: Request, token: Token, account: Account) -
         values, default = _page(sim, token, account), "id,name"
     elif account.kind == "photo":
         values, default = _photo(account), "id,username"
+        if token.kind.startswith("photo_"):
+            # To an app of the direct login: only `user_id` is the name that events have too.
+            values["id"] = f"{account.id}0"
     else:
         values, default = chatapp.node(account), "id,name,display_phone_number,verified_name"
     return ok(graph_reads.pick(values, graph_reads.wanted(request, default)))

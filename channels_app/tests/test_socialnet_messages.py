@@ -44,6 +44,17 @@ def test_a_message_goes_to_the_customer_and_takes_the_chat(socialnet, user, ben,
     assert agents_chat.assignee == ben.user
 
 
+def test_a_message_goes_into_the_customers_newest_chat(socialnet, user, ben, client_a, agents_chat):
+    client_a.config.reopen_window_minutes = 0
+    client_a.config.save()
+    end(ben, agents_chat)
+    socialnet.write("I have another question")
+    run_jobs()
+    newest = Conversation.objects.exclude(pk=agents_chat.pk).get()
+    reply = ben.post(socialnet.bot_path("messages"), {"recipient_id": user, "text": "Hello"})
+    assert (reply.status_code, reply.json()["conversation_id"]) == (201, str(newest.pk))
+
+
 def test_another_agents_chat_is_that_agents(socialnet, user, ben, agents_chat):
     path, body = socialnet.bot_path("messages"), {"recipient_id": user, "text": "Hello"}
     ben.post(path, body)

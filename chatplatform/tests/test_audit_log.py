@@ -198,6 +198,12 @@ def test_the_applications_role_adds_rows_and_changes_none(application, chained, 
         f" VALUES ({ann.client.pk}, 'd.done', '', '{{}}', '', '')"
     )
     call_command("check_audit")
+
+
+def test_the_applications_role_numbers_events(application):
+    """Their two sequences belong to no column: a right to the tables gives none to these."""
+    for name in ("webhooks_event_number", "webhooks_feed_position"):
+        application.execute("SELECT nextval(%s)", [name])
     application.execute("UPDATE identity_client SET name = 'Renamed'")
 
 

@@ -4,6 +4,7 @@ import uuid
 
 import pytest
 from django.db.models import F
+from django.utils import timezone
 
 from bots.engine import intents
 from bots.models import Bot, Function, FunctionCall
@@ -273,6 +274,20 @@ def test_yes_makes_the_call(waiting_for_customer, server, chat, tool, stub):
     messages = stub.requests[-1]["messages"]
     assert messages[-1]["role"] == "tool"
     assert any(QUESTION in str(message["content"]) for message in messages)
+
+
+def test_of_several_messages_the_last_one_confirms(
+    waiting_for_customer, server, chat, client_a, tool, stub
+):
+    client_a.config.burst_wait_ms = 60_000
+    client_a.config.save()
+    for text in ("Let me see.", "Yes, please!"):
+        ask(server, chat, text)
+    Job.objects.filter(state=JobState.QUEUED).update(due_at=timezone.now())
+    run_jobs()
+    assert len(tool.requests) == 1
+    asked = [row["content"] for row in stub.requests[-1]["messages"] if row["role"] == "user"]
+    assert "Yes, please!" in asked[-1]
 
 
 def test_a_yes_after_the_model_was_unset_is_an_engines_failure(

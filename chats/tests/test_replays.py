@@ -9,6 +9,7 @@ from django.test import Client as Browser
 from django.urls import reverse
 from django.utils import timezone
 
+from bots.knowledge.search import DEFAULT_THRESHOLD
 from bots.models import GoldenQuestion
 from bots.testing import trained
 from chatplatform.models import Job
@@ -149,6 +150,7 @@ def test_one_reply_is_shown_beside_what_was_said(ann, ben, cara, bot, day):
     assert (turn["then"]["decision"], turn["today"]["decision"]) == ("below_gate", "answered")
     assert "nine to five" in turn["today"]["text"]
     assert (turn["today"]["engine"], turn["called_functions"]) == ("embedded", False)
+    assert turn["today"]["gate"] > DEFAULT_THRESHOLD
     lost = day[2][0]
     turn = ann.post(f"/ai/chat/{lost.conversation_id}/messages/{lost.pk}/replay", {}).json()
     assert turn["today"]["handoff_reason"] == "no_answer"

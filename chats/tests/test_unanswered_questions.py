@@ -196,6 +196,9 @@ def test_the_sites_page_lists_answers_and_shows_what_the_bot_says(ann, bot, grou
     group = QuestionGroup.objects.get(count=3)
     form = reverse("admin:chats_questiongroup_add_answer", args=[group.pk])
     assert form in page
+    by_time = reverse("admin:chats_questiongroup_by_time")
+    assert by_time in page
+    assert DOGS[2] in site.get(by_time, follow=True).content.decode()
     assert DOGS[0] in site.get(form).content.decode()
     sent = site.post(form, {"question": DOGS[0], "answer": "Yes, dogs are welcome."})
     learning = site.get(sent["Location"])

@@ -329,6 +329,16 @@ def test_endpoints_inside_are_not_called(acme, ann, provider, settings):
     assert provider.asked == []
 
 
+def test_a_fault_of_the_provider_is_kept_for_a_while(acme, provider, settings):
+    settings.EGRESS_ALLOW = []
+    assert Browser().get(link(acme)).status_code == 400
+    settings.EGRESS_ALLOW = [provider.host_port]
+    assert Browser().get(link(acme)).status_code == 400
+    assert provider.asked == []
+    cache.clear()
+    assert leave(Browser(), acme).startswith(provider.issuer)
+
+
 def test_a_mail_tells_the_link_and_the_page_tells_nobody_who_is_here(acme, ben, cara):
     pages = [
         Browser().post("/admin/sign-in/", {"email": email}).content

@@ -96,6 +96,13 @@ def test_rows_lead_to_their_chats(ann, october):
     assert {browser.get(path).status_code for path in paths} == {200}
 
 
+@pytest.mark.parametrize(("last", "chats"), [("2026-10-06", []), ("2026-10-31", [1])])
+def test_the_choices_count_the_chats_of_the_period(ann, october, last, chats):
+    choices = entered(ann).get(ADHOC, OCTOBER | {"date_to": last}).context["choices"]
+    (sentiments,) = (options for name, _, options in choices if name == "sentiments")
+    assert [count for _, _, count, _ in sentiments] == chats
+
+
 def test_questions_are_saved_under_a_name(ann, cara, october):
     viewer, browser = entered(make_person(ann.client, Role.VIEWER, "Vic")), entered(ann)
     asked = {"group_by": ["day"], "channels": ["web"]}
