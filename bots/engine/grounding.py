@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from bots.engine import facts, polarity
+from bots.engine.promises import promises
 from bots.engine.types import NotGrounded, Snippet, Usage
 from bots.knowledge import dictionaries, language
 from bots.knowledge.words import fold
@@ -156,6 +157,26 @@ class Evidence:
             for clause in polarity.clauses(_CITATION.sub(" ", sentence), spoken)
         )
 
+    def is_promise(self, sentence: str) -> bool:
+        """Whether it says that the bot or its people did or will do what no source speaks of.
+
+        The bot itself does nothing, but by its functions: where they were called, nothing is
+        looked for. What its people do is looked for in the language of the sources alone.
+        """
+        if not self._is_prose:
+            return False
+        spoken = self._recognised(sentence)
+        return any(
+            not any(promise.text in text.lower() for text in self._texts)
+            and (
+                promise.is_bots or (spoken in self._languages and not self._has_deed(promise.deed))
+            )
+            for promise in promises(_CITATION.sub(" ", sentence), spoken or "")
+        )
+
+    def _has_deed(self, deed: str) -> bool:
+        return any(deed in text.lower() for text in self._texts) or self._has(_stem(deed))
+
     def _is_contrary(self, clause: polarity.Clause, spoken: str) -> bool:
         if clause.is_negated is None or any(map(str.isdecimal, clause.text)):
             return False
@@ -173,11 +194,14 @@ class Evidence:
 
     def _language_of(self, sentence: str) -> str | None:
         """The language of a sentence, if the sources are in it too."""
+        spoken = self._recognised(sentence)
+        return spoken if spoken in self._languages else None
+
+    def _recognised(self, sentence: str) -> str | None:
         sentence = _CITATION.sub(" ", sentence)
-        spoken = language.recognise(sentence) or language.recognise(
+        return language.recognise(sentence) or language.recognise(
             sentence, expected=sorted(self._languages)
         )
-        return spoken if spoken in self._languages else None
 
     def _has_phone(self, kind: str, phone: str) -> bool:
         """Whether it is a telephone number of the sources, or a part of one, however grouped."""
@@ -258,6 +282,8 @@ class Check:
         for sentence, before in told:
             if not evidence.holds_facts_of(sentence, before=before):
                 return "The answer states what its snippets do not hold."
+            if evidence.is_promise(sentence):
+                return "The answer promises what no snippet speaks of."
             if evidence.invents(sentence):
                 return "The answer has a sentence that no snippet speaks of."
             if evidence.contradicts(sentence):

@@ -106,6 +106,12 @@ BAD = [
     ("delivery", "Delivery takes 2 to 4 working days. [1]", " It costs £4.90."),
     ("delivery", "Delivery takes 2 to 4 working days. [1]", " You save 50 percent."),
     ("returns", "You can return goods within 30 days. [1]", " The fee is thirty euros."),
+    # Nobody has done it, and nobody will.
+    ("returns", "You can return goods within 30 days. [1]", " We will call you back tomorrow."),
+    ("returns", "You can return goods within 30 days. [1]", " I have cancelled your order."),
+    ("returns", "You can return goods within 30 days. [1]", " Our team will contact you."),
+    ("hours", "On Sundays the shop is closed. [1]", " Ich habe Ihnen einen Termin gebucht."),
+    ("giờ", "Giao hàng mất 2 ngày. [1]", " Chúng tôi sẽ gọi lại cho bạn ngay."),
     # It has one word of the source.
     ("returns", "Opened food is not taken back. [1]", " Food is eaten beside a marble fountain."),
     ("hours", "We are open from 9:00 to 17:30. [1]", " The shop employs dozens of clever wizards."),
@@ -183,6 +189,18 @@ def test_what_the_customer_said_may_be_repeated(shown_of):
     assert shown_of(question, answer, longest=3)[1] == answer
     other = replace(question, text="Hello?")
     assert shown_of(other, answer, longest=3) == ([], None)
+
+
+def test_what_a_source_promises_may_be_promised(shown_of):
+    told = "We will call you back within 2 hours, and your money is refunded."
+    snippet = Snippet(1, 101, "promises", None, told)
+    question = replace(asked("Hello?", "returns"), snippets=(snippet,))
+    for good in (
+        "We will call you back. [1] I'll be here if you have more questions.",
+        "We will refund your money. [1] Shall I send you more?",
+    ):
+        assert shown_of(question, good, longest=7)[1] == good
+    assert shown_of(question, "I will refund your money. [1]", longest=7) == ([], None)
 
 
 def test_an_answer_of_citations_alone_is_none(shown_of):

@@ -128,6 +128,7 @@ def test_a_models_text_is_streamed(site, server, chat, worker, settings):
         "It costs thirty dollars.",
         "Ask at insurance\u200b.com.",
         "Ask [here](//insurance/987654).",
+        "We will call you about the insurance tomorrow.",
     ],
 )
 def test_a_streamed_invention_never_reaches_the_customer(
