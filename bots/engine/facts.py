@@ -85,13 +85,24 @@ _UNIT = {
     unit: re.compile(rf"(?<![^\W\d_])(?:{names})(?![^\W\d_])", re.IGNORECASE)
     for unit, names in _UNITS.items()
 }
+# A number before such a word is written out: "20 triệu" is 20000000.
+_TIMES = {
+    1_000: "k|nghìn|ngàn|thousand|tausend|tsd|mil|тыс|тысяч[аи]?",
+    1_000_000: r"triệu|tr|millions?|mio|millionen|millones|milh(?:ão|ões)|milion[ei]|miljoen|млн"
+    r"|миллион\w*",
+    1_000_000_000: r"tỷ|tỉ|billion|milliarden?|mrd|milliards?|miliard[oi]|miljard|млрд|миллиард\w*",
+}
+_MULTIPLIED = {
+    times: re.compile(rf"(?<![\d.,:])(\d{{1,4}}(?:[.,]\d{{1,2}})?)\s?(?:{words})\b", re.IGNORECASE)
+    for times, words in _TIMES.items()
+}
 _LIST_NUMBER = re.compile(r"^\s*\d{1,2}[.)](?:\s|\Z)", re.MULTILINE)
 
 
 def facts_of(text: str) -> set[Fact]:
     """The links, addresses, telephone numbers, figures and units of a text, comparable."""
     marks = {("mark", mark) for mark in _OVERRIDE.findall(text)}
-    text = unicodedata.normalize("NFKC", _UNSEEN.sub("", text))
+    text = _written_out(_UNSEEN.sub("", text))
     units = {("unit", unit) for unit, names in _UNIT.items() if names.search(text)}
     for spelled, plain in _SPELLED:
         text = spelled.sub(plain, text)
@@ -117,8 +128,19 @@ def spelled_figures(told: Iterable[str]) -> set[Fact]:
     return {
         ("figure", str(value))
         for sentence in told
-        for value in number_words.values(sentence, language.recognise(sentence))
+        for value in number_words.values(_written_out(sentence), language.recognise(sentence))
     }
+
+
+def _written_out(text: str) -> str:
+    """A text whose numbers have their zeros as digits."""
+    text = unicodedata.normalize("NFKC", text)
+    for times, words in _MULTIPLIED.items():
+        # The parts between the matches: text and number in turn.
+        parts = words.split(text)
+        parts[1::2] = (f"{float(each.replace(',', '.')) * times:.0f}" for each in parts[1::2])
+        text = "".join(parts)
+    return text
 
 
 def _split_links(text: str) -> tuple[list[str], str]:

@@ -175,7 +175,8 @@ class Evidence:
         )
 
     def _has_deed(self, deed: str) -> bool:
-        return any(deed in text.lower() for text in self._texts) or self._has(_stem(deed))
+        at_a_word = re.compile(rf"(?<!\w){re.escape(deed)}", re.IGNORECASE)
+        return any(map(at_a_word.search, self._texts)) or self._has(_stem(deed))
 
     def _is_contrary(self, clause: polarity.Clause, spoken: str) -> bool:
         if clause.is_negated is None or any(map(str.isdecimal, clause.text)):

@@ -134,3 +134,21 @@ def test_a_telephone_number_may_be_grouped_otherwise(text):
 def test_a_telephone_number_is_one_figure(text):
     """Its groups stand in the source, but not in this order."""
     assert not Evidence([PHONES]).holds_facts_of(text)
+
+
+@pytest.mark.parametrize(
+    ("source", "good", "bad"),
+    [
+        ("Hóa đơn từ 20.000.000 đồng.", "Hóa đơn từ 20 triệu đồng.", "Hóa đơn từ 21 triệu đồng."),
+        ("Giá 350.000 đồng.", "Giá 350k hoặc 350 nghìn đồng.", "Giá 350 triệu đồng."),
+        ("Giá 2,4 triệu đồng.", "Giá 2.400.000 đồng.", "Giá 2.400 đồng."),
+        ("Two million visitors came.", "It had 2 million visitors.", "It had 2 thousand visitors."),
+        ("Der Bau kostete 3 Mio. Euro.", "3.000.000 Euro kostete er.", "3.000 Euro kostete er."),
+        ("It weighs 23 kg.", "It weighs 23 kg.", "It weighs 23k kg."),
+    ],
+)
+def test_a_number_may_have_a_word_for_its_zeros(source, good, bad):
+    evidence = Evidence([source])
+    assert evidence.holds_facts_of(source)
+    assert evidence.holds_facts_of(good)
+    assert not evidence.holds_facts_of(bad)

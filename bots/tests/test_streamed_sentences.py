@@ -192,7 +192,7 @@ def test_what_the_customer_said_may_be_repeated(shown_of):
 
 
 def test_what_a_source_promises_may_be_promised(shown_of):
-    told = "We will call you back within 2 hours, and your money is refunded."
+    told = "We will call you back within 2 hours, and your money is refunded. Reorder it."
     snippet = Snippet(1, 101, "promises", None, told)
     question = replace(asked("Hello?", "returns"), snippets=(snippet,))
     for good in (
@@ -200,7 +200,8 @@ def test_what_a_source_promises_may_be_promised(shown_of):
         "We will refund your money. [1] Shall I send you more?",
     ):
         assert shown_of(question, good, longest=7)[1] == good
-    assert shown_of(question, "I will refund your money. [1]", longest=7) == ([], None)
+    for bad in ("I will refund your money. [1]", "We will order it for you. [1]"):
+        assert shown_of(question, bad, longest=7) == ([], None)
 
 
 def test_an_answer_of_citations_alone_is_none(shown_of):
