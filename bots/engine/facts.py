@@ -61,8 +61,8 @@ _GROUPING = re.compile(r"(?<=\d)[.,'’\u00a0\u2009\u202f](?=\d{3}(?!\d))")
 _FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
 # A telephone number is one figure, in whatever groups it is written.
 _PHONE = re.compile(
-    r"(?<![\w.,:])(?:\+|\(?0|\(?\d{2,4}\)?[ -]\d{2,4}[ -](?=\d{2,4}(?!\d)))\d*"
-    r"(?:(?:[ /-]|\)[ /-]?| ?\()?\d+)+(?![\d:%]|[.,]\d)"
+    r"(?<![\w.,:])(?:\+|\(?0|\(?\d{2,4}\)?[ -]\d{2,4}[ -](?=\d{2,4}(?!\d)))"
+    r"(?:(?:[ /-]|\)[ /-]?| ?\()?\d)+(?![\d:%]|[.,]\d)"
 )
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MIN_PHONE_DIGITS = 7

@@ -127,7 +127,7 @@ def test_a_models_text_is_streamed(site, server, chat, worker, settings):
         "Our shipping insurance costs 987654 euros.",
         "It costs thirty dollars.",
         "Ask at insurance\u200b.com.",
-        "Ask [here](//insurance/987654).",
+        "Ask [here](//insurance/pay).",
         "We will call you about the insurance tomorrow.",
     ],
 )
