@@ -5,53 +5,13 @@ import unicodedata
 from collections.abc import Iterable
 from functools import cached_property
 
-from bots.engine import polarity
+from bots.engine import facts, polarity
+from bots.engine.promises import promises
 from bots.engine.types import NotGrounded, Snippet, Usage
-from bots.knowledge import dictionaries, language, number_words
+from bots.knowledge import dictionaries, language
 from bots.knowledge.words import fold
 
 _CITATION = re.compile(r"\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]")
-_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)*")
-# Endings that make a link in whatever case they are written, and also behind a spoken dot.
-_ENDINGS = "com|net|org|info|biz|shop|app|dev|io|ai|co|vn|de|es|fr|uk|ru|cn"
-_LINK = re.compile(
-    r"\b[a-z][a-z0-9+.-]{0,15}://[^\s<>\"]+"
-    r"|\b(?:javascript|vbscript|data|mailto|tel):[^\s<>\"]+"
-    r"|\bwww\.[^\s<>\"]+"
-    r"|(?<![\w-])(?P<host>(?:[\w-]+\.)+(?:xn--[\w-]+|[^\W\d_]{2,}))(?![^\W_])"
-    r"(?P<rest>(?::\d+)?(?:[/?#][^\s<>\"]*)?)",
-    re.IGNORECASE,
-)
-_ABBREVIATIONS = frozenset({"m.in", "p.ej", "p.es", "p.ex", "tp.hcm", "тыс.руб", "млн.руб"})
-# How an address is written so that no program sees it.
-_SPELLED = (
-    (re.compile(r"\s*[\[({]\s*(?:at|ät)\s*[\])}]\s*", re.IGNORECASE), "@"),
-    (
-        re.compile(
-            r"\s*[\[({]\s*(?:dot|punkt|punto|point|ponto|chấm|точка)\s*[\])}]\s*", re.IGNORECASE
-        ),
-        ".",
-    ),
-    (
-        re.compile(
-            r"(?<![\w-])(?!(?:the|an?|each|every|this|that|per)\s)([\w.-]*\w)\s+dot\s+(?=[^\W\d_]{2})",
-            re.IGNORECASE,
-        ),
-        r"\1.",
-    ),
-    (
-        re.compile(
-            r"(?<=\w)\s+(?:punkt|punto|point|ponto|chấm|точка)\s+(?=(?:com|net|org|info|vn|ru)\b)",
-            re.IGNORECASE,
-        ),
-        ".",
-    ),
-)
-_LINK_END = ".,;:!?)]}*'’”»"
-# A dot, comma, apostrophe or narrow space before exactly three digits groups thousands.
-_GROUPING = re.compile(r"(?<=\d)[.,'’\u00a0\u2009\u202f](?=\d{3}(?!\d))")
-_FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
-_LIST_NUMBER = re.compile(r"^\s*\d{1,2}[.)](?:\s|\Z)", re.MULTILINE)
 _CITED = r"(?:\s*\[\d[\d,\s]*\])*"
 # A sentence has ended when the next one has begun: until then a citation may follow.
 _END = re.compile(
@@ -113,9 +73,14 @@ class Evidence:
     def __init__(self, texts: Iterable[str], *, asked: str = "", is_prose: bool = True) -> None:
         self._texts = tuple(texts)
         self._is_prose = is_prose
-        facts = _facts("\n".join(self._texts))
-        links = [link for kind, link in facts if kind in {"link", "email"}]
-        self._facts = facts | {("link", part) for link in links for part in _parts(link)}
+        held = facts.facts_of("\n".join(self._texts))
+        links = [link for kind, link in held if kind in {"link", "email"}]
+        held |= {("link", part) for link in links for part in facts.parts_of(link)}
+        # The groups of a telephone number are figures too, if it is none.
+        phones = [phone.split() for kind, phone in held if kind == "phone"]
+        self._phones = ["".join(groups) for groups in phones]
+        figures = [*self._phones, *(group for groups in phones for group in groups)]
+        self._facts = held | {("figure", facts.figure_of(figure)) for figure in figures}
         self._stems = _all_stems(self._texts)
         stems = {stem for stem in self._stems if not stem.startswith("_")}
         self._short = {stem for stem in stems if len(stem) == _SHORT}
@@ -128,9 +93,9 @@ class Evidence:
         return frozenset(code for code in known if code is not None)
 
     @cached_property
-    def _spelled(self) -> set[tuple[str, str]]:
+    def _spelled(self) -> set[facts.Fact]:
         # Most answers spell no figure: their sources are not read for it.
-        return _spelled_figures(one for text in self._texts for one in sentences(text))
+        return facts.spelled_figures(one for text in self._texts for one in sentences(text))
 
     @cached_property
     def _clauses(self) -> list[tuple[set[str], set[str], bool | None]]:
@@ -148,12 +113,15 @@ class Evidence:
         """
         text, before = (_CITATION.sub(" ", each) for each in (text, before[-_REACH:]))
         # "18 euros" may stand there as "eighteen euros", and the other way round.
-        told = _facts(text) | _spelled_figures(map(_without_links, sentences(text)))
+        told = facts.facts_of(text) | facts.spelled_figures(
+            map(facts.without_links, sentences(text))
+        )
         # An address may be spelled over the end of a sentence.
-        told |= _facts(before + text) - _facts(before)
+        told |= facts.facts_of(before + text) - facts.facts_of(before)
         if before and not before.rstrip(" ").endswith("\n"):
             # Only at the beginning of a line is "12." a list's number.
-            told |= _facts(f", {text}")
+            told |= facts.facts_of(f", {text}")
+        told = {fact for fact in told if not self._has_phone(*fact)}
         return told <= self._facts or told <= self._facts | self._spelled
 
     def invents(self, sentence: str) -> bool:
@@ -170,7 +138,7 @@ class Evidence:
         held = {stem for stem in told if self._has(stem)}
         new = told - held - self._asked - _POLITE
         # The facts were found in the sources before.
-        count = len(held) + len(_facts(_CITATION.sub(" ", sentence)))
+        count = len(held) + facts.count(_CITATION.sub(" ", sentence))
         total = count + len(new)
         if total < (_MIN_SYLLABLES if spoken == "vi" else _MIN_TELLING):
             return False
@@ -189,6 +157,27 @@ class Evidence:
             for clause in polarity.clauses(_CITATION.sub(" ", sentence), spoken)
         )
 
+    def is_promise(self, sentence: str) -> bool:
+        """Whether it says that the bot or its people did or will do what no source speaks of.
+
+        The bot itself does nothing, but by its functions: where they were called, nothing is
+        looked for. What its people do is looked for in the language of the sources alone.
+        """
+        if not self._is_prose:
+            return False
+        spoken = self._recognised(sentence)
+        return any(
+            not any(promise.text in text.lower() for text in self._texts)
+            and (
+                promise.is_bots or (spoken in self._languages and not self._has_deed(promise.deed))
+            )
+            for promise in promises(_CITATION.sub(" ", sentence), spoken or "")
+        )
+
+    def _has_deed(self, deed: str) -> bool:
+        at_a_word = re.compile(rf"(?<!\w){re.escape(deed)}", re.IGNORECASE)
+        return any(map(at_a_word.search, self._texts)) or self._has(_stem(deed))
+
     def _is_contrary(self, clause: polarity.Clause, spoken: str) -> bool:
         if clause.is_negated is None or any(map(str.isdecimal, clause.text)):
             return False
@@ -206,11 +195,22 @@ class Evidence:
 
     def _language_of(self, sentence: str) -> str | None:
         """The language of a sentence, if the sources are in it too."""
+        spoken = self._recognised(sentence)
+        return spoken if spoken in self._languages else None
+
+    def _recognised(self, sentence: str) -> str | None:
         sentence = _CITATION.sub(" ", sentence)
-        spoken = language.recognise(sentence) or language.recognise(
+        return language.recognise(sentence) or language.recognise(
             sentence, expected=sorted(self._languages)
         )
-        return spoken if spoken in self._languages else None
+
+    def _has_phone(self, kind: str, phone: str) -> bool:
+        """Whether it is a telephone number of the sources, or a part of one, however grouped."""
+        digits = "".join(phone.split())
+        return kind == "phone" and (
+            any(digits in each for each in self._phones)
+            or ("figure", facts.figure_of(digits)) in self._facts
+        )
 
     def _has(self, stem: str) -> bool:
         """Whether the sources have a word like it: book, booked and booking are forms of one."""
@@ -264,7 +264,9 @@ class Check:
 
     def end(self) -> None:
         """The answer is whole: what still waits has no source but those that were cited."""
-        if not self.cited and self._results is None:
+        if not re.search(r"\w", _CITATION.sub("", self._text)):
+            self.fault = "The answer says nothing."
+        elif not self.cited and self._results is None:
             self.fault = "The answer cites no snippet that exists."
         self.fault = self.fault or self._fault_of(self._waiting, self.cited)
 
@@ -281,6 +283,8 @@ class Check:
         for sentence, before in told:
             if not evidence.holds_facts_of(sentence, before=before):
                 return "The answer states what its snippets do not hold."
+            if evidence.is_promise(sentence):
+                return "The answer promises what no snippet speaks of."
             if evidence.invents(sentence):
                 return "The answer has a sentence that no snippet speaks of."
             if evidence.contradicts(sentence):
@@ -334,7 +338,7 @@ def _stems(text: str, spoken: str) -> set[str]:
 
 def _telling(sentence: str, spoken: str) -> set[str]:
     """The words of a sentence that say what it is about."""
-    text = _without_links(_CITATION.sub(" ", sentence))
+    text = facts.without_links(_CITATION.sub(" ", sentence))
     told = (word for word in _words(text) if dictionaries.is_telling(word, spoken))
     return _stems(" ".join(told), spoken)
 
@@ -367,84 +371,3 @@ def _without_wrong_citations(text: str, valid: set[int]) -> str:
         return f"[{', '.join(map(str, numbers))}]" if numbers else ""
 
     return _CITATION.sub(corrected, text)
-
-
-def _facts(text: str) -> set[tuple[str, str]]:
-    """The links, e-mail addresses and figures of a text, in a comparable form."""
-    text = unicodedata.normalize("NFKC", text)
-    for spelled, plain in _SPELLED:
-        text = spelled.sub(plain, text)
-    emails = {("email", email.lower()) for email in _EMAIL.findall(text)}
-    found, text = _split_links(_EMAIL.sub(" ", text))
-    links = {("link", _link(link)) for link in found}
-    text = _LIST_NUMBER.sub(" ", text)
-    figures = {("figure", _figure(figure)) for figure in _FIGURE.findall(_GROUPING.sub("", text))}
-    return emails | links | figures
-
-
-def _spelled_figures(told: Iterable[str]) -> set[tuple[str, str]]:
-    """The figures that sentences spell in words."""
-    # Each sentence is read in its own language: "once" is eleven in Spanish alone.
-    return {
-        ("figure", str(value))
-        for sentence in told
-        for value in number_words.values(sentence, language.recognise(sentence))
-    }
-
-
-def _split_links(text: str) -> tuple[list[str], str]:
-    """The links of a text, and the text without them."""
-    links: list[str] = []
-
-    def taken(match: re.Match[str]) -> str:
-        link = match[0] if match["host"] is None else _host_link(match["host"], match["rest"])
-        if not link:
-            return match[0]
-        links.append(link)
-        return " " + match[0][len(link) :]
-
-    return links, _LINK.sub(taken, text)
-
-
-def _without_links(text: str) -> str:
-    return _split_links(_EMAIL.sub(" ", text))[1]
-
-
-def _host_link(host: str, rest: str) -> str:
-    """The part of a host-like text that is a link; empty if it is none.
-
-    "e.g." and "9.30 am" are none, and "room.The" lacks a blank.
-    """
-    if rest:
-        return host + rest
-    labels = host.split(".")
-    while len(labels) > 1:
-        last = labels[-1]
-        if re.fullmatch(_ENDINGS, last, re.IGNORECASE):
-            return ".".join(labels)
-        if len(last) > 1 and (not last[0].isupper() or last.isupper()):
-            break
-        labels.pop()
-    link = ".".join(labels)
-    has_name = any(letter.isalpha() for label in labels[:-1] for letter in label)
-    return link if has_name and link.lower() not in _ABBREVIATIONS else ""
-
-
-def _parts(link: str) -> set[str]:
-    """What a text may write for a link of its source: the host, the file, and all but a scheme."""
-    bare = re.sub(r"^(?:[a-z][a-z0-9+.-]*://|mailto:)", "", link).removeprefix("www.")
-    bare = bare.rpartition("@")[2] if "/" not in bare else bare
-    return {bare, f"www.{bare}", *re.split(r"[/?#]", bare)}
-
-
-def _link(link: str) -> str:
-    # Paths are case-sensitive, but a link that differs in case only is not invented.
-    return link.rstrip(_LINK_END).rstrip("/").lstrip("_-").lower()
-
-
-def _figure(figure: str) -> str:
-    """One form for equal numbers, such as 5,50 and 5.5, and for the digits of all scripts."""
-    plain = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else "." for c in figure)
-    whole, dot, rest = plain.partition(".")
-    rest = rest.rstrip("0")
-    return f"{whole.lstrip('0') or '0'}{dot if rest else ''}{rest}"

@@ -36,6 +36,14 @@ HOTEL = (
         "Write to booking (at) pets (dot) no.",
         "Write to refund at balder-pets dot no.",
         "Open rates.pdf for more.",
+        "See evil。com for more.",
+        "See evil . com for more.",
+        "See evil[.]com for more.",
+        "Write to booking[@]pets.no.",
+        "Book [here](//evil/pay).",
+        "Book [here](pay).",
+        '<a href="/pay">Book</a>',
+        "Message @balder_pay for more.",
     ],
 )
 def test_a_link_without_a_scheme_must_stand_in_a_source(text):
@@ -90,3 +98,57 @@ def test_a_figure_in_words_must_stand_in_a_source(text):
 )
 def test_a_figure_may_change_between_words_and_digits(text):
     assert Evidence([HOTEL]).holds_facts_of(text)
+
+
+PHONES = (
+    "The desk answers at +47 55 12 34 90, the clinic at (0283) 822-4471, the port at 555-123-4567."
+    " It has 12.000.000 visitors since 2024-05-03, and 40 spaces. Follow @balder_hotel."
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Call +47 55 12 34 90 or +4755123490.",
+        "Call 55 12 34 90.",
+        "Call 0283 822 4471 or 02838224471 or 0283/822 4471.",
+        "Call (555) 123-4567.",
+        "Since 2024-05-03 it has 12 000 000 visitors.",
+        "Follow @Balder_Hotel!",
+    ],
+)
+def test_a_telephone_number_may_be_grouped_otherwise(text):
+    assert Evidence([PHONES]).holds_facts_of(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Call +47 12 34 55 90.",
+        "Call +47 55 12 34 91.",
+        "Call 0822 283 4471.",
+        "Call 123-555-4567.",
+        "Call 40 12 34 90.",
+    ],
+)
+def test_a_telephone_number_is_one_figure(text):
+    """Its groups stand in the source, but not in this order."""
+    assert not Evidence([PHONES]).holds_facts_of(text)
+
+
+@pytest.mark.parametrize(
+    ("source", "good", "bad"),
+    [
+        ("Hóa đơn từ 20.000.000 đồng.", "Hóa đơn từ 20 triệu đồng.", "Hóa đơn từ 21 triệu đồng."),
+        ("Giá 350.000 đồng.", "Giá 350k hoặc 350 nghìn đồng.", "Giá 350 triệu đồng."),
+        ("Giá 2,4 triệu đồng.", "Giá 2.400.000 đồng.", "Giá 2.400 đồng."),
+        ("Two million visitors came.", "It had 2 million visitors.", "It had 2 thousand visitors."),
+        ("Der Bau kostete 3 Mio. Euro.", "3.000.000 Euro kostete er.", "3.000 Euro kostete er."),
+        ("It weighs 23 kg.", "It weighs 23 kg.", "It weighs 23k kg."),
+    ],
+)
+def test_a_number_may_have_a_word_for_its_zeros(source, good, bad):
+    evidence = Evidence([source])
+    assert evidence.holds_facts_of(source)
+    assert evidence.holds_facts_of(good)
+    assert not evidence.holds_facts_of(bad)

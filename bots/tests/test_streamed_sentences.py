@@ -96,6 +96,22 @@ BAD = [
         " موقف السيارات تحت الأرض بجانب المصعد مجاني لزوار المتحف.",
     ),
     ("giờ", "Cửa hàng mở cửa từ 9:00. [1]", " Phí giao hàng là 35.000 đồng."),
+    # Characters that no reader sees, and such as turn the figures round.
+    ("hours", "We are open from 9:00 to 17:30. [1]", " Book at evil\u200b.com."),
+    ("delivery", "It costs 4.90 euros. [1]", " It takes 4\u200b2 days."),
+    ("delivery", "It costs 4.90 euros. [1]", " It takes 2\ufe0f\u20e34\ufe0f\u20e3 days."),
+    ("delivery", "It costs 4.90 euros below 50 euros. [1]", " It costs \u202e50 euros."),
+    # Figures of the source that count something else.
+    ("delivery", "Delivery takes 2 to 4 working days. [1]", " It costs 4.90 dollars."),
+    ("delivery", "Delivery takes 2 to 4 working days. [1]", " It costs £4.90."),
+    ("delivery", "Delivery takes 2 to 4 working days. [1]", " You save 50 percent."),
+    ("returns", "You can return goods within 30 days. [1]", " The fee is thirty euros."),
+    # Nobody has done it, and nobody will.
+    ("returns", "You can return goods within 30 days. [1]", " We will call you back tomorrow."),
+    ("returns", "You can return goods within 30 days. [1]", " I have cancelled your order."),
+    ("returns", "You can return goods within 30 days. [1]", " Our team will contact you."),
+    ("hours", "On Sundays the shop is closed. [1]", " Ich habe Ihnen einen Termin gebucht."),
+    ("giờ", "Giao hàng mất 2 ngày. [1]", " Chúng tôi sẽ gọi lại cho bạn ngay."),
     # It has one word of the source.
     ("returns", "Opened food is not taken back. [1]", " Food is eaten beside a marble fountain."),
     ("hours", "We are open from 9:00 to 17:30. [1]", " The shop employs dozens of clever wizards."),
@@ -173,6 +189,24 @@ def test_what_the_customer_said_may_be_repeated(shown_of):
     assert shown_of(question, answer, longest=3)[1] == answer
     other = replace(question, text="Hello?")
     assert shown_of(other, answer, longest=3) == ([], None)
+
+
+def test_what_a_source_promises_may_be_promised(shown_of):
+    told = "We will call you back within 2 hours, and your money is refunded. Reorder it."
+    snippet = Snippet(1, 101, "promises", None, told)
+    question = replace(asked("Hello?", "returns"), snippets=(snippet,))
+    for good in (
+        "We will call you back. [1] I'll be here if you have more questions.",
+        "We will refund your money. [1] Shall I send you more?",
+    ):
+        assert shown_of(question, good, longest=7)[1] == good
+    for bad in ("I will refund your money. [1]", "We will order it for you. [1]"):
+        assert shown_of(question, bad, longest=7) == ([], None)
+
+
+def test_an_answer_of_citations_alone_is_none(shown_of):
+    assert shown_of(asked("Hello?", "returns"), "[1]", longest=3)[1] is None
+    assert shown_of(asked("Hello?", "returns"), "[1] \n\u200b[1].", longest=3)[1] is None
 
 
 TWO = (

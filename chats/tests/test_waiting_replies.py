@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import re
 import threading
 import time
 from contextlib import closing
@@ -120,16 +121,28 @@ def test_a_models_text_is_streamed(site, server, chat, worker, settings):
     assert text == events[-1][1]["reply"]["content"][0]["text"]
 
 
-def test_a_streamed_invention_never_reaches_the_customer(site, server, chat, worker, settings):
+@pytest.mark.parametrize(
+    "invented",
+    [
+        "Our shipping insurance costs 987654 euros.",
+        "It costs thirty dollars.",
+        "Ask at insurance\u200b.com.",
+        "Ask [here](//insurance/pay).",
+        "We will call you about the insurance tomorrow.",
+    ],
+)
+def test_a_streamed_invention_never_reaches_the_customer(
+    site, server, chat, worker, settings, invented
+):
     with stub_model.running() as stub:
-        stub.play(["say:You have thirty days. [1] Our shipping insurance costs 987654 euros. [1]"])
+        stub.play([f"say:You have thirty days. [1] {invented} [1]"])
         stub.cut = list  # letter by letter
         settings.LLM_BASE_URL, settings.LLM_MODEL = stub.base_url, "stub"
         _, _, body = ask(site, server, chat, reply="stream")
     events = events_of(body)
     assert "reset" in [name for name, _ in events]
-    assert "987654" not in body
-    assert "insurance" not in body
+    assert invented not in "".join(data["text"] for name, data in events if name == "delta")
+    assert not {"987654", "insurance", "dollars"} & set(re.findall(r"\w+", body))
     assert "thirty days" in events[-1][1]["reply"]["content"][0]["text"]
 
 

@@ -1,0 +1,216 @@
+"""The facts of a text: its links, addresses, telephone numbers, figures and what they count."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from bots.knowledge import language, number_words
+
+Fact = tuple[str, str]
+# They turn round what follows: a reader sees 49 where 94 stands.
+_OVERRIDE = re.compile("[\u202d\u202e]")
+# What no reader sees inside of a figure or a link: zero-width and direction marks, and what makes
+# a digit a picture.
+_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe0e\ufe0f\ufeff\u20e3]")
+_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)*")
+# Endings that make a link in whatever case they are written, and also behind a spoken dot.
+_ENDINGS = "com|net|org|info|biz|shop|app|dev|io|ai|co|vn|de|es|fr|uk|ru|cn"
+_LINK = re.compile(
+    r"\b[a-z][a-z0-9+.-]{0,15}://[^\s<>\"]+"
+    r"|\b(?:javascript|vbscript|data|mailto|tel):[^\s<>\"]+"
+    r"|\bwww\.[^\s<>\"]+"
+    # The target of a link in Markdown or HTML, whatever it is.
+    r"|(?:(?<=\]\()|(?<=href=[\"'])|(?<=src=[\"']))[^\s<>\"')]+"
+    r"|(?<![\w-])(?P<host>(?:[\w-]+\.)+(?:xn--[\w-]+|[^\W\d_]{2,}))(?![^\W_])"
+    r"(?P<rest>(?::\d+)?(?:[/?#][^\s<>\"]*)?)",
+    re.IGNORECASE,
+)
+_ABBREVIATIONS = frozenset({"m.in", "p.ej", "p.es", "p.ex", "tp.hcm", "тыс.руб", "млн.руб"})
+# How an address is written so that no program sees it.
+_SPELLED = (
+    (re.compile(r"\s*[\[({]\s*([.@])\s*[\])}]\s*"), r"\1"),
+    (
+        re.compile(rf"(?<=\w)(?:\s+\.\s*|\s*。\s*)(?=(?:{_ENDINGS})\b)", re.IGNORECASE | re.ASCII),
+        ".",
+    ),
+    (re.compile(r"\s*[\[({]\s*(?:at|ät)\s*[\])}]\s*", re.IGNORECASE), "@"),
+    (
+        re.compile(
+            r"\s*[\[({]\s*(?:dot|punkt|punto|point|ponto|chấm|точка)\s*[\])}]\s*", re.IGNORECASE
+        ),
+        ".",
+    ),
+    (
+        re.compile(
+            r"(?<![\w-])(?!(?:the|an?|each|every|this|that|per)\s)([\w.-]*\w)\s+dot\s+(?=[^\W\d_]{2})",
+            re.IGNORECASE,
+        ),
+        r"\1.",
+    ),
+    (
+        re.compile(
+            r"(?<=\w)\s+(?:punkt|punto|point|ponto|chấm|точка)\s+(?=(?:com|net|org|info|vn|ru)\b)",
+            re.IGNORECASE,
+        ),
+        ".",
+    ),
+)
+_LINK_END = ".,;:!?)]}*'’”»"
+# A dot, comma, apostrophe or narrow space before exactly three digits groups thousands.
+_GROUPING = re.compile(r"(?<=\d)[.,'’\u00a0\u2009\u202f](?=\d{3}(?!\d))")
+_FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
+# A telephone number is one figure, in whatever groups it is written.
+_PHONE = re.compile(
+    r"(?<![\w.,:])(?:\+|\(?0|\(?\d{2,4}\)?[ -]\d{2,4}[ -](?=\d{2,4}(?!\d)))"
+    r"(?:(?:[ /-]|\)[ /-]?| ?\()?\d)+(?![\d:%]|[.,]\d)"
+)
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_MIN_PHONE_DIGITS = 7
+_HANDLE = re.compile(r"(?<!\w)@\w[\w.]*\w")
+# What a figure counts: money and shares, by their names in the languages that are checked.
+_UNITS = {
+    "%": r"%|٪|per ?cent\w*|pro[cz]ent\w*|pour cent|por cien(?:to)?|por cento|phần trăm|процент\w*",
+    "€": r"€|euros?|eur|евро|يورو",
+    "$": r"\$|dollars?|usd|dólar(?:es)?|dollari|доллар\w*|دولار|đô la",
+    "£": r"£|pounds?|gbp|pfund|libras?|sterline|фунт\w*|bảng anh",
+    "đ": r"₫|(?<=\d)\s?đ|đồng|vnđ|vnd|dong",
+    "¥": r"¥|yen|yuan|jpy|cny|rmb|円|元",
+    "₽": r"₽|руб(?:л\w*)?|rub|rubles?",
+    "kr": r"kr|kroner|kronor|nok|sek|dkk",
+    "fr": r"chf|franken|francs?|franchi",
+    "zł": r"zł|złot\w*|pln",
+    "₹": r"₹|rupees?|inr",
+}
+_UNIT = {
+    unit: re.compile(rf"(?<![^\W\d_])(?:{names})(?![^\W\d_])", re.IGNORECASE)
+    for unit, names in _UNITS.items()
+}
+# A number before such a word is written out: "20 triệu" is 20000000.
+_TIMES = {
+    1_000: "k|nghìn|ngàn|thousand|tausend|tsd|mil|тыс|тысяч[аи]?",
+    1_000_000: r"triệu|tr|millions?|mio|millionen|millones|milh(?:ão|ões)|milion[ei]|miljoen|млн"
+    r"|миллион\w*",
+    1_000_000_000: r"tỷ|tỉ|billion|milliarden?|mrd|milliards?|miliard[oi]|miljard|млрд|миллиард\w*",
+}
+_MULTIPLIED = {
+    times: re.compile(rf"(?<![\d.,:])(\d{{1,4}}(?:[.,]\d{{1,2}})?)\s?(?:{words})\b", re.IGNORECASE)
+    for times, words in _TIMES.items()
+}
+_LIST_NUMBER = re.compile(r"^\s*\d{1,2}[.)](?:\s|\Z)", re.MULTILINE)
+
+
+def facts_of(text: str) -> set[Fact]:
+    """The links, addresses, telephone numbers, figures and units of a text, comparable."""
+    marks = {("mark", mark) for mark in _OVERRIDE.findall(text)}
+    text = _written_out(_UNSEEN.sub("", text))
+    units = {("unit", unit) for unit, names in _UNIT.items() if names.search(text)}
+    for spelled, plain in _SPELLED:
+        text = spelled.sub(plain, text)
+    emails = {("email", email.lower()) for email in _EMAIL.findall(text)}
+    found, text = _split_links(_EMAIL.sub(" ", text))
+    links = {("link", _link(link)) for link in found}
+    handles = {("handle", handle.lower()) for handle in _HANDLE.findall(text)}
+    found, text = _split_phones(text)
+    phones = {("phone", " ".join(re.findall(r"\d+", phone))) for phone in found}
+    text = _LIST_NUMBER.sub(" ", text)
+    figures = {("figure", figure_of(figure)) for figure in _FIGURE.findall(_GROUPING.sub("", text))}
+    return marks | units | emails | links | handles | phones | figures
+
+
+def count(text: str) -> int:
+    """How many facts a text tells; what a figure counts is none beside it."""
+    return sum(kind != "unit" for kind, _ in facts_of(text))
+
+
+def spelled_figures(told: Iterable[str]) -> set[Fact]:
+    """The figures that sentences spell in words."""
+    # Each sentence is read in its own language: "once" is eleven in Spanish alone.
+    return {
+        ("figure", str(value))
+        for sentence in told
+        for value in number_words.values(_written_out(sentence), language.recognise(sentence))
+    }
+
+
+def _written_out(text: str) -> str:
+    """A text whose numbers have their zeros as digits."""
+    text = unicodedata.normalize("NFKC", text)
+    for times, words in _MULTIPLIED.items():
+        # The parts between the matches: text and number in turn.
+        parts = words.split(text)
+        parts[1::2] = (f"{float(each.replace(',', '.')) * times:.0f}" for each in parts[1::2])
+        text = "".join(parts)
+    return text
+
+
+def _split_links(text: str) -> tuple[list[str], str]:
+    """The links of a text, and the text without them."""
+    links: list[str] = []
+
+    def taken(match: re.Match[str]) -> str:
+        link = match[0] if match["host"] is None else _host_link(match["host"], match["rest"])
+        if not link:
+            return match[0]
+        links.append(link)
+        return " " + match[0][len(link) :]
+
+    return links, _LINK.sub(taken, text)
+
+
+def _split_phones(text: str) -> tuple[list[str], str]:
+    """The telephone numbers of a text, and the text without them."""
+    phones: list[str] = []
+
+    def taken(match: re.Match[str]) -> str:
+        digits = sum(map(str.isdecimal, match[0]))
+        if digits < _MIN_PHONE_DIGITS or _DATE.fullmatch(match[0]):
+            return match[0]
+        phones.append(match[0])
+        return " "
+
+    return phones, _PHONE.sub(taken, text)
+
+
+def without_links(text: str) -> str:
+    """The text without its links and e-mail addresses."""
+    return _split_links(_EMAIL.sub(" ", text))[1]
+
+
+def _host_link(host: str, rest: str) -> str:
+    """The part of a host-like text that is a link; empty if it is none.
+
+    "e.g." and "9.30 am" are none, and "room.The" lacks a blank.
+    """
+    if rest:
+        return host + rest
+    labels = host.split(".")
+    while len(labels) > 1:
+        last = labels[-1]
+        if re.fullmatch(_ENDINGS, last, re.IGNORECASE):
+            return ".".join(labels)
+        if len(last) > 1 and (not last[0].isupper() or last.isupper()):
+            break
+        labels.pop()
+    link = ".".join(labels)
+    has_name = any(letter.isalpha() for label in labels[:-1] for letter in label)
+    return link if has_name and link.lower() not in _ABBREVIATIONS else ""
+
+
+def parts_of(link: str) -> set[str]:
+    """What a text may write for a link of its source: the host, the file, and all but a scheme."""
+    bare = re.sub(r"^(?:[a-z][a-z0-9+.-]*://|mailto:)", "", link).removeprefix("www.")
+    bare = bare.rpartition("@")[2] if "/" not in bare else bare
+    return {bare, f"www.{bare}", *re.split(r"[/?#]", bare)}
+
+
+def _link(link: str) -> str:
+    # Paths are case-sensitive, but a link that differs in case only is not invented.
+    return link.rstrip(_LINK_END).rstrip("/").lstrip("_-").lower()
+
+
+def figure_of(figure: str) -> str:
+    """One form for equal numbers, such as 5,50 and 5.5, and for the digits of all scripts."""
+    plain = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else "." for c in figure)
+    whole, dot, rest = plain.partition(".")
+    rest = rest.rstrip("0")
+    return f"{whole.lstrip('0') or '0'}{dot if rest else ''}{rest}"
