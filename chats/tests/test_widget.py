@@ -211,7 +211,7 @@ def test_a_picture_comes_into_view_and_a_broken_one_and_a_place_are_words(
     expect(words).to_be_visible()
     place = {"type": "location", "location": {"latitude": 10.5, "longitude": 106}}
     city = {"type": "location", "location": {"city": "Huế", "country": "VN"}}
-    assert ben.post(at, {"attachments": [place, city]}).status_code == 201
+    assert ben.post(at, {"text": "Here", "attachments": [place, city]}).status_code == 201
     expect(widget.get_by_text("Place: 10.5, 106")).to_be_visible()
     expect(widget.get_by_text("Place: Huế, VN")).to_be_visible()
     drawn = io.BytesIO()
