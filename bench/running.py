@@ -4,13 +4,13 @@
 
 It is started as `make run` starts it, with the demo client and the engine that comes with it, in a
 folder of its own. The burst: 50 customers send ten messages each within a second, without waiting
-for answers, each on its own connection.
+for answers, each on its own connection. Then the same beside 10,000 further clients.
 """
 
 import asyncio
-import json
 import os
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -28,10 +28,25 @@ django.setup()
 
 from measure import TICK, stat  # noqa: E402
 
-from drills.platform import DemoShop, Platform, command_of, wait_until  # noqa: E402
+from drills.platform import ROOT, DemoShop, Platform, command_of, wait_until  # noqa: E402
 
 IDLE_SECONDS, SETTLE_SECONDS = 60, 60
 CUSTOMERS, MESSAGES, SPAN_SECONDS = 50, 10, 0.9
+CLIENTS = 10_000
+# Each has an account and a bot, as what looks at all clients finds them.
+ADD_CLIENTS = f"""
+from bots.models import Bot
+from identity.models import Client, ClientConfig, Subscription
+from django.utils import timezone
+rows = [Client(name=f"Client {{n}}", code=f"bench-{{n}}") for n in range({CLIENTS})]
+clients = Client.objects.bulk_create(rows, batch_size=1000)
+ClientConfig.objects.bulk_create((ClientConfig(client=c) for c in clients), batch_size=1000)
+now = timezone.now()
+Subscription.objects.bulk_create(
+    (Subscription(client=c, credits_included=100, credits_left=100, period_start=now)
+    for c in clients), batch_size=1000)
+Bot.objects.bulk_create((Bot(client=c, bot_name="Helper") for c in clients), batch_size=1000)
+"""
 QUESTION = "How many days do I have to return an unused item?"
 
 
@@ -127,26 +142,49 @@ def is_answered(platform: Running, chat: str) -> bool:
     return sides.count("customer") == MESSAGES and sides[-1] != "customer"
 
 
+def add_clients(platform: Running) -> None:
+    """Add many clients to a running platform."""
+    began = time.perf_counter()
+    command = [
+        sys.executable, "-m", "chatplatform.local.datastores", "attach", "--",
+        sys.executable, "manage.py", "shell", "-c", ADD_CLIENTS,
+    ]  # fmt: skip
+    env = os.environ | {"DATA_DIR": str(platform.data)}
+    subprocess.run(command, check=True, env=env, cwd=ROOT, stdout=subprocess.DEVNULL)
+    print(f"| {CLIENTS:,} further clients, added in | {time.perf_counter() - began:.0f} s |")
+
+
+def bursts(platform: Running) -> None:
+    """Print four bursts, two of each kind."""
+    for reply in ("none", "async", "none", "async"):
+        burst(platform, reply)
+        time.sleep(5)
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o755)  # root's servers run as another account
         print("| what | measured |\n| --- | ---: |")
-        for what in ("first start, with the demo's data", "start again"):
-            began = time.perf_counter()
-            platform = Running(folder)
-            print(f"| {what}: until /health answers 200 | {time.perf_counter() - began:.1f} s |")
-            if what == "start again":
-                try:
-                    idle(platform)
-                    for reply in ("none", "async", "none", "async"):
-                        burst(platform, reply)
-                        time.sleep(5)
-                finally:
-                    print(json.dumps({"load": Path("/proc/loadavg").read_text().split()[:3]}))
-                    platform.stop()
-            else:
-                platform.stop()
+        start(folder, "first start, with the demo's data").stop()
+        platform = start(folder, "start again")
+        try:
+            idle(platform)
+            bursts(platform)
+            add_clients(platform)
+            idle(platform)
+            bursts(platform)
+        finally:
+            print(f"load {Path('/proc/loadavg').read_text().split()[:3]}")
+            platform.stop()
+
+
+def start(folder: Path, what: str) -> Running:
+    """Start the platform, and print how long it took."""
+    began = time.perf_counter()
+    platform = Running(folder)
+    print(f"| {what}: until /health answers 200 | {time.perf_counter() - began:.1f} s |")
+    return platform
 
 
 if __name__ == "__main__":
