@@ -10,10 +10,22 @@ django.setup(set_prefix=False)
 # The views and pages below stay too.
 gc.disable()
 
+from django.conf import settings  # noqa: E402
+from django.core import signals  # noqa: E402
+from django.core.cache import close_caches  # noqa: E402
+from django.core.handlers.base import reset_urlconf  # noqa: E402
+from django.db import reset_queries  # noqa: E402
 from django.urls import get_resolver  # noqa: E402
 
 from chatplatform.observing import exporter, tracing  # noqa: E402
 from chatplatform.web.application import Application  # noqa: E402
+
+# What Django does around each request and nobody here needs: the cache is in this process, all
+# requests have the same URLs, and statements are kept in a list for DEBUG alone.
+signals.request_finished.disconnect(close_caches)
+signals.request_finished.disconnect(reset_urlconf)
+if not settings.DEBUG:
+    signals.request_started.disconnect(reset_queries)
 
 exporter.start()
 tracing.start()

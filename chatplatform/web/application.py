@@ -13,12 +13,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from weakref import WeakValueDictionary
 
-from django.conf import settings
 from django.core import signals
-from django.core.cache import close_caches
-from django.core.handlers.base import BaseHandler, reset_urlconf
+from django.core.handlers.base import BaseHandler
 from django.core.handlers.wsgi import WSGIRequest
-from django.db import reset_queries
 from django.http import HttpResponseBase
 
 from chatplatform.api.errors import render
@@ -34,9 +31,6 @@ from chatplatform.web.streaming import Send, StreamingReply, WaitingResponse, st
 # Durable commits need several requests in flight. More threads only compete for the interpreter's
 # lock: with 16 a message costs a third more processor time than with 8.
 THREADS = 8
-# What Django does around each request and nobody here needs: the caches are in this process, all
-# requests have the same URLs, and statements are kept in a list for DEBUG alone.
-NEEDLESS = ((signals.request_finished, close_caches), (signals.request_finished, reset_urlconf))
 # How many of them one API key takes. Every visitor of a page sends the same key: a flood with it,
 # or messages to a locked chat, must leave threads to others.
 THREADS_OF_KEY = 3
@@ -50,10 +44,6 @@ class Application:
     """The ASGI application: one a process, made by `chatplatform.asgi`."""
 
     def __init__(self) -> None:
-        for signal, receiver in NEEDLESS:
-            signal.disconnect(receiver)
-        if not settings.DEBUG:
-            signals.request_started.disconnect(reset_queries)
         self.handler = BaseHandler()
         self.handler.load_middleware()
         self.threads = ThreadPoolExecutor(THREADS, thread_name_prefix="web")

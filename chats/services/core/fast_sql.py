@@ -93,7 +93,7 @@ _READ, _READ_BY_VISITOR = (
     f"""
 SELECT page.shown, page.last_seq, page.has_next FROM chats_conversation chat
 CROSS JOIN LATERAL (
-    SELECT string_agg(as_json, ',') FILTER (WHERE number <= %(limit)s) AS shown,
+    SELECT string_agg(as_json, ',' ORDER BY seq) FILTER (WHERE number <= %(limit)s) AS shown,
         max(seq) FILTER (WHERE number <= %(limit)s) AS last_seq, count(*) > %(limit)s AS has_next
     FROM (
         SELECT seq, row_to_json(message)::text AS as_json,
@@ -103,7 +103,6 @@ CROSS JOIN LATERAL (
             WHERE conversation_id = chat.id AND NOT is_note AND seq > %(after)s
             ORDER BY seq LIMIT %(limit)s + 1
         ) message
-        ORDER BY seq
     ) numbered
 ) page
 WHERE {_VISIBLE}
