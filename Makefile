@@ -68,8 +68,8 @@ words: .venv/dev.stamp ## compiles the words of the site's pages in locale/
 
 .PHONY: bench
 bench: .venv/dev.stamp ## measures the hot operations, compared with a raw twin
-	$(throwaway) $(py) bench/run.py
-	$(throwaway) $(py) bench/running.py
+	$(throwaway) $(py) bench/comparison.py
+	$(throwaway) $(py) bench/idle_and_burst.py
 	$(throwaway) $(py) bench/desk.py
 	EXPORT_ROWS_AT_ONCE=1000 $(throwaway) $(py) bench/reports.py
 
@@ -96,7 +96,7 @@ seed: .venv/run.stamp ## the demo client, on the data of make run; prints the lo
 
 .PHONY: demo
 demo: .venv/run.stamp ## customers write to the demo's shop for ten minutes; PORT, DATA_DIR, MINUTES
-	@exec $(py) -m chatplatform.local.customers
+	@exec $(py) -m chatplatform.local.demo_traffic
 
 .PHONY: admin
 admin: .venv/run.stamp ## makes or restores the superuser EMAIL, on the data of make run

@@ -5,6 +5,6 @@ from channels_app.testing import sim  # noqa: F401
 from chatplatform.testing import *  # noqa: F403
 from chatplatform.testing.browser import *  # noqa: F403
 from chatplatform.testing.metrics_scraping import counts  # noqa: F401
-from chatplatform.testing.migrated_database import *  # noqa: F403
+from chatplatform.testing.schema_cache import *  # noqa: F403
 from identity.testing import *  # noqa: F403
 from webhooks.testing import *  # noqa: F403

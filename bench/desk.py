@@ -13,9 +13,9 @@ import tempfile
 import time
 from typing import Any
 
+from comparison import ROOT
 from feed import web
-from measure import free_port
-from run import ROOT
+from load_generator import free_port
 
 CHATS = int(os.environ.get("DESK_CHATS", "20000"))
 MESSAGES = 50

@@ -20,8 +20,8 @@ from contextlib import ExitStack, closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from measure import free_port, wait_for
-from run import ROOT
+from comparison import ROOT
+from load_generator import free_port, wait_for
 
 STREAMS = int(os.environ.get("FEED_STREAMS", "1000"))
 EVENTS = int(os.environ.get("FEED_EVENTS", "20"))

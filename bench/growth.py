@@ -20,8 +20,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from comparison import ROOT
 from desk import copies
-from run import ROOT
 
 SIZES = [
     int(size)

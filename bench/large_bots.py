@@ -2,13 +2,15 @@
 
     python -m chatplatform.local.datastores exec -- python bench/large_bots.py [--passages 100000]
 
-The passages are those of `bench/answers.py`, each many times; its vector is moved towards that of
-another one, and a little by lot. They are loaded past the training. Exact is PostgreSQL without the
-index, for the same statement.
+The passages are those of `bench/answer_quality.py`, each many times; its vector is moved towards
+that of another one, and a little by lot. They are loaded past the training. Exact is PostgreSQL
+without the index, for the same statement. `--bots 2` divides the passages among two bots, which lie
+between each other in the index, and both are asked at once.
 """
 
 import argparse
 import json
+import multiprocessing
 import os
 import random
 import resource
@@ -19,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import answers
+import answer_quality as answers
 import django
 import numpy as np
 
@@ -46,13 +48,16 @@ ROW = np.dtype(
 COPY_HEAD = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 
 
-def base() -> tuple[Bot, list[search.IndexedChunk]]:
-    """A bot that has learnt the texts as they are."""
-    client = Client.objects.create(name="Bench", code="bench")
+def texts() -> list[search.IndexedChunk]:
+    with tempfile.TemporaryDirectory() as folder:
+        return list(answers.index_of(answers.texts(Path(folder)), answers.Vectors()).chunks)
+
+
+def learnt(pieces: Sequence[search.IndexedChunk], code: str) -> Bot:
+    """The bot of a client of its own, which has learnt the texts as they are."""
+    client = Client.objects.create(name="Bench", code=code)
     ClientConfig.objects.create(client=client)
     bot = Bot.objects.create(client=client, bot_name="Helper")
-    with tempfile.TemporaryDirectory() as folder:
-        pieces = answers.index_of(answers.texts(Path(folder)), answers.Vectors()).chunks
     titles = dict.fromkeys(piece.title for piece in pieces)
     documents = {
         title: Document.objects.create(
@@ -77,7 +82,7 @@ def base() -> tuple[Bot, list[search.IndexedChunk]]:
         )  # fmt: skip
         places[piece.title] += 1
     large_bots.fill(bot.pk)
-    return bot, list(pieces)
+    return bot
 
 
 def blocks(count: int, first: int, vectors: Any, ids: Sequence[int]) -> Iterator[bytes]:
@@ -98,7 +103,7 @@ def blocks(count: int, first: int, vectors: Any, ids: Sequence[int]) -> Iterator
 
 
 def load(count: int) -> dict[str, float]:
-    """Make the bot so large; the seconds of each step."""
+    """Make the bots so large together; the seconds of each step."""
     seconds = {}
     rows = list(Chunk.objects.order_by("pk"))
     vectors = np.stack([np.frombuffer(bytes(row.vector), np.float32) for row in rows])
@@ -199,13 +204,23 @@ def measure(bot: Bot, questions: Sequence[str], efs: Sequence[int]) -> None:
     print(f"| memory of the worker for it | {megabytes() - before:.0f} MB |")
 
 
+def ask(bot_id: int, questions: Sequence[str]) -> None:
+    """Ask a bot again and again."""
+    index = large_bots.LargeIndex(bot_id)
+    while True:
+        for question in questions:
+            index.search(question, language="en")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--passages", type=int, default=100_000)
     parser.add_argument("--ef", type=int, nargs="+", default=[100, 400, large_bots.EF_SEARCH])
+    parser.add_argument("--bots", type=int, default=1)
     options = parser.parse_args()
     call_command("migrate", verbosity=0)
-    bot, pieces = base()
+    pieces = texts()
+    bots = [learnt(pieces, f"bench{number}") for number in range(options.bots)]
     print(f"| {options.passages:,} passages, load {os.getloadavg()[0]:.1f} | |\n| --- | --- |")
     for step, taken in load(options.passages).items():
         print(f"| making {step} | {taken:.0f} s |")
@@ -216,7 +231,16 @@ def main() -> None:
     sets = json.loads((answers.SETS / "english.json").read_text())
     asked = [row[0] for row in sets["clean"]]
     questions = random.Random(17).sample(asked, min(QUESTIONS, len(asked)))
-    measure(bot, questions, options.ef)
+    # As workers are: processes of their own.
+    others = [
+        multiprocessing.get_context("spawn").Process(target=ask, args=(bot.pk, questions))
+        for bot in bots[1:]
+    ]
+    for other in others:
+        other.start()
+    measure(bots[0], questions, options.ef)
+    for other in others:
+        other.terminate()
 
 
 if __name__ == "__main__":

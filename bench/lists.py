@@ -11,7 +11,7 @@ import sys
 import time
 from typing import Any
 
-from run import ROOT
+from comparison import ROOT
 
 ROWS = int(os.environ.get("LISTS_ROWS", "1000000"))
 BEST_OF = 3

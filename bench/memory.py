@@ -3,9 +3,9 @@
     .venv/bin/python bench/memory.py [--bots 50] [--passages 100]
 
 Each bot knows so many passages of texts that are installed on this machine, read and encoded as
-`bench/answers.py` does it. Every bot is asked three questions, one of them mistyped, since its
-index builds what it needs for them then. Prints the resident memory of this process, step by step,
-and what the worker's cache takes the indexes for: it drops bots above a number and a size.
+`bench/answer_quality.py` does it. Every bot is asked three questions, one of them mistyped, since
+its index builds what it needs for them then. Prints the resident memory of this process, step by
+step, and what the worker's cache takes the indexes for: it drops bots above a number and a size.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-import answers
+import answer_quality as answers
 import django
 
 django.setup()

@@ -17,9 +17,9 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+from comparison import ROOT
 from desk import copies
-from measure import cpu_seconds
-from run import ROOT
+from load_generator import cpu_seconds
 
 CHATS = int(os.environ.get("REPORT_CHATS", "20000"))
 EXPORT = int(os.environ.get("REPORT_EXPORT", "200000"))

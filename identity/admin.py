@@ -31,8 +31,7 @@ from chatplatform.api.errors import ApiError
 from chatplatform.api.shapes import Shape
 from chatplatform.forms import ServiceForm, refusals
 from identity import forms, models
-from identity.pages import logs
-from identity.pages import sign_in_providers as sign_in_providers
+from identity.pages import audit_and_jobs, sign_in_providers
 from identity.services import (
     api_keys,
     clients,
@@ -46,8 +45,8 @@ from identity.shapes.clients import ApiKeyChange, ClientChange, CompanyDto, TopU
 from identity.shapes.configs import ClientConfigDto
 from identity.shapes.users import UserDto
 
-# Registers its pages.
-__all__ = ["logs"]
+# Register their pages.
+__all__ = ["audit_and_jobs", "sign_in_providers"]
 
 Checked = TypeVar("Checked", bound=Shape)
 

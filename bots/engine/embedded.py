@@ -12,7 +12,7 @@ from bots.engine.text_tasks import Draft, Task, Written
 from bots.engine.tools import Toolbox
 from bots.engine.types import Answer, Citation, EngineUnavailable, Question, Refused
 from bots.knowledge import chunking, search
-from bots.knowledge.question_analysis import Part
+from bots.knowledge.question_splitting import Part
 from bots.knowledge.search import Hit, IndexedChunk, SearchResult
 
 MAX_WORDS = 110

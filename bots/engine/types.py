@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from bots.knowledge.question_analysis import Part
+from bots.knowledge.question_splitting import Part
 
 # How much of a passage a citation shows.
 MAX_CITED_CHARS = 500

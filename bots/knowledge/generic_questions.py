@@ -1,8 +1,8 @@
 """Questions that customers ask of whatever business, by language.
 
 The mean of their vectors is what questions have in common (`embedding.own_part`). The gate of the
-search is fitted with these: whoever changes them measures it again (`bench/answers.py`,
-`bench/documents.py`).
+search is fitted with these: whoever changes them measures it again (`bench/answer_quality.py`,
+`bench/judged_replies.py`).
 """
 
 ANY_QUESTIONS: dict[str, tuple[str, ...]] = {

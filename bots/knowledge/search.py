@@ -446,10 +446,10 @@ def _gate(features: Features, *, has_vectors: bool) -> float:
     if features.is_cross_language:
         return _logistic(25.0 * features.above_median + 100.0 * features.cosine - 84.0)
     if features.chunks < MAX_CHUNKS_OF_ONE_TOPIC:
-        # Fitted on single documents of 20 to 90 pieces (`bench/documents.py`).
+        # Fitted on single documents of 20 to 90 pieces (`bench/judged_replies.py`).
         return _logistic(128.0 * features.nearness + 5.0 * features.coverage - 55.6)
-    # Fitted on hundreds of pieces, English and Vietnamese (`bench/answers.py`): among many some are
-    # near to any question, and the best one must stand out.
+    # Fitted on hundreds of pieces, English and Vietnamese (`bench/answer_quality.py`): among many
+    # some are near to any question, and the best one must stand out.
     return _logistic(
         81.3 * features.nearness + 8.0 * features.coverage + 70.0 * features.above_next - 39.6
     )

@@ -22,7 +22,7 @@ from bots.engine.types import (
     Snippet,
     Usage,
 )
-from bots.knowledge.question_analysis import Part
+from bots.knowledge.question_splitting import Part
 from bots.models import Approval, Bot, Prompt
 from bots.services import function_runner, prompt_versions, retrieval
 from bots.services.function_calls import ProposedCall

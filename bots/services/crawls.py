@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet, Value
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from bots.knowledge import addresses, crawler
+from bots.knowledge import crawler, url_normalization
 from bots.knowledge.crawler import KnownPage, Limits, Outcome, Page
 from bots.knowledge.extract import detection
 from bots.models import Bot, Document, DocumentStatus, PageStatus, WebPage, WebUrl, WebUrlStatus
@@ -238,7 +238,7 @@ def _replace_content(document: Document, page: Page, stored: str) -> Document:
 def _content(page: Page, stored: str) -> dict[str, str | int]:
     return {
         "file": stored,
-        "file_name": addresses.file_stem(page.url) + _SUFFIXES[page.mime_type],
+        "file_name": url_normalization.file_stem(page.url) + _SUFFIXES[page.mime_type],
         "mime_type": page.mime_type,
         "size_bytes": len(page.body),
         "sha256": page.sha256,
@@ -317,7 +317,7 @@ def _delete_lost_pages(web_url: WebUrl, tally: _Tally) -> None:
 
 
 def _is_lost(url: str, web_url: WebUrl, tally: _Tally) -> bool:
-    if url in tally.gone or not addresses.same_site(url, web_url.url):
+    if url in tally.gone or not url_normalization.same_site(url, web_url.url):
         return True
     return tally.is_complete and url not in tally.seen
 

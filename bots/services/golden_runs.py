@@ -20,11 +20,11 @@ from bots.models import (
 )
 from bots.services import (
     bots,
+    dry_run_answers,
     engines,
     golden_holds,
     prompt_versions,
     retrieval,
-    trial_answers,
 )
 from bots.services.answers import Answered, Outcome
 from bots.shapes.golden import GoldenRunRequest
@@ -169,14 +169,14 @@ def _answer(
     """What the bot would answer. A model's tokens are paid; no function is called."""
     bot = run.bot
     request = replace(
-        trial_answers.standalone(bot, asked["question"]),
+        dry_run_answers.standalone(bot, asked["question"]),
         engine=engine,
         threshold=terms.threshold,
         index=terms.index,
         prompt=terms.prompt,
     )
     try:
-        return trial_answers.ask(bot, request, reference=f"golden:{run.pk}:{asked['id']}:{which}")
+        return dry_run_answers.ask(bot, request, reference=f"golden:{run.pk}:{asked['id']}:{which}")
     except credits.InsufficientCredits as exc:
         raise jobs.GiveUp("The credits are used up.") from exc
 

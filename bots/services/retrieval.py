@@ -10,8 +10,8 @@ from functools import partial
 from django.db.models import Min, Q
 
 from bots.engine.types import Snippet
-from bots.knowledge import question_analysis
-from bots.knowledge.question_analysis import Part
+from bots.knowledge import question_splitting
+from bots.knowledge.question_splitting import Part
 from bots.knowledge.search import Index, IndexedChunk, SearchResult
 from bots.models import Bot, Document
 from bots.services import large_bots, stored_passages
@@ -128,7 +128,7 @@ def find(
     `index` takes the place of the bot's own, to try a change.
     """
     searched = index or _cache.get(bot)
-    return question_analysis.find(
+    return question_splitting.find(
         partial(searched.search, language=language),
         text,
         topics=topics,

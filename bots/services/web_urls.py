@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Case, CharField, Count, Prefetch, Q, QuerySet, Value, When
 from django.utils import timezone
 
-from bots.knowledge import addresses
+from bots.knowledge import url_normalization
 from bots.models import Bot, Document, DocumentStatus, PageStatus, WebPage, WebUrl, WebUrlStatus
 from bots.services import bots
 from bots.shapes.web_url import MAX_SHOWN_PAGES, WebUrlDto
@@ -205,7 +205,7 @@ def _normalized(url: str) -> str:
         egress.check_url(url, purpose="crawl")
     except egress.Blocked as exc:
         raise Invalid.field("body", "url", msg=egress.REFUSAL) from exc
-    normalized = addresses.normalized(url)
+    normalized = url_normalization.normalized(url)
     if normalized is None:
         raise Invalid.field("body", "url", msg="Must be a http or https address.")
     return normalized

@@ -15,7 +15,7 @@ from channels_app.models import (
     Outcome,
 )
 from channels_app.providers import PROVIDERS, Provider
-from channels_app.providers.callback_items import parse
+from channels_app.providers.callback_parsing import parse
 from channels_app.providers.events import FromCustomer, Item, Unsupported
 from channels_app.services import connections, inbound
 from channels_app.services.inbound_order import inbound_key

@@ -25,7 +25,7 @@ from channels_app.models import (
     SendState,
 )
 from channels_app.providers import PROVIDERS, events
-from channels_app.providers.callback_items import parse
+from channels_app.providers.callback_parsing import parse
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.types import Place, Profile
 from channels_app.services import (

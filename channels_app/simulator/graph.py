@@ -12,7 +12,7 @@ from channels_app.simulator import (
     messenger,
     oauth,
     subscriptions,
-    threads,
+    thread_reads,
 )
 from channels_app.simulator.call_subject import VERSION, bearer, segments, without_version
 from channels_app.simulator.demo import PERSON_ID
@@ -29,8 +29,8 @@ EDGES: dict[tuple[str, str, str], Handler] = {
     ("POST", "photo", "messages"): messenger.send,
     ("POST", "page", "message_attachments"): messenger.upload,
     ("POST", "photo", "message_attachments"): messenger.upload,
-    ("GET", "page", "conversations"): threads.conversations,
-    ("GET", "photo", "conversations"): threads.conversations,
+    ("GET", "page", "conversations"): thread_reads.conversations,
+    ("GET", "photo", "conversations"): thread_reads.conversations,
     ("GET", "page", "subscribed_apps"): subscriptions.show,
     ("POST", "page", "subscribed_apps"): subscriptions.subscribe,
     ("DELETE", "page", "subscribed_apps"): subscriptions.unsubscribe,
@@ -110,7 +110,7 @@ def _other(sim: Simulator, request: Request, token: Token, path: tuple[str, str]
     node, edge = path
     if node in sim.world.files:
         return chatapp.media(sim, request, token, node)
-    if request.method == "GET" and (answer := threads.read(sim, request, token, node, edge)):
+    if request.method == "GET" and (answer := thread_reads.read(sim, request, token, node, edge)):
         return answer
     raise graph_reads.unknown(node)
 

@@ -13,7 +13,7 @@ from chatplatform import valkey
 from chatplatform.jobs import heartbeat, leases
 from chatplatform.jobs.freezing import MAY_RUN
 from chatplatform.jobs.registry import CHANNEL, declared
-from chatplatform.jobs.stopping import Stop
+from chatplatform.jobs.stop_event import Stop
 from chatplatform.models import Job, JobState
 from chatplatform.observing import metrics
 from chatplatform.web import pubsub

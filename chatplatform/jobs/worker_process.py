@@ -15,7 +15,7 @@ from django.db import Error
 from django.utils.module_loading import import_string
 
 from chatplatform.jobs import heartbeat, leases
-from chatplatform.jobs.stopping import Stop
+from chatplatform.jobs.stop_event import Stop
 
 log = logging.getLogger(__name__)
 PAUSE_SECONDS = 2.0  # before a loop that failed is called again

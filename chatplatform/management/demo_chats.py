@@ -19,9 +19,9 @@ from django.db import models, transaction
 from django.utils import timezone
 
 from bots.engine.embedded import EmbeddedEngine
-from bots.knowledge import question_analysis
+from bots.knowledge import question_splitting
 from bots.models import Bot
-from bots.services import suggested_headings, trial_answers
+from bots.services import dry_run_answers, no_answer_suggestions
 from bots.services.answers import Unanswered
 from chats.models import (
     NO_ANSWER,
@@ -143,7 +143,7 @@ class Month:
         `answered`: earlier questions of the chat that got an answer, the latest first; `has_gap`:
         another one got none.
         """
-        may_go_on = question_analysis.may_follow_up(message.text)
+        may_go_on = question_splitting.may_follow_up(message.text)
         topics = tuple(answered[:TOPICS]) if may_go_on else ()
         known = (message.text, message.language, message.conversation.channel, topics, has_gap)
         if known not in self.decisions:
@@ -157,9 +157,9 @@ class Month:
             return decision
         request = pipeline.request_for(message, decision, facts, before_seq=message.seq)
         request = replace(request, engine=EmbeddedEngine(), topics=topics)
-        outcome, gap = trial_answers.ask(self.bot, request, reference=""), Gap()
+        outcome, gap = dry_run_answers.ask(self.bot, request, reference=""), Gap()
         if isinstance(outcome, Unanswered) and facts.wishes.asks_again and not has_gap:
-            gap = Gap(True, suggested_headings.nearest(self.bot, request, outcome.trace))
+            gap = Gap(True, no_answer_suggestions.nearest(self.bot, request, outcome.trace))
         return decide.from_outcome(outcome, facts, gap=gap)
 
     def _start_times(self, day: date) -> list[datetime]:

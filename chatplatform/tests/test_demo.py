@@ -13,7 +13,7 @@ from django.db.models import Sum
 from django.test import Client
 
 from bots.models import Bot, Document
-from chatplatform.local import customers
+from chatplatform.local import demo_traffic
 from chatplatform.local.os_processes import ServerError
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
@@ -139,7 +139,7 @@ def test_there_is_no_demo_on_a_real_site(settings, tmp_path):
     seed()
     assert not User.objects.exists()
     with pytest.raises(ServerError, match="There is no demo"):
-        customers.read_shop({"DATA_DIR": str(tmp_path)})
+        demo_traffic.read_shop({"DATA_DIR": str(tmp_path)})
 
 
 @pytest.fixture
@@ -160,7 +160,7 @@ def shop(demo):
     worker = threading.Thread(target=work)
     worker.start()
     with web() as port:
-        made = customers.read_shop({"DATA_DIR": str(demo), "PORT": str(port)})
+        made = demo_traffic.read_shop({"DATA_DIR": str(demo), "PORT": str(port)})
         made.pace = 1000
         yield made
     is_over.set()
@@ -169,11 +169,11 @@ def shop(demo):
 
 def test_a_customer_is_answered_and_another_is_handed_over_to_an_agent(shop, capsys, monkeypatch):
     # What a customer writes and whether an agent comes is left to chance; not here.
-    lines = customers.SCRIPT["lines"]
+    lines = demo_traffic.SCRIPT["lines"]
     monkeypatch.setitem(lines, "unknown", lines["person"])
     monkeypatch.setattr(shop.chance, "random", lambda: 1.0)
     for number in (0, 2):
-        customers.visit(shop, number)
+        demo_traffic.visit(shop, number)
     said = capsys.readouterr().out
     assert "the bot" in said
     assert "waits for a person" in said

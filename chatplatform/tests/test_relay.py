@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 
 from chatplatform import valkey
 from chatplatform.jobs import enqueue, heartbeat, leases, registry, relay
-from chatplatform.jobs.stopping import Stop
+from chatplatform.jobs.stop_event import Stop
 from chatplatform.models import Job, JobState
 from chatplatform.testing import at_once
 from chatplatform.tests.job_work import NAME, add, expire_lease

@@ -18,7 +18,7 @@ from bots.shapes.golden import GoldenCollectRequest, GoldenQuestionDto, GoldenRu
 from chatplatform.admin_base import TenantAdmin, asks_first, button, each, progress_bar, viewer
 from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.site_words import say
-from chats.services.insight import most_asked_questions
+from chats.services.insight import golden_candidates
 
 _COLORS: dict[str, str] = {
     GoldenStatus.QUEUED: "info",
@@ -96,7 +96,7 @@ class GoldenQuestionAdmin(TenantAdmin):
 
         def act(bot: Bot, data: dict[str, Any]) -> HttpResponse:
             body = GoldenCollectRequest(**data)
-            added = most_asked_questions.collect(bot, body=body, by=viewer(request))
+            added = golden_candidates.collect(bot, body=body, by=viewer(request))
             messages.success(request, f"{len(added)} new golden questions.")
             return redirect("admin:bots_goldenquestion_changelist")
 

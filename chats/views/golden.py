@@ -3,7 +3,7 @@
 from bots.services import bots
 from bots.shapes.golden import GoldenCollected, GoldenCollectRequest, GoldenQuestionDto
 from chatplatform.api.operation import operation
-from chats.services.insight import most_asked_questions
+from chats.services.insight import golden_candidates
 from identity.auth import TRAINER, TenantViewSet
 
 
@@ -12,5 +12,5 @@ class GoldenCollectViewSet(TenantViewSet):
     def collect(self, bot_id: int, body: GoldenCollectRequest) -> GoldenCollected:
         """Take golden questions from sample questions, own answers, or what customers ask most."""
         bot = bots.get(self.client, bot_id)
-        rows = most_asked_questions.collect(bot, body=body, by=self.user)
+        rows = golden_candidates.collect(bot, body=body, by=self.user)
         return GoldenCollected(added=[GoldenQuestionDto.from_row(row) for row in rows])

@@ -29,7 +29,7 @@ from django.utils import timezone
 
 from chatplatform import egress
 from chatplatform.crypto import CryptoError
-from chatplatform.jobs.stopping import Stop
+from chatplatform.jobs.stop_event import Stop
 from chatplatform.observing import metrics
 from chatplatform.web import pubsub
 from webhooks import delivery

@@ -13,7 +13,7 @@ import pytest
 from django.conf import settings as django_settings
 from django.utils import timezone
 
-from chatplatform.jobs.stopping import Stop
+from chatplatform.jobs.stop_event import Stop
 from chatplatform.jobs.worker_process import run_loop
 from chatplatform.testing.web_process import database_url, free_port
 from webhooks.models import Delivery, DeliveryState, Event, WebhookConfig

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from protego import Protego
 
-from bots.knowledge import addresses, page_links
+from bots.knowledge import page_links, url_normalization
 from bots.knowledge.crawler.types import KnownPage, Limits, NotStored, Outcome
 from chatplatform import egress
 
@@ -88,7 +88,7 @@ class Site:
         return reply
 
     def _robots_for(self, url: str) -> Protego | None:
-        origin = addresses.origin(url)
+        origin = url_normalization.origin(url)
         if origin not in self._robots:
             self._robots[origin] = self._read_robots(f"{origin}/robots.txt")
         return self._robots[origin]
@@ -104,7 +104,7 @@ class Site:
                 reply = self._exchange(url, {}, ends_at - time.monotonic(), _ROBOTS_BYTES)
                 if reply.status not in REDIRECT_STATUSES:
                     break
-                url = addresses.joined(url, reply.headers.get("location", ""))
+                url = url_normalization.joined(url, reply.headers.get("location", ""))
         except NotStored as refusal:
             if reply is None and refusal.reason == "blocked":
                 raise

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from bots.knowledge import addresses, page_links
+from bots.knowledge import page_links, url_normalization
 from bots.knowledge.crawler.fetcher import REDIRECT_STATUSES, Site
 from bots.knowledge.crawler.types import Fetched, KnownPage, Limits, NotStored, Outcome, Page
 from bots.knowledge.extract import detection
@@ -76,7 +76,7 @@ class _Walk:
             url is not None
             and url not in self._seen
             and len(self._seen) < 2 * self._limits.results
-            and addresses.same_site(url, self._start)
+            and url_normalization.same_site(url, self._start)
         ):
             self._seen.add(url)
             self._queue.append((url, depth))
@@ -88,9 +88,9 @@ class _Walk:
 
     def _visit(self, url: str, depth: int) -> Iterator[Page]:
         try:
-            if url == self._start and self._depth and addresses.is_root(url):
+            if url == self._start and self._depth and url_normalization.is_root(url):
                 for listed in self._site.sitemaps(url):
-                    yield from self._read_sitemap(addresses.normalized(listed), depth=1)
+                    yield from self._read_sitemap(url_normalization.normalized(listed), depth=1)
             fetched = self._fetch(url)
             if url == self._start and fetched.is_sitemap:
                 yield from self._queue_sitemap(fetched, depth=0)
@@ -118,11 +118,11 @@ class _Walk:
             hops.append(url)
 
     def _redirect_target(self, url: str, reply: egress.Reply) -> str:
-        target = addresses.joined(url, reply.headers["location"])
+        target = url_normalization.joined(url, reply.headers["location"])
         try:
             if target is None:
                 raise egress.Blocked
-            if addresses.same_site(target, self._start):
+            if url_normalization.same_site(target, self._start):
                 return target
             egress.check_url(target, purpose="crawl")
         except egress.Blocked:
@@ -141,9 +141,9 @@ class _Walk:
             self._canonical.add(canonical)
             self._add(canonical, depth)
         if depth < self._depth and not robots.nofollow:
-            base = addresses.joined(url, page.base) if page.base else url
+            base = url_normalization.joined(url, page.base) if page.base else url
             for link in page.links:
-                self._add(addresses.joined(base or url, link), depth + 1)
+                self._add(url_normalization.joined(base or url, link), depth + 1)
         if robots.noindex:
             raise NotStored("noindex", http_status=reply.status)
         digest = hashlib.sha256(body).hexdigest()
@@ -167,13 +167,13 @@ class _Walk:
         """The canonical address of the page, if it is another one on this host."""
         if not canonical or url in self._canonical:
             return None
-        target = addresses.joined(url, canonical)
-        if target is None or target == url or not addresses.same_site(target, self._start):
+        target = url_normalization.joined(url, canonical)
+        if target is None or target == url or not url_normalization.same_site(target, self._start):
             return None
         return target
 
     def _read_sitemap(self, url: str | None, *, depth: int, level: int = 1) -> Iterator[Page]:
-        if url is None or url in self._seen or not addresses.same_site(url, self._start):
+        if url is None or url in self._seen or not url_normalization.same_site(url, self._start):
             return
         if self._sitemaps_read >= self._limits.sitemaps or self._limit_reached():
             return
@@ -194,10 +194,10 @@ class _Walk:
         except MarkupError:
             raise NotStored("malformed", Outcome.FAILED, fetched.reply.status) from None
         for url in listed.pages:
-            self._add(addresses.joined(fetched.url, url), depth)
+            self._add(url_normalization.joined(fetched.url, url), depth)
         if level < _SITEMAP_LEVELS:
             for url in listed.sitemaps:
-                address = addresses.joined(fetched.url, url)
+                address = url_normalization.joined(fetched.url, url)
                 yield from self._read_sitemap(address, depth=depth, level=level + 1)
 
 

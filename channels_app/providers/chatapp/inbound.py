@@ -9,7 +9,7 @@ from django.utils import timezone
 from pydantic import ValidationError
 
 from channels_app.providers import events
-from channels_app.providers.callback_items import key_of
+from channels_app.providers.callback_parsing import key_of
 from channels_app.providers.chatapp import errors
 from channels_app.providers.chatapp.accounts import APP
 from channels_app.providers.graph import inbound

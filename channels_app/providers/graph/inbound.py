@@ -13,7 +13,7 @@ from django.utils import timezone
 from pydantic import ValidationError
 
 from channels_app.providers import events
-from channels_app.providers.callback_items import key_of, place_of
+from channels_app.providers.callback_parsing import key_of, place_of
 from channels_app.providers.types import Place
 from channels_app.shapes import graph_callback as hook
 from chatplatform import crypto

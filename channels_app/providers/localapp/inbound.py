@@ -9,7 +9,7 @@ from django.utils import timezone
 from pydantic import ValidationError
 
 from channels_app.providers import events, http
-from channels_app.providers.callback_items import key_of, parse, place_of
+from channels_app.providers.callback_parsing import key_of, parse, place_of
 from channels_app.providers.types import Place
 from channels_app.shapes.localapp_callback import LocalappEvent, LocalappMessage
 from chatplatform import crypto

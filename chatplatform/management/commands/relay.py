@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand
 
 from chatplatform.celery import app
 from chatplatform.jobs.relay import Relay
-from chatplatform.jobs.stopping import Stop
+from chatplatform.jobs.stop_event import Stop
 from chatplatform.observing import exporter
 
 

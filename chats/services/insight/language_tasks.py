@@ -10,7 +10,7 @@ from bots.engine.masking import Mask
 from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.types import Line
 from bots.knowledge import language as languages
-from bots.knowledge.question_analysis import Part
+from bots.knowledge.question_splitting import Part
 from bots.models import Bot
 from bots.services import engines, prompt_versions, retrieval
 from chatplatform import jobs

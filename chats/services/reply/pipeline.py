@@ -9,9 +9,9 @@ from django.conf import settings
 from django.db import transaction
 
 from bots.engine.types import Line
-from bots.knowledge import question_analysis
+from bots.knowledge import question_splitting
 from bots.models import Approval
-from bots.services import answers, engines, function_runner, suggested_headings
+from bots.services import answers, engines, function_runner, no_answer_suggestions
 from bots.services.answers import AnswerRequest, Unanswered
 from chatplatform import jobs
 from chats.models import Message, SenderType
@@ -83,7 +83,7 @@ def ask_engine(message: Message, asking: AskEngine, facts: Facts, stream: ReplyS
         is_first = not messages.has_gap(chat, before_seq=before_seq)
         gap = Gap(
             is_first,
-            suggested_headings.nearest(chat.bot, request, outcome.trace) if is_first else (),
+            no_answer_suggestions.nearest(chat.bot, request, outcome.trace) if is_first else (),
         )
     return decide.from_outcome(outcome, facts, gap=gap)
 
@@ -97,7 +97,7 @@ def request_for(
         chat.pk, after=chat.read_from_seq, before=before_seq, limit=HISTORY_LINES
     )
     # Earlier questions that a short one may go on from.
-    may_follow_up = question_analysis.may_follow_up(asking.question)
+    may_follow_up = question_splitting.may_follow_up(asking.question)
     part_unknown = standard_replies.sentence("part_unknown", language=message.language, chat=chat)
     return AnswerRequest(
         text=asking.question,

@@ -7,7 +7,7 @@ import uuid
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bots.services import trial_answers
+from bots.services import dry_run_answers
 from bots.services.answers import Unanswered
 from chatplatform.api.errors import ApiError, first_or_404
 from chats.models import NO_ANSWER, Conversation, Message
@@ -73,7 +73,7 @@ def made_again(reply: Message, *, reference: str) -> ReplyAgain:
     if isinstance(decision, AskEngine):
         before = facts.first_seq
         request = pipeline.request_for(asked, decision, facts, before_seq=before)
-        outcome = trial_answers.ask(asked.conversation.bot, request, reference=reference)
+        outcome = dry_run_answers.ask(asked.conversation.bot, request, reference=reference)
         gap = Gap()
         if isinstance(outcome, Unanswered):
             gap = Gap(is_first=not messages.has_gap(asked.conversation, before_seq=before))

@@ -1,6 +1,6 @@
 """How well the embedded engine tags, on sentences written for this purpose.
 
-    .venv/bin/python bench/insights.py [--misses]
+    .venv/bin/python bench/tagging_quality.py [--misses]
 
 `bench/insights/intents.json` has 24 tags with four examples and four other messages each, in
 English and Vietnamese, and 40 messages that fit none. No public set of intents comes with an

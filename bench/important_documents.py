@@ -1,6 +1,6 @@
 """How often the engine reads an important document, and how often it answers from it.
 
-    python bench/important.py [documents]
+    python bench/important_documents.py [documents]
 
 Needs no database. The corpus is several hundred short documents of one retailer (the same topics
 at many branches, so that near-duplicates compete) and ten important notices. Each notice

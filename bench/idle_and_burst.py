@@ -1,6 +1,6 @@
 """What the whole platform costs: to start, while nothing happens, and in a burst.
 
-    python -m chatplatform.local.datastores exec -- python bench/running.py
+    python -m chatplatform.local.datastores exec -- python bench/idle_and_burst.py
 
 It is started as `make run` starts it, with the demo client and the engine that comes with it, in a
 folder of its own. The burst: 50 customers send ten messages each within a second, without waiting
@@ -26,7 +26,7 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatplatform.settings")
 django.setup()
 
-from measure import TICK, stat  # noqa: E402
+from load_generator import TICK, stat  # noqa: E402
 
 from drills.platform import ROOT, DemoShop, Platform, command_of, wait_until  # noqa: E402
 

@@ -18,7 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from measure import (
+from load_generator import (
     CORES,
     Result,
     cpu_seconds,
@@ -250,7 +250,7 @@ def median(results: list[Result]) -> Result:
 
 
 def measure_all(key: str, folder: Path) -> dict[tuple[str, str, int], Result]:
-    import twin  # noqa: PLC0415 - reads the environment when it is imported
+    import minimal_twin as twin  # noqa: PLC0415 - reads the environment when it is imported
 
     all_results: dict[tuple[str, str, int], list[Result]] = {}
     postgres, pgbench = postmaster(), find_pgbench()
@@ -269,7 +269,7 @@ def measure_all(key: str, folder: Path) -> dict[tuple[str, str, int], Result]:
     }
     with (
         served("chatplatform.asgi:application", ROOT) as ours,
-        served("twin:app", HERE) as raw,
+        served("minimal_twin:app", HERE) as raw,
         served("usual_fastapi:app", HERE) as fastapi,
         served("bench.usual_drf:application", ROOT, "wsgi") as drf,
     ):
@@ -377,8 +377,8 @@ The database holds {CLIENTS} tenants, {CONVERSATIONS:,} conversations and
 - *ours* is the web process as `make run` starts it, with one worker.
 - *ours, language given* is the same with the message's language in the request, so that it need
   not be detected.
-- The *twin* (`bench/twin.py`) is raw Starlette, asyncpg and orjson in the same server, with one
-  statement for each operation.
+- The *twin* (`bench/minimal_twin.py`) is raw Starlette, asyncpg and orjson in the same server, with
+  one statement for each operation.
 - *FastAPI* (`bench/usual_fastapi.py`) is FastAPI with SQLAlchemy's async ORM, asyncpg and pydantic.
 - *tutorial DRF* (`bench/usual_drf.py`) has viewsets and ModelSerializers, and Django's default
   middleware and settings, in the same server by WSGI with 16 threads.

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.knowledge import addresses
+from bots.knowledge import url_normalization
 
 pieces = st.text(st.sampled_from("ab./%2eE~?&=#;:@+ üẞ\\\t\n[]"), max_size=30)
 urls = st.builds(
@@ -19,9 +19,9 @@ urls = st.builds(
 
 @given(urls | st.text(max_size=60))
 def test_normalizing_is_idempotent(url):
-    once = addresses.normalized(url)
+    once = url_normalization.normalized(url)
     if once is not None:
-        assert addresses.normalized(once) == once
+        assert url_normalization.normalized(once) == once
         assert once.isascii()
         assert " " not in once
         assert "#" not in once
@@ -29,15 +29,15 @@ def test_normalizing_is_idempotent(url):
 
 @given(urls)
 def test_no_dot_segments_remain(url):
-    once = addresses.normalized(url)
+    once = url_normalization.normalized(url)
     if once is not None:
         assert not {".", ".."} & set(urlsplit(once).path.split("/"))
 
 
 @given(pieces, st.text(max_size=60))
 def test_a_joined_link_is_normalized_or_none(path, link):
-    joined = addresses.joined(f"http://a.example/{path}", link)
-    assert joined is None or addresses.normalized(joined) == joined
+    joined = url_normalization.joined(f"http://a.example/{path}", link)
+    assert joined is None or url_normalization.normalized(joined) == joined
 
 
 @pytest.mark.parametrize(
@@ -63,12 +63,12 @@ def test_a_joined_link_is_normalized_or_none(path, link):
     ],
 )
 def test_examples(url, normal):
-    assert addresses.normalized(url) == normal
+    assert url_normalization.normalized(url) == normal
 
 
 def test_the_same_site():
     def same(first, second):
-        return addresses.same_site(first, second)
+        return url_normalization.same_site(first, second)
 
     assert same("http://shop.example/a", "https://www.shop.example/b")
     assert not same("http://shop.example/", "http://blog.shop.example/")

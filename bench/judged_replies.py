@@ -1,6 +1,6 @@
 """Whether customers would be pleased with the replies of a bot that knows one document.
 
-    .venv/bin/python bench/documents.py [--held-out] [--only NAME] [--new]
+    .venv/bin/python bench/judged_replies.py [--held-out] [--only NAME] [--new]
 
 Four real documents of different kinds, and one made up: the manual page of grep as a PDF, the
 questions and answers on Cargo as HTML, the README of python-dotenv, the GNU GPL as a PDF of two
@@ -28,7 +28,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import answers
+import answer_quality as answers
 import xlsxwriter
 
 SETS = Path(__file__).parent / "documents"

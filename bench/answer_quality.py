@@ -1,6 +1,6 @@
 """How well the embedded engine answers, on texts of packages that are installed on this machine.
 
-    .venv/bin/python bench/answers.py [--held-out] [--misses]
+    .venv/bin/python bench/answer_quality.py [--held-out] [--misses]
 
 The questions are in `bench/answers/`. Every second question of a row is the held-out half, which
 is measured with `--held-out` alone. Texts that are not installed are named and left out. The texts'
@@ -32,7 +32,7 @@ sys.path.insert(0, str(ROOT))
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatplatform.settings")
 
 from bots.engine import embedded, intents  # noqa: E402
-from bots.knowledge import chunking, embedding, extract, language, question_analysis, search  # noqa: E402
+from bots.knowledge import chunking, embedding, extract, language, question_splitting, search  # noqa: E402
 from bots.knowledge.words import fold  # noqa: E402
 
 SETS = ROOT / "bench" / "answers"
@@ -145,7 +145,7 @@ class Bot:
     def ask(self, text: str, before: str = "") -> Any:
         started = time.perf_counter()
         spoken = language.detect(text, default=self.code, offered=[self.code])
-        parts = question_analysis.find(
+        parts = question_splitting.find(
             lambda part: self.index.search(part, language=spoken),
             text,
             topics=[before] if before else [],
