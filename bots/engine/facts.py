@@ -96,6 +96,32 @@ _MULTIPLIED = {
     times: re.compile(rf"(?<![\d.,:])(\d{{1,4}}(?:[.,]\d{{1,2}})?)\s?(?:{words})\b", re.IGNORECASE)
     for times, words in _TIMES.items()
 }
+# What a figure counts, of time. "30 tháng 6" is a day of a month.
+_SPANS = {
+    "second": r"seconds?|secs?|sekunden?|secondes?|segundos?|second[oi]|giây|секунд\w*",
+    "minute": r"minutes?|mins?|minuten?|minutos?|minut[oi]|phút|минут\w*|мин|دقيقة|دقائق",
+    "hour": r"hours?|hrs?|h|[ap]\.?m|uhr|stunden?|std|heures?|horas?|or[ae]|uur|giờ|tiếng|час\w*"
+    r"|ساع\w+",
+    "day": r"days?|tage?n?|jours?|días?|dias?|giorn[oi]|dag(?:en)?|ngày|дн\w+|день|сут\w+|يوم\w*"
+    r"|أيام",
+    "week": r"weeks?|wochen?|semaines?|semanas?|settiman[ae]|we(?:ek|ken)|tuần|недел\w*|أسبوع\w*"
+    r"|أسابيع",
+    "month": r"months?|monate?n?|mois|mes(?:es)?|mes[ei]|maand(?:en)?|tháng(?!\s*\d)|месяц\w*"
+    r"|شهر\w*|أشهر",
+    "year": r"years?|jahre?n?|ans?|années?|años?|anos?|ann[oi]|jaar|jaren|năm(?!\s*\d)|лет|год\w*"
+    r"|سنة|سنوات",
+}
+_CLOCK = re.compile(r"(?<![\d:])(\d{1,2}):\d{2}(?![\d:])")
+# One word may stand between: 3 working days, but not 3 a day.
+_BETWEEN = (
+    r"(?!(?:the|an?|per|of|each|every|pro|par|por|al?|le|la|je|am|der|die|mỗi|một|в)\b)[^\W\d_]+"
+)
+_COUNTED = {
+    unit: re.compile(
+        rf"(?<![\d:.,])(\d+(?:[.,]\d+)*)[\s-]?(?:{_BETWEEN}[\s-])?(?:{names})\b", re.IGNORECASE
+    )
+    for unit, names in _SPANS.items()
+}
 _LIST_NUMBER = re.compile(r"^\s*\d{1,2}[.)](?:\s|\Z)", re.MULTILINE)
 
 
@@ -120,6 +146,16 @@ def facts_of(text: str) -> set[Fact]:
 def count(text: str) -> int:
     """How many facts a text tells; what a figure counts is none beside it."""
     return sum(kind != "unit" for kind, _ in facts_of(text))
+
+
+def spans_of(text: str) -> set[Fact]:
+    """The figures of a text that count seconds to years, each with what it counts."""
+    clocks = {(figure_of(hour), "hour") for hour in _CLOCK.findall(text)}
+    return clocks | {
+        (figure_of(figure), unit)
+        for unit, counted in _COUNTED.items()
+        for figure in counted.findall(text)
+    }
 
 
 def spelled_figures(told: Iterable[str]) -> set[Fact]:

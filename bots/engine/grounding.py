@@ -6,9 +6,15 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from bots.engine import facts, polarity
+from bots.engine.facts_in_words import (
+    FactInWords,
+    mentioned_in_words,
+    told_in_words,
+    without_facts_in_words,
+)
 from bots.engine.promises import promises
 from bots.engine.types import NotGrounded, Snippet, Usage
-from bots.knowledge import dictionaries, language
+from bots.knowledge import dictionaries, embedding, language
 from bots.knowledge.words import fold
 
 _CITATION = re.compile(r"\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]")
@@ -28,6 +34,25 @@ _SHORT = 4
 _MIN_TELLING, _MIN_SYLLABLES = 3, 4
 _TONES = frozenset("\u0300\u0301\u0303\u0309\u0323")
 _CONTRACTED = re.compile(r"\b\w+n['’]t\b|['’](?:s|re|ll|ve|d|m)\b")
+# A sentence with one telling word of its own, two, or more must be so near to one of its sources.
+# Fitted on `bots/tests/phrases/model_sentences.toml`.
+_NEAR = (0.88, 0.88, 0.95)
+# It is compared with so many sentences, those that have most words in common with it.
+_MOST_COMPARED = 12
+# Or so near to one that claims nothing, in whatever language.
+_NEAR_POLITE = 0.89
+_POLITE_SENTENCES = (
+    "I am happy to help you.", "Thank you for your question.", "Thank you for your patience.",
+    "Is there anything else I can do for you?", "I hope this answers your question.",
+    "Please let me know if you have any other questions.", "I am sorry for the inconvenience.",
+    "Please contact us if you need help.", "We look forward to seeing you.",
+    "Have a nice day!", "Enjoy your stay with us!", "I wish you a pleasant journey.",
+    "Good luck and have fun!",
+)  # fmt: skip
+# A word with a capital letter inside of a sentence is a name, where nouns have none.
+_CAPITAL = re.compile(r"(?<=[^\W_][,;] |[^\W_]{2} )[A-ZÀ-ÖØ-ÞĐЁА-Я][\w’'-]+")
+_WITH_NAMES = frozenset({"en", "fr", "es", "it", "pt", "nl", "vi", "ru"})
+_NO_NAMES = frozenset({"ok", "faq", "am", "pm", "mr", "mrs", "ms", "dr", "id", "pdf", "url"})
 # An address may be spelled over so many characters before a sentence.
 _REACH = 200
 # What says little of a matter, by the first letters: the days of the week, that something costs,
@@ -81,10 +106,12 @@ class Evidence:
         self._phones = ["".join(groups) for groups in phones]
         figures = [*self._phones, *(group for groups in phones for group in groups)]
         self._facts = held | {("figure", facts.figure_of(figure)) for figure in figures}
+        self._spans = facts.spans_of("\n".join(self._texts))
         self._stems = _all_stems(self._texts)
         stems = {stem for stem in self._stems if not stem.startswith("_")}
         self._short = {stem for stem in stems if len(stem) == _SHORT}
         self._beginnings = {stem[:_SHORT] for stem in stems}
+        self._asked_text = asked
         self._asked = _all_stems([asked])
 
     @cached_property
@@ -96,6 +123,10 @@ class Evidence:
     def _spelled(self) -> set[facts.Fact]:
         # Most answers spell no figure: their sources are not read for it.
         return facts.spelled_figures(one for text in self._texts for one in sentences(text))
+
+    @cached_property
+    def _in_words(self) -> set[FactInWords]:
+        return mentioned_in_words("\n".join(self._texts))
 
     @cached_property
     def _clauses(self) -> list[tuple[set[str], set[str], bool | None]]:
@@ -122,14 +153,30 @@ class Evidence:
             # Only at the beginning of a line is "12." a list's number.
             told |= facts.facts_of(f", {text}")
         told = {fact for fact in told if not self._has_phone(*fact)}
-        return told <= self._facts or told <= self._facts | self._spelled
+        return (
+            (told <= self._facts or told <= self._facts | self._spelled)
+            and not self._counts_otherwise(text)
+            and all(map(self._has_in_words, told_in_words(text)))
+        )
+
+    def _counts_otherwise(self, text: str) -> bool:
+        """Whether a figure counts hours that counts minutes in the sources."""
+        new = facts.spans_of(text) - self._spans
+        return any(figure == known for figure, _ in new for known, _ in self._spans)
+
+    def _has_in_words(self, told: FactInWords) -> bool:
+        return told in self._in_words or any(
+            ("figure", each) in self._facts | self._spelled for each in told.figures
+        )
 
     def invents(self, sentence: str) -> bool:
-        """Whether a sentence tells something, and the sources hold less than a third of it.
+        """Whether a sentence tells something that the sources do not say.
 
-        Its figures and its telling words count; polite words, days of the week and what was asked
-        do not count against it. A sentence in another language than theirs may be a translation:
-        its words say nothing.
+        They hold less than a third of it: its figures and its telling words count; polite words,
+        days of the week and what was asked do not count against it. Or it has words of its own and
+        means something else than any of their sentences, or a name that they do not have. In data
+        one word is enough. A sentence in another language than theirs may be a translation: its
+        words say nothing.
         """
         spoken = self._language_of(sentence)
         if spoken is None:
@@ -138,11 +185,42 @@ class Evidence:
         held = {stem for stem in told if self._has(stem)}
         new = told - held - self._asked - _POLITE
         # The facts were found in the sources before.
-        count = len(held) + facts.count(_CITATION.sub(" ", sentence))
+        count = len(held) + facts.count(_CITATION.sub(" ", sentence)) + len(told_in_words(sentence))
         total = count + len(new)
-        if total < (_MIN_SYLLABLES if spoken == "vi" else _MIN_TELLING):
+        if total >= (_MIN_SYLLABLES if spoken == "vi" else _MIN_TELLING):
+            if not self._is_prose:
+                return not count
+            if 3 * count < total:
+                return True
+        return self._is_prose and (
+            self._has_new_name(sentence, spoken) or (bool(new) and self._is_far(sentence, len(new)))
+        )
+
+    def _has_new_name(self, sentence: str, spoken: str) -> bool:
+        """Whether it names somebody or something that neither the sources nor the chat name."""
+        sentence = without_facts_in_words(sentence)
+        names = set(_CAPITAL.findall(sentence)) if spoken in _WITH_NAMES else set()
+        if len(names) > len(sentence.split()) / 2:
+            return False  # a heading
+        new = {_stem(name) for name in names if name.lower() not in _NO_NAMES}
+        return any(not self._has(stem) for stem in new - self._asked - _POLITE)
+
+    def _is_far(self, sentence: str, new_words: int) -> bool:
+        """Whether no sentence of the sources, and nothing that was asked, means what it means.
+
+        Of the encoder, which takes some 20 ms for a sentence; False without it.
+        """
+        sentence = _CITATION.sub(" ", sentence).strip()
+        vector = embedding.embed_query(sentence)
+        if vector is None:
             return False
-        return 3 * count < total if self._is_prose else not count
+        told = _all_stems([sentence])
+        told_by = [one for text in (*self._texts, self._asked_text) for one in sentences(text)]
+        told_by.sort(key=lambda one: -len(told & _all_stems([one])))
+        return not (
+            _is_near(vector, told_by[:_MOST_COMPARED], _NEAR[min(new_words, len(_NEAR)) - 1])
+            or _is_near(vector, _POLITE_SENTENCES, _NEAR_POLITE)
+        )
 
     def contradicts(self, sentence: str) -> bool:
         """Whether the sources say the opposite: the same words, but negated, or not negated.
@@ -179,7 +257,8 @@ class Evidence:
         return any(map(at_a_word.search, self._texts)) or self._has(_stem(deed))
 
     def _is_contrary(self, clause: polarity.Clause, spoken: str) -> bool:
-        if clause.is_negated is None or any(map(str.isdecimal, clause.text)):
+        is_unclear = clause.is_negated is None or clause.is_conditional
+        if is_unclear or any(map(str.isdecimal, clause.text)):
             return False
         told = _stems(polarity.without_function_words(clause.text, spoken), spoken)
         telling = _telling(clause.text, spoken)
@@ -311,6 +390,11 @@ def sentences(text: str) -> list[str]:
     return [text[start:end] for start, end in zip([0, *ends], [*ends, len(text)], strict=True)]
 
 
+def _is_near(vector: embedding.Vectors, texts: Iterable[str], least: float) -> bool:
+    others = map(embedding.embed_query, texts)
+    return any(other is not None and float(vector @ other) >= least for other in others)
+
+
 def _words(text: str) -> list[str]:
     return _WORD.findall(unicodedata.normalize("NFC", _CONTRACTED.sub(" ", text.lower())))
 
@@ -338,7 +422,7 @@ def _stems(text: str, spoken: str) -> set[str]:
 
 def _telling(sentence: str, spoken: str) -> set[str]:
     """The words of a sentence that say what it is about."""
-    text = facts.without_links(_CITATION.sub(" ", sentence))
+    text = without_facts_in_words(facts.without_links(_CITATION.sub(" ", sentence)))
     told = (word for word in _words(text) if dictionaries.is_telling(word, spoken))
     return _stems(" ".join(told), spoken)
 

@@ -408,9 +408,9 @@ def _as_chunk(whole: dict[str, Any]) -> dict[str, Any]:
 
 
 def _asked(question: Question) -> str:
-    """What the answer may repeat without a source: the chat so far, and the bot's instructions."""
+    """What the answer may repeat without a source: the chat, and what the model is told."""
     lines = (line.text for line in question.history)
-    return "\n".join((question.text, question.instructions, *lines))
+    return "\n".join((question.text, question.instructions, question.setting, *lines))
 
 
 def _is_refusal(text: str) -> bool:

@@ -1,6 +1,7 @@
 """Whether the clauses of a text are negated, in the languages whose negations are known."""
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 # By language: what negates a clause.
@@ -8,18 +9,36 @@ _NEGATIONS = {
     "en": r"\w+n['’]t not cannot no never none neither nor",
     "de": r"nicht kein\w* nie niemals niemand nichts",
     "fr": r"pas jamais aucune? rien ni non",
+    "es": r"no nunca jamás ningun[oa]s? ningún nada nadie tampoco",
     "vi": r"không chưa chẳng đừng",
 }
-# What negates by another word, or makes an exception or a condition: "the shop is closed" and "it
-# is not open" are the same.
+# What negates by another word, and the same with a negation.
+_OPPOSITES = {
+    "en": {r"closed": "not open", r"forbidden|prohibited|banned": "not allowed"},
+    "de": {r"geschlossen": "nicht geöffnet", r"verboten|untersagt": "nicht erlaubt"},
+    "fr": {r"fermée?s?": "pas ouvert", r"interdite?s?": "pas autorisé"},
+    "es": {r"cerrad[oa]s?": "no abierto", r"prohibid[oa]s?": "no permitido"},
+    "vi": {r"đóng cửa": "không mở cửa", r"(?:bị |nghiêm )?cấm": "không được"},
+}
+# What makes an exception, or negates in a way that is not understood.
 _UNCLEAR = {
-    "en": r"""only except unless if when while otherwise without free clos\w+ forbidden prohibited
-        banned exclud\w+ refus\w+ impossible un\w+able optional extra instead""",
-    "de": r"""nur außer ohne wenn falls sofern solange sonst kostenlos\w* gratis frei\w* geschlossen
-        schließt verboten untersagt ausgeschlossen unmöglich optional statt""",
-    "fr": r"""que qu seulement uniquement sauf sans si quand gratuit\w* fermé\w* ferme\w*
-        interdit\w* impossible exclu\w* sinon""",
-    "vi": "chỉ trừ nếu miễn đóng cấm ngoài",
+    "en": r"""only except unless otherwise without closes closing exclud\w+ refus\w+ impossible
+        un\w+able optional extra instead""",
+    "de": r"""nur außer ohne sonst schließt ausgeschlossen unmöglich
+        optional statt""",
+    "fr": r"""que qu seulement uniquement sauf sans ferme\w* impossible exclu\w*
+        sinon""",
+    "es": r"""que solo sólo solamente únicamente salvo excepto sin imposible excluid\w+ cierra\w*
+        opcional\w*""",
+    "vi": "chỉ trừ đóng ngoài",
+}
+# A condition: what it limits may be denied without it.
+_CONDITIONS = {
+    "en": "if when while",
+    "de": "wenn falls sofern solange",
+    "fr": "si quand",
+    "es": "si cuando mientras",
+    "vi": "nếu khi",
 }
 # What says nothing of the matter: of two clauses that differ in these words and a negation alone,
 # one is wrong.
@@ -27,14 +46,19 @@ _FUNCTION = {
     "en": r"""the an of in on at for to by with is are am be been was were do does did can could may
         might must will would shall should have has had need needs you we they it he she your our
         their its his her my us them that this these those there here any ca wo and or please sorry
-        yes unfortunately afraid also""",
+        yes unfortunately afraid also allowed permitted welcome possible""",
     "de": r"""der die das den dem des ein eine einen einem einer eines im in an am auf zu zum zur
         für mit von vom bei ist sind war wird werden kann können darf dürfen muss müssen soll sollen
         hat haben sie wir ihr ihre ihren ihrem ihrer unser unsere es er man dort hier auch ja nein
-        leider bitte und oder""",
+        leider bitte und oder erlaubt gestattet willkommen möglich""",
     "fr": r"""le la les un une des du de au aux en dans sur pour avec par est sont sera peut peuvent
         pouvez doit doivent devez faut ont avez avons vous nous ils elles il elle on votre vos notre
-        nos leur leurs son sa ses ce cette ces il oui malheureusement désolé aussi ne et ou""",
+        nos leur leurs son sa ses ce cette ces il oui malheureusement désolé aussi ne et ou
+        autorisée?s? permis possibles? admise?s?""",
+    "es": r"""el la los las un una unos unas de del al a en con por para y o es son está están fue
+        será puede pueden puedes podrá debe deben hay ha han tiene tienen tener se su sus le les lo
+        nos nuestro nuestra nuestros nuestras usted ustedes ellos ellas este esta esto estos estas
+        sí lamentablemente también permitid[oa]s? posibles?""",
     "vi": r"""và là của có được cho các một với trong thì mà bị sẽ đã đang cũng ạ dạ vâng bạn chúng
         tôi mình ở tại thể cần phải nên rất tiếc xin lỗi nhé""",
 }
@@ -42,13 +66,28 @@ _JOINING = {
     "en": "and but or so because though although however",
     "de": "und aber oder sondern denn weil obwohl jedoch dass",
     "fr": "et mais ou car donc cependant",
+    "es": "y e pero sino o u porque aunque pues",
     "vi": "và nhưng hoặc vì nên tuy",
 }
-_SENTENCE = re.compile(r"(?:[^.!?。;\n]|[.](?=\d))+[.!?。]*")
 
 
 def _words(*listed: str) -> str:
     return rf"(?<!\w)(?:{'|'.join(' '.join(listed).split())})(?!\w)"
+
+
+# So few words are no clause of their own.
+_SHORT_PIECE = 2
+_STANDING_FOR = {
+    "en": "they it these this those he she",
+    "de": "sie es er diese dieser dieses",
+    "fr": "ils elles il elle ceux ce cela",
+    "es": "ellos ellas él ella este esta esto estos estas eso",
+    "vi": "nó chúng họ",
+}
+_OF_THE_SENTENCE_BEFORE = {
+    code: re.compile(rf"\W*{_words(words)}", re.IGNORECASE) for code, words in _STANDING_FOR.items()
+}
+_SENTENCE = re.compile(r"(?:[^.!?。;\n]|[.](?=\d))+[.!?。]*")
 
 
 def _patterns(*lists: dict[str, str]) -> dict[str, re.Pattern[str]]:
@@ -59,6 +98,7 @@ def _patterns(*lists: dict[str, str]) -> dict[str, re.Pattern[str]]:
 
 
 _NEGATED, _UNSURE = _patterns(_NEGATIONS), _patterns(_UNCLEAR)
+_CONDITIONAL = _patterns(_CONDITIONS)
 _EMPTY = _patterns(_NEGATIONS, _FUNCTION)
 _ENDS = {
     code: re.compile(rf"[,:](?!\d)|[–—()]|{_words(listed)}", re.I)
@@ -68,25 +108,43 @@ _ENDS = {
 
 class Clause(NamedTuple):
     text: str
-    # What the sentence says before it: perhaps its subject.
+    # What its sentence says before it, and the sentence before if "they" stands for its subject.
     before: str
-    # None: an exception, a condition or a question makes it unclear.
+    # None: an exception, two negations or a question makes it unclear.
     is_negated: bool | None
+    is_conditional: bool
 
 
 def clauses(text: str, language: str) -> list[Clause]:
     """The clauses of a text; none in a language whose negations are not known."""
     if language not in _NEGATED:
         return []
+    for word, negated in _OPPOSITES[language].items():
+        text = re.sub(rf"(?<!\w)(?:{word})(?!\w)", negated, text, flags=re.IGNORECASE)
     found = []
+    earlier = ""
     for sentence in _SENTENCE.findall(text):
         is_unclear = sentence.endswith("?") or _UNSURE[language].search(sentence)
-        before = ""
-        for clause in _ENDS[language].split(sentence):
-            is_negated = bool(_NEGATED[language].search(clause))
-            found.append(Clause(clause, before, None if is_unclear else is_negated))
+        is_conditional = bool(_CONDITIONAL[language].search(sentence))
+        before = earlier if _OF_THE_SENTENCE_BEFORE[language].match(sentence) else ""
+        for clause in _whole_clauses(_ENDS[language].split(sentence)):
+            negations = len(_NEGATED[language].findall(clause))
+            is_negated = None if is_unclear or negations > 1 else bool(negations)
+            found.append(Clause(clause, before, is_negated, is_conditional))
             before += clause
+        earlier = sentence
     return found
+
+
+def _whole_clauses(pieces: Iterable[str]) -> list[str]:
+    """The pieces of a sentence; a short one belongs to the one before: "or changed"."""
+    whole: list[str] = []
+    for piece in pieces:
+        if whole and len(piece.split()) <= _SHORT_PIECE:
+            whole[-1] += f" {piece}"
+        else:
+            whole.append(piece)
+    return whole
 
 
 def without_function_words(text: str, language: str) -> str:

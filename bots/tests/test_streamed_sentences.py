@@ -12,9 +12,9 @@ from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.types import NotGrounded, Question, Snippet
 from chatplatform.testing import stub_model
 
-WRITTEN = tomllib.loads(
-    (Path(__file__).parent / "phrases" / "model_sentences.toml").read_text("utf-8")
-)
+PHRASES = Path(__file__).parent / "phrases"
+WRITTEN = tomllib.loads((PHRASES / "model_sentences.toml").read_text("utf-8"))
+HELD_OUT = tomllib.loads((PHRASES / "held_out_sentences.toml").read_text("utf-8"))
 
 TEXTS = {
     "returns": (
@@ -112,6 +112,25 @@ BAD = [
     ("returns", "You can return goods within 30 days. [1]", " Our team will contact you."),
     ("hours", "On Sundays the shop is closed. [1]", " Ich habe Ihnen einen Termin gebucht."),
     ("giờ", "Giao hàng mất 2 ngày. [1]", " Chúng tôi sẽ gọi lại cho bạn ngay."),
+    # A figure of the source counts something else, or it is told in words.
+    ("delivery", "Delivery takes 2 to 4 working days. [1]", " It takes 4 hours."),
+    ("delivery", "Delivery takes 2 to 4 working days. [1]", " It takes longer in December."),
+    ("hours", "We are open from 9:00 to 17:30. [1]", " On weekdays we are open until midnight."),
+    ("hours", "On Sundays the shop is closed. [1]", " We are open on the third floor."),
+    ("returns", "You can return goods within 30 days. [1]", " It takes a quarter of an hour."),
+    ("delivery", "Delivery takes 2 to 4 working days. [1]", " Above 50 euros delivery is free."),
+    ("giờ", "Giao hàng mất 2 ngày. [1]", " Giao hàng miễn phí."),
+    # It is short, or its only new word is a name.
+    ("returns", "Opened food is not taken back. [1]", " Our food is poisoned."),
+    ("hours", "On Sundays the shop is closed. [1]", " The shop is haunted."),
+    ("returns", "You can return goods within 30 days. [1]", " Write to Bjarne."),
+    # It begins with words of the source.
+    (
+        "delivery", "Delivery takes 2 to 4 working days. [1]",
+        " Delivery takes 2 to 4 working days by a drone that sings an opera.",
+    ),
+    # The source says the opposite by another word.
+    ("hours", "We are open from 9:00 to 17:30. [1]", " On Sundays the shop is open."),
     # It has one word of the source.
     ("returns", "Opened food is not taken back. [1]", " Food is eaten beside a marble fountain."),
     ("hours", "We are open from 9:00 to 17:30. [1]", " The shop employs dozens of clever wizards."),
@@ -204,6 +223,33 @@ def test_what_a_source_promises_may_be_promised(shown_of):
         assert shown_of(question, bad, longest=7) == ([], None)
 
 
+def test_what_a_source_has_as_figures_may_be_told_in_words(shown_of):
+    told = (
+        "The desk is open until 12:00 and closed on 24/12. Towels are included. It is on floor 3."
+        " Not in May. A walk takes 15 minutes, a tour 8 hours, the bus leaves at 9:00 for 9 days."
+    )
+    snippet = Snippet(1, 101, "desk", None, told)
+    question = replace(asked("Hello?", "returns"), snippets=(snippet,))
+    for good in (
+        "The desk is open until noon.", "In December the desk is closed.", "Towels are free.",
+        "The desk is on the third floor.", "Third, the desk is closed.", "It is closed in May.",
+        "A walk takes a quarter of an hour.", "The bus leaves at 9 am.", "There is no fifth floor.",
+        "The tour isn't free.", "Feel free to take a walk.",
+    ):  # fmt: skip
+        assert shown_of(question, f"{good} [1]", longest=7)[1] == f"{good} [1]"
+
+
+def test_without_an_encoder_words_alone_are_checked(shown_of, monkeypatch):
+    question = asked("Hello?", "returns")
+    assert shown_of(question, "Our food is poisoned. [1]", longest=7) == ([], None)
+    monkeypatch.setattr("bots.knowledge.embedding._encoder", lambda: None)
+    monkeypatch.setattr("bots.knowledge.embedding.available", lambda: False)
+    assert shown_of(question, "Our food is poisoned. [1]", longest=7)[1]
+    assert shown_of(
+        question, "Helicopters transport fragile porcelain across mountains. [1]", longest=7
+    ) == ([], None)
+
+
 def test_an_answer_of_citations_alone_is_none(shown_of):
     assert shown_of(asked("Hello?", "returns"), "[1]", longest=3)[1] is None
     assert shown_of(asked("Hello?", "returns"), "[1] \n\u200b[1].", longest=3)[1] is None
@@ -238,7 +284,7 @@ TWO = (
         ("You can return goods. [1] It costs.", " 50. That is all."),
         ("It costs 4.90 euros below 50 euros. [2] You can return goods. [1]", " 50. [1]"),
         # An address is spelled over the end of a line.
-        ("You can return goods. [1] See evil dot\n", "com now. [1]"),
+        ("You can return goods. [1]", " See goods dot\ncom now. [1]"),
     ],
 )
 def test_a_sentence_rests_on_what_it_cites(shown_of, good, bad):
@@ -285,10 +331,10 @@ def test_what_was_shown_is_held_by_what_it_cites(shown_of):
     assert whole > 5
 
 
-def refused(shown_of, kind):
+def refused(shown_of, kind, written=WRITTEN):
     """The sentences of a kind that do not reach the customer, and how many there are."""
     fallen, count = [], 0
-    for passage in WRITTEN["passages"]:
+    for passage in written["passages"]:
         snippet = Snippet(1, 101, passage["title"], None, passage["text"])
         question = replace(asked("Hello?", "returns"), snippets=(snippet,))
         for sentence in passage.get(kind, ()):
@@ -301,19 +347,28 @@ def refused(shown_of, kind):
 def test_good_sentences_are_not_refused(shown_of):
     for kind in ("good", "good_negated"):
         fallen, count = refused(shown_of, kind)
-        assert len(fallen) <= 0.03 * count, fallen
+        assert len(fallen) <= 0.065 * count, fallen
 
 
 def test_invented_sentences_fall(shown_of):
     fallen, count = refused(shown_of, "invented")
-    assert len(fallen) >= 0.85 * count
+    assert len(fallen) >= 0.98 * count
     for told in ("Every guest also gets a free glass", "You deserve no breakfast, you rude pig"):
         assert any(sentence.startswith(told) for sentence in fallen)
 
 
 def test_contradictions_fall(shown_of):
     fallen, count = refused(shown_of, "contradicted")
-    assert len(fallen) >= 0.6 * count
+    assert len(fallen) >= 0.75 * count
+
+
+@pytest.mark.parametrize(
+    ("kind", "least", "most"),
+    [("good", 0, 0.08), ("good_negated", 0, 0.08), ("invented", 0.7, 1), ("contradicted", 0.35, 1)],
+)
+def test_sentences_that_nothing_was_fitted_to(shown_of, kind, least, most):
+    fallen, count = refused(shown_of, kind, HELD_OUT)
+    assert least * count <= len(fallen) <= most * count, fallen
 
 
 def test_polite_sentences_need_no_source(shown_of):

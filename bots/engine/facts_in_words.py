@@ -1,0 +1,112 @@
+"""Facts that a text tells without a figure: months, noon, the third, a quarter, that it is free.
+
+What is refused for lack of such a fact is rarely said by chance; words that mean something else as
+often ("second", "half", "March" in small letters) are left out.
+"""
+
+import re
+from typing import NamedTuple
+
+# By the number of the month: its names, as their languages write them.
+_MONTHS = {
+    "1": r"January|Jan\b\.?|Januar|Jänner|janvier|enero|gennaio|janeiro|januari|январ[яьюе]",
+    "2": r"February|Feb\b\.?|Februar|février|febrero|febbraio|fevereiro|februari|феврал[яьюе]",
+    "3": r"March|März|mars|marzo|março|maart|марта?|марте",
+    "4": r"April|avril|abril|aprile|апрел[яьюе]",
+    "5": r"(?<=\bin )May|(?<=\bof )May|(?<=\d )May|(?<=\duntil )May|May(?= \d)|Mai|(?<=\d )mai"
+    r"|(?<=\ben )mai|mayo|maggio|maio|(?<=\d )мая|(?<=\bв )мае",
+    "6": r"June|Juni|juin|junio|giugno|junho|июн[яьюе]",
+    "7": r"July|Juli|juillet|julio|luglio|julho|июл[яьюе]",
+    "8": r"August|Aug\b\.?|août|agosto|augustus|августа?|августе",
+    "9": r"September|Sept?\b\.?|septembre|sep?tiembre|settembre|setembro|сентябр[яьюе]",
+    "10": r"October|Oct\b\.?|Oktober|octobre|octubre|ottobre|outubro|октябр[яьюе]",
+    "11": r"November|Nov\b\.?|novembre|noviembre|novembro|ноябр[яьюе]",
+    "12": r"December|Dec\b\.?|Dezember|Dez\b\.?|décembre|diciembre|dicembre|dezembro|декабр[яьюе]",
+}
+# By what is told: its words, and the figures that a source may have in their place.
+_OTHERS = {
+    "noon": (r"noon|midday|mittags|(?<![-\w])midi|mediodía|mezzogiorno|meio-dia|полд\w+", "12"),
+    "midnight": (
+        "midnight|mitternacht|minuit|medianoche|mezzanotte|meia-noite|middernacht|nửa đêm"
+        r"|полно[чщ]\w*",
+        "0 24 12",
+    ),
+    "3rd": (r"(?<!\ba )third|dritte[nrs]?|troisième|terzo|terza|derde|трет\w+", "3"),
+    "4th": (r"fourth|vierte[nrs]?|quatrième|vierde|четверт(?:ый|ом|ая|ой)", "4"),
+    "5th": (r"fifth|fünfte[nrs]?|cinquième|quint[oa]|vijfde|пят(?:ый|ом|ая|ой)", "5"),
+    "6th": (r"sixth|sechste[nrs]?|sixième|sest[oa]|zesde", "6"),
+    "7th": (r"seventh|siebte[nrs]?|septième|zevende", "7"),
+    "8th": (r"eighth|achte[nrs]|huitième|achtste", "8"),
+    "9th": (r"ninth|neunte[nrs]?|neuvième|negende", "9"),
+    "10th": (r"tenth|zehnte[nrs]?|dixième|tiende", "10"),
+    "quarter": (r"quarters?|viertel\w*|trois quarts|tre quarti|tres cuartos", "4 15 25 45 75"),
+}
+_SAID = {
+    **{kind: re.compile(rf"\b(?:{names})\b", re.I) for kind, (names, _) in _OTHERS.items()},
+    # In small letters they are other words: to march.
+    **{
+        f"month {number}": re.compile(rf"(?<!\w)(?:{names})(?!\w)")
+        for number, names in _MONTHS.items()
+    },
+}
+_FIGURES = {kind: frozenset(figures.split()) for kind, (_, figures) in _OTHERS.items()} | {
+    f"month {number}": frozenset({number}) for number in _MONTHS
+}
+# "Third, ..." counts what is told.
+_COUNTING = re.compile(r"^\W*\w+(?=[,:])")
+_FREE = re.compile(
+    r"(?<!\bfeel )(?<![-\w])free(?![-\w]|"
+    r" (?:to|time|spaces?|seats?|places?|rooms?|from|up)\b| of (?!charge))"
+    r"|\b(?:complimentary|gratis|gratuit\w*|costs? nothing|kostenlos\w*|kostenfrei\w*|umsonst"
+    r"|gebührenfrei\w*|unentgeltlich\w*|sans (?:frais|supplément)|sin (?:coste|costo|cargo)s?"
+    r"|senza (?:costi|spese)|grátis|kostelo\w+|miễn phí|бесплатн\w*|без доплат\w*)\b",
+    re.IGNORECASE,
+)
+# What a source may say in its place: that nothing is charged, or that a price includes it.
+_NO_CHARGE = re.compile(
+    r"\b(?:no|without)(?: \w+)? (?:charges?|costs?|fees?)\b"
+    r"|\b(?:keine?|ohne)(?: \w+)? (?:gebühr\w*|\w*kosten|aufpreis)\b"
+    r"|(?:n['’]t|\bnot)(?: be)? charged\b|\bkhông (?:mất|tốn|tính|thu)(?: \w+)? (?:tiền|phí)\b"
+    r"|\b(?:inclu[dsía]\w*|inbegriffen|inklusive|compris\w*|bao gồm|включ\w*|offert\w*|tặng)\b",
+    re.IGNORECASE,
+)
+_NOT_BEFORE = re.compile(
+    r"(?:\bnot|n['’]t|\bnicht|\bkein\w*|\bpas|\bno|\bnon|\bnão|\bniet|\bkhông|\bchưa|\bне)\s+(?:\w+\s+){0,3}$",
+    re.IGNORECASE,
+)
+
+
+class FactInWords(NamedTuple):
+    """`kind` is what is told; a source may have one of the `figures` in its place."""
+
+    kind: str
+    figures: frozenset[str]
+
+
+FREE = FactInWords("free", frozenset({"0"}))
+_OF_SAID = {kind: FactInWords(kind, figures) for kind, figures in _FIGURES.items()}
+
+
+def told_in_words(text: str) -> set[FactInWords]:
+    """What a text tells; not what it denies: "there is no third boat"."""
+    text = _COUNTING.sub("", text)
+    told = {_OF_SAID[kind] for kind, said in _SAID.items() if _is_told(said, text)}
+    return told | ({FREE} if _is_told(_FREE, text) else set())
+
+
+def mentioned_in_words(text: str) -> set[FactInWords]:
+    """What a source speaks of, also to deny it; that something is free only if it says so."""
+    found = {_OF_SAID[kind] for kind, said in _SAID.items() if said.search(text)}
+    is_free = _is_told(_FREE, text) or _NO_CHARGE.search(text)
+    return found | ({FREE} if is_free else set())
+
+
+def without_facts_in_words(text: str) -> str:
+    """The text without the words of `told_in_words`."""
+    for said in _SAID.values():
+        text = said.sub(" ", text)
+    return text
+
+
+def _is_told(said: re.Pattern[str], text: str) -> bool:
+    return any(not _NOT_BEFORE.search(text[: found.start()]) for found in said.finditer(text))
