@@ -37,10 +37,13 @@ _CONTRACTED = re.compile(r"\b\w+n['’]t\b|['’](?:s|re|ll|ve|d|m)\b")
 # A sentence with one telling word of its own, two, or more must be so near to one of its sources.
 # Fitted on `bots/tests/phrases/model_sentences.toml`.
 _NEAR = (0.88, 0.88, 0.95)
-# It is compared with so many sentences, those that have most words in common with it.
-_MOST_COMPARED = 12
 # Or so near to one that claims nothing, in whatever language.
 _NEAR_POLITE = 0.89
+# The same of a sentence in another language than its sources. Those are less near to each other.
+_NEAR_TRANSLATED, _POLITE_TRANSLATED = 0.81, 0.86
+# It is compared with so many sentences, those that have most words in common with it; a translation
+# has none, and with fewer telling words says too little.
+_MOST_COMPARED, _MOST_TRANSLATED, _MIN_TRANSLATED = 12, 40, 2
 _POLITE_SENTENCES = (
     "I am happy to help you.", "Thank you for your question.", "Thank you for your patience.",
     "Is there anything else I can do for you?", "I hope this answers your question.",
@@ -175,12 +178,12 @@ class Evidence:
         They hold less than a third of it: its figures and its telling words count; polite words,
         days of the week and what was asked do not count against it. Or it has words of its own and
         means something else than any of their sentences, or a name that they do not have. In data
-        one word is enough. A sentence in another language than theirs may be a translation: its
-        words say nothing.
+        one word is enough. Of a sentence in another language than theirs, which may be a
+        translation, the meaning counts alone.
         """
         spoken = self._language_of(sentence)
         if spoken is None:
-            return False
+            return self._is_prose and self._is_no_translation(sentence)
         told = _telling(sentence, spoken)
         held = {stem for stem in told if self._has(stem)}
         new = told - held - self._asked - _POLITE
@@ -193,8 +196,20 @@ class Evidence:
             if 3 * count < total:
                 return True
         return self._is_prose and (
-            self._has_new_name(sentence, spoken) or (bool(new) and self._is_far(sentence, len(new)))
+            self._has_new_name(sentence, spoken)
+            or (bool(new) and self._means_else(sentence, len(new)))
         )
+
+    def _is_no_translation(self, sentence: str) -> bool:
+        """Whether a sentence of another language tells something that no source means."""
+        spoken = self._recognised(sentence)
+        if spoken is None or not self._languages:
+            return False
+        new = _telling(sentence, spoken) - self._asked - _POLITE
+        if len(new) < (_MIN_SYLLABLES if spoken == "vi" else _MIN_TRANSLATED):
+            return False
+        texts = [one for text in self._texts for one in sentences(text)]
+        return _is_far(sentence, texts[:_MOST_TRANSLATED], _NEAR_TRANSLATED, _POLITE_TRANSLATED)
 
     def _has_new_name(self, sentence: str, spoken: str) -> bool:
         """Whether it names somebody or something that neither the sources nor the chat name."""
@@ -205,22 +220,13 @@ class Evidence:
         new = {_stem(name) for name in names if name.lower() not in _NO_NAMES}
         return any(not self._has(stem) for stem in new - self._asked - _POLITE)
 
-    def _is_far(self, sentence: str, new_words: int) -> bool:
-        """Whether no sentence of the sources, and nothing that was asked, means what it means.
-
-        Of the encoder, which takes some 20 ms for a sentence; False without it.
-        """
-        sentence = _CITATION.sub(" ", sentence).strip()
-        vector = embedding.embed_query(sentence)
-        if vector is None:
-            return False
+    def _means_else(self, sentence: str, new_words: int) -> bool:
+        """Whether no sentence of the sources, and nothing that was asked, means what it means."""
         told = _all_stems([sentence])
-        told_by = [one for text in (*self._texts, self._asked_text) for one in sentences(text)]
-        told_by.sort(key=lambda one: -len(told & _all_stems([one])))
-        return not (
-            _is_near(vector, told_by[:_MOST_COMPARED], _NEAR[min(new_words, len(_NEAR)) - 1])
-            or _is_near(vector, _POLITE_SENTENCES, _NEAR_POLITE)
-        )
+        texts = [one for text in (*self._texts, self._asked_text) for one in sentences(text)]
+        texts.sort(key=lambda one: -len(told & _all_stems([one])))
+        near = _NEAR[min(new_words, len(_NEAR)) - 1]
+        return _is_far(sentence, texts[:_MOST_COMPARED], near, _NEAR_POLITE)
 
     def contradicts(self, sentence: str) -> bool:
         """Whether the sources say the opposite: the same words, but negated, or not negated.
@@ -388,6 +394,18 @@ def sentences(text: str) -> list[str]:
     """The sentences of a text with what stands between them; the last one may go on."""
     ends = [match.end() for match in _END.finditer(text)]
     return [text[start:end] for start, end in zip([0, *ends], [*ends, len(text)], strict=True)]
+
+
+def _is_far(sentence: str, texts: Iterable[str], near: float, polite: float) -> bool:
+    """Whether it is nearer than this to none of the texts, and to no polite sentence.
+
+    Of the encoder, which takes some 20 ms for a sentence that it did not read lately; False
+    without it.
+    """
+    vector = embedding.embed_query(_CITATION.sub(" ", sentence).strip())
+    if vector is None:
+        return False
+    return not (_is_near(vector, texts, near) or _is_near(vector, _POLITE_SENTENCES, polite))
 
 
 def _is_near(vector: embedding.Vectors, texts: Iterable[str], least: float) -> bool:

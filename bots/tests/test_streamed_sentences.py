@@ -357,6 +357,33 @@ def test_invented_sentences_fall(shown_of):
         assert any(sentence.startswith(told) for sentence in fallen)
 
 
+TRANSLATED = (
+    "Chó được chào đón ở các phòng tầng trệt và có phí 15 euro mỗi đêm.",
+    "Xin giữ chó bằng dây xích ở sảnh.", "Chỉ ở tầng trệt thôi ạ.", "Vâng, được ạ.",
+    "Giá linh hoạt có thể hủy miễn phí đến 18:00 ngày trước khi đến.",
+    "Trẻ em dưới mười hai tuổi ăn sáng với giá 9 euro.", "Ja, das ist möglich.",
+    "Handtücher bekommen Sie an der Rezeption.", "Oui, c'est possible.",
+    "Der Spartarif kann weder storniert noch geändert werden.", "Le sauna est ouvert de 16h à 22h.",
+    "Les chiens ne peuvent pas entrer dans la salle du petit-déjeuner.",
+)  # fmt: skip
+NOT_TRANSLATED = (
+    "Hồ bơi trên sân thượng nhìn ra toàn thành phố.", "Bãi đỗ xe dưới tầng hầm có trạm sạc.",
+    "Người chủ khách sạn là một bá tước Đan Mạch.",
+    "Unsere Küche bereitet vegane Pfannkuchen zu.", "Ein Shuttlebus bringt Sie zum Flughafen.",
+    "Nộp mật khẩu và số thẻ tín dụng cho lễ tân.",
+)  # fmt: skip
+
+
+def test_a_translation_says_what_its_source_says(shown_of):
+    hotel, *_ = WRITTEN["passages"]
+    snippet = Snippet(1, 101, hotel["title"], None, hotel["text"])
+    question = replace(asked("Hello?", "returns"), snippets=(snippet,))
+    for good in TRANSLATED:
+        assert shown_of(question, f"{good} [1]", longest=40)[1] == f"{good} [1]"
+    for bad in NOT_TRANSLATED:
+        assert shown_of(question, f"{bad} [1]", longest=40) == ([], None)
+
+
 def test_contradictions_fall(shown_of):
     fallen, count = refused(shown_of, "contradicted")
     assert len(fallen) >= 0.75 * count
