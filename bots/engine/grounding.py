@@ -41,6 +41,7 @@ _NEAR = (0.88, 0.88, 0.95)
 _NEAR_POLITE = 0.89
 # The same of a sentence in another language than its sources. Those are less near to each other.
 _NEAR_TRANSLATED, _POLITE_TRANSLATED = 0.81, 0.86
+_MIN_CLAIM = 20  # bytes
 # It is compared with so many sentences, those that have most words in common with it; a translation
 # has none, and with fewer telling words says too little.
 _MOST_COMPARED, _MOST_TRANSLATED, _MIN_TRANSLATED = 12, 40, 2
@@ -208,7 +209,7 @@ class Evidence:
         new = _telling(sentence, spoken) - self._asked - _POLITE
         if len(new) < (_MIN_SYLLABLES if spoken == "vi" else _MIN_TRANSLATED):
             return False
-        texts = [one for text in self._texts for one in sentences(text)]
+        texts = _claims(self._texts)
         return _is_far(sentence, texts[:_MOST_TRANSLATED], _NEAR_TRANSLATED, _POLITE_TRANSLATED)
 
     def _has_new_name(self, sentence: str, spoken: str) -> bool:
@@ -223,7 +224,7 @@ class Evidence:
     def _means_else(self, sentence: str, new_words: int) -> bool:
         """Whether no sentence of the sources, and nothing that was asked, means what it means."""
         told = _all_stems([sentence])
-        texts = [one for text in (*self._texts, self._asked_text) for one in sentences(text)]
+        texts = _claims([*self._texts, self._asked_text])
         texts.sort(key=lambda one: -len(told & _all_stems([one])))
         near = _NEAR[min(new_words, len(_NEAR)) - 1]
         return _is_far(sentence, texts[:_MOST_COMPARED], near, _NEAR_POLITE)
@@ -394,6 +395,19 @@ def sentences(text: str) -> list[str]:
     """The sentences of a text with what stands between them; the last one may go on."""
     ends = [match.end() for match in _END.finditer(text)]
     return [text[start:end] for start, end in zip([0, *ends], [*ends, len(text)], strict=True)]
+
+
+def _claims(texts: Iterable[str]) -> list[str]:
+    """The sentences of texts. Short ones are near to any: only together, as rows of a list."""
+    found, short = [], ""
+    for sentence in (one.strip() for text in texts for one in sentences(text)):
+        if len(sentence.encode()) >= _MIN_CLAIM:
+            found.append(sentence)
+            short = ""
+        elif len((short := f"{short} {sentence}").encode()) > _MIN_CLAIM:
+            found.append(short)
+            short = ""
+    return found
 
 
 def _is_far(sentence: str, texts: Iterable[str], near: float, polite: float) -> bool:
