@@ -233,7 +233,9 @@ def main() -> None:
     questions = random.Random(17).sample(asked, min(QUESTIONS, len(asked)))
     # As workers are: processes of their own.
     others = [
-        multiprocessing.get_context("spawn").Process(target=ask, args=(bot.pk, questions))
+        multiprocessing.get_context("spawn").Process(
+            target=ask, args=(bot.pk, questions), daemon=True
+        )
         for bot in bots[1:]
     ]
     for other in others:

@@ -42,7 +42,7 @@ _SPELLED = (
     ),
     (
         re.compile(
-            r"(?<![\w-])(?!(?:the|an?|each|every|this|that|per)\s)([\w.-]*\w)\s+dot\s+(?=[^\W\d_]{2})",
+            r"(?<![\w.-])(?!(?:the|an?|each|every|this|that|per)\s)([\w.-]*\w)\s+dot\s+(?=[^\W\d_]{2})",
             re.IGNORECASE,
         ),
         r"\1.",
@@ -58,7 +58,8 @@ _SPELLED = (
 _LINK_END = ".,;:!?)]}*'’”»"
 # A dot, comma, apostrophe or narrow space before exactly three digits groups thousands.
 _GROUPING = re.compile(r"(?<=\d)[.,'’\u00a0\u2009\u202f](?=\d{3}(?!\d))")
-_FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
+# "9h30" is 9:30.
+_FIGURE = re.compile(r"\d+(?:(?:[.,:]|h(?=\d\d(?!\d)))\d+)*")
 # A telephone number is one figure, in whatever groups it is written.
 _PHONE = re.compile(
     r"(?<![\w.,:])(?:\+|\(?0|\(?\d{2,4}\)?[ -]\d{2,4}[ -](?=\d{2,4}(?!\d)))"
@@ -111,17 +112,22 @@ _SPANS = {
     "year": r"years?|jahre?n?|ans?|années?|años?|anos?|ann[oi]|jaar|jaren|năm(?!\s*\d)|лет|год\w*"
     r"|سنة|سنوات",
 }
-_CLOCK = re.compile(r"(?<![\d:])(\d{1,2}):\d{2}(?![\d:])")
+_CLOCK = re.compile(r"(?<![\d:])(\d{1,2})[:h](\d{2})(?![\d:])", re.IGNORECASE)
 # One word may stand between: 3 working days, but not 3 a day.
 _BETWEEN = (
     r"(?!(?:the|an?|per|of|each|every|pro|par|por|al?|le|la|je|am|der|die|mỗi|một|в)\b)[^\W\d_]+"
 )
 _COUNTED = {
     unit: re.compile(
-        rf"(?<![\d:.,])(\d+(?:[.,]\d+)*)[\s-]?(?:{_BETWEEN}[\s-])?(?:{names})\b", re.IGNORECASE
+        rf"(?<![\d:.,])(\d+(?:[.,]\d+)*)(?:[\s-](?:{_BETWEEN}[\s-])?)?(?:{names})\b", re.IGNORECASE
     )
     for unit, names in _SPANS.items()
 }
+_HALF_DAY = re.compile(
+    r"(?<![\d:.,])(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?\s?(?P<half>[ap]\.?m\b\.?)"
+    r"|(?<![\d:.,])(?P<hour_vi>\d{1,2})(?:\s?giờ|h|:)\s?(?P<minute_vi>\d\d)?\s?(?P<half_vi>sáng|chiều|tối)\b",
+    re.IGNORECASE,
+)
 _LIST_NUMBER = re.compile(r"^\s*\d{1,2}[.)](?:\s|\Z)", re.MULTILINE)
 
 
@@ -150,12 +156,19 @@ def count(text: str) -> int:
 
 def spans_of(text: str) -> set[Fact]:
     """The figures of a text that count seconds to years, each with what it counts."""
-    clocks = {(figure_of(hour), "hour") for hour in _CLOCK.findall(text)}
-    return clocks | {
-        (figure_of(figure), unit)
-        for unit, counted in _COUNTED.items()
-        for figure in counted.findall(text)
-    }
+    spans = set[Fact]()
+    for hour, minute in _CLOCK.findall(text):
+        spans |= {(figure_of(hour), "hour"), (figure_of(minute), "minute")}
+    for unit, counted in _COUNTED.items():
+        spans |= {(figure_of(figure), unit) for figure in counted.findall(text)}
+    return spans
+
+
+def uncounted_figures(text: str) -> set[str]:
+    """The figures of a text that stand there at least once without a span of time."""
+    for counted in (_CLOCK, *_COUNTED.values()):
+        text = counted.sub(" ", text)
+    return set(map(figure_of, _FIGURE.findall(text)))
 
 
 def spelled_figures(told: Iterable[str]) -> set[Fact]:
@@ -170,13 +183,22 @@ def spelled_figures(told: Iterable[str]) -> set[Fact]:
 
 def _written_out(text: str) -> str:
     """A text whose numbers have their zeros as digits."""
-    text = unicodedata.normalize("NFKC", text)
+    text = _HALF_DAY.sub(_of_whole_day, unicodedata.normalize("NFKC", text))
     for times, words in _MULTIPLIED.items():
         # The parts between the matches: text and number in turn.
         parts = words.split(text)
         parts[1::2] = (f"{float(each.replace(',', '.')) * times:.0f}" for each in parts[1::2])
         text = "".join(parts)
     return text
+
+
+def _of_whole_day(match: re.Match[str]) -> str:
+    """7 pm is 19:00."""
+    hour, minute, half = (match[name] or match[f"{name}_vi"] for name in ("hour", "minute", "half"))
+    hour, minute = int(hour), minute or "00"
+    if hour > 12:
+        return match[0]
+    return f"{hour % 12 + (0 if half[0].lower() in 'as' else 12)}:{minute}"
 
 
 def _split_links(text: str) -> tuple[list[str], str]:

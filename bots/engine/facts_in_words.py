@@ -7,21 +7,49 @@ often ("second", "half", "March" in small letters) are left out.
 import re
 from typing import NamedTuple
 
+
+def _dated(*names: str) -> str:
+    """A month that is also a person's name, or a sauce: beside a figure or a preposition."""
+    before = (
+        r"\d ",
+        r"\d\. ",
+        *(
+            rf"\b(?i:{word}) "
+            for word in [
+                "in",
+                "im",
+                "of",
+                "from",
+                "to",
+                "and",
+                "until",
+                "since",
+                "von",
+                "bis",
+                "und",
+                "en",
+            ]
+        ),
+    )
+    either = "|".join(names)
+    return "|".join([*(rf"(?<={each})(?:{either})" for each in before), rf"(?:{either})(?= \d)"])
+
+
 # By the number of the month: its names, as their languages write them.
 _MONTHS = {
-    "1": r"January|Jan\b\.?|Januar|Jänner|janvier|enero|gennaio|janeiro|januari|январ[яьюе]",
-    "2": r"February|Feb\b\.?|Februar|février|febrero|febbraio|fevereiro|februari|феврал[яьюе]",
+    "1": rf"January|{_dated('Jan')}|Januar|Jänner|janvier|enero|gennaio|janeiro|januari"
+    r"|январ[яьюе]",
+    "2": r"February|Feb|Februar|février|febrero|febbraio|fevereiro|februari|феврал[яьюе]",
     "3": r"March|März|mars|marzo|março|maart|марта?|марте",
-    "4": r"April|avril|abril|aprile|апрел[яьюе]",
-    "5": r"(?<=\bin )May|(?<=\bof )May|(?<=\d )May|(?<=\duntil )May|May(?= \d)|Mai|(?<=\d )mai"
-    r"|(?<=\ben )mai|mayo|maggio|maio|(?<=\d )мая|(?<=\bв )мае",
-    "6": r"June|Juni|juin|junio|giugno|junho|июн[яьюе]",
+    "4": rf"{_dated('April')}|avril|abril|aprile|апрел[яьюе]",
+    "5": rf"{_dated('May', 'Mai', 'mai', 'mayo')}|maggio|maio|(?<=\d )мая|(?<=\bв )мае",
+    "6": rf"{_dated('June')}|Juni|juin|junio|giugno|junho|июн[яьюе]",
     "7": r"July|Juli|juillet|julio|luglio|julho|июл[яьюе]",
-    "8": r"August|Aug\b\.?|août|agosto|augustus|августа?|августе",
-    "9": r"September|Sept?\b\.?|septembre|sep?tiembre|settembre|setembro|сентябр[яьюе]",
-    "10": r"October|Oct\b\.?|Oktober|octobre|octubre|ottobre|outubro|октябр[яьюе]",
-    "11": r"November|Nov\b\.?|novembre|noviembre|novembro|ноябр[яьюе]",
-    "12": r"December|Dec\b\.?|Dezember|Dez\b\.?|décembre|diciembre|dicembre|dezembro|декабр[яьюе]",
+    "8": rf"{_dated('August')}|Aug|août|agosto|augustus|августа?|августе",
+    "9": r"September|Sept?|septembre|sep?tiembre|settembre|setembro|сентябр[яьюе]",
+    "10": r"October|Oct|Oktober|octobre|octubre|ottobre|outubro|октябр[яьюе]",
+    "11": r"November|Nov|novembre|noviembre|novembro|ноябр[яьюе]",
+    "12": r"December|Dec|Dezember|Dez|décembre|diciembre|dicembre|dezembro|декабр[яьюе]",
 }
 # By what is told: its words, and the figures that a source may have in their place.
 _OTHERS = {
@@ -49,24 +77,25 @@ _SAID = {
         for number, names in _MONTHS.items()
     },
 }
-_FIGURES = {kind: frozenset(figures.split()) for kind, (_, figures) in _OTHERS.items()} | {
-    f"month {number}": frozenset({number}) for number in _MONTHS
-}
 # "Third, ..." counts what is told.
 _COUNTING = re.compile(r"^\W*\w+(?=[,:])")
 _FREE = re.compile(
-    r"(?<!\bfeel )(?<![-\w])free(?![-\w]|"
-    r" (?:to|time|spaces?|seats?|places?|rooms?|from|up)\b| of (?!charge))"
-    r"|\b(?:complimentary|gratis|gratuit\w*|costs? nothing|kostenlos\w*|kostenfrei\w*|umsonst"
-    r"|gebührenfrei\w*|unentgeltlich\w*|sans (?:frais|supplément)|sin (?:coste|costo|cargo)s?"
-    r"|senza (?:costi|spese)|grátis|kostelo\w+|miễn phí|бесплатн\w*|без доплат\w*)\b",
+    r"(?<!\bfeel )(?<!\bgluten )(?<!\bsmoke )(?<!\bsugar )(?<!\blactose )(?<!\bduty )(?<![-\w])"
+    r"free(?![-\w]| (?:to|time|on|at|spaces?|seats?|slots?|tables?|places?|rooms?|from|up)\b"
+    r"| of (?!charge))"
+    r"|\bfreeship\b|\b(?:complimentary|gratis|gratuit\w*|costs? nothing|\w*kostenlos\w*"
+    r"|\w*kostenfrei\w*|umsonst|gebührenfrei\w*|portofrei\w*|unentgeltlich\w*"
+    r"|sans (?:frais|supplément)|sin (?:coste|costo|cargo)s?|senza (?:costi|spese)|grátis"
+    r"|kostelo\w+|miễn phí|бесплатн\w*|без доплат\w*)\b",
     re.IGNORECASE,
 )
 # What a source may say in its place: that nothing is charged, or that a price includes it.
 _NO_CHARGE = re.compile(
     r"\b(?:no|without)(?: \w+)? (?:charges?|costs?|fees?)\b"
-    r"|\b(?:keine?|ohne)(?: \w+)? (?:gebühr\w*|\w*kosten|aufpreis)\b"
-    r"|(?:n['’]t|\bnot)(?: be)? charged\b|\bkhông (?:mất|tốn|tính|thu)(?: \w+)? (?:tiền|phí)\b"
+    r"|\bat (?:our|no) (?:cost|expense)\b|\bon us\b"
+    r"|\b(?:keine?|ohne)(?: \w+)? (?:gebühr\w*|\w*kosten|aufpreis)\b|\bübernehmen wir\b"
+    r"|(?:n['’]t|\bnot|\bnever)(?: be)? charged?\b|\bno se cobran?\b|\bpris(?:es?)? en charge\b"
+    r"|\bkhông (?:mất|tốn|tính|thu)(?: \w+)? (?:tiền|phí)\b|\bза наш сч[её]т\b"
     r"|\b(?:inclu[dsía]\w*|inbegriffen|inklusive|compris\w*|bao gồm|включ\w*|offert\w*|tặng)\b",
     re.IGNORECASE,
 )
@@ -84,7 +113,12 @@ class FactInWords(NamedTuple):
 
 
 FREE = FactInWords("free", frozenset({"0"}))
-_OF_SAID = {kind: FactInWords(kind, figures) for kind, figures in _FIGURES.items()}
+_FIGURES = {kind: figures for kind, (_, figures) in _OTHERS.items()} | {
+    f"month {number}": number for number in _MONTHS
+}
+_OF_SAID = {kind: FactInWords(kind, frozenset(each.split())) for kind, each in _FIGURES.items()}
+# So far before a word its negation is looked for.
+_REACH = 80
 
 
 def told_in_words(text: str) -> set[FactInWords]:
@@ -103,10 +137,13 @@ def mentioned_in_words(text: str) -> set[FactInWords]:
 
 def without_facts_in_words(text: str) -> str:
     """The text without the words of `told_in_words`."""
-    for said in _SAID.values():
+    for said in (*_SAID.values(), _FREE):
         text = said.sub(" ", text)
     return text
 
 
 def _is_told(said: re.Pattern[str], text: str) -> bool:
-    return any(not _NOT_BEFORE.search(text[: found.start()]) for found in said.finditer(text))
+    return any(
+        not _NOT_BEFORE.search(text[max(0, found.start() - _REACH) : found.start()])
+        for found in said.finditer(text)
+    )

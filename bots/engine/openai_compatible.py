@@ -17,7 +17,8 @@ from functools import partial
 from typing import Any
 
 from bots.engine import Capability, prompting, tools
-from bots.engine.grounding import Check, checked, sentences
+from bots.engine.evidence import sentences
+from bots.engine.grounding import Check, checked
 from bots.engine.prompting import NO_ANSWER, fenced
 from bots.engine.text_tasks import Draft, Task, Written
 from bots.engine.types import (

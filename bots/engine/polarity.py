@@ -32,7 +32,8 @@ _UNCLEAR = {
         opcional\w*""",
     "vi": "chỉ trừ đóng ngoài",
 }
-# A condition: what it limits may be denied without it.
+# A condition leaves undecided what an answer says. One of a source does not: "if you cancel late,
+# nothing is refunded" is denied by "your money is refunded" without a condition.
 _CONDITIONS = {
     "en": "if when while",
     "de": "wenn falls sofern solange",
@@ -75,6 +76,13 @@ def _words(*listed: str) -> str:
     return rf"(?<!\w)(?:{'|'.join(' '.join(listed).split())})(?!\w)"
 
 
+# What may stand between commas within a clause.
+_ASIDE = re.compile(
+    r",\s(?:unfortunately|however|of course|sadly|please|therefore|leider|jedoch|allerdings"
+    r"|natürlich|malheureusement|cependant|toutefois|lamentablemente|sin embargo|tuy nhiên"
+    r"|rất tiếc),",
+    re.IGNORECASE,
+)
 # So few words are no clause of their own.
 _SHORT_PIECE = 2
 _STANDING_FOR = {
@@ -121,13 +129,14 @@ def clauses(text: str, language: str) -> list[Clause]:
         return []
     for word, negated in _OPPOSITES[language].items():
         text = re.sub(rf"(?<!\w)(?:{word})(?!\w)", negated, text, flags=re.IGNORECASE)
+    text = _ASIDE.sub(" ", text)
     found = []
     earlier = ""
     for sentence in _SENTENCE.findall(text):
         is_unclear = sentence.endswith("?") or _UNSURE[language].search(sentence)
         is_conditional = bool(_CONDITIONAL[language].search(sentence))
         before = earlier if _OF_THE_SENTENCE_BEFORE[language].match(sentence) else ""
-        for clause in _whole_clauses(_ENDS[language].split(sentence)):
+        for clause in _whole_clauses(_ENDS[language].split(sentence), language):
             negations = len(_NEGATED[language].findall(clause))
             is_negated = None if is_unclear or negations > 1 else bool(negations)
             found.append(Clause(clause, before, is_negated, is_conditional))
@@ -136,11 +145,15 @@ def clauses(text: str, language: str) -> list[Clause]:
     return found
 
 
-def _whole_clauses(pieces: Iterable[str]) -> list[str]:
-    """The pieces of a sentence; a short one belongs to the one before: "or changed"."""
+def _whole_clauses(pieces: Iterable[str], language: str) -> list[str]:
+    """The pieces of a sentence; a short one belongs to the one before: "or changed", "in May".
+
+    Not if it is negated: "but not dogs".
+    """
     whole: list[str] = []
     for piece in pieces:
-        if whole and len(piece.split()) <= _SHORT_PIECE:
+        is_short = len(piece.split()) <= _SHORT_PIECE and not _NEGATED[language].search(piece)
+        if whole and is_short:
             whole[-1] += f" {piece}"
         else:
             whole.append(piece)

@@ -36,8 +36,10 @@ _RARE_SHARE, _RARE_WORDS = 0.05, 4
 # Among so many passages with a rare word those with most of the words are looked for.
 _LOOKED_AT = 3_000
 # How many entries of the index a search looks at, so that nearly all nearest passages are found:
-# pgvector's most (bench/large_bots.py). At most, where other bots' passages lie between.
-EF_SEARCH, _MOST_SCANNED = 1_000, 40_000
+# pgvector's most (bench/large_bots.py).
+EF_SEARCH = 1_000
+# It looks at so many where other bots' passages lie between.
+_MOST_SCANNED = 40_000
 _BATCH, _RUN_SECONDS = 500, 20.0
 # So much of a bot is there before it is searched in the database; what it learns later comes soon.
 _MOST = 0.9

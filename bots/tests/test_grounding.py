@@ -2,7 +2,7 @@
 
 import pytest
 
-from bots.engine.grounding import Evidence
+from bots.engine.evidence import Evidence
 
 HOTEL = (
     "Dogs are welcome in rooms of the ground floor. More is in price-list.pdf and at"

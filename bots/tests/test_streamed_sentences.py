@@ -239,6 +239,93 @@ def test_what_a_source_has_as_figures_may_be_told_in_words(shown_of):
         assert shown_of(question, f"{good} [1]", longest=7)[1] == f"{good} [1]"
 
 
+ORDINARY = {
+    "Wi-Fi is in all rooms. We are open Monday to Friday from 8 to 12, on Thursdays until 19:00."
+    " The guarantee is 12 months. Cats are allowed in all rooms, but not dogs. Delivery takes 8"
+    " days. We take X-rays on Mondays. Almond drinks do not foam very well. The pool is closed from"
+    " May to September. Call us within 3 hours. Repairs take 3–5 days.": (
+        "There is Wi-Fi in all rooms.", "Sure, I'd be happy to help!", "Hi June, we take X-rays!",
+        "Cats are allowed in all rooms.", "It takes at least 3 days.", "We are open until 12 pm.",
+        "On Thursdays we are open until 7 pm.", "Almond drinks, unfortunately, don't foam well.",
+        "**Opening Hours:** 8 to 12", "The documents don't mention a swimming pool.",
+        "Could you tell me your booking number?", "The pool is closed from May to September.",
+    ),
+    "Wir haben Montag bis Freitag geöffnet. Versand ist versandkostenfrei ab 50 Euro. Termine um 8"
+    " und 9; Lieferung 8 Tage. Katzen sind erlaubt, aber keine Hunde.": (
+        "Ab 50 Euro ist der Versand kostenlos.", "Wir haben um 8 Uhr Termine.",
+        "Katzen sind erlaubt.", "Guten Tag, vielen Dank für Ihre Nachricht!",
+    ),
+    "Cửa hàng mở cửa từ 8h30 đến 20h. Giao hàng mất 8 ngày, đổi trả trong 30 ngày.": (
+        "Cửa hàng mở cửa từ 8 giờ 30 đến 8 giờ tối.", "Dạ, Quý khách đổi trả trong 30 ngày ạ.",
+        "Chào chị Mai, giao hàng mất 8 ngày ạ.", "Hy vọng thông tin này hữu ích với anh/chị.",
+    ),
+    "Le musée est ouvert de 9h00 à 18h00. Le parking coûte 5 euros.": (
+        "Bonjour Madame, le musée est ouvert de 9h à 18h.", "Le musée ouvre à 9 heures.",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("told", "good"), [(told, good) for told, each in ORDINARY.items() for good in each]
+)
+def test_ordinary_sentences_are_shown(shown_of, told, good):
+    snippet = Snippet(1, 101, "desk", None, told)
+    question = replace(asked("Hello, I am June.", "returns"), snippets=(snippet,))
+    assert shown_of(question, f"{good} [1]", longest=7)[1] == f"{good} [1]"
+
+
+@pytest.mark.parametrize(
+    ("told", "bad"),
+    [
+        ("The doctor for children is Doctor Lee, who is here on Mondays.",
+         "The doctor for children is Doctor Smith, who is here on Mondays."),
+        ("We are open until 8:00 on weekdays.", "We are open until 8 pm on weekdays."),
+        ("Le musée est ouvert de 9h00 à 18h00. Le parking coûte 5 euros.",
+         "Le parking est gratuit."),
+        ("Cats are allowed in all rooms, but not dogs.", "Cats are not allowed in all rooms."),
+        ("The booking cannot be cancelled or refunded.", "The booking can be refunded."),
+        ("Dogs stay in the garden. They may not enter the breakfast room.",
+         "Dogs may enter the breakfast room."),
+        ("If you cancel late, the deposit is not refunded.", "The deposit is refunded."),
+        ("El parque está cerrado los lunes.", "El parque está abierto los lunes."),
+        ("The walk takes 30 minutes.", "The walk takes 30 hours."),
+    ],
+)  # fmt: skip
+def test_sentences_that_differ_in_one_thing_fall(shown_of, told, bad):
+    snippet = Snippet(1, 101, "desk", None, told)
+    question = replace(asked("Hello?", "returns"), snippets=(snippet,))
+    assert shown_of(question, f"{told} [1]", longest=7)[1], "the source itself"
+    assert shown_of(question, f"{bad} [1]", longest=7) == ([], None)
+
+
+def test_a_condition_leaves_a_sentence_undecided(shown_of):
+    snippet = Snippet(1, 101, "desk", None, "The deposit is refunded. Nobody can refuse nothing.")
+    question = replace(asked("Hello?", "returns"), snippets=(snippet,))
+    assert shown_of(question, "The deposit is not refunded. [1]", longest=7) == ([], None)
+    told = "The deposit is not refunded if we wait. [1]"
+    assert shown_of(question, told, longest=7)[1] == told
+
+
+def test_what_was_asked_is_no_source_of_a_yes(shown_of):
+    source = (
+        "Pensioners pay 4 euros for a ticket. The sauna opens at 16:00 on every day of the week."
+    )
+    snippet = Snippet(1, 101, "bath", None, source)
+    question = replace(asked("Are dogs welcome on the lawn?", "returns"), snippets=(snippet,))
+    told = "Yes, dogs are welcome on the lawn. [1]"
+    assert shown_of(question, told, longest=7) == ([], None)
+    told = "You want to bring dogs to the lawn. [1]"
+    assert shown_of(question, told, longest=7)[1] == told
+
+
+def test_what_the_model_is_told_may_be_said(shown_of):
+    question = replace(asked("Hello?", "delivery"), setting="Today is Thursday. You are Zoltan.")
+    told = "I am Zoltan, and delivery takes 2 to 4 working days. [1]"
+    assert shown_of(question, told, longest=7)[1] == told
+    other = replace(question, setting="")
+    assert shown_of(other, told, longest=7) == ([], None)
+
+
 def test_without_an_encoder_words_alone_are_checked(shown_of, monkeypatch):
     question = asked("Hello?", "returns")
     assert shown_of(question, "Our food is poisoned. [1]", longest=7) == ([], None)

@@ -1,0 +1,410 @@
+"""What the sources of an answer hold, and whether a sentence adds to it or contradicts it."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import cached_property
+
+from bots.engine import facts, polarity
+from bots.engine.facts_in_words import (
+    FREE,
+    FactInWords,
+    mentioned_in_words,
+    told_in_words,
+    without_facts_in_words,
+)
+from bots.engine.promises import promises
+from bots.knowledge import dictionaries, embedding, language
+from bots.knowledge.words import fold
+
+CITATION = re.compile(r"\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]")
+_CITED = r"(?:\s*\[\d[\d,\s]*\])*"
+# A sentence has ended when the next one has begun: until then a citation may follow.
+_END = re.compile(
+    rf"(?<![.!?…؟।])[.!?…؟।]+[\"'”’»)*_]*{_CITED}(?=\s+[^\s\[])"
+    rf"|[。！？]+[”’」』]*{_CITED}(?=\s*[^\s\[])"
+    r"|\n(?=\s*[^\s\[])"
+)
+_WORD = re.compile(r"[^\W\d_]+")
+# Words that begin alike are forms of one: return, returned, returning.
+_STEM_LETTERS = 5
+# A word of so many letters may go on: book, booked.
+_SHORT = 4
+# With so many telling words a sentence says something; in Vietnamese they are syllables.
+_MIN_TELLING, _MIN_SYLLABLES = 3, 4
+_TONES = frozenset("\u0300\u0301\u0303\u0309\u0323")
+_CONTRACTED = re.compile(r"\b\w+n['’]t\b|['’](?:s|re|ll|ve|d|m)\b")
+# A sentence with one telling word of its own, two, or more must be so near to one of its sources.
+# Fitted on `bots/tests/phrases/model_sentences.toml`.
+_NEAR = (0.88, 0.88, 0.95)
+# Or so near to one that claims nothing, in whatever language.
+_NEAR_POLITE = 0.89
+# The same of a sentence in another language than its sources. Those are less near to each other.
+_NEAR_TRANSLATED, _NEAR_POLITE_TRANSLATED = 0.81, 0.86
+# Shorter sentences, in bytes, are near to any other, such as headings.
+_MIN_CLAIM = 20
+# It is compared with so many sentences, those that have most words in common with it; a translation
+# has none, and with fewer telling words says too little.
+_MOST_COMPARED, _MOST_TRANSLATED, _MIN_TRANSLATED = 12, 40, 2
+_POLITE_SENTENCES = (
+    "I am happy to help you.", "Thank you for your question.", "Thank you for your patience.",
+    "Is there anything else I can do for you?", "I hope this answers your question.",
+    "Please let me know if you have any other questions.", "I am sorry for the inconvenience.",
+    "Please contact us if you need help.", "We look forward to seeing you.",
+    "Have a nice day!", "Enjoy your stay with us!", "I wish you a pleasant journey.",
+    "Good luck and have fun!", "Hello, thank you for your message.", "Could you tell me more?",
+    "I have no information about that.", "The documents do not mention it.",
+    "Here is a short summary:", "Please note the following:",
+)  # fmt: skip
+# A word with a capital letter inside of a sentence is a name, where nouns have none.
+_CAPITAL = re.compile(r"(?<=[^\W_][,;] |[^\W_]{2} )[A-ZÀ-ÖØ-ÞĐЁА-Я][\w’'-]+")
+_WITH_NAMES = frozenset({"en", "fr", "es", "it", "pt", "nl", "vi", "ru"})
+_NO_NAMES = frozenset(
+    """
+    ok faq am pm mr mrs ms dr id pdf url ai mon tue tues wed thu thur thurs fri sat sun madame
+    monsieur sir madam sra sr señor señora cliente gentile quý khách anh chị
+    """.split()  # noqa: SIM905 - easier to read
+)
+# A sentence that begins so says that what was asked is true.
+_AFFIRMED = re.compile(
+    r"\W*(?:yes|yeah|sure|certainly|absolutely|of course|ja|klar|natürlich|oui|bien sûr|sí|claro"
+    r"|sì|sim|да|vâng|dạ|có|được|đúng)\b",
+    re.IGNORECASE,
+)
+# An address may be spelled over so many characters before a sentence.
+_REACH = 200
+# What says little of a matter, by the first letters: the days of the week, that something costs,
+# and what polite sentences around an answer are made of.
+_POLITE = frozenset(
+    fold(word)[:_STEM_LETTERS]
+    for word in """
+    monda tuesd wedne thurs frida satur sunda weeke monta diens mittw donne freit samst sonnt woche
+    lundi mardi mercr jeudi vendr samed diman lunes marte mierc jueve viern sabad domin luned giove
+    vener sabat domen maand dinsd woens vrijd zater zonda terca quart quint понед вторн среда среду
+    четве пятни суббо воскр
+    cost costs pay paid price koste preis zahle bezah coûte payer paie paien prix cuest pagar paga
+    preci custa preço costa prezz kost prijs betal стоит стоим плати цена
+    unfor leide malhe lamen infel purtr helaa сожал
+    addit apolo appre assis assur clari detai enjoy furth glad grate hesit incon inqui kindl patie
+    provi queri reach regar reque respo suppo under welco
+    anlie ander antwo bedau behil frage freue gerne gedul helfe hilfe konta kunde melde unter verfü
+    verst weite wende zöger
+    amabl apoya atenc ayuda bienv conse conta corte desea desee dispo duda dudas encan excel grati
+    infor lamen moles pacie placi pregu servi trans
+    aider aimab assis autre bienv compl conna cordi dispo hésit infor insta merci plais quest remer
+    renseig service souha votre
+    acord aiuta aiuto assis bisog contat dispo dubbi esita grazi ulter vostr
+    agrad ajuda atend desej dúvid espero gosta obrig prazer
+    aarze bedan bereik graag helpen hulp verde vrage vragen
+    благо готов допол желаю здрав извин инфор искре испол консу конта настр неудо обращ оказа
+    остал ответ подде подро пожал поним помог помощ понад прино приня приве прият радос рады
+    разоб свяжи служб сотру терпе увере удово уточн хорош
+    أسئلة استفس الأسئ الاست الازع الإزع التفا التوا الرجا السلا المزي المسا المعل أهلا إضافي
+    بشدة بطرح بمزيد بمساع تتردد تحية تعاون تفضل تفهمك تواصل توضيح جزيلا خدمتك دائما سؤالك سعداء
+    سعيد سعيدا شكرا صبرك عليكم لتواص للتوا لمساع مرحبا مساعد مفيدة موفقا نتمنى نشكرك نعتذر نقدر
+    وبركا وتعاو وثقتك ورحمة وسهلا وموفق ونقدر يرجى يسرنا يسعدن
+    """.split()  # noqa: SIM905 - easier to read
+)
+
+
+class Evidence:
+    """What an answer may rest on: the texts of its sources. `asked` is what it may repeat.
+
+    Texts that are no prose, such as data of a function, have few words: one of them is enough.
+    """
+
+    def __init__(self, texts: Iterable[str], *, asked: str = "", is_prose: bool = True) -> None:
+        self._texts = tuple(texts)
+        self._is_prose = is_prose
+        held = facts.facts_of("\n".join(self._texts))
+        links = [link for kind, link in held if kind in {"link", "email"}]
+        held |= {("link", part) for link in links for part in facts.parts_of(link)}
+        # The groups of a telephone number are figures too, if it is none.
+        phones = [phone.split() for kind, phone in held if kind == "phone"]
+        self._phones = ["".join(groups) for groups in phones]
+        figures = [*self._phones, *(group for groups in phones for group in groups)]
+        self._facts = held | {("figure", facts.figure_of(figure)) for figure in figures}
+        self._spans = facts.spans_of("\n".join(self._texts))
+        self._uncounted = facts.uncounted_figures("\n".join(self._texts))
+        self._stems = _all_stems(self._texts)
+        stems = {stem for stem in self._stems if not stem.startswith("_")}
+        self._short = {stem for stem in stems if len(stem) == _SHORT}
+        self._beginnings = {stem[:_SHORT] for stem in stems}
+        self._asked_text = asked
+        self._asked = _all_stems([asked])
+        self._asked_in_words = mentioned_in_words(asked) - {FREE}
+
+    @cached_property
+    def _languages(self) -> frozenset[str]:
+        known = map(language.recognise, self._texts)
+        return frozenset(code for code in known if code is not None)
+
+    @cached_property
+    def _spelled(self) -> set[facts.Fact]:
+        # Most answers spell no figure: their sources are not read for it.
+        return facts.spelled_figures(one for text in self._texts for one in sentences(text))
+
+    @cached_property
+    def _in_words(self) -> set[FactInWords]:
+        return mentioned_in_words("\n".join(self._texts))
+
+    @cached_property
+    def _clauses(self) -> list[tuple[set[str], set[str], bool | None]]:
+        """The stems of the sources' clauses, and of what stands before each in its sentence."""
+        return [
+            (_all_stems([clause.text]), _all_stems([clause.before]), clause.is_negated)
+            for text in self._texts
+            for clause in polarity.clauses(text, language.recognise(text) or "")
+        ]
+
+    def holds_facts_of(self, text: str, *, before: str = "") -> bool:
+        """Whether every link, address and figure of a text stands in the sources.
+
+        `before` is what the answer says up to there.
+        """
+        text, before = (CITATION.sub(" ", each) for each in (text, before[-_REACH:]))
+        # "18 euros" may stand there as "eighteen euros", and the other way round.
+        told = facts.facts_of(text) | facts.spelled_figures(
+            map(facts.without_links, sentences(text))
+        )
+        # An address may be spelled over the end of a sentence.
+        told |= facts.facts_of(before + text) - facts.facts_of(before)
+        if before and not before.rstrip(" ").endswith("\n"):
+            # Only at the beginning of a line is "12." a list's number.
+            told |= facts.facts_of(f", {text}")
+        told = {fact for fact in told if not self._has_phone(*fact)}
+        return (
+            (told <= self._facts or told <= self._facts | self._spelled)
+            and not self._counts_otherwise(text)
+            and all(map(self._has_in_words, told_in_words(text)))
+        )
+
+    def _counts_otherwise(self, text: str) -> bool:
+        """Whether a figure counts hours that only counts minutes in the sources."""
+        new = facts.spans_of(text) - self._spans
+        counted = {figure for figure, _ in self._spans} - self._uncounted
+        return any(figure in counted for figure, _ in new)
+
+    def _has_in_words(self, told: FactInWords) -> bool:
+        return told in self._in_words | self._asked_in_words or any(
+            ("figure", each) in self._facts | self._spelled for each in told.figures
+        )
+
+    def invents(self, sentence: str) -> bool:
+        """Whether a sentence tells something that the sources do not say; a question tells nothing.
+
+        They hold less than a third of it: its figures and its telling words count; polite words,
+        days of the week and what was asked do not count against it. Or it has words of its own and
+        means something else than any of their sentences, or a name that they do not have. In data
+        one word is enough. Of a sentence in another language than theirs, which may be a
+        translation, the meaning counts alone. What was asked counts if it is affirmed.
+        """
+        sentence = CITATION.sub(" ", sentence).strip()
+        if self._is_prose and sentence.endswith(("?", "？")):
+            return False
+        spoken = self._language_of(sentence)
+        if spoken is None:
+            return self._is_prose and self._is_no_translation(sentence)
+        told = _telling(sentence, spoken)
+        held = {stem for stem in told if self._has(stem)}
+        new = told - held - self._heard_before(sentence) - _POLITE
+        # The facts were found in the sources before.
+        count = len(held) + facts.count(sentence) + len(told_in_words(sentence))
+        total = count + len(new)
+        is_long = total >= (_MIN_SYLLABLES if spoken == "vi" else _MIN_TELLING)
+        if not self._is_prose:
+            return is_long and not count
+        if is_long and 3 * count < total:
+            return not _is_polite(sentence, spoken)
+        return self._has_new_name(sentence, spoken) or (
+            bool(new) and self._means_else(sentence, spoken, len(new))
+        )
+
+    def _heard_before(self, sentence: str) -> set[str]:
+        """The words that a sentence may repeat: those of the chat, unless it affirms them."""
+        return set() if _AFFIRMED.match(sentence) else self._asked
+
+    def _is_no_translation(self, sentence: str) -> bool:
+        """Whether a sentence of another language tells something that no source means."""
+        spoken = self._recognised(sentence)
+        if spoken is None or not self._languages:
+            return False
+        new = _telling(sentence, spoken) - self._heard_before(sentence) - _POLITE
+        if len(new) < (_MIN_SYLLABLES if spoken == "vi" else _MIN_TRANSLATED):
+            return False
+        texts = _claims(self._texts)[:_MOST_TRANSLATED]
+        return not (_is_near(sentence, texts, _NEAR_TRANSLATED) or _is_polite(sentence, spoken))
+
+    def _has_new_name(self, sentence: str, spoken: str) -> bool:
+        """Whether a word with a capital letter stands neither in the sources nor in the chat."""
+        sentence = without_facts_in_words(sentence)
+        found = set(_CAPITAL.findall(sentence)) if spoken in _WITH_NAMES else set()
+        if len(found) > len(sentence.split()) / 2:
+            return False  # a heading
+        names = {
+            word
+            for name in found
+            for word in _words(name)
+            if len(word) > 1 and word not in _NO_NAMES and dictionaries.is_telling(word, spoken)
+        }
+        new = set(map(_stem, names)) - self._asked - _POLITE
+        return any(not self._has(stem) for stem in new)
+
+    def _means_else(self, sentence: str, spoken: str, new_words: int) -> bool:
+        """Whether no sentence of the sources, and nothing that was asked, means what it means."""
+        told = _all_stems([sentence])
+        asked = "" if _AFFIRMED.match(sentence) else self._asked_text
+        texts = [*_claims(self._texts), *_claims([asked])]
+        texts.sort(key=lambda one: -len(told & _all_stems([one])))
+        near = _NEAR[min(new_words, len(_NEAR)) - 1]
+        return not (
+            _is_near(sentence, texts[:_MOST_COMPARED], near) or _is_polite(sentence, spoken)
+        )
+
+    def contradicts(self, sentence: str) -> bool:
+        """Whether the sources say the opposite: the same words, but negated, or not negated.
+
+        Clauses are compared that have two telling words or more, all of whose words stand in a
+        clause of the sources, or half of them there and the rest before it in its sentence. If any
+        such clause agrees, or is unclear, nothing is contradicted. In data nothing is looked for.
+        """
+        spoken = self._language_of(sentence) if self._is_prose else None
+        return spoken is not None and any(
+            self._is_contrary(clause, spoken)
+            for clause in polarity.clauses(CITATION.sub(" ", sentence), spoken)
+        )
+
+    def is_promise(self, sentence: str) -> bool:
+        """Whether it says that the bot or its people did or will do what no source speaks of.
+
+        The bot itself does nothing, but by its functions: where they were called, nothing is
+        looked for. What its people do is looked for in the language of the sources alone.
+        """
+        if not self._is_prose:
+            return False
+        spoken = self._recognised(sentence)
+        return any(
+            not any(promise.text in text.lower() for text in self._texts)
+            and (
+                promise.is_bots or (spoken in self._languages and not self._has_deed(promise.deed))
+            )
+            for promise in promises(CITATION.sub(" ", sentence), spoken or "")
+        )
+
+    def _has_deed(self, deed: str) -> bool:
+        at_a_word = re.compile(rf"(?<!\w){re.escape(deed)}", re.IGNORECASE)
+        return any(map(at_a_word.search, self._texts)) or self._has(_stem(deed))
+
+    def _is_contrary(self, clause: polarity.Clause, spoken: str) -> bool:
+        is_unclear = clause.is_negated is None or clause.is_conditional
+        if is_unclear or any(map(str.isdecimal, clause.text)):
+            return False
+        told = _stems(polarity.without_function_words(clause.text, spoken), spoken)
+        telling = _telling(clause.text, spoken)
+        if len(telling) < 2 or (spoken == "vi" and len(told) < _MIN_SYLLABLES):
+            return False
+        alike = [
+            is_negated
+            for stems, before, is_negated in self._clauses
+            if told <= stems
+            or (told <= stems | before and len(told & stems) >= max(2, len(told) / 2))
+        ]
+        return set(alike) == {not clause.is_negated}
+
+    def _language_of(self, sentence: str) -> str | None:
+        """The language of a sentence, if the sources are in it too."""
+        spoken = self._recognised(sentence)
+        return spoken if spoken in self._languages else None
+
+    def _recognised(self, sentence: str) -> str | None:
+        sentence = CITATION.sub(" ", sentence)
+        return language.recognise(sentence) or language.recognise(
+            sentence, expected=sorted(self._languages)
+        )
+
+    def _has_phone(self, kind: str, phone: str) -> bool:
+        """Whether it is a telephone number of the sources, or a part of one, however grouped."""
+        digits = "".join(phone.split())
+        return kind == "phone" and (
+            any(digits in each for each in self._phones)
+            or ("figure", facts.figure_of(digits)) in self._facts
+        )
+
+    def _has(self, stem: str) -> bool:
+        """Whether the sources have a word like it: book, booked and booking are forms of one."""
+        return (
+            stem in self._stems
+            or stem[:_SHORT] in self._short
+            or (len(stem) == _SHORT and stem in self._beginnings)
+        )
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text with what stands between them; the last one may go on."""
+    ends = [match.end() for match in _END.finditer(text)]
+    return [text[start:end] for start, end in zip([0, *ends], [*ends, len(text)], strict=True)]
+
+
+def _claims(texts: Iterable[str]) -> list[str]:
+    """The sentences of texts; a short one alone is near to any, and stands behind the one before.
+
+    So are a title and a heading, which come first: they are left out.
+    """
+    found = [""]
+    for sentence in (one.strip() for text in texts for one in sentences(text)):
+        if len(sentence.encode()) < _MIN_CLAIM:
+            found[-1] = f"{found[-1]} {sentence}".strip()
+        elif len(found[-1].encode()) < _MIN_CLAIM:
+            found[-1] = sentence
+        else:
+            found.append(sentence)
+    return found
+
+
+def _is_polite(sentence: str, spoken: str) -> bool:
+    near = _NEAR_POLITE if spoken == "en" else _NEAR_POLITE_TRANSLATED
+    return embedding.available() and _is_near(sentence, _POLITE_SENTENCES, near)
+
+
+def _is_near(sentence: str, texts: Iterable[str], least: float) -> bool:
+    """Whether a sentence means about the same as one of the texts, as far as is known.
+
+    The encoder takes some 20 ms for a text that it did not read lately; True without it.
+    """
+    vector = embedding.embed_query(sentence)
+    if vector is None:
+        return True
+    others = map(embedding.embed_query, texts)
+    return any(other is not None and float(vector @ other) >= least for other in others)
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(unicodedata.normalize("NFC", _CONTRACTED.sub(" ", text.lower())))
+
+
+def _stem(word: str) -> str:
+    return fold(word)[:_STEM_LETTERS]
+
+
+def _syllable(word: str) -> str:
+    """A Vietnamese syllable, its tone at the end: "hòa" and "hoà" are the same."""
+    letters = unicodedata.normalize("NFD", word)
+    return "_" + "".join(sorted(letters, key=_TONES.__contains__))
+
+
+def _all_stems(texts: Iterable[str]) -> set[str]:
+    """The words of texts in the forms in which they are compared."""
+    words = {word for text in texts for word in _words(text)}
+    return {_stem(word) for word in words} | {_syllable(word) for word in words}
+
+
+def _stems(text: str, spoken: str) -> set[str]:
+    form = _syllable if spoken == "vi" else _stem
+    return {form(word) for word in _words(text) if len(word) > 1}
+
+
+def _telling(sentence: str, spoken: str) -> set[str]:
+    """The words of a sentence that say what it is about."""
+    text = without_facts_in_words(facts.without_links(CITATION.sub(" ", sentence)))
+    told = (word for word in _words(text) if dictionaries.is_telling(word, spoken))
+    return _stems(" ".join(told), spoken)
