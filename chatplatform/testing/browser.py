@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from django.db import connections
 from django.test import TransactionTestCase
 from playwright.sync_api import (
     Browser,
@@ -82,6 +83,8 @@ def browser(chromium_path: str) -> Iterator[Browser]:
         )
         yield started
         started.close()
+        # Django keeps another connection while this thread has a loop; none may outlive the tables.
+        connections.close_all()
 
 
 @pytest.fixture
