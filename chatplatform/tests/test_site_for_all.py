@@ -26,13 +26,13 @@ def looked_at(screen: Page, paths: tuple[str, ...]) -> dict[str, list[str]]:
     """What axe-core finds on each page, in light and dark, wide and on a phone; there also each
     target that a thumb misses."""
     found = {}
-    for scheme in ("light", "dark"):
-        screen.emulate_media(color_scheme=scheme)
-        for size in (PHONE, {"width": 1280, "height": 800}):
-            screen.set_viewport_size(size)  # type: ignore[arg-type]
-            for path in paths:
-                screen.goto(path)
-                screen.wait_for_function("document.readyState == 'complete'")
+    for path in paths:
+        for scheme in ("light", "dark"):
+            screen.emulate_media(color_scheme=scheme)
+            screen.goto(path)  # a page that is open keeps its colours
+            screen.wait_for_function("document.readyState == 'complete'")
+            for size in (PHONE, {"width": 1280, "height": 800}):
+                screen.set_viewport_size(size)  # type: ignore[arg-type]
                 problems = violations(screen)
                 if size == PHONE and path in FOR_THUMBS:
                     problems += screen.evaluate(SMALL)
