@@ -5,7 +5,7 @@ from playwright.sync_api import Page
 
 from chatplatform.testing.browser import PHONE, violations
 from chats.testing import make_chat
-from identity.testing import sign_in
+from identity.testing import enter_site
 from webhooks.models import WebhookConfig
 
 OPEN_TO_ALL = ("/", "/admin/login/", "/admin/register/", "/admin/forgot-password/")
@@ -45,7 +45,7 @@ def test_pages_for_visitors_shut_nobody_out(screen):
     assert looked_at(screen, OPEN_TO_ALL) == {}
 
 
-def test_the_first_pages_after_the_sign_in_shut_nobody_out(screen, ann, bot):
+def test_the_first_pages_after_the_enter_site_shut_nobody_out(screen, ann, bot):
     make_chat(bot)
     hook = WebhookConfig.objects.create(
         client=bot.client, url="https://x.example/", is_active=False
@@ -54,7 +54,7 @@ def test_the_first_pages_after_the_sign_in_shut_nobody_out(screen, ann, bot):
         reverse("admin:bots_bot_set_up", args=[bot.pk]),
         reverse("admin:webhooks_webhookconfig_manage", args=[hook.pk]),
     )
-    sign_in(screen, ann.user)
+    enter_site(screen, ann.user)
     screen.get_by_role("heading", name=ann.client.name).wait_for()
     assert looked_at(screen, (*FOR_STAFF, *own)) == {}
     screen.goto("/admin/")
