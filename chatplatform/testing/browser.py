@@ -55,7 +55,12 @@ def site_origin(chromium_path: str, outside_port: int, django_db_setup: None) ->
     """The address of a web process that serves all browser tests."""
     port = free_port()
     origin = f"http://127.0.0.1:{port}"
-    with web(port=port, PUBLIC_URL=origin, EGRESS_ALLOW=f"127.0.0.1:{outside_port}"):
+    with web(
+        port=port,
+        DJANGO_SETTINGS_MODULE="chatplatform.tests.cached_site",
+        PUBLIC_URL=origin,
+        EGRESS_ALLOW=f"127.0.0.1:{outside_port}",
+    ):
         yield origin
 
 
