@@ -54,7 +54,7 @@ def send_picture(channel, **more):
 
 
 def texts():
-    rows = Message.objects.filter(sender_type="customer").order_by("seq")
+    rows = Message.objects.filter(sender_type="customer").order_by("seq", "pk")
     return list(rows.values_list("text", flat=True))
 
 

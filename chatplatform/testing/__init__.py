@@ -188,12 +188,18 @@ def _empty_after(_: TransactionTestCase) -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def quick_flush() -> Iterator[None]:
-    """After a test with real transactions, empty the tables in one statement.
+    """After a test with real transactions, empty the tables in one statement, and stay connected.
 
-    Django would truncate every table and create all content types and permissions again.
+    Django would truncate every table and create all content types and permissions again. It would
+    also connect anew: PostgreSQL's process of a connection plans each statement once and remembers
+    what it read of the catalogue.
     """
 
-    with mock.patch.object(TransactionTestCase, "_fixture_teardown", new=_empty_after):
+    with mock.patch.multiple(
+        TransactionTestCase,
+        _fixture_teardown=_empty_after,
+        _should_reload_connections=lambda _: False,
+    ):
         yield
 
 

@@ -187,7 +187,8 @@ def written(at: Place, count: int, source: str) -> list[Any]:
 
 def prompts(at: Place, count: int) -> list[Any]:
     return rows(
-        Prompt, count, client=at.client, bot_id=at.ids["bot_id"], version=lambda n: n,
+        Prompt, count, client=at.client, bot_id=at.ids["bot_id"],
+        version=lambda n: 1_000_000 + n,  # the bot has one whose number is the bot's id
         content="Be kind.", is_current=False, created_by=users(at, count),
     )  # fmt: skip
 

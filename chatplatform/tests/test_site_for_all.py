@@ -5,7 +5,7 @@ from playwright.sync_api import Page
 
 from chatplatform.testing.browser import PHONE, violations
 from chats.testing import make_chat
-from identity.testing import sign_in
+from identity.testing import enter_site
 from webhooks.models import WebhookConfig
 
 OPEN_TO_ALL = ("/", "/admin/login/", "/admin/register/", "/admin/forgot-password/")
@@ -26,13 +26,13 @@ def looked_at(screen: Page, paths: tuple[str, ...]) -> dict[str, list[str]]:
     """What axe-core finds on each page, in light and dark, wide and on a phone; there also each
     target that a thumb misses."""
     found = {}
-    for scheme in ("light", "dark"):
-        screen.emulate_media(color_scheme=scheme)
-        for size in (PHONE, {"width": 1280, "height": 800}):
-            screen.set_viewport_size(size)  # type: ignore[arg-type]
-            for path in paths:
-                screen.goto(path)
-                screen.wait_for_function("document.readyState == 'complete'")
+    for path in paths:
+        for scheme in ("light", "dark"):
+            screen.emulate_media(color_scheme=scheme)
+            screen.goto(path)  # a page that is open keeps its colours
+            screen.wait_for_function("document.readyState == 'complete'")
+            for size in (PHONE, {"width": 1280, "height": 800}):
+                screen.set_viewport_size(size)  # type: ignore[arg-type]
                 problems = violations(screen)
                 if size == PHONE and path in FOR_THUMBS:
                     problems += screen.evaluate(SMALL)
@@ -45,7 +45,7 @@ def test_pages_for_visitors_shut_nobody_out(screen):
     assert looked_at(screen, OPEN_TO_ALL) == {}
 
 
-def test_the_first_pages_after_the_sign_in_shut_nobody_out(screen, ann, bot):
+def test_the_first_pages_after_the_enter_site_shut_nobody_out(screen, ann, bot):
     make_chat(bot)
     hook = WebhookConfig.objects.create(
         client=bot.client, url="https://x.example/", is_active=False
@@ -54,7 +54,7 @@ def test_the_first_pages_after_the_sign_in_shut_nobody_out(screen, ann, bot):
         reverse("admin:bots_bot_set_up", args=[bot.pk]),
         reverse("admin:webhooks_webhookconfig_manage", args=[hook.pk]),
     )
-    sign_in(screen, ann.user)
+    enter_site(screen, ann.user)
     screen.get_by_role("heading", name=ann.client.name).wait_for()
     assert looked_at(screen, (*FOR_STAFF, *own)) == {}
     screen.goto("/admin/")

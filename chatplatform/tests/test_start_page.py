@@ -6,7 +6,7 @@ import pytest
 from django.test import Client as Browser
 
 from identity.models import User
-from identity.testing import make_person, sign_in
+from identity.testing import enter_site, make_person, sign_in
 
 HTML = {"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"}
 
@@ -120,7 +120,7 @@ def test_staff_read_every_page_of_the_list(screen, client_a):
     """Each page of the site opens without an error in the browser."""
     staff = User.objects.create_superuser("staff@example.com", full_name="Staff")
     make_person(client_a)
-    sign_in(screen, staff)
+    enter_site(screen, staff)
     links = screen.locator("#nav-sidebar a, nav a").evaluate_all(
         "links => links.map(link => link.getAttribute('href'))"
     )

@@ -15,7 +15,7 @@ from chatplatform.tests.test_guard_site import world
 from chats.models import Customer
 from identity.models import AuditEvent, Client, Role, SavedView, SiteSession, SiteView, User
 from identity.services import site_sessions, users
-from identity.testing import PASSWORD, make_person, sign_in
+from identity.testing import PASSWORD, enter_site, make_person
 from identity.tests.test_site_sign_in import HOME, LOGIN, enter
 
 LEAVE, LOGOUT = "/admin/view/leave/", "/admin/logout/"
@@ -216,7 +216,7 @@ def test_another_browser_of_the_staff_shows_their_own_site(viewing, staff):
 
 
 def test_staff_view_and_leave_in_a_browser(screen, staff, ann):
-    sign_in(screen, staff)
+    enter_site(screen, staff)
     screen.goto(f"/admin/identity/user/{ann.user.pk}/change/")
     screen.get_by_role("link", name="View as").click()
     screen.get_by_role("button", name="View as this person").click()

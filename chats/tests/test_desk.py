@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from chatplatform.testing.browser import PHONE, violations
 from chatplatform.testing.web_process import free_port, web
 from chats.models import Message
-from identity.testing import sign_in
+from identity.testing import enter_site
 
 HOSTILE = (
     "<img src=x onerror=alert(1)><script>alert(2)</script> {{7*7}} \u202eright to left\u202c ",
@@ -34,7 +34,7 @@ def seen_by_customer(shop, chat_id):
 
 
 def enter(screen: Page, person) -> None:
-    sign_in(screen, person.user)
+    enter_site(screen, person.user)
     screen.wait_for_url("**/admin/desk/")
     expect(screen.locator("body")).to_have_attribute("data-ready", "yes")
 
@@ -105,8 +105,9 @@ def test_of_two_agents_one_gets_the_chat_and_the_other_is_told(screen, shop, ann
 
     held = []
     screen.route("**/assign", lambda route: held.append(route))
-    with screen.expect_request("**/assign"):
-        screen.get_by_role("button", name="Take it").click()
+    screen.get_by_role("button", name="Take it").click()
+    while not held:
+        screen.wait_for_timeout(10)
     assert ann.post(f"/ai/chat/{chat_id}/assign", {"assign_type": "agent"}).status_code == 200
     held[0].continue_()
     expect(screen.get_by_role("status").last).to_contain_text("Ann was faster")

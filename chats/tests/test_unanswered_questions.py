@@ -16,7 +16,7 @@ from chats.models import Conversation, GroupedQuestion, Message, QuestionGroup
 from chats.services.insight import question_groups
 from chats.testing import make_chat
 from identity.models import CreditEntry
-from identity.testing import sign_in
+from identity.testing import enter_site
 from webhooks.models import Event
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -225,7 +225,7 @@ def test_the_sites_page_asks_again_when_somebody_presses_the_button(ann, bot, gr
 
 def test_three_clicks_in_a_browser(screen, ann, bot, grouped):
     trained(bot, "The shop is open from nine to five on weekdays.")
-    sign_in(screen, ann.user)
+    enter_site(screen, ann.user)
     screen.goto(reverse("admin:chats_questiongroup_changelist"))
     row = screen.get_by_role("row").filter(has_text=DOGS[0])
     row.get_by_role("link", name="Write an answer").click()

@@ -13,6 +13,7 @@ from django.db import connection, transaction
 
 from chatplatform import valkey
 from chatplatform.testing import idle_transaction, in_thread
+from chatplatform.web import pubsub
 from identity.testing import make_person
 from webhooks.models import Event, FeedEntry, UnnumberedEvent
 from webhooks.services import announce, events, feed_order
@@ -191,15 +192,15 @@ def test_many_events_of_one_transaction_are_all_shown(ann, client_a, monkeypatch
 def test_many_events_of_one_transaction_send_one_signal(client_a, client_b, make_endpoint):
     with valkey.connect().pubsub(ignore_subscribe_messages=True) as listener:
         mine, theirs = (f"live:{events.feed_channel(each.pk)}" for each in (client_a, client_b))
-        listener.subscribe(mine, theirs, f"live:{events.DELIVERIES}")
-        while not valkey.shared().pubsub_numsub(theirs)[0][1]:
+        listener.subscribe(mine, theirs, f"live:{events.DELIVERIES}", "live:end")
+        while not valkey.shared().pubsub_numsub("live:end")[0][1]:
             time.sleep(0.01)
 
         def heard():
-            """What was signalled, up to a last word."""
-            valkey.shared().publish(mine, b"end")
+            """What was signalled, up to a last word that comes by the same connection."""
+            pubsub._publisher.send(["end"])
             got: list[dict[str, Any]] = []
-            while not got or got[-1]["data"] != b"end":
+            while not got or got[-1]["channel"] != b"live:end":
                 got += filter(None, [listener.get_message(timeout=5)])
             return sorted(each["channel"].decode() for each in got[:-1])
 
