@@ -45,7 +45,7 @@ def test_pages_for_visitors_shut_nobody_out(screen):
     assert looked_at(screen, OPEN_TO_ALL) == {}
 
 
-def test_the_first_pages_after_the_enter_site_shut_nobody_out(screen, ann, bot):
+def test_the_first_pages_after_the_sign_in_shut_nobody_out(screen, ann, bot):
     make_chat(bot)
     hook = WebhookConfig.objects.create(
         client=bot.client, url="https://x.example/", is_active=False
