@@ -22,7 +22,7 @@ from webhooks.models import Event
 def twin(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.setenv("SECRET_KEY", settings.SECRET_KEY)
     monkeypatch.syspath_prepend(Path(settings.BASE_DIR) / "bench")
-    return importlib.import_module("twin")
+    return importlib.import_module("minimal_twin")
 
 
 @pytest.mark.parametrize(("kind", "events"), [("LEAN", 0), ("NONE", 1), ("ASYNC", 1)])
