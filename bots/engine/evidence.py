@@ -25,6 +25,7 @@ _END = re.compile(
     rf"|[。！？]+[”’」』]*{_CITED}(?=\s*[^\s\[])"
     r"|\n(?=\s*[^\s\[])"
 )
+_DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"[^\W\d_]+")
 # Words that begin alike are forms of one: return, returned, returning.
 _STEM_LETTERS = 5
@@ -150,9 +151,13 @@ class Evidence:
 
     @cached_property
     def _clauses(self) -> list[tuple[set[str], set[str], bool | None]]:
-        """The stems of the sources' clauses, and of what stands before each in its sentence."""
+        """The stems and figures of the sources' clauses, and the stems that stand before each."""
         return [
-            (_all_stems([clause.text]), _all_stems([clause.before]), clause.is_negated)
+            (
+                _all_stems([clause.text]) | set(_DIGITS.findall(clause.text)),
+                _all_stems([clause.before]),
+                clause.is_negated,
+            )
             for text in self._texts
             for clause in polarity.clauses(text, language.recognise(text) or "")
         ]
@@ -296,18 +301,22 @@ class Evidence:
         return any(map(at_a_word.search, self._texts)) or self._has(_stem(deed))
 
     def _is_contrary(self, clause: polarity.Clause, spoken: str) -> bool:
-        is_unclear = clause.is_negated is None or clause.is_conditional
-        if is_unclear or any(map(str.isdecimal, clause.text)):
+        if clause.is_negated is None or clause.is_conditional:
             return False
         told = _stems(polarity.without_function_words(clause.text, spoken), spoken)
         telling = _telling(clause.text, spoken)
         if len(telling) < 2 or (spoken == "vi" and len(told) < _MIN_SYLLABLES):
             return False
+        figures = set(_DIGITS.findall(clause.text))
         alike = [
             is_negated
             for stems, before, is_negated in self._clauses
-            if told <= stems
-            or (told <= stems | before and len(told & stems) >= max(2, len(told) / 2))
+            if (told | figures) <= stems
+            or (
+                figures <= stems
+                and told <= stems | before
+                and len(told & stems) >= max(2, len(told) / 2)
+            )
         ]
         return set(alike) == {not clause.is_negated}
 

@@ -58,8 +58,7 @@ _SPELLED = (
 _LINK_END = ".,;:!?)]}*'’”»"
 # A dot, comma, apostrophe or narrow space before exactly three digits groups thousands.
 _GROUPING = re.compile(r"(?<=\d)[.,'’\u00a0\u2009\u202f](?=\d{3}(?!\d))")
-# "9h30" is 9:30.
-_FIGURE = re.compile(r"\d+(?:(?:[.,:]|h(?=\d\d(?!\d)))\d+)*")
+_FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
 # A telephone number is one figure, in whatever groups it is written.
 _PHONE = re.compile(
     r"(?<![\w.,:])(?:\+|\(?0|\(?\d{2,4}\)?[ -]\d{2,4}[ -](?=\d{2,4}(?!\d)))"
@@ -112,7 +111,11 @@ _SPANS = {
     "year": r"years?|jahre?n?|ans?|années?|años?|anos?|ann[oi]|jaar|jaren|năm(?!\s*\d)|лет|год\w*"
     r"|سنة|سنوات",
 }
-_CLOCK = re.compile(r"(?<![\d:])(\d{1,2})[:h](\d{2})(?![\d:])", re.IGNORECASE)
+_CLOCK = re.compile(r"(?<![\d:])(\d{1,2}):(\d{2})(?![\d:])")
+# 9h30, 9 giờ 30.
+_SPELLED_CLOCK = re.compile(
+    r"(?<![\d:.,])(\d{1,2})\s?(?:giờ|uhr|h)\s?(\d{2})(?!\d|[:.,]\d|\s?%)", re.IGNORECASE
+)
 # One word may stand between: 3 working days, but not 3 a day.
 _BETWEEN = (
     r"(?!(?:the|an?|per|of|each|every|pro|par|por|al?|le|la|je|am|der|die|mỗi|một|в)\b)[^\W\d_]+"
@@ -156,7 +159,7 @@ def count(text: str) -> int:
 
 def spans_of(text: str) -> set[Fact]:
     """The figures of a text that count seconds to years, each with what it counts."""
-    spans = set[Fact]()
+    spans, text = set[Fact](), _written_out(text)
     for hour, minute in _CLOCK.findall(text):
         spans |= {(figure_of(hour), "hour"), (figure_of(minute), "minute")}
     for unit, counted in _COUNTED.items():
@@ -166,6 +169,7 @@ def spans_of(text: str) -> set[Fact]:
 
 def uncounted_figures(text: str) -> set[str]:
     """The figures of a text that stand there at least once without a span of time."""
+    text = _written_out(text)
     for counted in (_CLOCK, *_COUNTED.values()):
         text = counted.sub(" ", text)
     return set(map(figure_of, _FIGURE.findall(text)))
@@ -184,6 +188,7 @@ def spelled_figures(told: Iterable[str]) -> set[Fact]:
 def _written_out(text: str) -> str:
     """A text whose numbers have their zeros as digits."""
     text = _HALF_DAY.sub(_of_whole_day, unicodedata.normalize("NFKC", text))
+    text = _SPELLED_CLOCK.sub(r"\1:\2", text)
     for times, words in _MULTIPLIED.items():
         # The parts between the matches: text and number in turn.
         parts = words.split(text)
