@@ -146,6 +146,10 @@ class Evidence:
         return facts.spelled_figures(one for text in self._texts for one in sentences(text))
 
     @cached_property
+    def _ones(self) -> set[facts.Fact]:
+        return facts.spelled_ones("\n".join(self._texts))
+
+    @cached_property
     def _in_words(self) -> set[FactInWords]:
         return mentioned_in_words("\n".join(self._texts))
 
@@ -178,6 +182,8 @@ class Evidence:
             # Only at the beginning of a line is "12." a list's number.
             told |= facts.facts_of(f", {text}")
         told = {fact for fact in told if not self._has_phone(*fact)}
+        if facts.spans_of(text) & self._ones:
+            told -= {("figure", "1")}
         return (
             (told <= self._facts or told <= self._facts | self._spelled)
             and not self._counts_otherwise(text)

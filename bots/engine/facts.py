@@ -126,6 +126,12 @@ _COUNTED = {
     )
     for unit, names in _SPANS.items()
 }
+_ONE = {
+    unit: re.compile(
+        rf"\b(?:an?|one|eine?[mnr]?|une?|una|uno|um|uma|één|een|một)\s(?:{names})\b", re.I
+    )
+    for unit, names in _SPANS.items()
+}
 _HALF_DAY = re.compile(
     r"(?<![\d:.,])(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?\s?(?P<half>[ap]\.?m\b\.?)"
     r"|(?<![\d:.,])(?P<hour_vi>\d{1,2})(?:\s?giờ|h|:)\s?(?P<minute_vi>\d\d)?\s?(?P<half_vi>sáng|chiều|tối)\b",
@@ -165,6 +171,11 @@ def spans_of(text: str) -> set[Fact]:
     for unit, counted in _COUNTED.items():
         spans |= {(figure_of(figure), unit) for figure in counted.findall(text)}
     return spans
+
+
+def spelled_ones(text: str) -> set[Fact]:
+    """The spans of time of which a text has one, in words: "an hour" is 1 hour."""
+    return {("1", unit) for unit, counted in _ONE.items() if counted.search(text)}
 
 
 def uncounted_figures(text: str) -> set[str]:

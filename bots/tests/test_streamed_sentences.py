@@ -260,6 +260,9 @@ ORDINARY = {
         "Dạ, Quý khách đổi trả trong 30 ngày ạ.",
         "Chào chị Mai, giao hàng mất 8 ngày ạ.", "Hy vọng thông tin này hữu ích với anh/chị.",
     ),
+    "The scaffold goes up one day before. The visit takes an hour.": (
+        "The scaffold goes up 1 day before.", "The visit takes 1 hour.",
+    ),
     "Le musée est ouvert de 9h00 à 18h00. Le parking coûte 5 euros.": (
         "Bonjour Madame, le musée est ouvert de 9h à 18h.", "Le musée ouvre à 9 heures.",
     ),
@@ -290,6 +293,7 @@ def test_ordinary_sentences_are_shown(shown_of, told, good):
         ("If you cancel late, the deposit is not refunded.", "The deposit is refunded."),
         ("El parque está cerrado los lunes.", "El parque está abierto los lunes."),
         ("The walk takes 30 minutes.", "The walk takes 30 hours."),
+        ("The walk takes an hour, and a rest a day.", "The walk takes 1 week."),
         ("We do not repair bicycles of more than 40 kilos.",
          "We repair bicycles of more than 40 kilos."),
     ],
