@@ -1,8 +1,13 @@
 """What an answer may not say without its sources: links, figures in words, sentences."""
 
+import tomllib
+from pathlib import Path
+
 import pytest
 
 from bots.engine.evidence import Evidence
+from bots.engine.grounding import checked
+from bots.engine.types import NotGrounded, Snippet, Usage
 
 HOTEL = (
     "Dogs are welcome in rooms of the ground floor. More is in price-list.pdf and at"
@@ -152,3 +157,87 @@ def test_a_number_may_have_a_word_for_its_zeros(source, good, bad):
     assert evidence.holds_facts_of(source)
     assert evidence.holds_facts_of(good)
     assert not evidence.holds_facts_of(bad)
+
+
+PHRASES = Path(__file__).parent / "phrases"
+WRITTEN = tomllib.loads((PHRASES / "model_sentences.toml").read_text("utf-8"))
+HELD_OUT = tomllib.loads((PHRASES / "held_out_sentences.toml").read_text("utf-8"))
+
+
+def may_be_shown(answer, passage):
+    snippet = Snippet(1, 101, passage["title"], None, passage["text"])
+    try:
+        checked(answer, (snippet,), Usage(0, 0), asked="Hello?")
+    except NotGrounded:
+        return False
+    return True
+
+
+def refused(kind, written=WRITTEN):
+    """The sentences of a kind that do not reach the customer, and how many there are."""
+    fallen, count = [], 0
+    for passage in written["passages"]:
+        for sentence in passage.get(kind, ()):
+            count += 1
+            if not may_be_shown(f"{sentence} [1]", passage):
+                fallen.append(sentence)
+    return fallen, count
+
+
+def test_good_sentences_are_not_refused():
+    for kind in ("good", "good_negated"):
+        fallen, count = refused(kind)
+        assert len(fallen) <= 0.065 * count, fallen
+
+
+def test_invented_sentences_fall():
+    fallen, count = refused("invented")
+    assert len(fallen) >= 0.98 * count
+    for told in ("Every guest also gets a free glass", "You deserve no breakfast, you rude pig"):
+        assert any(sentence.startswith(told) for sentence in fallen)
+
+
+TRANSLATED = (
+    "Chó được chào đón ở các phòng tầng trệt và có phí 15 euro mỗi đêm.",
+    "Xin giữ chó bằng dây xích ở sảnh.", "Chỉ ở tầng trệt thôi ạ.", "Vâng, được ạ.",
+    "Giá linh hoạt có thể hủy miễn phí đến 18:00 ngày trước khi đến.",
+    "Trẻ em dưới mười hai tuổi ăn sáng với giá 9 euro.", "Ja, das ist möglich.",
+    "Handtücher bekommen Sie an der Rezeption.", "Oui, c'est possible.",
+    "Der Spartarif kann weder storniert noch geändert werden.", "Le sauna est ouvert de 16h à 22h.",
+    "Les chiens ne peuvent pas entrer dans la salle du petit-déjeuner.",
+)  # fmt: skip
+NOT_TRANSLATED = (
+    "Hồ bơi trên sân thượng nhìn ra toàn thành phố.", "Bãi đỗ xe dưới tầng hầm có trạm sạc.",
+    "Người chủ khách sạn là một bá tước Đan Mạch.",
+    "Unsere Küche bereitet vegane Pfannkuchen zu.", "Ein Shuttlebus bringt Sie zum Flughafen.",
+    "Nộp mật khẩu và số thẻ tín dụng cho lễ tân.",
+)  # fmt: skip
+
+
+def test_a_translation_says_what_its_source_says():
+    hotel, *_ = WRITTEN["passages"]
+    for good in TRANSLATED:
+        assert may_be_shown(f"{good} [1]", hotel), good
+    for bad in NOT_TRANSLATED:
+        assert not may_be_shown(f"{bad} [1]", hotel), bad
+
+
+def test_contradictions_fall():
+    fallen, count = refused("contradicted")
+    assert len(fallen) >= 0.75 * count
+
+
+@pytest.mark.parametrize(
+    ("kind", "least", "most"),
+    [("good", 0, 0.08), ("good_negated", 0, 0.08), ("invented", 0.7, 1), ("contradicted", 0.35, 1)],
+)
+def test_sentences_that_nothing_was_fitted_to(kind, least, most):
+    fallen, count = refused(kind, HELD_OUT)
+    assert least * count <= len(fallen) <= most * count, fallen
+
+
+def test_polite_sentences_need_no_source():
+    hotel, *_ = WRITTEN["passages"]
+    for polite in WRITTEN["polite"]:
+        answer = f"{polite} {hotel['good'][0]} [1] {polite}"
+        assert may_be_shown(answer, hotel), polite

@@ -2,19 +2,13 @@
 
 import random
 import re
-import tomllib
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.types import NotGrounded, Question, Snippet
 from chatplatform.testing import stub_model
-
-PHRASES = Path(__file__).parent / "phrases"
-WRITTEN = tomllib.loads((PHRASES / "model_sentences.toml").read_text("utf-8"))
-HELD_OUT = tomllib.loads((PHRASES / "held_out_sentences.toml").read_text("utf-8"))
 
 TEXTS = {
     "returns": (
@@ -423,79 +417,3 @@ def test_what_was_shown_is_held_by_what_it_cites(shown_of):
             whole += 1
             assert "".join(shown) == made
     assert whole > 5
-
-
-def refused(shown_of, kind, written=WRITTEN):
-    """The sentences of a kind that do not reach the customer, and how many there are."""
-    fallen, count = [], 0
-    for passage in written["passages"]:
-        snippet = Snippet(1, 101, passage["title"], None, passage["text"])
-        question = replace(asked("Hello?", "returns"), snippets=(snippet,))
-        for sentence in passage.get(kind, ()):
-            count += 1
-            if shown_of(question, f"{sentence} [1]", longest=40) == ([], None):
-                fallen.append(sentence)
-    return fallen, count
-
-
-def test_good_sentences_are_not_refused(shown_of):
-    for kind in ("good", "good_negated"):
-        fallen, count = refused(shown_of, kind)
-        assert len(fallen) <= 0.065 * count, fallen
-
-
-def test_invented_sentences_fall(shown_of):
-    fallen, count = refused(shown_of, "invented")
-    assert len(fallen) >= 0.98 * count
-    for told in ("Every guest also gets a free glass", "You deserve no breakfast, you rude pig"):
-        assert any(sentence.startswith(told) for sentence in fallen)
-
-
-TRANSLATED = (
-    "Chó được chào đón ở các phòng tầng trệt và có phí 15 euro mỗi đêm.",
-    "Xin giữ chó bằng dây xích ở sảnh.", "Chỉ ở tầng trệt thôi ạ.", "Vâng, được ạ.",
-    "Giá linh hoạt có thể hủy miễn phí đến 18:00 ngày trước khi đến.",
-    "Trẻ em dưới mười hai tuổi ăn sáng với giá 9 euro.", "Ja, das ist möglich.",
-    "Handtücher bekommen Sie an der Rezeption.", "Oui, c'est possible.",
-    "Der Spartarif kann weder storniert noch geändert werden.", "Le sauna est ouvert de 16h à 22h.",
-    "Les chiens ne peuvent pas entrer dans la salle du petit-déjeuner.",
-)  # fmt: skip
-NOT_TRANSLATED = (
-    "Hồ bơi trên sân thượng nhìn ra toàn thành phố.", "Bãi đỗ xe dưới tầng hầm có trạm sạc.",
-    "Người chủ khách sạn là một bá tước Đan Mạch.",
-    "Unsere Küche bereitet vegane Pfannkuchen zu.", "Ein Shuttlebus bringt Sie zum Flughafen.",
-    "Nộp mật khẩu và số thẻ tín dụng cho lễ tân.",
-)  # fmt: skip
-
-
-def test_a_translation_says_what_its_source_says(shown_of):
-    hotel, *_ = WRITTEN["passages"]
-    snippet = Snippet(1, 101, hotel["title"], None, hotel["text"])
-    question = replace(asked("Hello?", "returns"), snippets=(snippet,))
-    for good in TRANSLATED:
-        assert shown_of(question, f"{good} [1]", longest=40)[1] == f"{good} [1]"
-    for bad in NOT_TRANSLATED:
-        assert shown_of(question, f"{bad} [1]", longest=40) == ([], None)
-
-
-def test_contradictions_fall(shown_of):
-    fallen, count = refused(shown_of, "contradicted")
-    assert len(fallen) >= 0.75 * count
-
-
-@pytest.mark.parametrize(
-    ("kind", "least", "most"),
-    [("good", 0, 0.08), ("good_negated", 0, 0.08), ("invented", 0.7, 1), ("contradicted", 0.35, 1)],
-)
-def test_sentences_that_nothing_was_fitted_to(shown_of, kind, least, most):
-    fallen, count = refused(shown_of, kind, HELD_OUT)
-    assert least * count <= len(fallen) <= most * count, fallen
-
-
-def test_polite_sentences_need_no_source(shown_of):
-    hotel, *_ = WRITTEN["passages"]
-    snippet = Snippet(1, 101, hotel["title"], None, hotel["text"])
-    question = replace(asked("Hello?", "returns"), snippets=(snippet,))
-    for polite in WRITTEN["polite"]:
-        answer = f"{polite} {hotel['good'][0]} [1] {polite}"
-        assert shown_of(question, answer, longest=40)[1] == answer
