@@ -139,6 +139,43 @@ def test_without_the_fallback_a_failing_model_hands_over(server, chat, document,
     assert_handed_over(chat, "engine_failed")
 
 
+SOLAR = (
+    "We install the panels in two days. A scaffold goes up one day before. A pitched roof needs no"
+    " building permit; for a listed building ask the town hall first. The guarantee on the panels"
+    " is 25 years. Rain keeps the panels clean."
+)
+ON_PERMITS = "Brauche ich für die Solaranlage eine Baugenehmigung?"
+
+
+def test_a_model_answers_from_a_document_in_another_language(server, chat, bot, stub):
+    trained(bot, SOLAR)
+    told = "Für ein Schrägdach brauchen Sie keine Baugenehmigung. [1]"
+    stub.play([f"say:{told}"])
+    ask(server, chat, ON_PERMITS)
+    run_jobs()
+    (reply,) = replies()
+    assert reply.content[0]["text"] == told
+    assert reply.receipt["gate"] < reply.receipt["threshold"]
+
+
+@pytest.mark.parametrize("mode", ["nonsense", "ungrounded"])
+def test_what_the_search_is_not_sure_of_is_not_quoted(server, chat, bot, stub, mode):
+    trained(bot, SOLAR)
+    stub.play(mode)
+    ask(server, chat, ON_PERMITS)
+    run_jobs()
+    assert stub.requests
+    assert_handed_over(chat, "no_answer")
+
+
+def test_no_model_is_asked_in_another_language_on_another_topic(server, chat, bot, stub):
+    trained(bot, SOLAR)
+    ask(server, chat, "Wie koche ich Spaghetti?")
+    run_jobs()
+    assert stub.requests == []
+    assert_handed_over(chat, "no_answer")
+
+
 def test_no_model_is_asked_without_a_relevant_document(server, chat, document, stub):
     ask(server, chat, UNKNOWN)
     run_jobs()
