@@ -116,8 +116,9 @@ class Evidence:
 
     def __init__(self, texts: Iterable[str], *, asked: str = "", is_prose: bool = True) -> None:
         self._texts = tuple(texts)
+        self._whole = "\n".join(self._texts)
         self._is_prose = is_prose
-        held = facts.facts_of("\n".join(self._texts))
+        held = facts.facts_of(self._whole)
         links = [link for kind, link in held if kind in {"link", "email"}]
         held |= {("link", part) for link in links for part in facts.parts_of(link)}
         # The groups of a telephone number are figures too, if it is none.
@@ -125,14 +126,13 @@ class Evidence:
         self._phones = ["".join(groups) for groups in phones]
         figures = [*self._phones, *(group for groups in phones for group in groups)]
         self._facts = held | {("figure", facts.figure_of(figure)) for figure in figures}
-        self._spans = facts.spans_of("\n".join(self._texts))
-        self._uncounted = facts.uncounted_figures("\n".join(self._texts))
+        self._spans = facts.spans_of(self._whole)
+        self._uncounted = facts.uncounted_figures(self._whole)
         self._stems = _all_stems(self._texts)
         stems = {stem for stem in self._stems if not stem.startswith("_")}
         self._short = {stem for stem in stems if len(stem) == _SHORT}
         self._beginnings = {stem[:_SHORT] for stem in stems}
-        self._asked_text = asked
-        self._asked = _all_stems([asked])
+        self._asked = asked
         self._asked_in_words = mentioned_in_words(asked) - {FREE}
 
     @cached_property
@@ -147,11 +147,11 @@ class Evidence:
 
     @cached_property
     def _ones(self) -> set[facts.Fact]:
-        return facts.spelled_ones("\n".join(self._texts))
+        return facts.spelled_ones(self._whole)
 
     @cached_property
     def _in_words(self) -> set[FactInWords]:
-        return mentioned_in_words("\n".join(self._texts))
+        return mentioned_in_words(self._whole)
 
     @cached_property
     def _clauses(self) -> list[tuple[set[str], set[str], bool | None]]:
@@ -218,7 +218,7 @@ class Evidence:
             return self._is_prose and self._is_no_translation(sentence)
         told = _telling(sentence, spoken)
         held = {stem for stem in told if self._has(stem)}
-        new = told - held - self._heard_before(sentence) - _POLITE
+        new = told - held - _all_stems([self._heard_before(sentence)]) - _POLITE
         # The facts were found in the sources before.
         count = len(held) + facts.count(sentence) + len(told_in_words(sentence))
         total = count + len(new)
@@ -231,16 +231,17 @@ class Evidence:
             bool(new) and self._means_else(sentence, spoken, len(new))
         )
 
-    def _heard_before(self, sentence: str) -> set[str]:
-        """The words that a sentence may repeat: those of the chat, unless it affirms them."""
-        return set() if _AFFIRMED.match(sentence) else self._asked
+    def _heard_before(self, sentence: str) -> str:
+        """What a sentence may repeat: what was said in the chat, unless it affirms it."""
+        return "" if _AFFIRMED.match(sentence) else self._asked
 
     def _is_no_translation(self, sentence: str) -> bool:
         """Whether a sentence of another language tells something that no source means."""
         spoken = self._recognised(sentence)
         if spoken is None or not self._languages:
             return False
-        new = _telling(sentence, spoken) - self._heard_before(sentence) - _POLITE
+        heard = _all_stems([self._heard_before(sentence)])
+        new = _telling(sentence, spoken) - heard - _POLITE
         if len(new) < (_MIN_SYLLABLES if spoken == "vi" else _MIN_TRANSLATED):
             return False
         texts = _claims(self._texts)[:_MOST_TRANSLATED]
@@ -258,14 +259,13 @@ class Evidence:
             for word in _words(name)
             if len(word) > 1 and word not in _NO_NAMES and dictionaries.is_telling(word, spoken)
         }
-        new = set(map(_stem, names)) - self._asked - _POLITE
+        new = set(map(_stem, names)) - _all_stems([self._asked]) - _POLITE
         return any(not self._has(stem) for stem in new)
 
     def _means_else(self, sentence: str, spoken: str, new_words: int) -> bool:
         """Whether no sentence of the sources, and nothing that was asked, means what it means."""
         told = _all_stems([sentence])
-        asked = "" if _AFFIRMED.match(sentence) else self._asked_text
-        texts = [*_claims(self._texts), *_claims([asked])]
+        texts = [*_claims(self._texts), *_claims([self._heard_before(sentence)])]
         texts.sort(key=lambda one: -len(told & _all_stems([one])))
         near = _NEAR[min(new_words, len(_NEAR)) - 1]
         return not (

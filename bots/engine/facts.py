@@ -134,6 +134,8 @@ _ONE = {
 }
 _HALF_DAY = re.compile(
     r"(?<![\d:.,])(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?\s?(?P<half>[ap]\.?m\b\.?)"
+    # German: bis 12 am Samstag.
+    r"(?!\s(?:Mo|Di|Mi|Do|Fr|Sa|So|Vor|Nach|Abend|Morgen|Wochenende|\d))"
     r"|(?<![\d:.,])(?P<hour_vi>\d{1,2})(?:\s?giờ|h|:)\s?(?P<minute_vi>\d\d)?\s?(?P<half_vi>sáng|chiều|tối)\b",
     re.IGNORECASE,
 )

@@ -231,7 +231,7 @@ def test_contradictions_fall():
     ("kind", "least", "most"),
     [("good", 0, 0.08), ("good_negated", 0, 0.08), ("invented", 0.7, 1), ("contradicted", 0.35, 1)],
 )
-def test_sentences_that_nothing_was_fitted_to(kind, least, most):
+def test_sentences_that_the_check_was_not_made_for(kind, least, most):
     fallen, count = refused(kind, HELD_OUT)
     assert least * count <= len(fallen) <= most * count, fallen
 

@@ -245,9 +245,9 @@ ORDINARY = {
         "Could you tell me your booking number?", "The pool is closed from May to September.",
     ),
     "Wir haben Montag bis Freitag geöffnet. Versand ist versandkostenfrei ab 50 Euro. Termine um 8"
-    " und 9; Lieferung 8 Tage. Katzen sind erlaubt, aber keine Hunde.": (
+    " und 9, samstags bis 12; Lieferung 8 Tage. Katzen sind erlaubt, aber keine Hunde.": (
         "Ab 50 Euro ist der Versand kostenlos.", "Wir haben um 8 Uhr Termine.",
-        "Katzen sind erlaubt.", "Guten Tag, vielen Dank für Ihre Nachricht!",
+        "Katzen sind erlaubt.", "Bis 12 am Samstag.", "Guten Tag, vielen Dank für Ihre Nachricht!",
     ),
     "Cửa hàng mở cửa từ 8h30 đến 20h. Giao hàng mất 8 ngày, đổi trả trong 30 ngày.": (
         "Cửa hàng mở cửa từ 8 giờ 30 đến 8 giờ tối.", "Cửa hàng mở cửa lúc 8:30.",
