@@ -434,7 +434,7 @@ class CreditEntryAdmin(TenantAdmin):
 class ClientConfigAdmin(TenantAdmin):
     """Changed by services, which check; the site has a form for a part of them."""
 
-    actions_detail = ("no_answer",)
+    actions_detail = ("answering",)
     list_display = (
         "client", "assign_strategy", "agent_capacity", "answer_threshold", "retention_days",
         "version",
@@ -447,18 +447,18 @@ class ClientConfigAdmin(TenantAdmin):
     def audit_subject(self, row: models.ClientConfig) -> str:
         return f"client:{row.client_id}"
 
-    @button("Without an answer", url_path="no-answer", permissions=["manage"], icon="help")
-    def no_answer(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """What bots do about questions that they have no answer to."""
+    @button("How bots answer", url_path="answering", permissions=["manage"], icon="help")
+    def answering(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """How sure bots must be, and what they do about questions that they have no answer to."""
         config: models.ClientConfig = self.row(request, object_id)
 
         def act(data: dict[str, Any]) -> HttpResponse:
             configs.update(config, ClientConfigDto(**data), by=viewer(request))
             return redirect("admin:identity_clientconfig_change", config.pk)
 
-        shown = {name: getattr(config, name) for name in forms.NoAnswerForm.base_fields}
+        shown = {name: getattr(config, name) for name in forms.AnsweringForm.base_fields}
         chosen = shown["ask_again_before_handoff"]
         shown["ask_again_before_handoff"] = "" if chosen is None else str(chosen).lower()
-        form = forms.NoAnswerForm(request.POST or None, initial=shown)
-        title = gettext("Questions without an answer")
+        form = forms.AnsweringForm(request.POST or None, initial=shown)
+        title = gettext("How bots answer")
         return self.form_page(request, form, act, title=title, button=gettext("Save"))

@@ -113,8 +113,8 @@ class InviteForm(ServiceForm):
     language = forms.ChoiceField(label="Language of their mails", choices=settings.LANGUAGES)
 
 
-class NoAnswerForm(ServiceForm):
-    """What bots do about questions that they have no answer to."""
+class AnsweringForm(ServiceForm):
+    """How sure bots must be, and what they do about questions that they have no answer to."""
 
     handoff_on_no_answer = forms.BooleanField(
         label=gettext_lazy("Hand the chat over if the bot has no answer"), required=False
@@ -133,6 +133,14 @@ class NoAnswerForm(ServiceForm):
     answer_while_waiting = forms.BooleanField(
         label=gettext_lazy("Answer what the documents hold while a chat waits for an agent"),
         required=False,
+    )
+    confirm_answers = forms.BooleanField(
+        label=gettext_lazy("Have a model confirm each answer that it writes"),
+        required=False,
+        help_text=gettext_lazy(
+            "It is asked once more if its passages hold what it wrote. Each answer takes longer and"
+            " costs a second request. Without a model this changes nothing."
+        ),
     )
 
 

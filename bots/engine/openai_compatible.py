@@ -2,8 +2,9 @@
 
 The model is told to answer from the snippets alone, and its answer is checked: it must cite them,
 and what it says must stand in what it cites. It is streamed by sentence, and a sentence that its
-sources do not hold is not streamed. Every fault of the server is raised as
-EngineUnavailable.
+sources do not hold is not streamed. An answer that must be confirmed is not streamed at all: the
+model is asked once more whether its sources hold what it wrote. Every fault of the server is raised
+as EngineUnavailable.
 """
 
 import json
@@ -16,15 +17,16 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from bots.engine import Capability, prompting, tools
+from bots.engine import Capability, prompting, text_tasks, tools
 from bots.engine.evidence import sentences
 from bots.engine.grounding import Check, checked
 from bots.engine.prompting import NO_ANSWER, fenced
-from bots.engine.text_tasks import Draft, Task, Written
+from bots.engine.text_tasks import ConfirmationDraft, Draft, Task, Written
 from bots.engine.types import (
     Answer,
     Completion,
     EngineUnavailable,
+    NotGrounded,
     Question,
     Refused,
     RequestRefused,
@@ -85,7 +87,8 @@ class OpenAICompatible:
         used, asked = Usage(0, 0), _asked(question)
         while True:
             heard = exchange.evidence if exchange.has_results else None
-            gate = _Gate(on_delta, Check(question.snippets, heard, asked=asked))
+            show = _show_nothing if question.must_be_confirmed else on_delta
+            gate = _Gate(show, Check(question.snippets, heard, asked=asked))
             try:
                 options = exchange.options() | self._options(
                     MAX_ANSWER_TOKENS, question.model, question.temperature
@@ -104,8 +107,27 @@ class OpenAICompatible:
             raise Refused("The model found no answer in the snippets.", usage=used)
         text, numbers = checked(draft.text, question.snippets, used, heard, asked=asked)
         snippets = {snippet.number: snippet for snippet in question.snippets}
-        cited = tuple(snippets[number].citation for number in numbers)
-        return Answer(text, cited, draft.model or question.model or self._model, used)
+        cited = tuple(snippets[number] for number in numbers)
+        if question.must_be_confirmed:
+            task = text_tasks.confirm(sentences(text), cited, heard or "", question)
+            used = self._confirm(task, len(sentences(text)), used, ends_at)
+            on_delta(text)
+        citations = tuple(snippet.citation for snippet in cited)
+        return Answer(text, citations, draft.model or question.model or self._model, used)
+
+    def _confirm(
+        self, task: Task[ConfirmationDraft], count: int, used: Usage, ends_at: float
+    ) -> Usage:
+        """The usage so far; NotGrounded unless each of so many sentences is confirmed."""
+        try:
+            seen = self.complete(task, deadline_seconds=ends_at - time.monotonic())
+        except EngineUnavailable as error:
+            error.usage = _sum(used, error.usage or Usage(0, 0))
+            raise
+        used = _sum(used, seen.usage)
+        if not set(range(1, count + 1)) <= set(seen.draft.held):
+            raise NotGrounded("The model does not confirm its own answer.", usage=used)
+        return used
 
     def complete(self, task: Task[Draft], *, deadline_seconds: float) -> Written[Draft]:
         """The text that the task asks for; a second attempt is made if the first does not fit."""
@@ -412,6 +434,10 @@ def _asked(question: Question) -> str:
     """What the answer may repeat without a source: the chat, and what the model is told."""
     lines = (line.text for line in question.history)
     return "\n".join((question.text, question.instructions, question.setting, *lines))
+
+
+def _show_nothing(_text: str) -> None:
+    """An answer that must be confirmed is shown as a whole, when it is."""
 
 
 def _is_refusal(text: str) -> bool:

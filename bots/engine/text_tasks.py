@@ -20,7 +20,7 @@ from pydantic import (
     ValidationError,
 )
 
-from bots.engine.types import Line, Snippet, Usage
+from bots.engine.types import Line, Question, Snippet, Usage
 
 Draft = TypeVar("Draft", bound=BaseModel)
 
@@ -114,6 +114,12 @@ class SuggestionDraft(_Draft):
 
 class SuggestionDrafts(_Draft):
     suggestions: list[SuggestionDraft]
+
+
+class ConfirmationDraft(_Draft):
+    """The numbers of the sentences whose statements stand in the snippets."""
+
+    held: list[int]
 
 
 class TextSummaryDraft(_Draft):
@@ -237,6 +243,31 @@ def suggest_replies(
         f"{known}\n\n{_transcript(lines)}",
         SuggestionDrafts,
         max_tokens=300 * count,
+    )
+
+
+def confirm(
+    answer: Sequence[str], snippets: Sequence[Snippet], results: str, question: Question
+) -> Task[ConfirmationDraft]:
+    """Which sentences of an answer are held by its snippets, or by what functions returned."""
+    told = "\n".join(f"{n}. {' '.join(text.split())}" for n, text in enumerate(answer, start=1))
+    known = [
+        _fenced(f"SNIPPET [{s.number}]", f"{s.title}\n{s.heading}\n{s.text}") for s in snippets
+    ]
+    known += [_fenced("RESULTS", results)] if results else []
+    lines = (*question.history, Line("customer", question.text))
+    return Task(
+        "Somebody has answered the customer's last message from snippets of documents. Check the"
+        " answer sentence by sentence, as strictly as an auditor. A sentence is held if all that"
+        " it states stands in the snippets or results, was said by the customer, or follows from"
+        " these alone. It is not held if it adds anything, however likely or true; if it speaks of"
+        " another thing, person, place or time than its snippet; if it denies what a snippet says;"
+        " if it leaves out a condition, so that it promises more. Greetings, thanks, questions and"
+        " offers of help state nothing: they are held. `held`: the numbers of the sentences that"
+        f" are held.\n{question.setting}",
+        "\n\n".join([*known, _transcript(lines), _fenced("ANSWER", told)]),
+        ConfirmationDraft,
+        max_tokens=100 + 8 * len(answer),
     )
 
 

@@ -63,7 +63,8 @@ class Question:
     sentence; `threshold` is what a gate must reach, and `part_unknown` what is said of a
     `{question}` that does not, beside others that do. A prompt may ask for another model, and for a
     `temperature` of 0..2; None: as little randomness as possible. `setting` says for whom a model
-    writes, and when; unlike the instructions it is no source of figures.
+    writes, and when; unlike the instructions it is no source of figures. If the answer
+    `must_be_confirmed`, a model is asked whether the snippets hold it, before any of it is shown.
     """
 
     text: str
@@ -77,6 +78,7 @@ class Question:
     model: str = ""
     temperature: float | None = None
     setting: str = ""
+    must_be_confirmed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,8 @@ class AnswerRequest:
     # A change that is tried, in place of the bot's own index and current prompt.
     index: retrieval.AnyIndex | None = None
     prompt: Prompt | None = None
+    # A model's answer is sent only if the model confirms it when it is asked once more.
+    must_be_confirmed: bool = False
 
 
 class Listener(Protocol):
@@ -181,6 +183,7 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
         model=prompt.model if prompt else "",
         temperature=prompt.temperature if prompt else None,
         setting=_setting(bot) if is_model else "",
+        must_be_confirmed=request.must_be_confirmed,
     )
     if not is_model:
         return _quote(question, trace, on)

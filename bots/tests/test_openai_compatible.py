@@ -256,3 +256,63 @@ def test_no_part_of_the_marker_passes_the_gate(text, size):
             break
     assert gate.is_refused
     assert "NO" not in "".join(passed)
+
+
+# --- an answer that must be confirmed ------------------------------------------------------------
+
+TWO = "You can return goods within 30 days [1]. We are open until 17:30 [2]."
+
+
+def ask_twice(server, held, script="ok,json", question=QUESTION):
+    server.play(script)
+    server.json_answer = {"held": held}
+    return ask(server, replace(question, must_be_confirmed=True))
+
+
+@pytest.mark.parametrize("held", [[1, 2], [3, 2, 1]])
+def test_an_answer_that_the_model_confirms_is_shown_as_a_whole(stub, held):
+    answer, deltas = ask_twice(stub, held, f"say:{TWO},json")
+    assert deltas == [answer.text] == [TWO]
+    assert cited_in(answer) == [101, 102]
+    assert answer.usage == Usage(200, 14 + len(held) + 1)
+
+
+@pytest.mark.parametrize("held", [[], [1], [2], [0, 1], [True, 12]])
+def test_an_answer_with_a_sentence_that_the_model_does_not_confirm_is_refused(stub, held):
+    with pytest.raises(NotGrounded, match="does not confirm") as caught:
+        ask_twice(stub, held, f"say:{TWO},json")
+    assert shown == []
+    assert caught.value.usage
+    assert caught.value.usage.prompt_tokens == 200
+
+
+@pytest.mark.parametrize("mode", ["ok", "500", "cut", "say:held", "nonsense"])
+def test_an_answer_whose_second_look_fails_is_not_shown(stub, mode):
+    with pytest.raises(EngineUnavailable) as caught:
+        ask_twice(stub, [1], f"ok,{mode}")
+    assert shown == []
+    assert caught.value.usage
+    assert caught.value.usage.prompt_tokens >= 100
+
+
+def test_the_second_look_reads_what_is_cited_and_each_sentence_with_its_number(stub):
+    question = replace(QUESTION, setting="It is Friday, 12:00.")
+    ask_twice(stub, [1], question=question)
+    first, second = stub.requests
+    assert second["response_format"]["json_schema"]["schema"]["required"] == ["held"]
+    rules, material = (message["content"] for message in second["messages"])
+    assert "It is Friday, 12:00." in rules
+    assert "\n1. You can return goods within 30 days. [1]\n<<<END ANSWER" in material
+    assert "\nassistant: Hello, how can I help?\n" in material
+    assert f"\ncustomer: {QUESTION.text}\n<<<END CONVERSATION" in material
+    assert RETURNS.text in material
+    assert HOURS.text not in material  # it is not cited
+    assert second.get("stream") is None
+    # The fences are new ones: a text that knew the first could close it.
+    assert first["messages"][-1]["content"].split(">>>")[0].split()[-1] not in material
+
+
+def test_a_refused_answer_is_not_asked_about(stub):
+    with pytest.raises(NotGrounded):
+        ask_twice(stub, [1], "ungrounded,json")
+    assert len(stub.requests) == 1

@@ -181,3 +181,22 @@ def test_no_model_is_asked_without_a_relevant_document(server, chat, document, s
     run_jobs()
     assert_handed_over(chat, "no_answer")
     assert stub.requests == []
+
+
+@pytest.mark.parametrize(("held", "engine"), [([1], "openai_compatible"), ([], "embedded")])
+def test_an_answer_is_sent_if_the_model_confirms_it(
+    ann, server, chat, document, stub, held, engine
+):
+    path = f"/config/{chat.client_id}/chat"
+    assert ann.post(path, {"confirm_answers": True}).json()["confirm_answers"] is True
+    stub.play("ok,json")
+    stub.json_answer = {"held": held}
+    ask(server, chat)
+    run_jobs()
+    (reply,) = replies()
+    assert (reply.sender_type, reply.receipt["engine"]) == ("bot", engine)
+    assert reply.receipt["usage"]["prompt_tokens"] == 200
+    assert reply.receipt["credits"] == 1
+    assert len(stub.requests) == 2
+    refused = "The model does not confirm its own answer."
+    assert reply.receipt.get("engine_error") == (None if held else refused)

@@ -186,6 +186,13 @@ class ClientConfigDto(Shape):
         description="What follows if the model fails. true: the bot quotes its documents where"
         " they hold the answer; false: it hands the chat over.",
     )
+    confirm_answers: bool = Field(
+        False,
+        description="Whether a model that has written an answer is asked once more, sentence by"
+        " sentence, if its passages hold it. Only an answer that it confirms is sent; what follows"
+        " if it does not is as if the model had failed. It costs a second request for each answer,"
+        " and a streamed one comes in one piece.",
+    )
     burst_wait_ms: int = Field(
         0,
         ge=0,

@@ -117,6 +117,7 @@ def request_for(
         topics=messages.answered_before(chat, before_seq=before_seq) if may_follow_up else (),
         part_unknown=part_unknown.text,
         wanted=facts.wanted,
+        must_be_confirmed=config.confirm_answers,
     )
 
 

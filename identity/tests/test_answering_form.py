@@ -1,4 +1,4 @@
-"""The site's form for what bots do about questions without an answer."""
+"""The site's form for how bots answer, and what they do without an answer."""
 
 import pytest
 from django.test import Client as Browser
@@ -12,14 +12,17 @@ def test_an_admin_changes_the_settings(ann, cara, chosen, stored):
     browser = Browser()
     browser.force_login(ann.user)
     config = ClientConfig.objects.get(client=ann.client)
-    path = reverse("admin:identity_clientconfig_no_answer", args=[config.pk])
+    path = reverse("admin:identity_clientconfig_answering", args=[config.pk])
     assert "In the widget" in browser.get(path).content.decode()
     before = config.version
-    form = {"ask_again_before_handoff": chosen, "handoff_on_no_answer": "on"}
+    form = {
+        "ask_again_before_handoff": chosen, "handoff_on_no_answer": "on", "confirm_answers": "on",
+    }  # fmt: skip
     assert browser.post(path, form).status_code == 302
     config.refresh_from_db()
     assert config.ask_again_before_handoff is stored
     assert (config.handoff_on_no_answer, config.answer_while_waiting) == (True, False)
+    assert config.confirm_answers
     assert config.version == before + 1
     assert AuditEvent.objects.filter(action="config.updated").count() == 1
     other = Browser()
