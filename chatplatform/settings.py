@@ -124,7 +124,7 @@ ADMIN_MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "identity.views.viewing.ViewAs",
+    "identity.pages.viewing.ViewAs",
     "chatplatform.web.languages.ReadersLanguage",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",

@@ -15,7 +15,7 @@ import pytest
 import redis
 
 from chatplatform.testing import s3
-from drills.drawn_panels import draw, panels, queries
+from drills.draw_panels import draw, panels, queries
 from drills.platform import DemoShop, demo_shop, wait_until
 from drills.prometheus import Prometheus, free_ports
 

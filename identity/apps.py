@@ -17,4 +17,4 @@ class SiteConfig(admin_apps.AdminConfig):
     """Django's admin site, with our sign-in and pages for every role."""
 
     default = False
-    default_site = "identity.views.site.Site"
+    default_site = "identity.pages.site.Site"

@@ -2,7 +2,8 @@
 
 from django.urls import path
 
-from identity.views import audit, clients, password_reset_page, sign_in_providers, users
+from identity.pages import password_reset_page
+from identity.views import audit, clients, sign_in_providers, users
 
 socialnet_token = clients.ClientViewSet.as_view({"post": "store_socialnet_token"})
 confirm_registration = clients.ClientViewSet.as_view({"post": "confirm_registration"})

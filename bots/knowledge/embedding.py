@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.knowledge.generic_questions import ANY_QUESTIONS
+from bots.knowledge.questions_of_any_business import ANY_QUESTIONS
 from chatplatform.call_once import call_once
 
 # A process that is forked after a multi-threaded OpenMP run hangs, and two threads make the time of

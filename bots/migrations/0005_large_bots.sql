@@ -29,7 +29,7 @@ BEGIN
         found_by text[] NOT NULL
     );
     CREATE INDEX passage_near ON bots_passage USING hnsw (vector halfvec_ip_ops)
-        WITH (m = 24, ef_construction = 128);
+        WITH (m = 40, ef_construction = 200);
     CREATE INDEX passage_words ON bots_passage USING gin (found_by);
     CREATE INDEX passage_of_bot ON bots_passage (bot_id, chunk_id);
     CREATE INDEX passage_of_document ON bots_passage (document_id);

@@ -20,7 +20,7 @@ from bots.services.large_bots import LargeIndex
 # Bounds of the cache; one bot that is larger than the second is kept alone.
 MAX_BOTS = 50
 MAX_BYTES = 300_000_000
-# What the words of an index take, by their text and for each passage (bench/memory.py).
+# What the words of an index take, by their text and for each passage (bench/index_memory.py).
 _BYTES_A_CHARACTER, _BYTES_A_PASSAGE = 8, 9_000
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from channels_app.simulator import demo, media
+from channels_app.simulator.callback_queue import Deliveries, Modes
 from channels_app.simulator.calls import Call
 from channels_app.simulator.calls_to_platform import Sockets, Wire
-from channels_app.simulator.deliveries import Deliveries, Modes
 from channels_app.simulator.faults import Fault
 from channels_app.simulator.world import Account, Json, Stored, World
 

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from channels_app.simulator import oauth
 from channels_app.simulator.call_subject import bearer
-from channels_app.simulator.deliveries import PATIENCE
+from channels_app.simulator.callback_queue import PATIENCE
 from channels_app.simulator.graph_reads import need
 from channels_app.simulator.http import Request, Response, graph_error, ok
 from channels_app.simulator.state import Simulator

@@ -19,7 +19,7 @@ from channels_app.shapes.connection import (
     ChatappTemplatesQuery,
     ChatappTemplatesResponse,
 )
-from channels_app.views.channel import CHALLENGE, RECEIVED, CallbackViewSet, ChannelViewSet
+from channels_app.views.base import CHALLENGE, RECEIVED, CallbackViewSet, ChannelViewSet
 from chatplatform.api import idempotency
 from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import PUBLIC, operation

@@ -15,7 +15,7 @@ from channels_app.shapes.connection import (
     LocalappOAConnectDto,
 )
 from channels_app.shapes.localapp_callback import LocalappConsentAnswer, LocalappEvent
-from channels_app.views.channel import RECEIVED, CallbackViewSet, ChannelViewSet
+from channels_app.views.base import RECEIVED, CallbackViewSet, ChannelViewSet
 from chatplatform.api import idempotency
 from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import PUBLIC, operation

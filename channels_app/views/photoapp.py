@@ -17,7 +17,7 @@ from channels_app.shapes.connection import (
     PhotoappConnectPageDto,
 )
 from channels_app.shapes.graph_callback import MessageHook
-from channels_app.views.channel import CHALLENGE, RECEIVED, CallbackViewSet, ChannelViewSet
+from channels_app.views.base import CHALLENGE, RECEIVED, CallbackViewSet, ChannelViewSet
 from chatplatform.api import idempotency
 from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import PUBLIC, operation

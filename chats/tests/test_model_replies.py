@@ -183,10 +183,8 @@ def test_no_model_is_asked_without_a_relevant_document(server, chat, document, s
     assert stub.requests == []
 
 
-@pytest.mark.parametrize(("held", "engine"), [([1], "openai_compatible"), ([], "embedded")])
-def test_an_answer_is_sent_if_the_model_confirms_it(
-    ann, server, chat, document, stub, held, engine
-):
+@pytest.mark.parametrize("held", [[1], []])
+def test_an_answer_is_sent_if_the_model_confirms_it(ann, server, chat, document, stub, held):
     path = f"/config/{chat.client_id}/chat"
     assert ann.post(path, {"confirm_answers": True}).json()["confirm_answers"] is True
     stub.play("ok,json")
@@ -194,7 +192,8 @@ def test_an_answer_is_sent_if_the_model_confirms_it(
     ask(server, chat)
     run_jobs()
     (reply,) = replies()
-    assert (reply.sender_type, reply.receipt["engine"]) == ("bot", engine)
+    assert reply.sender_type == "bot"
+    assert reply.receipt["engine"] == ("openai_compatible" if held else "embedded")
     assert reply.receipt["usage"]["prompt_tokens"] == 200
     assert reply.receipt["credits"] == 1
     assert len(stub.requests) == 2

@@ -29,6 +29,8 @@ from chatplatform.api.request_context import current_address
 from chatplatform.web.outgoing_call_limits import always_calls_out
 from identity.forms import check_own_password
 from identity.models import Role, SavedView, User
+from identity.pages import provider_sign_in, registration, saved_views, viewing
+from identity.pages import second_factor as second_factor_pages
 from identity.services import (
     attempts,
     audit,
@@ -41,8 +43,6 @@ from identity.services import (
 )
 from identity.services import saved_views as saved_view_services
 from identity.services.freezing import ensure_not_frozen
-from identity.views import provider_sign_in, registration, saved_views, viewing
-from identity.views import second_factor as second_factor_pages
 
 # What the platform's staff reach before they have set up a second factor that they must have.
 _BEFORE_SECOND_FACTOR = {"second_factor", "logout", "jsi18n"}
@@ -107,10 +107,6 @@ class OwnPasswordForm(AdminOwnPasswordChangeForm):
         check_own_password(self.user, given)
         return given
 
-    def save(self, commit: bool = True) -> User:  # noqa: FBT001, FBT002 - Django's signature
-        self.user = users.set_own_password(self.user, self.cleaned_data["new_password1"])
-        return self.user
-
 
 class OwnPassword(PasswordChangeView):
     form_class = OwnPasswordForm
@@ -118,7 +114,8 @@ class OwnPassword(PasswordChangeView):
     template_name = "registration/password_change_form.html"
 
     def form_valid(self, form: Any) -> HttpResponse:
-        site_sessions.begin(self.request, form.save())
+        person = users.set_own_password(form.user, form.cleaned_data["new_password1"])
+        site_sessions.begin(self.request, person)
         return redirect(str(self.success_url))
 
 

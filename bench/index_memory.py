@@ -1,6 +1,6 @@
 """How much memory a worker takes whose cache holds the indexes of many bots.
 
-    .venv/bin/python bench/memory.py [--bots 50] [--passages 100]
+    .venv/bin/python bench/index_memory.py [--bots 50] [--passages 100]
 
 Each bot knows so many passages of texts that are installed on this machine, read and encoded as
 `bench/answer_quality.py` does it. Every bot is asked three questions, one of them mistyped, since
