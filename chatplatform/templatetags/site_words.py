@@ -1,5 +1,8 @@
 """How the site says codes and shares; its pages write `{{ code|say }}`."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django import template
 from django.utils.translation import gettext, gettext_noop
 
@@ -30,6 +33,16 @@ def say(code: object) -> str:
         return "–"
     words = _WORDS.get(str(code))
     return gettext(words) if words else str(code).replace("_", " ").replace(".", " ").capitalize()
+
+
+@register.filter
+def where(location: Mapping[str, Any]) -> str:
+    """A place by its names, or by its degrees."""
+
+    def joined(*names: str) -> str:
+        return ", ".join(str(location[name]) for name in names if location.get(name) is not None)
+
+    return joined("city", "region", "country") or joined("latitude", "longitude")
 
 
 @register.filter

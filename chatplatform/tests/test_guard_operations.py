@@ -61,8 +61,9 @@ CONFLICT_BECAUSE = {
 
 # `operation()` declares these, so that the document and the guards see them.
 REPLACED_BY_OPERATION = {
-    "authentication_classes", "content_negotiation_class", "filter_backends", "metadata_class",
-    "pagination_class", "parser_classes", "permission_classes", "queryset", "renderer_classes",
+    "authentication_classes", "content_negotiation_class", "filter_backends", "filterset_class",
+    "get_object", "get_queryset", "metadata_class", "pagination_class", "parser_classes",
+    "perform_create", "perform_update", "permission_classes", "queryset", "renderer_classes",
     "schema", "serializer_class", "throttle_classes", "throttle_scope", "versioning_class",
 }  # fmt: skip
 

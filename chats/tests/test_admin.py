@@ -36,6 +36,19 @@ def test_a_note_does_not_look_like_a_message_to_the_customer(browser, chat, add_
     assert "Ben (agent)" in page
 
 
+@pytest.mark.parametrize(
+    ("location", "words"),
+    [
+        ({"city": "Huế", "region": None, "country": "VN"}, "A place: Huế, VN<"),
+        ({"latitude": 0, "longitude": 105.8}, "A place: 0, 105.8<"),
+    ],
+)
+def test_a_place_is_told_by_its_names_or_its_degrees(browser, chat, add_message, location, words):
+    content = [{"type": "location", "location": location}]
+    add_message(chat, "customer", "Here", content=content)
+    assert words in shown(browser, chat)
+
+
 def test_sources_translations_and_calls_stand_beside_the_words(browser, chat, add_message):
     asked = add_message(chat, "customer", "Wann?", translations={"en": "When?"})
     citation = {"document_id": 1, "title": "Hours", "url": None, "page": 3, "quote": "At nine"}

@@ -8,7 +8,8 @@ from contextlib import suppress
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from bots.models import Bot
@@ -49,11 +50,17 @@ def _agents_with_capacity(config: ClientConfig, online: set[int]) -> list[User]:
     staff = staff_notifications.staff(config.client_id)
     agents = staff.filter(role=Role.AGENT)
     last = Notification.objects.filter(user=OuterRef("pk"), kind=NotificationKind.ASSIGNED)
+    # By the index of open chats: the ended ones of an agent are many.
+    owned = Conversation.objects.filter(
+        client=config.client_id,
+        assign_type=AssignType.AGENT,
+        assignee=OuterRef("pk"),
+        status=Status.OPEN,
+        is_preview=False,
+    )
+    counted = owned.values("assignee").annotate(count=Count("pk")).values("count")
     candidates: Any = (agents if agents.exists() else staff).annotate(
-        open_chats=Count(
-            "conversation",
-            filter=Q(conversation__status=Status.OPEN, conversation__is_preview=False),
-        ),
+        open_chats=Coalesce(Subquery(counted), 0),
         last_assigned_at=Subquery(last.order_by("-id").values("created_at")[:1]),
     )
     least_busy = config.assign_strategy == AssignStrategy.LEAST_BUSY
