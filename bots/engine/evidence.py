@@ -109,12 +109,15 @@ _POLITE = frozenset(
 
 
 class Evidence:
-    """What an answer may rest on: the texts of its sources. `asked` is what it may repeat.
+    """What an answer may rest on: the texts of its sources. `asked` is what it may repeat, and
+    `question` the customer's own message, whose figures it may repeat beside others.
 
     Texts that are no prose, such as data of a function, have few words: one of them is enough.
     """
 
-    def __init__(self, texts: Iterable[str], *, asked: str = "", is_prose: bool = True) -> None:
+    def __init__(
+        self, texts: Iterable[str], *, asked: str = "", question: str = "", is_prose: bool = True
+    ) -> None:
         self._texts = tuple(texts)
         self._whole = "\n".join(self._texts)
         self._is_prose = is_prose
@@ -133,6 +136,7 @@ class Evidence:
         self._short = {stem for stem in stems if len(stem) == _SHORT}
         self._beginnings = {stem[:_SHORT] for stem in stems}
         self._asked = asked
+        self._question = question
         self._asked_in_words = mentioned_in_words(asked) - {FREE}
 
     @cached_property
@@ -184,10 +188,27 @@ class Evidence:
         told = {fact for fact in told if not self._has_phone(*fact)}
         if facts.spans_of(text) & self._ones:
             told -= {("figure", "1")}
+        missing = told - self._facts
+        if missing:
+            missing -= self._spelled
         return (
-            (told <= self._facts or told <= self._facts | self._spelled)
+            (not missing or self._are_customers(missing, told, text))
             and not self._counts_otherwise(text)
             and all(map(self._has_in_words, told_in_words(text)))
+        )
+
+    def _are_customers(self, missing: set[facts.Fact], told: set[facts.Fact], text: str) -> bool:
+        """Whether figures are the customer's own, which a sentence repeats to apply a rule to them.
+
+        It has a figure of the sources beside them, and they are no price, share or limit in it:
+        "your 7-year-old pays 30 euros", but not "you can cancel until 3 days before".
+        """
+        own = facts.facts_of(self._question) | facts.spelled_figures([self._question])
+        rules = facts.figures_of_rules(text)
+        return (
+            missing <= own
+            and all(kind == "figure" and figure not in rules for kind, figure in missing)
+            and any(kind == "figure" for kind, _ in told - missing - own)
         )
 
     def _counts_otherwise(self, text: str) -> bool:

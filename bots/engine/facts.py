@@ -139,6 +139,19 @@ _HALF_DAY = re.compile(
     r"|(?<![\d:.,])(?P<hour_vi>\d{1,2})(?:\s?giờ|h|:)\s?(?P<minute_vi>\d\d)?\s?(?P<half_vi>sáng|chiều|tối)\b",
     re.IGNORECASE,
 )
+# What stands before the figure of a rule: until 14 days, up to 16 people.
+_LIMIT_WORDS = (
+    "until|till|to|within|least|most|from|before|after|by|than|over|under|only|bis|ab|innerhalb"
+    "|binnen|mindestens|höchstens|maximal|vor|nach|über|unter|nur|jusqu'à|jusqu’à|à|dès|sous|moins"
+    "|plus|avant|après|hasta|desde|menos|más|antes|después|até|fino|entro|đến|trong|trước|sau|đa"
+    "|thiểu|từ|trên|dưới|до|с|от|после|более|менее"
+)
+_FIGURE_OF_A_RULE = re.compile(
+    rf"(?<![^\W\d_])(?:{_LIMIT_WORDS})(?:\s(?:the|de|den|dem|le|la|les|el|los|o))?\s({_FIGURE.pattern})"
+    rf"|({_FIGURE.pattern})\s?(?:{'|'.join(_UNITS.values())})(?![^\W\d_])"
+    rf"|[€$£¥₽₹]\s?({_FIGURE.pattern})",
+    re.IGNORECASE,
+)
 _LIST_NUMBER = re.compile(r"^\s*\d{1,2}[.)](?:\s|\Z)", re.MULTILINE)
 
 
@@ -163,6 +176,12 @@ def facts_of(text: str) -> set[Fact]:
 def count(text: str) -> int:
     """How many facts a text tells; what a figure counts is none beside it."""
     return sum(kind != "unit" for kind, _ in facts_of(text))
+
+
+def figures_of_rules(text: str) -> set[str]:
+    """The figures of a text that are a price, a share or a limit."""
+    found = _FIGURE_OF_A_RULE.findall(_GROUPING.sub("", _written_out(text)))
+    return {figure_of(figure) for groups in found for figure in groups if figure}
 
 
 def spans_of(text: str) -> set[Fact]:

@@ -13,15 +13,22 @@ class Check:
     A sentence rests on the snippets that it cites. One that cites none rests on those that were
     cited before it; if these do not hold it, or there are none, it waits for the next sentence that
     cites, and rests on that one's snippets too. `results` is what functions returned: every
-    sentence may rest on it. `asked` is what an answer may repeat without a source.
+    sentence may rest on it. `asked` is what an answer may repeat without a source, and `question`
+    the customer's message.
     """
 
     def __init__(
-        self, snippets: Iterable[Snippet], results: str | None = None, *, asked: str = ""
+        self,
+        snippets: Iterable[Snippet],
+        results: str | None = None,
+        *,
+        asked: str = "",
+        question: str = "",
     ) -> None:
         self._snippets = {snippet.number: snippet for snippet in snippets}
         self._results = results
         self._asked = asked
+        self._question = question
         self._evidence: dict[tuple[int, ...], Evidence] = {}
         self._text = ""
         # The sentences that wait, and what came before each.
@@ -64,7 +71,9 @@ class Check:
         """What is wrong with sentences that rest on these snippets; empty if nothing is."""
         if numbers not in self._evidence:
             snippets = map(self._snippets.__getitem__, numbers)
-            self._evidence[numbers] = evidence_of(snippets, self._results, asked=self._asked)
+            self._evidence[numbers] = evidence_of(
+                snippets, self._results, asked=self._asked, question=self._question
+            )
         evidence = self._evidence[numbers]
         for sentence, before in told:
             if not evidence.holds_facts_of(sentence, before=before):
@@ -84,11 +93,15 @@ class Check:
 
 
 def evidence_of(
-    snippets: Iterable[Snippet], results: str | None = None, *, asked: str = ""
+    snippets: Iterable[Snippet],
+    results: str | None = None,
+    *,
+    asked: str = "",
+    question: str = "",
 ) -> Evidence:
     """What snippets say, and what functions returned."""
     texts = (f"{s.title}\n{s.heading}\n{s.url or ''}\n{s.text}" for s in snippets)
-    return Evidence((*texts, results or ""), asked=asked, is_prose=not results)
+    return Evidence((*texts, results or ""), asked=asked, question=question, is_prose=not results)
 
 
 def checked(
@@ -98,13 +111,14 @@ def checked(
     results: str | None = None,
     *,
     asked: str = "",
+    question: str = "",
 ) -> tuple[str, tuple[int, ...]]:
     """The answer without wrong citations, and the numbers that it cites; raises NotGrounded.
 
     `results` is what functions returned; with them an answer needs no snippet. `asked` is what an
-    answer may repeat without a source.
+    answer may repeat without a source, and `question` the customer's message.
     """
-    check = Check(snippets, results, asked=asked)
+    check = Check(snippets, results, asked=asked, question=question)
     for sentence in sentences(text):
         check.take(sentence)
     check.end()

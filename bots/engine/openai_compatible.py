@@ -88,7 +88,8 @@ class OpenAICompatible:
         while True:
             heard = exchange.evidence if exchange.has_results else None
             show = _show_nothing if question.must_be_confirmed else on_delta
-            gate = _Gate(show, Check(question.snippets, heard, asked=asked))
+            check = Check(question.snippets, heard, asked=asked, question=question.text)
+            gate = _Gate(show, check)
             try:
                 options = exchange.options() | self._options(
                     MAX_ANSWER_TOKENS, question.model, question.temperature
@@ -105,7 +106,9 @@ class OpenAICompatible:
             messages += exchange.carry_out(draft.calls.found)
         if _is_refusal(draft.text):
             raise Refused("The model found no answer in the snippets.", usage=used)
-        text, numbers = checked(draft.text, question.snippets, used, heard, asked=asked)
+        text, numbers = checked(
+            draft.text, question.snippets, used, heard, asked=asked, question=question.text
+        )
         snippets = {snippet.number: snippet for snippet in question.snippets}
         cited = tuple(snippets[number] for number in numbers)
         if question.must_be_confirmed:

@@ -159,6 +159,64 @@ def test_a_number_may_have_a_word_for_its_zeros(source, good, bad):
     assert not evidence.holds_facts_of(bad)
 
 
+HOUSE = (
+    "Cancel free of charge until 14 days before arrival. After that we keep 50 percent. The library"
+    " is for meetings of up to 16 people and costs 120 euros for half a day. An extra bed costs 30"
+    " euros a night. Arrivals after 10 pm must call before 6 pm."
+)
+
+
+def is_told(answer, question):
+    snippet = Snippet(1, 101, "House", None, HOUSE)
+    try:
+        checked(f"{answer} [1]", (snippet,), Usage(0, 0), asked=question, question=question)
+    except NotGrounded:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (
+            "May 25 people meet there?",
+            "No, the library is for up to 16 people, so 25 are too many.",
+        ),
+        ("And for my 7-year-old?", "An extra bed for your 7-year-old costs 30 euros a night."),
+        ("And for my seven year old?", "An extra bed for your 7-year-old costs 30 euros a night."),
+        ("We come at 11 pm", "If you arrive at 11 pm, please call before 6 pm."),
+        ("I cancel 3 days before", "If you cancel 3 days before arrival, we keep 50 percent."),
+    ],
+)
+def test_a_rule_is_applied_to_the_customers_own_figure(question, answer):
+    assert is_told(answer, question)
+    assert not is_told(answer, "How is that?")  # nobody named that figure
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (
+            "Until 3 days before?",
+            "Cancel free of charge until 3 days before arrival, else 50 percent.",
+        ),
+        ("May 25 people meet?", "The library is for meetings of up to 25 people, for 120 euros."),
+        ("May 25 people meet?", "The library is for meetings of 25 people."),  # no other figure
+        ("Is it 20 euros?", "An extra bed costs 20 euros a night, and the library 120 euros."),
+        ("Is it €20?", "An extra bed costs €20 a night, and the library 120 euros."),
+        ("Do you keep 20 %?", "After 14 days we keep 20 % of the price."),
+        (
+            "Bis 3 Tage vorher?",
+            "Cancel free of charge bis 3 Tage before arrival, after that 50 percent.",
+        ),
+        ("Is 0800 123 456 your number?", "Call 0800 123 456 before 6 pm."),
+        ("Is it on evil.example?", "It is on evil.example, for up to 16 people."),
+    ],
+)
+def test_a_customers_figure_is_no_price_share_or_limit(question, answer):
+    assert not is_told(answer, question)
+
+
 PHRASES = Path(__file__).parent / "phrases"
 WRITTEN = tomllib.loads((PHRASES / "model_sentences.toml").read_text("utf-8"))
 HELD_OUT = tomllib.loads((PHRASES / "held_out_sentences.toml").read_text("utf-8"))
