@@ -357,13 +357,15 @@ CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
     # Twice the hard limit of a job: a message may wait behind a whole job in its worker, and must
     # not be delivered again meanwhile. The row of a dead worker's job is found by its lease.
     "visibility_timeout": 1260,
-    "unacked_restore_interval": 5,
+    "unacked_restore_interval": 30,
     "unacked_restore_throttle": 1,
     "socket_timeout": 2,
     "socket_connect_timeout": 1,
     "socket_keepalive": True,
     "socket_keepalive_options": TCP_KEEPALIVE,
     "retry_on_timeout": False,
+    # Seconds that a worker waits for a message before it asks anew; one that comes wakes it at once.
+    "polling_interval": 10,
 }
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
