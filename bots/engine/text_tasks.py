@@ -259,12 +259,14 @@ def confirm(
     return Task(
         "Somebody has answered the customer's last message from snippets of documents. Check the"
         " answer sentence by sentence, as strictly as an auditor. A sentence is held if all that"
-        " it states stands in the snippets or results, was said by the customer, or follows from"
-        " these alone. It is not held if it adds anything, however likely or true; if it speaks of"
-        " another thing, person, place or time than its snippet; if it denies what a snippet says;"
-        " if it leaves out a condition, so that it promises more. Greetings, thanks, questions and"
-        " offers of help state nothing: they are held. `held`: the numbers of the sentences that"
-        f" are held.\n{question.setting}",
+        " it states stands in the snippets or results, or follows from these alone; what the"
+        " customer said is true of the customer, and of nothing else. It is not held if it adds"
+        " anything, however likely or true; if it speaks of another thing, person, place or time"
+        " than its snippet; if it denies what a snippet says; if it leaves out a condition, so"
+        " that it promises more; if it reports or promises a deed that no result tells. Greetings,"
+        " thanks and offers of help state nothing: they are held; so are questions that suggest"
+        " nothing new. `held`: the numbers of the sentences that are held."
+        f"\n{question.setting}",
         "\n\n".join([*known, _transcript(lines), _fenced("ANSWER", told)]),
         ConfirmationDraft,
         max_tokens=100 + 8 * len(answer),
