@@ -41,6 +41,8 @@ MAX_ANSWER_TOKENS = 1_500
 MAX_STREAM_BYTES = 4_000_000
 _RETRY_PAUSE_SECONDS = 0.3
 _PATH = "/chat/completions"
+# Without one a part of an answer states nothing: a list's number, an empty line.
+_LETTER = re.compile(r"[^\W\d_]")
 
 
 class OpenAICompatible:
@@ -112,18 +114,19 @@ class OpenAICompatible:
         snippets = {snippet.number: snippet for snippet in question.snippets}
         cited = tuple(snippets[number] for number in numbers)
         if question.must_be_confirmed:
-            task = text_tasks.confirm(sentences(text), cited, heard or "", question)
-            used = self._confirm(task, len(sentences(text)), used, ends_at)
+            told = [part for part in sentences(text) if _LETTER.search(part)]
+            task = text_tasks.confirm(told, cited, heard or "", question)
+            used = self._confirm(task, len(told), question.model, used, ends_at)
             on_delta(text)
         citations = tuple(snippet.citation for snippet in cited)
         return Answer(text, citations, draft.model or question.model or self._model, used)
 
     def _confirm(
-        self, task: Task[ConfirmationDraft], count: int, used: Usage, ends_at: float
+        self, task: Task[ConfirmationDraft], count: int, model: str, used: Usage, ends_at: float
     ) -> Usage:
         """The usage so far; NotGrounded unless each of so many sentences is confirmed."""
         try:
-            seen = self.complete(task, deadline_seconds=ends_at - time.monotonic())
+            seen = self._completed(task, self._options(task.max_tokens, model), ends_at)
         except EngineUnavailable as error:
             error.usage = _sum(used, error.usage or Usage(0, 0))
             raise
@@ -134,14 +137,19 @@ class OpenAICompatible:
 
     def complete(self, task: Task[Draft], *, deadline_seconds: float) -> Written[Draft]:
         """The text that the task asks for; a second attempt is made if the first does not fit."""
-        ends_at = time.monotonic() + deadline_seconds
+        options = self._options(task.max_tokens)
+        return self._completed(task, options, time.monotonic() + deadline_seconds)
+
+    def _completed(
+        self, task: Task[Draft], options: dict[str, Any], ends_at: float
+    ) -> Written[Draft]:
         messages = task.messages()
-        first = self._completion(messages, task.schema, task.max_tokens, ends_at)
+        first = self._completion(messages, task.schema, options, ends_at)
         draft = task.read(first.text)
         if draft is not None:
             return Written(draft, first.usage, first.model)
         again = {"role": "user", "content": "That did not fit the JSON Schema. Answer once more."}
-        second = self._completion([*messages, again], None, task.max_tokens, ends_at)
+        second = self._completion([*messages, again], None, options, ends_at)
         usage = _sum(first.usage, second.usage)
         draft = task.read(second.text)
         if draft is None:
@@ -152,11 +160,10 @@ class OpenAICompatible:
         self,
         messages: list[dict[str, str]],
         schema: dict[str, Any] | None,
-        max_tokens: int,
+        options: dict[str, Any],
         ends_at: float,
     ) -> Completion:
         """One whole answer, unchecked; with `schema` the server is told to write JSON by it."""
-        options = self._options(max_tokens)
         if schema is None:
             return self._retried(messages, options, ends_at)
         named = {"name": "answer", "schema": schema, "strict": True}

@@ -277,6 +277,20 @@ def test_an_answer_that_the_model_confirms_is_shown_as_a_whole(stub, held):
     assert answer.usage == Usage(200, 14 + len(held) + 1)
 
 
+@pytest.mark.parametrize("between", ["\n", "\n\n", "\n\n- ", "\n2. "])
+def test_lines_and_the_numbers_of_lists_are_no_sentences_to_confirm(stub, between):
+    first, second = TWO.split("]. ")
+    stub.cut = lambda text: [text]
+    answer, _ = ask_twice(stub, [1, 2], [f"say:{first}].{between}{second}", "json"])
+    assert between in answer.text
+    assert "\n3. " not in stub.requests[1]["messages"][1]["content"]
+
+
+def test_the_second_look_asks_the_model_of_the_prompt(stub):
+    ask_twice(stub, [1], question=replace(QUESTION, model="other"))
+    assert [request["model"] for request in stub.requests] == ["other", "other"]
+
+
 @pytest.mark.parametrize("held", [[], [1], [2], [0, 1], [True, 12]])
 def test_an_answer_with_a_sentence_that_the_model_does_not_confirm_is_refused(stub, held):
     with pytest.raises(NotGrounded, match="does not confirm") as caught:
