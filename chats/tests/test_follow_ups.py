@@ -105,37 +105,37 @@ Das Restaurant im Garten ist täglich von 12 bis 22 Uhr geöffnet, am Sonntag bi
 
 
 @pytest.mark.parametrize(
-    ("text", "before", "question", "expected"),
+    ("text", "asked", "expected"),
     [
-        (HOUSE, ON_WIFI, "Is there a fee for dogs?", "15 euros a night"),
-        (HOUSE, ON_WIFI, "Are there electric bikes?", "32 euros a day"),
-        (HOUSE, ON_DOGS, "May they come to breakfast with us?", "garden room"),
-        (FRENCH, "Avez-vous le wifi ?", "Y a-t-il des chiens admis ?", "15 euros"),
-        (SPANISH, "¿Tienen wifi?", "¿Hay tarifa para perros?", "15 euros"),
+        (HOUSE, (ON_WIFI, "Is there a fee for dogs?"), "15 euros a night"),
+        (HOUSE, (ON_WIFI, "Are there electric bikes?"), "32 euros a day"),
+        (HOUSE, (ON_DOGS, "May they come to breakfast with us?"), "garden room"),
+        (FRENCH, ("Avez-vous le wifi ?", "Y a-t-il des chiens admis ?"), "15 euros"),
+        (SPANISH, ("¿Tienen wifi?", "¿Hay tarifa para perros?"), "15 euros"),
     ],
 )
-def test_a_question_of_its_own_is_answered_behind_another(
-    server, chat, bot, text, before, question, expected
-):
+def test_a_question_of_its_own_is_answered_behind_another(server, chat, bot, text, asked, expected):
     trained(bot, text)
-    reply = say(server, chat, before, question)
+    reply = say(server, chat, *asked)
     assert reply.sender_type == "bot"
     assert expected in reply.text
 
 
 @pytest.mark.parametrize(
-    ("text", "before", "question", "expected"),
+    ("text", "asked", "expected"),
     [
-        (ENGLISH, "Is there a sauna?", "And on Sundays?", "from 10 am on"),
-        (ENGLISH, "When is the sauna open and what does it cost?", "And on Sundays?", "from 10 am"),
-        (GERMAN, "Gibt es eine Sauna?", "Und am Sonntag?", "ab 10 Uhr"),
+        (ENGLISH, ("Is there a sauna?", "And on Sundays?"), "from 10 am on"),
+        (
+            ENGLISH,
+            ("When is the sauna open and what does it cost?", "And on Sundays?"),
+            "from 10 am",
+        ),
+        (GERMAN, ("Gibt es eine Sauna?", "Und am Sonntag?"), "ab 10 Uhr"),
     ],
 )
-def test_a_question_with_such_a_word_is_a_topic(
-    server, chat, bot, text, before, question, expected
-):
+def test_a_question_with_such_a_word_is_a_topic(server, chat, bot, text, asked, expected):
     trained(bot, text)
-    reply = say(server, chat, before, question)
+    reply = say(server, chat, *asked)
     assert expected in reply.citations[0]["quote"]
 
 
@@ -144,7 +144,7 @@ def test_a_question_with_such_a_word_is_a_topic(
     [
         (ON_WIFI, "And the swimming pool?"),
         (ON_WIFI, "Is there a pharmacy nearby?"),
-        # The passage on lost property says "return" of other things.
+        # What is found for it alone is the passage on lost property.
         (ON_BICYCLES, "When do I have to return it?"),
     ],
 )
@@ -184,17 +184,15 @@ def test_a_lower_threshold_of_the_client_holds_for_a_model_too(server, chat, hou
 
 
 @pytest.mark.parametrize(
-    ("before", "question", "expected"),
+    ("asked", "expected"),
     [
-        ("Can I cancel my booking?", "Where do I send it?", "booking@seeblick.example"),
-        (ON_BICYCLES, "When do I have to return it?", "must be back by 7 pm"),
-        (ON_DOGS, "What would that be for three nights?", "15 euros a night each"),
+        (("Can I cancel my booking?", "Where do I send it?"), "booking@seeblick.example"),
+        ((ON_BICYCLES, "When do I have to return it?"), "must be back by 7 pm"),
+        ((ON_DOGS, "What would that be for three nights?"), "15 euros a night each"),
     ],
 )
-def test_a_model_reads_what_was_asked_about_before(
-    server, chat, house, stub, before, question, expected
-):
-    say(server, chat, before, question)
+def test_a_model_reads_what_was_asked_about_before(server, chat, house, stub, asked, expected):
+    say(server, chat, *asked)
     _, request = stub.requests
     told = request["messages"][0]["content"]
     assert expected in told
