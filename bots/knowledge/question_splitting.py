@@ -14,8 +14,11 @@ MAX_PARTS = 4
 MAX_FOLLOW_UP_WORDS = 8
 # How much of a follow-up's own weight must stand in the passage that answers it.
 _OWN_COVER = 0.5
-# How much of the topic's weight at least: the passage is to be about both.
-_TOPIC_COVER = 0.1
+# How much of the topic's weight at least: the passage is to be about both; and of the weight of
+# "may they come to breakfast?", whose words ask for a passage of their own.
+_SOME_COVER = 0.1
+# So many passages on a follow-up and its topic together are read by a model at most.
+_WITH_TOPIC = 3
 
 _SENTENCE = re.compile(r"[^?？؟.!\n]*(?:[.!](?!\s|$)[^?？؟.!\n]*)*[?？؟.!\n]?")
 _ASKS = ("?", "？", "؟")
@@ -26,9 +29,17 @@ _ASKING = (
 _AND = re.compile(
     rf"[,;]?\s+(?:and|also|und|y|et)\s+(?:also\s+)?(?=(?:{_ASKING})\b)", re.IGNORECASE
 )
+# "Y a-t-il ...?" and "¿Hay ...?" ask whether there is something.
 _OPENER = re.compile(
     r"^\W*(?:and|or|but|also|what about|how about|und|oder|was ist mit|y|o|qué tal|et|ou|e"
-    r"|(?:thế |vậy )?còn|con|thế|và|hoặc|hay)\b[\s,]*",
+    r"|(?:thế |vậy )?còn|con|thế|và|hoặc|hay(?=.*[ăâđêôơưạ-ỹ]))\b(?![ -]a[ -]t[ -]il)[\s,]*",
+    re.IGNORECASE,
+)
+# "Is there a pool?": this word points at nothing.
+_THERE_IS = re.compile(
+    r"\b(?:is|are|was|were|will|isn['’]t|aren['’]t|won['’]t)\s+there\b"
+    r"|\bthere(?:['’]s|\s+(?:is|are|was|were|will))\b"
+    r"|\b(?:gibt|gab|gäbe)\s+es\b|\bes\s+(?:gibt|gab|gäbe)\b",
     re.IGNORECASE,
 )
 _MIN_WORDS = 3
@@ -50,13 +61,20 @@ _EMPTY = _POINTING | frozenset(
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A question of a message, and what was found for it."""
+    """A question of a message, and what was found for it.
+
+    Of a short one behind an answered one `result` is what may be quoted. A model reads the chat
+    and sees what is meant: it may be asked if what was found for the message `alone` is worth it,
+    and reads what was found for it `with_topic`, the other question, too.
+    """
 
     text: str
     result: SearchResult
+    alone: SearchResult | None = None
+    with_topic: SearchResult | None = None
 
     def passes(self, threshold: float) -> bool:
-        return bool(self.result.hits) and self.result.gate >= threshold
+        return self.result.reaches(threshold)
 
 
 def find(
@@ -109,7 +127,7 @@ def _found(
     find_one: Callable[[str], SearchResult], text: str, topics: Sequence[str], threshold: float
 ) -> Part:
     alone = Part(text, find_one(text))
-    topic = next((topic for topic in topics if _own_words(topic) and not _is_open(topic)), None)
+    topic = next((topic for topic in topics if _is_topic(topic)), None)
     if topic is None or not _is_short(text):
         return alone
     # "And on Sundays?" means the topic; "how long?" may be a question of its own.
@@ -118,17 +136,27 @@ def _found(
     both = find_one(f"{topic}\n{_OPENER.sub('', text)}")
     # What the topic says already is not what is asked now.
     own = _own_words(text)
-    joined = _about(both, own - _own_words(topic) or own, least=_OWN_COVER)
-    joined = _about(joined, _own_words(topic), least=_TOPIC_COVER)
-    if joined.hits:
-        return Part(text, joined)
-    # "And the swimming pool?" has too few words for the gate to tell that it is another topic.
-    return Part(text, _about(alone.result, own, least=_OWN_COVER)) if _is_open(text) else alone
+    sifted = _about(both, own - _own_words(topic) or own, least=_OWN_COVER)
+    sifted = _about(sifted, _own_words(topic), least=_SOME_COVER)
+    if not sifted.hits and _is_open(text):
+        # "And the pool?" has too few words for the gate to tell that it is another topic, and
+        # "when do I return it?" is no question about whatever else is returned.
+        least = _OWN_COVER if _OPENER.match(text) else _SOME_COVER
+        sifted = _about(alone.result, own, least=least)
+    elif not sifted.hits:
+        sifted = alone.result
+    return Part(text, sifted, alone.result, replace(both, hits=both.hits[:_WITH_TOPIC]))
 
 
 def _is_open(text: str) -> bool:
     """Whether a message goes on from another one: "and …", "what about it?"."""
-    return bool(_OPENER.match(text)) or not _POINTING.isdisjoint(tokens(text, language=""))
+    words = tokens(_THERE_IS.sub(" ", text), language="")
+    return bool(_OPENER.match(text)) or not _POINTING.isdisjoint(words)
+
+
+def _is_topic(text: str) -> bool:
+    """Whether a question names what a later one may mean."""
+    return bool(_own_words(text)) and not (_is_open(text) and _is_short(text))
 
 
 def _is_short(text: str) -> bool:

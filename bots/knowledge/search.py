@@ -109,6 +109,10 @@ class SearchResult:
     weights: Mapping[str, float] = field(default_factory=dict)
     is_folded: bool = False
 
+    def reaches(self, threshold: float) -> bool:
+        """Whether something was found whose gate is so high."""
+        return bool(self.hits) and self.gate >= threshold
+
     def terms_of(self, text: str, *, language: str) -> list[str]:
         """Words of a text in the form that `weights` uses."""
         return (

@@ -4,6 +4,7 @@ Knows a bot and a customer's question, and nothing of conversations and messages
 """
 
 import logging
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, Protocol
 from zoneinfo import ZoneInfo
@@ -23,6 +24,7 @@ from bots.engine.types import (
     Usage,
 )
 from bots.knowledge.question_splitting import Part
+from bots.knowledge.search import Hit, SearchResult
 from bots.models import Approval, Bot, Prompt
 from bots.services import function_runner, prompt_versions, retrieval
 from bots.services.function_calls import ProposedCall
@@ -30,9 +32,9 @@ from bots.services.function_runner import ApprovalNeeded, FunctionRunner
 
 log = logging.getLogger(__name__)
 MAX_ERROR_CHARS = 300
-# What the gate of passages in another language than the question's must reach for a model. Of 21
-# questions on small documents 18 do, of 56 on other topics one.
-FOREIGN_THRESHOLD = 0.02
+# What the gate must reach for a model, and what that of passages in another language than the
+# question's. The page on models has the figures.
+MODEL_THRESHOLD, FOREIGN_THRESHOLD = 0.15, 0.02
 
 # Why there is no answer, in the words of the receipt.
 NoAnswer = Literal["below_gate", "nothing_to_quote", "model_refused", "no_answer", "engine_failed"]
@@ -154,7 +156,7 @@ Outcome = Answered | NeedsApproval | Unanswered
 def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
     """Answer from the bot's documents and functions. Writes nothing but calls."""
     engine, is_after_call = request.engine, request.approved_by != Approval.NONE
-    is_model = Capability.WRITE in engine.capabilities
+    is_model = _is_by_model(request)
     if is_after_call and not is_model:
         # The model was unset since the call was asked for: no quotation tells its result.
         return Unanswered("engine_failed", Trace())
@@ -235,21 +237,44 @@ def _find(bot: Bot, request: AnswerRequest) -> tuple[Part, ...]:
 def _passes(part: Part, request: AnswerRequest) -> bool:
     """Whether the engine is asked.
 
-    The search finds passages in another language, and is seldom sure of them; a model itself says
-    if they do not answer.
+    A model says itself if the passages do not answer, and knows more words for a thing than the
+    search, which is seldom sure of passages in another language: it is asked far below the
+    client's threshold.
     """
-    is_models = Capability.WRITE in request.engine.capabilities
-    if is_models and part.result.features.is_cross_language:
-        return part.passes(min(request.threshold, FOREIGN_THRESHOLD))
-    return part.passes(request.threshold)
+    if not _is_by_model(request):
+        return part.passes(request.threshold)
+    return any(
+        result.reaches(min(request.threshold, _model_bound(result)))
+        for result in filter(None, (part.result, part.alone))
+    )
+
+
+def _model_bound(result: SearchResult) -> float:
+    return FOREIGN_THRESHOLD if result.features.is_cross_language else MODEL_THRESHOLD
+
+
+def _is_by_model(request: AnswerRequest) -> bool:
+    return Capability.WRITE in request.engine.capabilities
+
+
+def _read(part: Part, request: AnswerRequest) -> Iterator[SearchResult]:
+    """What the engine reads for a question: a model also what was asked about before it."""
+    if not _is_by_model(request) or part.alone is None or part.with_topic is None:
+        yield part.result
+    else:
+        yield part.result if part.result.hits else part.alone
+        yield part.with_topic
 
 
 def _snippets(found: tuple[Part, ...], request: AnswerRequest) -> tuple[Snippet, ...]:
-    return retrieval.snippets(part.result for part in found if _passes(part, request))
+    passing = (part for part in found if _passes(part, request))
+    return retrieval.snippets(result for part in passing for result in _read(part, request))
 
 
 def _evidence(bot: Bot, request: AnswerRequest, found: tuple[Part, ...]) -> Evidence:
-    hits = {hit.chunk.id: hit for part in found for hit in part.result.hits}
+    hits: dict[int, Hit] = {}
+    for hit in (hit for part in found for result in _read(part, request) for hit in result.hits):
+        hits.setdefault(hit.chunk.id, hit)
     chunks = (ScoredChunk(number, round(float(hit.score), 4)) for number, hit in hits.items())
     return Evidence(
         gate=round(max(part.result.gate for part in found), 4),

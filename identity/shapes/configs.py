@@ -179,7 +179,8 @@ class ClientConfigDto(Shape):
         ge=0,
         le=1,
         allow_inf_nan=False,
-        description="Probability, 0..1, from which the bot answers; below it the bot hands over.",
+        description="Probability, 0..1, from which the bot answers; below it the bot hands over."
+        " A model, which says itself if the documents do not answer, is asked from 0.15 on.",
     )
     fallback_to_extractive: bool = Field(
         True,
