@@ -9,6 +9,7 @@ from django.core.exceptions import DisallowedHost
 from django.core.handlers.exception import convert_exception_to_response
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.middleware.security import SecurityMiddleware
+from django.utils.log import log_response
 from django.utils.module_loading import import_string
 
 from chatplatform.api import cors, proxies, rate_limits
@@ -52,6 +53,10 @@ class Frame(Middleware):
         with serving(request_id=request_id, address=request.META.get("REMOTE_ADDR", "")):
             response = self._answer(request)
             response["X-Request-ID"] = request_id
+            if response.status_code >= 400:
+                # Django would do so after the block, where its line has no id.
+                told = response.reason_phrase, request.path
+                log_response("%s: %s", *told, response=response, request=request)
             return response
 
     def _answer(self, request: HttpRequest) -> HttpResponseBase:

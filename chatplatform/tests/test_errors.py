@@ -5,6 +5,8 @@ import re
 import pytest
 from django.db import connection
 
+from chatplatform.api.request_context import RequestIdFilter
+
 UNHANDLED = "chatplatform.api.errors"
 
 
@@ -144,6 +146,15 @@ def test_hostile_request_id_is_replaced(nobody, request_id):
     reply = nobody.get("/no/such/path", **{"X-Request-ID": request_id})
     assert re.fullmatch(r"[0-9a-f-]{36}", reply["X-Request-ID"])
     assert reply.json()["request_id"] == reply["X-Request-ID"]
+
+
+@pytest.mark.parametrize(("path", "status"), [("/ai/bot", 401), ("/no/such/path", 404)])
+def test_the_log_line_of_a_refusal_has_its_id(nobody, caplog, path, status):
+    caplog.handler.addFilter(RequestIdFilter())
+    assert nobody.get(path, **{"X-Request-ID": "look-for-me-1"}).status_code == status
+    (line,) = [each for each in caplog.records if each.name == "django.request"]
+    assert (line.request_id, line.levelname) == ("look-for-me-1", "WARNING")
+    assert line.getMessage().endswith(f": {path}")
 
 
 def test_request_ids_differ(nobody):
