@@ -36,6 +36,15 @@ def request_id_of(sent: str) -> str:
     return sent if _ACCEPTED_ID.fullmatch(sent) else str(uuid7())
 
 
+def answer_ahead(sent_id: str, make: Callable[[], HttpResponse]) -> HttpResponse:
+    """An answer that the event loop gives by itself, with the id that `Frame` would give it."""
+    request_id = request_id_of(sent_id)
+    with serving(request_id=request_id, address=""):
+        response = make()
+    response["X-Request-ID"] = request_id
+    return response
+
+
 class Frame(Middleware):
     """The first step of every request, and the only one around an operation of the API.
 
@@ -55,8 +64,9 @@ class Frame(Middleware):
             response["X-Request-ID"] = request_id
             if response.status_code >= 400:
                 # Django would do so after the block, where its line has no id.
-                told = response.reason_phrase, request.path
-                log_response("%s: %s", *told, response=response, request=request)
+                told = cast(HttpResponse, response)
+                reason = told.reason_phrase
+                log_response("%s: %s", reason, request.path, response=told, request=request)
             return response
 
     def _answer(self, request: HttpRequest) -> HttpResponseBase:
