@@ -338,6 +338,8 @@ def _validated(
 class OperationViewSet(ViewSet):
     """The base of every viewset; `identity.auth.TenantViewSet` knows who calls."""
 
+    # OPTIONS is CORS's alone, which is answered before: what a path takes is in the document.
+    metadata_class = None
     principal: Caller | None = None
     allowance: rate_limits.Allowance | None = None
 
@@ -389,8 +391,7 @@ class OperationViewSet(ViewSet):
 
     @property
     def allowed_methods(self) -> list[str]:
-        has = {*self.action_map, "options"}
-        return [method.upper() for method in self.http_method_names if method in has]
+        return [name.upper() for name in self.http_method_names if name in self.action_map]
 
     def perform_content_negotiation(
         self,
