@@ -1,5 +1,6 @@
 """Snooze Chat, and Mark Chat As Read."""
 
+import time
 from datetime import timedelta
 
 import pytest
@@ -63,6 +64,7 @@ def test_timers_leave_an_imported_chat_that_has_ended_alone(ben, bot, caplog, fi
     "body",
     [
         {}, {"until": None}, {"until": "soon"}, {"until": "2090-01-01"},
+        {"until": int(time.time()) + 9}, {"until": time.time() + 9}, {"until": f"{time.time() + 9}"},
         {"until": "2026-01-01T00:00:00"}, later(hours=-1), later(days=400), {**later(), "x": 1},
     ],
 )  # fmt: skip
