@@ -12,6 +12,7 @@ from chatplatform.api.errors import Invalid
 from chatplatform.api.pagination import cursor_of, numbers_of, position_of
 from chatplatform.api.shapes import iso
 from chats.models import Conversation, Feedback, Message, SenderType, Status
+from chats.services.core import tags
 from chats.services.desk import inbox
 from identity.models import Client, User
 from reports.services import chat_sql, periods
@@ -41,7 +42,7 @@ def choose(client: Client, param: shapes.AdhocQuestion, period: Period) -> Query
     """The chats that a report is about."""
     wanted = {
         "bot__in": param.bot_ids, "channel__in": param.channels, "status__in": param.statuses,
-        "assignee__in": param.assignee_ids, "tags__overlap": param.tags,
+        "assignee__in": param.assignee_ids, "tags__overlap": tags.spelled(client.pk, param.tags),
         "sentiment__in": param.sentiments, "language__in": param.languages,
         "ended_by__in": param.ended_by, "location__country__in": param.countries,
     }  # fmt: skip
