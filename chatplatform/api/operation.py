@@ -32,6 +32,7 @@ from chatplatform.api.errors import (
     json_response,
     render,
 )
+from chatplatform.api.pagination import Page
 from chatplatform.api.rate_limits import Quota
 from chatplatform.api.request_context import current_address
 from chatplatform.api.shapes import REQUEST, describe_error, other_than_path
@@ -280,7 +281,10 @@ def parse_query(shape: type[BaseModel], request: HttpRequest) -> BaseModel:
     fields = {
         key: values[-1] if len(values) == 1 else values for key, values in request.GET.lists()
     }
-    return _validated(shape, fields, "query")
+    query = _validated(shape, fields, "query")
+    if isinstance(query, Page):
+        query._path = request.path_info
+    return query
 
 
 def parse_body(declared: Operation, request: HttpRequest, path: Mapping[str, Any]) -> BaseModel:

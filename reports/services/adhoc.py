@@ -9,7 +9,7 @@ from django.db.models.expressions import Func
 
 from bots.models import Bot
 from chatplatform.api.errors import Invalid
-from chatplatform.api.pagination import cursor_of, numbers_of, position_of
+from chatplatform.api.pagination import cursor_of, list_of, numbers_of, position_of
 from chatplatform.api.shapes import iso
 from chats.models import Conversation, Feedback, Message, SenderType, Status
 from chats.services.core import tags
@@ -186,7 +186,8 @@ def _chats(
 ) -> _Found:
     sort = param.sort or shapes.ROW_SORTS[0]
     order, newest_first = [sort, "id"], sort == "-created_at"
-    after = _position(param.cursor, order) if param.cursor else None
+    of = list_of(param)
+    after = _position(param.cursor, order, of) if param.cursor else None
     page = page_of_chats(chosen, newest_first=newest_first, after=after, limit=param.limit + 1)
     rows = chat_sql.chats(page, zone=period.zone, newest_first=newest_first)
     totals = chat_sql.tables(chosen, {"totals": chat_sql.Table(param.metrics)}, zone=period.zone)
@@ -195,12 +196,12 @@ def _chats(
     if len(rows) > param.limit:
         last = shown[-1]
         at = last["created_at"].isoformat()
-        next_cursor = cursor_of(Conversation, order, [at, last["chat_id"]])
+        next_cursor = cursor_of(Conversation, order, [at, last["chat_id"]], of=of)
     return shown, totals["totals"][0], next_cursor
 
 
-def _position(cursor: str, order: list[str]) -> list[Any]:
-    at, pk = position_of(cursor, Conversation, order)
+def _position(cursor: str, order: list[str], of: str) -> list[Any]:
+    at, pk = position_of(cursor, Conversation, order, of=of)
     try:
         return [datetime.fromisoformat(at), pk]
     except (TypeError, ValueError) as exc:
@@ -211,13 +212,13 @@ def _groups(
     chosen: QuerySet[Conversation], param: shapes.SearchAdhocReportParam, period: Period
 ) -> _Found:
     # Groups are made of all chats for every page: a place among them is as good as a key.
-    order = [f"groups of {param.group_by} by {param.sort}"]
-    (skip,) = numbers_of(param.cursor, Conversation, order) if param.cursor else (0,)
+    order, of = [f"groups of {param.group_by} by {param.sort}"], list_of(param)
+    (skip,) = numbers_of(param.cursor, Conversation, order, of=of) if param.cursor else (0,)
     page = chat_sql.Table(param.metrics, param.group_by, param.sort, skip, param.limit + 1)
     wanted = {"page": page, "totals": chat_sql.Table(param.metrics)}
     found = chat_sql.tables(chosen, wanted, zone=period.zone)
     shown, has_more = found["page"][: param.limit], len(found["page"]) > param.limit
-    next_cursor = cursor_of(Conversation, order, [skip + len(shown)]) if has_more else None
+    next_cursor = cursor_of(Conversation, order, [skip + len(shown)], of=of) if has_more else None
     return shown, found["totals"][0], next_cursor
 
 
