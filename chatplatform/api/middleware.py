@@ -9,6 +9,7 @@ from django.core.exceptions import DisallowedHost
 from django.core.handlers.exception import convert_exception_to_response
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.middleware.security import SecurityMiddleware
+from django.utils.log import log_response
 from django.utils.module_loading import import_string
 
 from chatplatform.api import cors, proxies, rate_limits
@@ -35,6 +36,15 @@ def request_id_of(sent: str) -> str:
     return sent if _ACCEPTED_ID.fullmatch(sent) else str(uuid7())
 
 
+def answer_ahead(sent_id: str, make: Callable[[], HttpResponse]) -> HttpResponse:
+    """An answer that the event loop gives by itself, with the id that `Frame` would give it."""
+    request_id = request_id_of(sent_id)
+    with serving(request_id=request_id, address=""):
+        response = make()
+    response["X-Request-ID"] = request_id
+    return response
+
+
 class Frame(Middleware):
     """The first step of every request, and the only one around an operation of the API.
 
@@ -52,6 +62,11 @@ class Frame(Middleware):
         with serving(request_id=request_id, address=request.META.get("REMOTE_ADDR", "")):
             response = self._answer(request)
             response["X-Request-ID"] = request_id
+            if response.status_code >= 400:
+                # Django would do so after the block, where its line has no id.
+                told = cast(HttpResponse, response)
+                reason = told.reason_phrase
+                log_response("%s: %s", reason, request.path, response=told, request=request)
             return response
 
     def _answer(self, request: HttpRequest) -> HttpResponseBase:

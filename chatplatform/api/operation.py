@@ -32,6 +32,7 @@ from chatplatform.api.errors import (
     json_response,
     render,
 )
+from chatplatform.api.pagination import Page
 from chatplatform.api.rate_limits import Quota
 from chatplatform.api.request_context import current_address
 from chatplatform.api.shapes import REQUEST, describe_error, other_than_path
@@ -280,7 +281,10 @@ def parse_query(shape: type[BaseModel], request: HttpRequest) -> BaseModel:
     fields = {
         key: values[-1] if len(values) == 1 else values for key, values in request.GET.lists()
     }
-    return _validated(shape, fields, "query")
+    query = _validated(shape, fields, "query")
+    if isinstance(query, Page):
+        query._path = request.path_info
+    return query
 
 
 def parse_body(declared: Operation, request: HttpRequest, path: Mapping[str, Any]) -> BaseModel:
@@ -338,6 +342,8 @@ def _validated(
 class OperationViewSet(ViewSet):
     """The base of every viewset; `identity.auth.TenantViewSet` knows who calls."""
 
+    # OPTIONS is CORS's alone, which is answered before: what a path takes is in the document.
+    metadata_class = None
     principal: Caller | None = None
     allowance: rate_limits.Allowance | None = None
 
@@ -389,8 +395,7 @@ class OperationViewSet(ViewSet):
 
     @property
     def allowed_methods(self) -> list[str]:
-        has = {*self.action_map, "options"}
-        return [method.upper() for method in self.http_method_names if method in has]
+        return [name.upper() for name in self.http_method_names if name in self.action_map]
 
     def perform_content_negotiation(
         self,

@@ -1,6 +1,7 @@
 """Keyset pages: a signed position in a stable order, so that no page repeats or skips a row."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from django.core import signing
@@ -25,34 +26,53 @@ class Page(Shape):
         max_length=500,
     )
     limit: int = Field(50, ge=1, le=100, description="Rows on a page, 1..100.")
+    # The request's, set by `parse_query`.
+    _path: str = ""
 
 
-def cursor_of(model: type[models.Model], order: Sequence[str], position: Sequence[Any]) -> str:
-    """An opaque, signed cursor for a position in a list of this model in this order."""
-    return signing.dumps(list(position), salt=_salt(model, order))
+def list_of(query: Shape) -> str:
+    """Which list a query asks for: the path, and all filters that are set."""
+    filters = query.model_dump_json(exclude={"cursor", "limit"}, exclude_defaults=True)
+    return f"{query._path if isinstance(query, Page) else ''}?{filters}"
 
 
-def position_of(cursor: str, model: type[models.Model], order: Sequence[str]) -> list[Any]:
-    """The position in a cursor; 422 if it was changed or belongs to another kind of list."""
-    try:
-        position = signing.loads(cursor, salt=_salt(model, order))
-    except signing.BadSignature:
-        position = None
+def cursor_of(
+    model: type[models.Model], order: Sequence[str], position: Sequence[Any], *, of: str = ""
+) -> str:
+    """An opaque, signed cursor for a position in a list of this model in this order.
+
+    `of`: the only list for which it is good, by `list_of`; empty: for all of the same rows.
+    """
+    return signing.dumps(list(position), salt=_salt(model, order, of))
+
+
+def position_of(
+    cursor: str, model: type[models.Model], order: Sequence[str], *, of: str = ""
+) -> list[Any]:
+    """The position in a cursor; 422 if it was changed or belongs to another list."""
+    position = None
+    # One that names no list may come from before an update of the server.
+    for each in (of, ""):
+        with suppress(signing.BadSignature):
+            position = signing.loads(cursor, salt=_salt(model, order, each))
+            break
     if not isinstance(position, list) or len(position) != len(order):
         raise Invalid.field("query", "cursor", msg=_NOT_OF_THIS_LIST)
     return position
 
 
-def numbers_of(cursor: str, model: type[models.Model], order: Sequence[str]) -> list[int]:
+def numbers_of(
+    cursor: str, model: type[models.Model], order: Sequence[str], *, of: str = ""
+) -> list[int]:
     """The position in a cursor, of a list that is ordered by whole numbers only."""
-    numbers = position_of(cursor, model, order)
+    numbers = position_of(cursor, model, order, of=of)
     if not all(isinstance(number, int) and abs(number) < 2**63 for number in numbers):
         raise Invalid.field("query", "cursor", msg=_NOT_OF_THIS_LIST)
     return numbers
 
 
-def _salt(model: type[models.Model], order: Sequence[str]) -> str:
-    return f"chatplatform.cursor:{model._meta.label}:{','.join(order)}"
+def _salt(model: type[models.Model], order: Sequence[str], of: str) -> str:
+    return f"chatplatform.cursor:{model._meta.label}:{','.join(order)}{of}"
 
 
 def page(
@@ -67,30 +87,35 @@ def page(
     are unique together and have one direction (`("-activity", "-id")`). `rows` may be named values.
 
     Reads one row more than the page holds, which shows without a second query if there is a next.
-    `resumable`: `resume_cursor` goes on behind the last row, also if there is no next page yet.
+    `resumable`: `resume_cursor` goes on behind the last row, also if there is no next page yet, and
+    later, whatever the filters are then.
     """
     order = (by,) if isinstance(by, str) else by
+    of = "" if resumable else list_of(query)
     if query.cursor:
-        rows = _after(rows, order, query.cursor)
+        rows = _after(rows, order, query.cursor, of)
     fetched = list(rows.order_by(*order)[: query.limit + 1])
     shown, has_more = fetched[: query.limit], len(fetched) > query.limit
-    end = _cursor_at(shown[-1], rows.model, order) if shown and (has_more or resumable) else None
+    end = None
+    if shown and (has_more or resumable):
+        end = cursor_of(rows.model, order, _position_at(shown[-1], order), of=of)
     result = {"items": [shape(row) for row in shown], "next_cursor": end if has_more else None}
     return result | ({"resume_cursor": end or query.cursor} if resumable else {})
 
 
-def _cursor_at(row: Any, model: type[models.Model], order: Sequence[str]) -> str:
+def _position_at(row: Any, order: Sequence[str]) -> list[Any]:
     values = [getattr(row, name.lstrip("-")) for name in order]
-    position = [value if isinstance(value, int) else str(value) for value in values]
-    return cursor_of(model, order, position)
+    return [value if isinstance(value, int) else str(value) for value in values]
 
 
-def _after(rows: models.QuerySet[Row], order: Sequence[str], cursor: str) -> models.QuerySet[Row]:
-    """Rows after a cursor's position; 422 if the cursor belongs to another kind of list."""
+def _after(
+    rows: models.QuerySet[Row], order: Sequence[str], cursor: str, of: str
+) -> models.QuerySet[Row]:
+    """Rows after a cursor's position; 422 if the cursor belongs to another list."""
     side = "lt" if order[0].startswith("-") else "gt"
     columns = [name.lstrip("-") for name in order]
     try:
-        position = list(zip(columns, position_of(cursor, rows.model, order), strict=True))
+        position = list(zip(columns, position_of(cursor, rows.model, order, of=of), strict=True))
         later, equal_so_far = Q(), Q()
         for column, value in position:
             later |= equal_so_far & Q(**{f"{column}__{side}": value})

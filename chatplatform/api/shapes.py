@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, Self
 
@@ -81,6 +82,16 @@ def within_limits(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
+def _refuse_seconds(value: Any) -> Any:
+    """A year alone, as a number or as text, would be taken for seconds since 1970."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            value = float(value)
+    if isinstance(value, (int, float)):
+        raise ValueError("must be a time with its zone, such as 2026-11-21T03:00:00Z, no number")
+    return value
+
+
 def _utc(moment: datetime) -> datetime:
     if moment.tzinfo is None:
         raise ValueError("must carry a time zone, for example a closing Z")
@@ -108,7 +119,12 @@ Text = Annotated[str, AfterValidator(_clean)]
 # JSON with limits of its own, such as a schema.
 JsonObject = Annotated[dict[str, Any], AfterValidator(_clean_tree)]
 FreeObject = Annotated[JsonObject, AfterValidator(within_limits)]
-Moment = Annotated[datetime, AfterValidator(_utc), PlainSerializer(iso, return_type=str)]
+Moment = Annotated[
+    datetime,
+    BeforeValidator(_refuse_seconds),
+    AfterValidator(_utc),
+    PlainSerializer(iso, return_type=str),
+]
 # A code of BCP 47; as its parts are usually written, and as requests may write them.
 LANGUAGE_PATTERN = re.compile(r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")
 _ANY_SPELLING = Annotated[

@@ -14,13 +14,14 @@ from chatplatform.web import bodies
 from chatplatform.web.application import Application
 from identity.testing import make_key
 
+NAMED = "X-Request-ID: look-for-me-1"
 FORM = "Content-Type: multipart/form-data; boundary=x"
 
 
 def exchange(port, *lines, body=b""):
     """Send a request, then read: the status of the answer, and its code if it is a refusal."""
     with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
-        head = "\r\n".join([f"{lines[0]} HTTP/1.1", "Host: localhost", *lines[1:], "", ""])
+        head = "\r\n".join([f"{lines[0]} HTTP/1.1", "Host: localhost", NAMED, *lines[1:], "", ""])
         connection.sendall(head.encode() + body)
         answer = b""
         while b"}" not in answer:
@@ -28,6 +29,9 @@ def exchange(port, *lines, body=b""):
             assert piece, answer
             answer += piece
     status, found = int(answer.split()[1]), re.search(rb'"code":"(\w+)"', answer)
+    if found:
+        assert b"x-request-id: look-for-me-1\r\n" in answer.lower(), answer
+        assert b'"request_id":"look-for-me-1"' in answer, answer
     return status, found[1].decode() if found else None
 
 
@@ -72,7 +76,9 @@ def test_a_slow_body_is_cut(monkeypatch, pieces):
 
     application = Application()
     asyncio.run(asyncio.wait_for(application.serve(scope, receive, send), 30))
-    assert (sent[0]["status"], json.loads(sent[1]["body"])["code"]) == (408, "too_slow")
+    body = json.loads(sent[1]["body"])
+    assert (sent[0]["status"], body["code"]) == (408, "too_slow")
+    assert (b"x-request-id", body["request_id"].encode()) in sent[0]["headers"]
 
 
 @pytest.mark.parametrize("version", ["1.1", "2"])

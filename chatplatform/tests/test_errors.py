@@ -5,6 +5,8 @@ import re
 import pytest
 from django.db import connection
 
+from chatplatform.api.request_context import RequestIdFilter
+
 UNHANDLED = "chatplatform.api.errors"
 
 
@@ -44,10 +46,11 @@ def test_405_names_what_is_allowed(ann):
 
 
 @pytest.mark.parametrize("method", ["OPTIONS", "TRACE", "PATCH", "NONSENSE"])
-def test_unserved_methods_are_no_server_error(ann, method):
-    reply = ann.browser.generic(method, "/ai/bot", headers=ann.headers)
-    assert reply.status_code < 500
-    assert reply["X-Request-ID"]
+def test_405_of_unserved_methods(ann, nobody, method):
+    for caller in (ann, nobody):
+        reply = caller.browser.generic(method, "/ai/bot", headers=caller.headers)
+        assert is_error(reply, 405, "method_not_allowed")
+        assert method not in reply["Allow"].split(", ")
 
 
 @pytest.mark.parametrize("debug", [False, True])
@@ -144,6 +147,15 @@ def test_hostile_request_id_is_replaced(nobody, request_id):
     reply = nobody.get("/no/such/path", **{"X-Request-ID": request_id})
     assert re.fullmatch(r"[0-9a-f-]{36}", reply["X-Request-ID"])
     assert reply.json()["request_id"] == reply["X-Request-ID"]
+
+
+@pytest.mark.parametrize(("path", "status"), [("/ai/bot", 401), ("/no/such/path", 404)])
+def test_the_log_line_of_a_refusal_has_its_id(nobody, caplog, path, status):
+    caplog.handler.addFilter(RequestIdFilter())
+    assert nobody.get(path, **{"X-Request-ID": "look-for-me-1"}).status_code == status
+    (line,) = [each for each in caplog.records if each.name == "django.request"]
+    assert (line.request_id, line.levelname) == ("look-for-me-1", "WARNING")
+    assert line.getMessage().endswith(f": {path}")
 
 
 def test_request_ids_differ(nobody):

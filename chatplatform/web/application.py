@@ -10,6 +10,7 @@ import contextlib
 import io
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -19,10 +20,11 @@ from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpResponseBase
 
 from chatplatform.api.errors import render
+from chatplatform.api.middleware import answer_ahead
 from chatplatform.api.operation import ALLOWANCE, CAN_WAIT
 from chatplatform.web import bodies, measured
 from chatplatform.web.bodies import Receive
-from chatplatform.web.early_rate_limit import Refusals
+from chatplatform.web.early_rate_limit import Refusals, sent_id
 from chatplatform.web.outgoing_call_limits import WAITING_THREADS
 from chatplatform.web.pubsub import Listener
 from chatplatform.web.stopping import Stopping
@@ -76,7 +78,8 @@ class Application:
             bodies.check_headers(scope)
             body = await bodies.read(scope, receive, largest)
         except Exception as exc:
-            await _send_ahead(render(exc), send)
+            refusal = answer_ahead(sent_id(scope), partial(render, exc))
+            await _send_ahead(refusal, send)
             return
         if refusal:
             body.close()

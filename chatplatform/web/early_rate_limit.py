@@ -14,10 +14,9 @@ from typing import Any
 
 from django.http import HttpResponse, HttpResponseBase
 
-from chatplatform.api.middleware import request_id_of
+from chatplatform.api.middleware import answer_ahead
 from chatplatform.api.operation import ALLOWANCE
 from chatplatform.api.rate_limits import OF_KEYS, Allowance
-from chatplatform.api.request_context import serving
 from chatplatform.api.routing import find_operation
 from chatplatform.web.measured import ROUTE
 
@@ -39,16 +38,14 @@ class _Refusal:
     allowance: Allowance
     made_at: float
 
-    def again(self, request_id: str) -> HttpResponse | None:
+    def again(self, sent_id: str) -> HttpResponse | None:
         """The answer to another request; None if Django must look anew."""
         passed = time.monotonic() - self.made_at
         allowance = self.allowance.later(passed) if passed < REMEMBERED_SECONDS else None
         if allowance is None or allowance.refusal is None:
             return None
-        with serving(request_id=request_id, address=""):
-            response = allowance.refusal.response()
+        response = answer_ahead(sent_id, allowance.refusal.response)
         allowance.write_to(response)
-        response["X-Request-ID"] = request_id
         for name, value in self.headers.items():
             response.headers.setdefault(name, value)
         return response
@@ -88,7 +85,7 @@ class Refusals:
         refusal = known.get((scope["method"], scope[ROUTE]))
         if refusal is None:
             return None
-        return refusal.again(request_id_of(_header(scope, b"x-request-id")))
+        return refusal.again(sent_id(scope))
 
 
 def _caller(scope: Scope) -> bytes | None:
@@ -101,5 +98,7 @@ def _caller(scope: Scope) -> bytes | None:
     return hashlib.blake2b(repr((address, scope.get("scheme"), telling)).encode()).digest()
 
 
-def _header(scope: Scope, wanted: bytes) -> str:
-    return next((value.decode("latin-1") for name, value in scope["headers"] if name == wanted), "")
+def sent_id(scope: Scope) -> str:
+    """The `X-Request-ID` that came with a request; empty if none came."""
+    ids = (value for name, value in scope["headers"] if name == b"x-request-id")
+    return next(ids, b"").decode("latin-1")

@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
+from unicodedata import category, normalize
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
@@ -27,19 +28,34 @@ MAX_TRANSLATED_CHARS = 10_000
 MAX_SUMMARISED_CHARS = 50_000
 
 
+def key_of(name: str) -> str:
+    """What all spellings of a tag have in common."""
+    return normalize("NFC", name).casefold()
+
+
 def distinct(names: Iterable[str]) -> list[str]:
-    """Names without repetitions, ignoring case and outer spaces; the first spelling counts."""
+    """Names without repetitions, ignoring case and outer spaces; the first spelling counts.
+
+    An accent is one character with its letter (NFC), however it came.
+    """
     by_key: dict[str, str] = {}
     for name in names:
-        trimmed = " ".join(name.split())
-        by_key.setdefault(trimmed.casefold(), trimmed)
+        trimmed = normalize("NFC", " ".join(name.split()))
+        by_key.setdefault(key_of(trimmed), trimmed)
     return list(by_key.values())
+
+
+def is_visible(name: str) -> bool:
+    """Whether a reader sees anything: a letter, a digit, a sign."""
+    return any(category(char)[0] in "LNPS" for char in name)
 
 
 def _tag_names(values: Iterable[str]) -> list[str]:
     names = distinct(values)
     if any(not 1 <= len(name) <= MAX_TAG_CHARS for name in names):
         raise ValueError(f"each tag has 1 to {MAX_TAG_CHARS} characters")
+    if not all(map(is_visible, names)):
+        raise ValueError("each tag has a character that can be seen")
     return names
 
 

@@ -70,6 +70,7 @@ def test_a_response_is_a_valid_request(ann, chat):
         {"tags": [""]}, {"tags": ["  "]}, {"tags": ["x" * 61]}, {"tags": [1]}, {"tags": "a"}, {},
         {"tags": [{"name": ""}]}, {"tags": [{"title": "a"}]}, {"tags": ["a\x00"]},
         {"tags": [f"t{n}" for n in range(21)]}, {"tags": ["a"], "more": 1},
+        {"tags": ["a", "\u200b"]},
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("method", ["post", "put"])

@@ -60,6 +60,45 @@ def test_a_tag_has_a_colour(ann, tagged):
     assert names_of(chat) == ["late order"]
 
 
+def test_the_first_spelling_of_a_tag_stays(ann, ben, server, tagged):
+    ann.post(PATH, {"name": "Red1"})
+    cafe = tagged("Cafe\u0301")  # the accent as a character of its own
+    assert names_of(cafe) == ["Caf\u00e9"]
+    assert names_of(tagged("rED1", "new")) == ["Red1", "new"]
+    assert ben.put(f"/ai/chat/{cafe.pk}/tags", {"tags": ["CAF\u00c9", "red1"]}).status_code == 200
+    assert names_of(cafe) == ["Caf\u00e9", "Red1"]
+    server.post("/ai/client/chat", {"tags": ["RED1"]})
+    server.post("/mesaging/conversations", {"requester": {"external_id": "c-1"}, "tags": ["RED1"]})
+    assert {name: tag["count"] for name, tag in listed(ann).items()} == {
+        "Caf\u00e9": 1, "Red1": 4, "new": 1,
+    }  # fmt: skip
+    assert len(ben.get("/ai/chats", {"tag": "red1"}).json()["items"]) == 4
+    assert len(server.get("/mesaging/conversations?tags=RED1&tags=NEW").json()["items"]) == 1
+    report = ben.post("/report/adhoc/search", {"tags": ["red1"]}).json()
+    assert len(report["rows"]) == 4
+
+
+def test_another_spelling_is_taken_too(ann, tagged):
+    tagged("vip", "new")
+    path = f"{PATH}/{listed(ann)['vip']['id']}"
+    for reply in (ann.post(PATH, {"name": "NEW"}), ann.put(path, {"name": "NEW"})):
+        assert (reply.status_code, reply.json()["code"]) == (409, "tag_exists")
+    assert ann.put(path, {"name": "Vip"}).json()["name"] == "Vip"
+    assert ann.post(f"{path}/merge", {"into": "NEW"}).json()["name"] == "new"
+
+
+def test_spellings_of_an_older_version_are_merged(ann, ben, tagged):
+    tags.register(ann.client.pk, ["Red1"])
+    tags.register(ann.client.pk, ["rED1"])
+    chats = [tagged("Red1"), tagged("rED1")]
+    assert [names_of(chat) for chat in chats] == [["Red1"], ["rED1"]]
+    assert len(ben.get("/ai/chats", {"tag": "rED1"}).json()["items"]) == 1
+    other = listed(ann)["rED1"]["id"]
+    assert ann.post(f"{PATH}/{other}/merge", {"into": "Red1"}).status_code == 200
+    run_jobs()
+    assert [names_of(chat) for chat in chats] == [["Red1"]] * 2
+
+
 def test_a_tag_is_renamed_in_all_chats(ann, tagged, monkeypatch):
     monkeypatch.setattr(tags, "CHATS_A_JOB", 2)
     chats = [tagged("vip", "new") for _ in range(5)]
@@ -126,6 +165,7 @@ def test_a_name_is_taken_once(ann, tagged):
     [
         {}, {"name": ""}, {"name": " "}, {"name": "x" * 61}, {"name": "a", "colour": "red"},
         {"name": "a", "colour": "#12345"}, {"name": "a", "count": 5}, {"name": "\x00"},
+        {"name": "\u200b"}, {"name": "\u0301"},
     ],
 )  # fmt: skip
 def test_a_wrong_body_is_refused(ann, body):

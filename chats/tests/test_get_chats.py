@@ -208,6 +208,7 @@ def test_one_chat(ben, cara, nobody, server, bot):
         {"offset": 2**63}, {"status": "closed"}, {"bot_id": "x"}, {"bot_id": 2**70},
         {"assignee_id": 0}, {"channel": "mail"}, {"created_from": "2026-01-01T00:00:00"},
         {"sort": "oldest"}, {"mine": "perhaps"}, {"assign_type": "nobody"}, {"customer_id": 0},
+        {"created_from": "2026"}, {"created_to": "1795730000.5"}, {"created_to": "1e9"},
         {"created_to": "soon"}, {"tag": "x" * 61}, {"cursor": "x"}, {"client_id": 1},
     ],
 )  # fmt: skip

@@ -275,7 +275,7 @@ def test_conversations_are_filtered(server):
     before = iso(created - day)
     expected = {
         "group_id=g-1": "a", "status=ended": "b", "status=open": "ca", "tags=vip": "ba",
-        "tags=vip&tags=new": "a", "tags=VIP": "", f"created_from={before}": "ba",
+        "tags=vip&tags=new": "a", "tags=VIP": "ba", "tags=none": "", f"created_from={before}": "ba",
         f"created_to={before}": "c", "requester_id=other": "c", "group_id=none": "", "": "cba",
     }  # fmt: skip
     names = {pk: name for name, pk in made.items()}

@@ -1,5 +1,6 @@
 """Snooze Chat, and Mark Chat As Read."""
 
+import time
 from datetime import timedelta
 
 import pytest
@@ -11,6 +12,8 @@ from chats.testing import make_chat
 from identity.models import Role
 from identity.testing import make_person
 from webhooks.models import Event
+
+SOON = int(time.time()) + 600
 
 
 def path_of(chat):
@@ -63,6 +66,7 @@ def test_timers_leave_an_imported_chat_that_has_ended_alone(ben, bot, caplog, fi
     "body",
     [
         {}, {"until": None}, {"until": "soon"}, {"until": "2090-01-01"},
+        {"until": SOON}, {"until": SOON + 0.5}, {"until": f"{SOON}"},
         {"until": "2026-01-01T00:00:00"}, later(hours=-1), later(days=400), {**later(), "x": 1},
     ],
 )  # fmt: skip

@@ -9,9 +9,10 @@ from django.db.models.expressions import Func
 
 from bots.models import Bot
 from chatplatform.api.errors import Invalid
-from chatplatform.api.pagination import cursor_of, numbers_of, position_of
+from chatplatform.api.pagination import cursor_of, list_of, numbers_of, position_of
 from chatplatform.api.shapes import iso
 from chats.models import Conversation, Feedback, Message, SenderType, Status
+from chats.services.core import tags
 from chats.services.desk import inbox
 from identity.models import Client, User
 from reports.services import chat_sql, periods
@@ -41,7 +42,7 @@ def choose(client: Client, param: shapes.AdhocQuestion, period: Period) -> Query
     """The chats that a report is about."""
     wanted = {
         "bot__in": param.bot_ids, "channel__in": param.channels, "status__in": param.statuses,
-        "assignee__in": param.assignee_ids, "tags__overlap": param.tags,
+        "assignee__in": param.assignee_ids, "tags__overlap": tags.spelled(client.pk, param.tags),
         "sentiment__in": param.sentiments, "language__in": param.languages,
         "ended_by__in": param.ended_by, "location__country__in": param.countries,
     }  # fmt: skip
@@ -185,7 +186,8 @@ def _chats(
 ) -> _Found:
     sort = param.sort or shapes.ROW_SORTS[0]
     order, newest_first = [sort, "id"], sort == "-created_at"
-    after = _position(param.cursor, order) if param.cursor else None
+    of = list_of(param)
+    after = _position(param.cursor, order, of) if param.cursor else None
     page = page_of_chats(chosen, newest_first=newest_first, after=after, limit=param.limit + 1)
     rows = chat_sql.chats(page, zone=period.zone, newest_first=newest_first)
     totals = chat_sql.tables(chosen, {"totals": chat_sql.Table(param.metrics)}, zone=period.zone)
@@ -194,12 +196,12 @@ def _chats(
     if len(rows) > param.limit:
         last = shown[-1]
         at = last["created_at"].isoformat()
-        next_cursor = cursor_of(Conversation, order, [at, last["chat_id"]])
+        next_cursor = cursor_of(Conversation, order, [at, last["chat_id"]], of=of)
     return shown, totals["totals"][0], next_cursor
 
 
-def _position(cursor: str, order: list[str]) -> list[Any]:
-    at, pk = position_of(cursor, Conversation, order)
+def _position(cursor: str, order: list[str], of: str) -> list[Any]:
+    at, pk = position_of(cursor, Conversation, order, of=of)
     try:
         return [datetime.fromisoformat(at), pk]
     except (TypeError, ValueError) as exc:
@@ -210,13 +212,13 @@ def _groups(
     chosen: QuerySet[Conversation], param: shapes.SearchAdhocReportParam, period: Period
 ) -> _Found:
     # Groups are made of all chats for every page: a place among them is as good as a key.
-    order = [f"groups of {param.group_by} by {param.sort}"]
-    (skip,) = numbers_of(param.cursor, Conversation, order) if param.cursor else (0,)
+    order, of = [f"groups of {param.group_by} by {param.sort}"], list_of(param)
+    (skip,) = numbers_of(param.cursor, Conversation, order, of=of) if param.cursor else (0,)
     page = chat_sql.Table(param.metrics, param.group_by, param.sort, skip, param.limit + 1)
     wanted = {"page": page, "totals": chat_sql.Table(param.metrics)}
     found = chat_sql.tables(chosen, wanted, zone=period.zone)
     shown, has_more = found["page"][: param.limit], len(found["page"]) > param.limit
-    next_cursor = cursor_of(Conversation, order, [skip + len(shown)]) if has_more else None
+    next_cursor = cursor_of(Conversation, order, [skip + len(shown)], of=of) if has_more else None
     return shown, found["totals"][0], next_cursor
 
 

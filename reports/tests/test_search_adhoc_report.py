@@ -190,6 +190,10 @@ def test_groups_come_in_pages_too(ann, chat_at):
     assert ([row["day"] for row in last["rows"]], last["next_cursor"]) == (["2026-11-04"], None)
     reply = ann.post(SEARCH, NOVEMBER | {"group_by": ["hour"], "cursor": first["next_cursor"]})
     assert reply.status_code == 422, "a cursor is of one report"
+    rows = search(ann, limit=2)["next_cursor"]
+    for other in ({"tags": ["vip"]}, {"date_to": "2026-11-29"}):
+        assert ann.post(SEARCH, NOVEMBER | other | {"cursor": rows}).status_code == 422
+    assert len(search(ann, limit=3, cursor=rows)["rows"]) == 2
 
 
 @pytest.mark.parametrize(

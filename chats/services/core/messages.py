@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from bots.knowledge import language as languages
 from chatplatform.api.errors import ApiError, NotFound
-from chatplatform.api.pagination import Page, cursor_of, numbers_of
+from chatplatform.api.pagination import Page, cursor_of, list_of, numbers_of
 from chatplatform.api.shapes import as_json
 from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chats.models import (
@@ -290,14 +290,15 @@ def history_page(caller: Principal, chat_id: uuid.UUID, query: Page) -> dict[str
     """A page of `history`, oldest first, of a chat that the caller may see, as this caller is shown
     it; 404 for any other.
     """
-    (after,) = numbers_of(query.cursor, Message, ["seq"]) if query.cursor else (0,)
+    of = list_of(query)
+    (after,) = numbers_of(query.cursor, Message, ["seq"], of=of) if query.cursor else (0,)
     read = fast_sql.read_messages(caller, chat_id, after=after, limit=query.limit)
     if read is None:
         raise NotFound
     shown, last_seq = read
     return {
         "items": message_json.fragment(f"[{shown}]"),
-        "next_cursor": cursor_of(Message, ["seq"], [last_seq]) if last_seq else None,
+        "next_cursor": cursor_of(Message, ["seq"], [last_seq], of=of) if last_seq else None,
     }
 
 

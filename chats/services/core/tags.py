@@ -1,6 +1,7 @@
 """Tags: rows with the source of each, and their names on the chat for lists and filters.
 
-The client's own list of tags has a row for each name that was ever given.
+The client's own list of tags has a row for each name that was ever given. Of the spellings of a
+name the first one stays: whoever gives a tag in another one gives that.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,7 +25,7 @@ from chats.models import (
     TagSource,
 )
 from chats.services.core import conversations
-from chats.shapes.insight import MAX_TAGS, ClientTagRequest, Tag, Tags
+from chats.shapes.insight import MAX_TAGS, ClientTagRequest, Tag, Tags, key_of
 from identity.models import Client, User
 from identity.services import audit
 
@@ -52,6 +53,9 @@ def create(user: User, body: ClientTagRequest) -> Tag:
     if body.name is None:
         raise Invalid.field("body", "name", msg="Field required", type="missing")
     assert user.client
+    (known,) = spelled(user.client.pk, [body.name])
+    if known != body.name:
+        raise TagExists
     row = ClientTag(client=user.client, name=body.name, colour=body.colour or "")
     _save(row, "created", by=user, changes={"name": row.name})
     return _shape(_counted(ClientTag.objects.filter(pk=row.pk)).get())
@@ -64,7 +68,10 @@ def update(user: User, tag_id: int, body: ClientTagRequest) -> Tag:
         before = row.name
         if "colour" in body.model_fields_set:
             row.colour = body.colour or ""
-        if body.name not in {None, before}:
+        if body.name is not None and body.name != before:
+            (known,) = spelled(row.client_id, [body.name])
+            if known not in {before, body.name}:
+                raise TagExists
             row.name = body.name
         _save(row, "updated", by=user, changes={"name": [before, row.name]})
         if row.name != before:
@@ -76,6 +83,7 @@ def merge(user: User, tag_id: int, *, into: str) -> Tag:
     """Replace a tag by another one in all chats, by a job, and delete it."""
     with transaction.atomic():
         row = _lock(user, tag_id)
+        (into,) = spelled(row.client_id, [into])
         others = ClientTag.objects.filter(client_id=row.client_id, name=into)
         kept = _counted(others.exclude(pk=tag_id)).first()
         if kept is None:
@@ -126,7 +134,7 @@ def add(chat: Conversation, *, names: Sequence[str]) -> list[Tagging]:
     with transaction.atomic():
         locked = conversations.lock(chat)
         have = for_chat(locked)
-        new = _unknown(names, have)
+        new = spelled(locked.client_id, _unknown(names, have))
         if len(have) + len(new) > MAX_TAGS:
             raise Invalid.field("body", "tags", msg=f"A chat has at most {MAX_TAGS} tags.")
         _store(_rows(locked, new, TagSource.AGENT))
@@ -138,10 +146,10 @@ def replace(chat: Conversation, *, names: Sequence[str]) -> list[Tagging]:
     with transaction.atomic():
         locked = conversations.lock(chat)
         have = for_chat(locked)
-        kept = {name.casefold() for name in names}
-        removed = [row.pk for row in have if row.name.casefold() not in kept]
+        kept = {key_of(name) for name in names}
+        removed = [row.pk for row in have if key_of(row.name) not in kept]
         Tagging.objects.filter(pk__in=removed).delete()
-        new = _unknown(names, have)
+        new = spelled(locked.client_id, _unknown(names, have))
         _store(_rows(locked, new, TagSource.AGENT))
         return _update_names(locked, changed=bool(removed or new))
 
@@ -153,9 +161,9 @@ def add_suggested(chat: Conversation, *, suggested: Sequence[Suggested]) -> list
         locked = conversations.lock(chat)
         have = for_chat(locked)
         new = _unknown(list(confidence), have)[: MAX_TAGS - len(have)]
-        rows = _rows(locked, new, TagSource.AI)
-        for row in rows:
-            row.confidence = confidence[row.name]
+        rows = _rows(locked, spelled(locked.client_id, new), TagSource.AI)
+        for row, name in zip(rows, new, strict=True):
+            row.confidence = confidence[name]
         _store(rows)
         return _update_names(locked, changed=bool(new))
 
@@ -178,6 +186,21 @@ def vocabulary(chat: Conversation) -> list[KnownTag]:
         if text and len(examples[name]) < EXAMPLES:
             examples[name].append(text)
     return [KnownTag(name, tuple(texts)) for name, texts in examples.items()]
+
+
+def spelled(client_id: int, names: Iterable[str]) -> list[str]:
+    """Names as they stand in the client's list; one that it lacks in any spelling stays as it is.
+
+    Of several spelled alike, which an older version stored, it is the first, unless one of them
+    was named exactly. Two requests at the same moment may still enter two spellings.
+    """
+    wanted = list(names)
+    rows = ClientTag.objects.filter(client_id=client_id)
+    exact = set(rows.filter(name__in=wanted).values_list("name", flat=True)) if wanted else set()
+    if len(exact) == len(wanted):
+        return wanted
+    known = {key_of(name): name for name in rows.order_by("-pk").values_list("name", flat=True)}
+    return [name if name in exact else known.get(key_of(name), name) for name in wanted]
 
 
 def register(client_id: int, names: Iterable[str]) -> None:
@@ -261,8 +284,8 @@ def _rename_in_chat(
 
 
 def _unknown(names: Iterable[str], have: Iterable[Tagging]) -> list[str]:
-    had = {row.name.casefold() for row in have}
-    return [name for name in names if name.casefold() not in had]
+    had = {key_of(row.name) for row in have}
+    return [name for name in names if key_of(name) not in had]
 
 
 def _rows(chat: Conversation, names: Iterable[str], source: TagSource) -> list[Tagging]:

@@ -10,7 +10,7 @@ from psycopg import sql
 from bots.models import Bot, Chunk
 from chatplatform.api.errors import Invalid, NotFound
 from chats.models import AssignType, Conversation, Customer, Message, Status
-from chats.services.core import conversations, customers
+from chats.services.core import conversations, customers, tags
 from chats.shapes.conversation import ChatCounts, ChatsQuery
 from chats.shapes.reply_explanation import ReplyReceipt, StoredReceipt
 from identity.auth import Principal
@@ -46,7 +46,7 @@ def chats(caller: Principal, query: ChatsQuery) -> QuerySet[Conversation]:
         name: getattr(query, name) for name in exact if getattr(query, name) is not None
     }
     if query.tag is not None:
-        filters["tags__contains"] = [query.tag]
+        filters["tags__contains"] = tags.spelled(caller.client_id, [query.tag])
     if query.created_from:
         filters["created_at__gte"] = query.created_from
     if query.created_to:

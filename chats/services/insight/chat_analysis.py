@@ -26,7 +26,14 @@ from chats.models import Conversation, LockedConversation, Message, Summary, Tag
 from chats.services.core import conversations, feedback, tags
 from chats.services.insight import credit_cap, transcripts
 from chats.services.insight.transcripts import Transcript
-from chats.shapes.insight import MAX_TAG_CHARS, ChatSentiment, ChatSummary, distinct
+from chats.shapes.insight import (
+    MAX_TAG_CHARS,
+    ChatSentiment,
+    ChatSummary,
+    distinct,
+    is_visible,
+    key_of,
+)
 
 # A model's tags of less confidence are proposed and never stored by themselves.
 STORED_FROM = 0.6
@@ -240,28 +247,28 @@ def _tagging(
 def _proposed_tags(
     chat: Conversation, transcript: Transcript, work: engines.PaidWork
 ) -> list[Suggested]:
-    own = {row.name.casefold() for row in tags.for_chat(chat)}
+    own = {key_of(row.name) for row in tags.for_chat(chat)}
     known = tags.vocabulary(chat)
     if work.is_written:
         lines = transcript.hidden_by(transcripts.mask_for(chat.client))
         names = [tag.name for tag in known]
         proposed = _cleaned(work.complete(text_tasks.tag(lines, known=names)), known)
     else:
-        others = [tag for tag in known if tag.name.casefold() not in own]
+        others = [tag for tag in known if key_of(tag.name) not in own]
         proposed = tagging.suggest("\n".join(transcript.of_customer), others)
-    return [tag for tag in proposed if tag.name.casefold() not in own]
+    return [tag for tag in proposed if key_of(tag.name) not in own]
 
 
 def _cleaned(drafts: TagDrafts, known: list[KnownTag]) -> list[Suggested]:
     """A model's tags: known ones in the client's spelling, at most three new ones, none twice."""
-    spelling = {tag.name.casefold(): tag.name for tag in known}
+    spelling = {key_of(tag.name): tag.name for tag in known}
     confidence: dict[str, float] = {}
     for draft in drafts.tags:
-        confidence.setdefault(" ".join(draft.name.split()).casefold(), round(draft.confidence, 3))
+        confidence.setdefault(key_of(" ".join(draft.name.split())), round(draft.confidence, 3))
     tags, new = [], 0
     for name in distinct(draft.name for draft in drafts.tags):
-        key = name.casefold()
-        if not name or len(name) > MAX_TAG_CHARS:
+        key = key_of(name)
+        if not is_visible(name) or len(name) > MAX_TAG_CHARS:
             continue
         new += key not in spelling
         if key in spelling or new <= MAX_NEW_TAGS:

@@ -123,7 +123,7 @@ def _open(caller: Principal, bot: Bot, creation: ChatCreation) -> LockedConversa
         or languages.detect(
             creation.message or "", default=bot.default_language, offered=bot.languages
         ),
-        tags=creation.tags,
+        tags=tags.spelled(caller.client_id, creation.tags),
         location=creation.location.model_dump() if creation.location else None,
         metadata=creation.metadata,
     )
