@@ -364,7 +364,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
     "socket_keepalive": True,
     "socket_keepalive_options": TCP_KEEPALIVE,
     "retry_on_timeout": False,
-    # Seconds that a worker waits for a message before it asks anew; one that comes wakes it at once.
+    # Seconds that a worker waits for a message before it asks anew; one that comes wakes it.
     "polling_interval": 10,
 }
 CELERY_TASK_ACKS_LATE = True
