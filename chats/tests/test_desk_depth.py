@@ -151,6 +151,7 @@ def test_several_chats_are_assigned_and_snoozed_at_once(screen, shop, ann, ben):
     expect(screen.locator("button.chat")).to_have_count(0)
     screen.keyboard.press("z")
     expect(row(screen, "Xia")).to_be_visible()
+    expect(screen.locator(".toast", has_text="snoozed")).to_have_count(0, timeout=1_500)
     screen.keyboard.press("s")
     screen.get_by_role("button", name="For an hour").click()
     screen.reload()  # a page that is left waits no longer
