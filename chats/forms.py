@@ -15,7 +15,12 @@ class AskForm(ServiceForm):
 
 
 class AnswerForm(ServiceForm):
-    question = forms.CharField(label="Question", max_length=MAX_QUESTION)
+    question = forms.CharField(
+        label="Question",
+        max_length=MAX_QUESTION,
+        help_text="Whoever gets the answer may read it as its source: leave out names and numbers"
+        " of one customer.",
+    )
     answer = forms.CharField(
         label="Answer",
         max_length=MAX_ANSWER,

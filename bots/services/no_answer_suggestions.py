@@ -1,6 +1,8 @@
 """Headings of a bot's documents that a customer may choose where a question has no answer."""
 
-from bots.models import Bot, Chunk
+from collections.abc import Iterable
+
+from bots.models import Bot, Chunk, DocumentSource
 from bots.services import retrieval
 from bots.services.answers import AnswerRequest, Trace
 
@@ -10,16 +12,28 @@ _MAX_CHARACTERS = 80
 
 
 def nearest(bot: Bot, request: AnswerRequest, trace: Trace) -> tuple[str, ...]:
-    """The headings, or titles, nearest to a question, each of which the bot has an answer to."""
+    """The headings, or titles, nearest to a question, each of which the bot has an answer to.
+
+    They are of the request's language, unless none is. No question of a pair is among them: it
+    may be another customer's own words.
+    """
     if trace.evidence is None:
         return ()
     ranked = sorted(trace.evidence.chunks, key=lambda chunk: -chunk.score)
     rows = Chunk.objects.select_related("document").defer("document__content")
-    chunks = rows.filter(bot=bot).in_bulk([chunk.id for chunk in ranked])
+    rows = rows.exclude(document__source=DocumentSource.QUESTION_ANSWER).filter(bot=bot)
+    chunks = rows.in_bulk([chunk.id for chunk in ranked])
+    passages = [chunks[chunk.id] for chunk in ranked if chunk.id in chunks]
+    spoken = request.language.split("-")[0]
+    own = [row for row in passages if row.language == spoken]
+    others = [row for row in passages if row.language != spoken]
+    return _offered(bot, request, own) or _offered(bot, request, others)
+
+
+def _offered(bot: Bot, request: AnswerRequest, passages: Iterable[Chunk]) -> tuple[str, ...]:
     found: dict[str, str] = {}
-    for chunk in ranked:
-        row = chunks.get(chunk.id)
-        heading = " ".join((row.heading or row.document.title).split()) if row else ""
+    for row in passages:
+        heading = " ".join((row.heading or row.document.title).split())
         is_new = heading.casefold() not in found and heading.casefold() != request.text.casefold()
         fits = 0 < len(heading) <= _MAX_CHARACTERS
         if fits and is_new and _is_answered(bot, request, heading):

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
 from bots.knowledge.words import fold
-from bots.models import Bot, Chunk, SampleQuestion
+from bots.models import Bot, Chunk, DocumentSource, SampleQuestion
 from bots.services import bots
 from bots.services.stored_passages import valid
 from bots.shapes.widget import SampleQuestionDto, SampleQuestions, WelcomeMessages
@@ -100,7 +100,10 @@ def _check_duplicates(rows: Iterable[SampleQuestion]) -> None:
 
 
 def _document_questions(bot: Bot, language: str) -> list[str]:
-    """Questions that occur in the bot's documents; cached."""
+    """Questions that occur in the bot's files, pages and texts; cached.
+
+    Those of pairs are not offered: they may be a customer's own words, with a name or a number.
+    """
     key = f"sample-questions:{bot.pk}:{bot.knowledge_version}:{language}"
     texts: list[str] | None = cache.get(key)
     if texts is None:
@@ -117,6 +120,7 @@ def _extract_questions(bot: Bot, language: str) -> list[str]:
     passages = (
         Chunk.objects.for_client(bot.client)
         .filter(valid(now, prefix="document__"), has_mark, bot=bot, language=language.split("-")[0])
+        .exclude(document__source=DocumentSource.QUESTION_ANSWER)
         .order_by(F("document__is_important").desc(), "document_id", "position")
         .values_list("heading", "sentences")[:_PASSAGES]
     )

@@ -46,7 +46,7 @@ def test_pages_for_visitors_shut_nobody_out(screen):
 
 
 def test_the_first_pages_after_the_sign_in_shut_nobody_out(screen, ann, bot):
-    make_chat(bot)
+    chat = make_chat(bot)
     hook = WebhookConfig.objects.create(
         client=bot.client, url="https://x.example/", is_active=False
     )
@@ -57,6 +57,13 @@ def test_the_first_pages_after_the_sign_in_shut_nobody_out(screen, ann, bot):
     enter_site(screen, ann.user)
     screen.get_by_role("heading", name=ann.client.name).wait_for()
     assert looked_at(screen, (*FOR_STAFF, *own)) == {}
+    rows = (
+        reverse("admin:chats_conversation_change", args=[chat.pk]),
+        reverse("admin:identity_subscription_change", args=[ann.client.subscription.pk]),
+    )
+    found = looked_at(screen, rows).values()
+    faint = [one for page in found for one in page if one.startswith("color-contrast")]
+    assert faint == [], "a row's links are read in the dark too"
     screen.goto("/admin/")
     screen.get_by_text("1 endpoint failing or switched off").wait_for()
     screen.get_by_role("link", name="Waiting now").click()

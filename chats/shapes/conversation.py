@@ -159,6 +159,7 @@ class TranscriptLine(Shape):
     sender: str = Field(description="Which side it was: customer, bot, agent or system.")
     name: str = Field(description="The name at the time; may be empty.")
     text: str = Field(description="The words; empty if there were only files.")
+    options: list[str] = Field(description="What it offered to choose from.")
     files: list[str] = Field(description="Names of the files, or their types.")
     created_at: Moment = Field(description="When it was said.")
 
@@ -176,7 +177,7 @@ class Transcript(Shape):
         """The same for people to read; times are in UTC."""
         lines = [f"{self.bot_name}, {self.chat_code}, {self.created_at:%Y-%m-%d %H:%M} UTC", ""]
         for line in self.messages:
-            words = [line.text, *(f"[{file}]" for file in line.files)]
+            words = [line.text, ", ".join(line.options), *(f"[{file}]" for file in line.files)]
             said = " ".join(word for word in words if word)
             name = line.name or ("Customer" if line.sender == "customer" else self.bot_name)
             lines.append(f"{line.created_at:%Y-%m-%d %H:%M} {name}: {said}")

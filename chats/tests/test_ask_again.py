@@ -3,9 +3,11 @@
 import uuid
 
 import pytest
+from django.db.models import F
 
 from bots.engine import intents
 from bots.knowledge import phrasebook
+from bots.models import Bot, Chunk
 from bots.testing import trained
 from chatplatform.testing import run_before, run_jobs
 from chats.models import Conversation, Message, Notification
@@ -84,6 +86,29 @@ def test_the_first_is_asked_again_and_the_second_handed_over(talk):
     turn, chat = talk(STRANGE)
     assert (turn["status"], turn["handoff_reason"]) == ("handed_off", "no_answer")
     assert (words_of(turn), chat.assign_type) == (SAYS["handover_no_answer"], "queue")
+
+
+def test_headings_are_of_the_customers_language_if_some_are(talk, bot):
+    ClientConfig.objects.update(ask_again_before_handoff=True)
+    trained(bot, "ĐỔI TRẢ HÀNG\n\nQuý khách được đổi trả hàng trong vòng 30 ngày kể từ khi mua.\n")
+    for left_out, channel, expected in (
+        ({"heading": "OPENING HOURS"}, "web", {"RETURNS", "SHIPPING COSTS"}),
+        ({"language": "en"}, "api", {"ĐỔI TRẢ HÀNG"}),
+    ):
+        Chunk.objects.filter(**left_out).delete()
+        Bot.objects.update(knowledge_version=F("knowledge_version") + 1)
+        turn, _ = talk("Do you sell live penguins?", channel)
+        assert set(options_of(turn)[:-1]) == expected
+
+
+def test_no_customers_words_are_offered_to_another(ann, talk, bot):
+    for number in range(48213, 48216):
+        pair = {"question": f"Where is my order {number}?", "answer": "It left on Monday."}
+        assert ann.post(f"/ai/{bot.pk}/train/question-answer", pair).status_code == 202
+    run_jobs()
+    turn, _ = talk("Where is Napoleon buried?")
+    assert turn["status"] == "asked_again"
+    assert not any("order" in offered for offered in options_of(turn))
 
 
 def test_the_person_that_is_offered_is_had(talk):

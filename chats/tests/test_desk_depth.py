@@ -151,6 +151,7 @@ def test_several_chats_are_assigned_and_snoozed_at_once(screen, shop, ann, ben):
     expect(screen.locator("button.chat")).to_have_count(0)
     screen.keyboard.press("z")
     expect(row(screen, "Xia")).to_be_visible()
+    expect(screen.locator(".toast", has_text="snoozed")).to_have_count(0, timeout=1_500)
     screen.keyboard.press("s")
     screen.get_by_role("button", name="For an hour").click()
     screen.reload()  # a page that is left waits no longer
@@ -159,10 +160,15 @@ def test_several_chats_are_assigned_and_snoozed_at_once(screen, shop, ann, ben):
     assert Conversation.objects.filter(status="snoozed").count() == 1
 
 
-def test_in_vietnamese_an_agent_pastes_a_file(screen, shop, ben):
+def test_in_vietnamese_an_agent_pastes_a_file(screen, shop, ben, problems):
     chat_id = write_in(shop, "Zoe", "Đơn hàng của tôi đâu?")
     ben.post(f"/ai/chat/{chat_id}/assign", {"assign_type": "agent"})
     enter(screen, ben)
+    row(screen, "Zoe").click()
+    screen.get_by_role("button", name="Translate").click()
+    expect(screen.locator(".toast")).to_contain_text("a language model, and none is set up")
+    assert all("503" in problem for problem in problems)
+    problems.clear()
     screen.get_by_role("button", name="Settings").click()
     with screen.expect_response("**/identity/users/me"):
         screen.get_by_role("button", name="Tiếng Việt").click()

@@ -61,6 +61,26 @@ def test_names_are_matched_as_people_write_them(ann, ben, anna_lee, client_a, cl
         Notification.objects.all().delete()
 
 
+def test_marks_make_no_difference_where_one_person_fits(ann, client_a, chat):
+    make_person(client_a, Role.AGENT, "Bảo Nguyễn")
+    make_person(client_a, Role.AGENT, "Hà Đỗ")
+    for text, names in {
+        "@Bao": ["Bảo Nguyễn"],
+        "@bao nguyen and @Ha Do": ["Bảo Nguyễn", "Hà Đỗ"],
+        "@Bao Nguyễn": ["Bảo Nguyễn"],
+        "@Baobab": [],
+    }.items():
+        note(ann, chat, text)
+        assert mentioned() == names, text
+        Notification.objects.all().delete()
+    make_person(client_a, Role.AGENT, "Hạ Vũ")
+    note(ann, chat, "@Ha")
+    assert mentioned() == [], "it may be either"
+    make_person(client_a, Role.AGENT, "Bao Tran")
+    note(ann, chat, "@Bao")
+    assert mentioned() == ["Bao Tran"], "whose name it is goes first"
+
+
 def test_a_full_name_is_not_the_beginning_of_another(ann, anna_lee, client_a, chat):
     make_person(client_a, Role.AGENT, "Anna")
     note(ann, chat, "@Anna")

@@ -32,7 +32,9 @@ def test_the_customer_takes_the_chat_along(server, said):
     assert [(line["sender"], line["name"], line["text"], line["files"]) for line in
             shown["messages"]] == [("customer", "Zoe", "Hello", []),
                                    ("bot", "Helper", "", ["a.png"])]  # fmt: skip
-    assert shown["messages"][0].keys() == {"sender", "name", "text", "files", "created_at"}
+    assert shown["messages"][0].keys() == {
+        "sender", "name", "text", "options", "files", "created_at",
+    }  # fmt: skip
     reply = server.get(f"{path(said)}.txt")
     assert reply["Content-Type"] == "text/plain; charset=utf-8"
     assert reply["Content-Disposition"] == f'attachment; filename="{said.chat_code}.txt"'
@@ -50,6 +52,15 @@ def test_it_says_no_raw_codes(server, said, add_message):
     text = b"".join(server.get(f"{path(said)}.txt").streaming_content).decode()
     assert "Customer: And me?\n" in text
     assert text.endswith("Helper: How was it?\n")
+
+
+def test_what_was_offered_stands_behind_the_words(server, said, add_message):
+    options = [{"label": name, "value": name} for name in ("Delivery", "Returns")]
+    asked = [{"type": "text", "text": "One of these?", "options": options}]
+    add_message(said, "bot", "One of these?", content=asked)
+    assert server.get(path(said)).json()["messages"][-1]["options"] == ["Delivery", "Returns"]
+    text = b"".join(server.get(f"{path(said)}.txt").streaming_content).decode()
+    assert text.endswith("Helper: One of these? Delivery, Returns\n")
 
 
 def test_a_bot_may_give_none(ann, server, said):

@@ -121,6 +121,8 @@ def test_three_calls_from_the_question_to_the_answer(ann, server, bot, path, gro
     seen = ann.get(f"{path}/{first['id']}").json()
     assert (seen["status"], seen["sources"], seen["fault"]) == ("answered", [DOGS[0]], None)
     assert "dogs are welcome" in seen["answer"]
+    offered = ann.get(f"/ai/bot/{bot.pk}/sample-questions").json()["items"]
+    assert offered == [], "a customer's own words are shown to no visitor by themselves"
     assert seen["asked_again_at"]
     assert [row[0] for row in shown(ann.get(path))] == [ZIPS[0], INVOICE[0]]
     assert shown(ann.get(f"{path}?status=answered")) == [(DOGS[0], 3, "answered")]
@@ -199,7 +201,9 @@ def test_the_sites_page_lists_answers_and_shows_what_the_bot_says(ann, bot, grou
     by_time = reverse("admin:chats_questiongroup_by_time")
     assert by_time in page
     assert DOGS[2] in site.get(by_time, follow=True).content.decode()
-    assert DOGS[0] in site.get(form).content.decode()
+    filled = site.get(form).content.decode()
+    assert DOGS[0] in filled
+    assert "leave out names and numbers" in filled
     sent = site.post(form, {"question": DOGS[0], "answer": "Yes, dogs are welcome."})
     learning = site.get(sent["Location"])
     assert learning["Refresh"] == "3"

@@ -14,7 +14,7 @@ import pytest
 from django.core import mail
 from django.core.files.uploadedfile import SimpleUploadedFile
 from PIL import Image
-from playwright.sync_api import Error, FilePayload, FrameLocator, Page, Route, expect
+from playwright.sync_api import Error, FilePayload, FrameLocator, Locator, Page, Route, expect
 
 from bots.testing import trained
 from chatplatform.testing import run_jobs
@@ -87,6 +87,15 @@ def write(widget: FrameLocator, text: str) -> None:
     expect(widget.locator(".waiting")).to_have_count(0)
 
 
+def contrast_on_white(place: Locator) -> float:
+    """Of the letters' colour, as WCAG counts it."""
+    colour = place.evaluate("(place) => getComputedStyle(place).color")
+    shares = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+    linear = [s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shares]
+    light = sum(w * part for w, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+    return 1.05 / (light + 0.05)
+
+
 def test_a_customer_asks_gets_a_person_and_rates(shop: Shop, screen: Page, ben):
     widget = shop.open(screen)
     widget.get_by_role("button", name="Open the chat").click()
@@ -95,8 +104,14 @@ def test_a_customer_asks_gets_a_person_and_rates(shop: Shop, screen: Page, ben):
     expect(widget.locator(".message.bot").last).to_contain_text("thirty days")
     widget.locator(".sources summary").click()
     expect(widget.locator(".sources blockquote")).to_contain_text(ANSWERED)
+    write(widget, "Who won the chess olympiad?")
+    run_jobs()
+    offered = widget.locator(".message.bot .option").all_inner_texts()
+    assert "Talk to a person" in offered
     write(widget, "I want to talk to a human agent")
     run_jobs()
+    expect(widget.locator(".message.bot .option")).to_have_count(0)
+    expect(widget.locator(".offered li")).to_have_text(offered)
     expect(widget.get_by_text("Waiting for a person.")).to_be_visible()
     chat = Conversation.objects.get()
     at = f"/ai/chat/{chat.pk}"
@@ -113,7 +128,12 @@ def test_a_customer_asks_gets_a_person_and_rates(shop: Shop, screen: Page, ben):
     assert recipient
     assert recipient["name"] == "Ben"
     assert ben.post(f"{at}/end").status_code == 200
+    unlit = widget.locator(".stars label").first
+    assert unlit.inner_text() == "☆"
+    assert contrast_on_white(unlit) >= 3
     widget.get_by_label("4 of 5").check()
+    assert widget.locator(".stars").inner_text().split() == list("★★★★☆")
+    expect(widget.get_by_role("button", name="Send rating")).to_be_in_viewport(ratio=1)
     widget.get_by_label("Tell us more").fill("Quick")
     widget.get_by_role("button", name="Send rating").click()
     expect(widget.get_by_text("Thank you!")).to_be_visible()

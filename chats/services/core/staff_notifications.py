@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from bots.knowledge.words import fold
 from chatplatform import jobs
 from chatplatform.api.errors import NotFound
 from chats.models import Conversation, Message, Notification, NotificationKind
@@ -71,7 +72,10 @@ def notify_unassigned(chat: Conversation, *, from_: User, by: User | None) -> No
 
 
 def notify_mentioned(note: Message, *, by: User) -> None:
-    """Notify the people whom a note names behind an `@`; by the first name if it is only one's."""
+    """Notify the people whom a note names behind an `@`.
+
+    The first name will do if it is only one person's, and a name without its marks likewise.
+    """
     if "@" not in note.text:
         return
     people = User.objects.filter(client_id=note.client_id, is_disabled=False)
@@ -83,15 +87,24 @@ def notify_mentioned(note: Message, *, by: User) -> None:
 
 
 def _ids_by_name(people: Iterable[tuple[int, str]]) -> dict[str, set[int]]:
-    """The people of each full name, and of each first name that is only one person's."""
+    """The people of each full name; and of each first name, and each name without its marks, that
+    is only one person's."""
     full_names: dict[str, set[int]] = defaultdict(set)
     first_names: dict[str, set[int]] = defaultdict(set)
+    unmarked: dict[str, set[int]] = defaultdict(set)
     for user_id, full_name in people:
         name = _plain(full_name)
+        first_name = name.partition(" ")[0]
         full_names[name].add(user_id)
-        first_names[name.partition(" ")[0]].add(user_id)
-    first_names = {name: ids for name, ids in first_names.items() if len(ids) == 1}
-    return {name: ids for name, ids in (first_names | full_names).items() if name}
+        first_names[first_name].add(user_id)
+        for one in (name, first_name):
+            unmarked[fold(one)].add(user_id)
+    ids = _of_one(unmarked) | _of_one(first_names) | full_names
+    return {name: found for name, found in ids.items() if name}
+
+
+def _of_one(ids: dict[str, set[int]]) -> dict[str, set[int]]:
+    return {name: found for name, found in ids.items() if len(found) == 1}
 
 
 def _plain(text: str) -> str:

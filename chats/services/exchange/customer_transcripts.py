@@ -85,10 +85,12 @@ def _count(caller: Principal, chat: Conversation, email: str) -> None:
 
 def _line(message: Message) -> TranscriptLine:
     others = [piece for piece in message.content if piece["type"] not in {"text", "feedback"}]
+    offered = (option for piece in message.content for option in piece.get("options") or ())
     return TranscriptLine.model_construct(
         sender=message.sender_type,
         name=message.sender_name,
         text=message.text,
+        options=[option["label"] for option in offered],
         files=[piece.get("file_name") or piece["type"] for piece in others],
         created_at=message.sent_at or message.created_at,
     )

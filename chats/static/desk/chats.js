@@ -15,6 +15,8 @@ const PAGE = 50;
 export function report(error) {
   if (error instanceof Refusal && error.code === "already_assigned") {
     toast(t("was_faster", { name: error.body.assignee?.name || t("somebody") }), { isFault: true });
+  } else if (error instanceof Refusal && error.code === "engine_not_configured") {
+    toast(t("no_model"), { isFault: true });
   } else if (error instanceof Refusal) {
     toast(t("refused", { detail: error.message }), { isFault: true });
   } else if (error instanceof Unreachable) {

@@ -30,9 +30,12 @@ export function leave(ids, text, act) {
   dispatch({ type: "leaving", ids, isLeaving: true });
   const stay = () => dispatch({ type: "leaving", ids, isLeaving: false });
   const task = later(() => Promise.allSettled(ids.map(act)).then(stay));
-  latest = () => task.undo() && stay();
-  const undo = latest;
-  toast(text, { undo });
+  const undo = () => task.undo() && stay();
+  const unsay = toast(text, { undo });
+  latest = () => {
+    unsay();
+    undo();
+  };
 }
 
 /** Undoes the latest of these acts, if it still can be. */

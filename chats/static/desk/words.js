@@ -174,6 +174,10 @@ const WORDS = {
   signed_out: ["You are signed out. What you wrote is kept.", "Bạn đã đăng xuất. Nội dung đã viết được giữ lại."],
   log_in: ["Log in", "Đăng nhập"],
   refused: ["That did not work: {detail}", "Không thực hiện được: {detail}"],
+  no_model: [
+    "This needs a language model, and none is set up. Ask your administrator for one.",
+    "Việc này cần một mô hình ngôn ngữ mà chưa được cài đặt. Hãy hỏi quản trị viên.",
+  ],
   unreachable: ["The platform cannot be reached. Try again.", "Không kết nối được. Hãy thử lại."],
   password: ["Change my password", "Đổi mật khẩu"],
   sign_ins: ["Where I am signed in", "Nơi tôi đang đăng nhập"],

@@ -1,6 +1,6 @@
 /** One message, and the answer while it is made. What people wrote is shown as text, never as markup. */
 import { html } from "../../common/html.js";
-import { useState } from "../../vendor/preact-hooks.js";
+import { useEffect, useRef, useState } from "../../vendor/preact-hooks.js";
 import { Icon } from "./icons.js";
 
 const LINK = /(https?:\/\/[^\s<>"']+[^\s<>"'.,;:!?)\]])/g;
@@ -29,6 +29,14 @@ function whereIs({ city, region, country, latitude, longitude }) {
   return names || [latitude, longitude].filter((degrees) => degrees !== null).join(", ");
 }
 
+/** What a message offers; once the chat went on, names that still say what it was. */
+function Options({ options, onChoose }) {
+  if (!onChoose) return html`<ul class="offered">${options.map(({ label }) => html`<li dir="auto">${label}</li>`)}</ul>`;
+  return html`<div class="options">
+    ${options.map(({ label, value }) => html`<button class="option" dir="auto" onClick=${() => onChoose(value)}>${label}</button>`)}
+  </div>`;
+}
+
 function Piece({ piece, t, onChoose }) {
   const name = piece.file_name ?? t("file");
   if (piece.type === "image" && isWeb(piece.url)) return html`<${Picture} url=${piece.url} name=${name} t=${t} />`;
@@ -39,11 +47,7 @@ function Piece({ piece, t, onChoose }) {
   const text = piece.text || place || piece.file_name || piece.error;
   return html`
     ${text && html`<p class="words" dir="auto"><${Words} text=${text} /></p>`}
-    ${piece.options &&
-    onChoose &&
-    html`<div class="options">
-      ${piece.options.map((option) => html`<button class="option" dir="auto" onClick=${() => onChoose(option.value)}>${option.label}</button>`)}
-    </div>`}
+    ${piece.options && html`<${Options} options=${piece.options} onChoose=${onChoose} />`}
   `;
 }
 
@@ -115,15 +119,20 @@ export function Draft({ text, name, by = "bot", t }) {
 export function Rating({ actions, t }) {
   const [stars, setStars] = useState(0);
   const [comment, setComment] = useState("");
+  const form = useRef(null);
+  // The first star makes the form longer than the room that is left for it.
+  useEffect(() => {
+    if (stars > 0) form.current.scrollIntoView({ block: "end" });
+  }, [stars > 0]);
   const submit = (event) => {
     event.preventDefault();
     actions.rate(stars, comment.trim());
   };
   const star = (count) => html`<label class=${count <= stars ? "lit" : ""} title=${t("stars", { count })}>
     <input type="radio" name="stars" value=${count} aria-label=${t("stars", { count })}
-      checked=${stars === count} onChange=${() => setStars(count)} /><span aria-hidden="true">★</span>
+      checked=${stars === count} onChange=${() => setStars(count)} /><span aria-hidden="true">${count <= stars ? "★" : "☆"}</span>
   </label>`;
-  return html`<form class="rating" onSubmit=${submit}>
+  return html`<form class="rating" ref=${form} onSubmit=${submit}>
     <fieldset>
       <legend>${t("howWasIt")}</legend>
       <div class="stars">${[1, 2, 3, 4, 5].map(star)}</div>
