@@ -32,7 +32,7 @@ from webhooks.models import (
     WebhookConfig,
 )
 from webhooks.services import configs, deliveries, events_of_row
-from webhooks.shapes.webhook import ReplayRequest, WebhookConfigRequest
+from webhooks.shapes.webhook import EventReplayRequest, WebhookConfigRequest
 
 COLORS: dict[str, str] = {
     DeliveryState.PENDING: "info",
@@ -308,10 +308,10 @@ class WebhookConfigAdmin(TenantAdmin):
         return TemplateResponse(request, "admin/webhooks/new_secrets.html", context)
 
 
-def _range(data: dict[str, Any]) -> ReplayRequest:
+def _range(data: dict[str, Any]) -> EventReplayRequest:
     """What a form asks to be sent again."""
     since = timezone.now() - timedelta(hours=data["hours"])
-    return ReplayRequest(created_from=since, state=data["state"])
+    return EventReplayRequest(created_from=since, state=data["state"])
 
 
 @admin.register(Delivery)

@@ -108,13 +108,13 @@ def revive(config: WebhookConfig, *, by: User) -> None:
             deliveries.enqueue_replay(get(row.client, row.pk), body)
 
 
-def missed_by(config: WebhookConfig) -> list[webhook_shapes.ReplayRequest]:
+def missed_by(config: WebhookConfig) -> list[webhook_shapes.EventReplayRequest]:
     """The replays of what an endpoint that is off has missed, as far back as events are kept."""
     since = config.failing_since or config.disabled_at or timezone.now()
     start = max(since, timezone.now() - deliveries.RETENTION + timedelta(hours=1))
     return [
-        webhook_shapes.ReplayRequest(created_from=start, state="gave_up"),
-        webhook_shapes.ReplayRequest(created_from=start, state="missing"),
+        webhook_shapes.EventReplayRequest(created_from=start, state="gave_up"),
+        webhook_shapes.EventReplayRequest(created_from=start, state="missing"),
     ]
 
 

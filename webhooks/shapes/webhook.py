@@ -291,7 +291,7 @@ class ReplayTarget(Shape):
     )
 
 
-class ReplayRequest(Shape):
+class EventReplayRequest(Shape):
     """Which events to send again."""
 
     model_config = example(created_from="2026-11-20T00:00:00Z", state="gave_up")

@@ -131,7 +131,7 @@ class EventViewSet(TenantViewSet):
     @operation(
         "Webhook", "Replay Webhook Events", access=ADMIN, status=202, also={404: None, 409: None}
     )
-    def replay_range(self, body: webhook_shapes.ReplayRequest) -> webhook_shapes.Replay:
+    def replay_range(self, body: webhook_shapes.EventReplayRequest) -> webhook_shapes.Replay:
         """Send a range of events to an endpoint again; a worker queues them, oldest first."""
         config = configs.get(self.client, body.config_id)
         return deliveries.enqueue_replay(config, body)
