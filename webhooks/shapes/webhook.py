@@ -2,19 +2,28 @@
 
 import re
 import uuid
-from typing import Any, Literal, Self, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from chatplatform.api.pagination import Page
 from chatplatform.api.shapes import Moment, Shape, Text, as_json, example, iso
-from webhooks import models
+from webhooks import catalogue, models
 
 _EVENT_ID = re.compile(r"evt_([0-9a-f]{32})", re.ASCII)
 DeliveryStatus: TypeAlias = Literal["pending", "succeeded", "failed", "gave_up"]
 
 # Of a delivery: what is longer goes without its data.
 MAX_BODY_BYTES = 20_000
+
+
+def _known(name: str) -> str:
+    if name not in catalogue.EVENTS:
+        raise ValueError(f"There is no event type {name[:60]!r}.")
+    return name
+
+
+EventType = Annotated[Text, AfterValidator(_known)]
 
 
 def event_id(row_id: uuid.UUID) -> str:
@@ -39,7 +48,7 @@ class WebhookConfigRequest(Shape):
         max_length=2000,
         examples=["https://shop.example/hooks/chat"],
     )
-    event_types: list[Text] = Field(
+    event_types: list[EventType] = Field(
         default_factory=list,
         description="The types to send; empty: every type, including future ones.",
         max_length=50,
@@ -269,7 +278,7 @@ class EventsQuery(Page):
         description="`desc`: the newest first. `asc`: the feed for catching up; each event comes"
         " behind all that were shown before, so a cursor skips nothing.",
     )
-    type: Text | None = Field(None, description="Only events of this type.", max_length=60)
+    type: EventType | None = Field(None, description="Only events of this type.", max_length=60)
     conversation_id: uuid.UUID | None = Field(None, description="Only events of this conversation.")
     created_from: Moment | None = Field(None, description="Only events at this moment or later.")
     created_to: Moment | None = Field(None, description="Only events before this moment.")
@@ -305,7 +314,7 @@ class EventReplayRequest(Shape):
         description="`gave_up`: deliveries that ended without success. `missing`: events never"
         " queued for the endpoint, for example while it was off. `all`: every event.",
     )
-    type: Text | None = Field(None, description="Only events of this type.", max_length=60)
+    type: EventType | None = Field(None, description="Only events of this type.", max_length=60)
     config_id: uuid.UUID | None = Field(
         None, description="The endpoint; if left out, the client's oldest one."
     )
