@@ -125,7 +125,7 @@ def test_a_name_is_taken_once(ann, tagged):
     "body",
     [
         {}, {"name": ""}, {"name": " "}, {"name": "x" * 61}, {"name": "a", "colour": "red"},
-        {"name": "a", "colour": "#12345"}, {"name": "a", "count": 5}, {"name": "\x00"},
+        {"name": "a", "colour": "#12345"}, {"name": "a", "size": 5}, {"name": "\x00"},
     ],
 )  # fmt: skip
 def test_a_wrong_body_is_refused(ann, body):

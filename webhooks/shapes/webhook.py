@@ -7,7 +7,16 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 from pydantic import AfterValidator, Field
 
 from chatplatform.api.pagination import Page
-from chatplatform.api.shapes import Moment, Shape, Text, as_json, example, iso
+from chatplatform.api.shapes import (
+    Moment,
+    Shape,
+    Text,
+    as_json,
+    example,
+    iso,
+    read_only,
+    without_default,
+)
 from webhooks import catalogue, models
 
 _EVENT_ID = re.compile(r"evt_([0-9a-f]{32})", re.ASCII)
@@ -37,16 +46,20 @@ def row_id(text: str) -> uuid.UUID | None:
     return uuid.UUID(match[1]) if match else None
 
 
-class WebhookConfigRequest(Shape):
-    """The settings of an endpoint."""
+class WebhookConfig(Shape):
+    """An endpoint: its settings and its health."""
 
+    id: uuid.UUID | None = read_only("The endpoint's id, a UUIDv7.", path="config_id")
     url: Text = Field(
+        "",
         description="The URL that events are sent to by POST: https, a public host, port 443, no"
         " user name. Plain http or another port only for hosts that the operator allows. The host"
-        " of the example is not there: put in your own, else the answer is 422.",
+        " of the example is not there: put in your own, else the answer is 422. Required to create"
+        " an endpoint.",
         min_length=1,
         max_length=2000,
         examples=["https://shop.example/hooks/chat"],
+        json_schema_extra=without_default,
     )
     event_types: list[EventType] = Field(
         default_factory=list,
@@ -60,35 +73,25 @@ class WebhookConfigRequest(Shape):
         description="Whether events are sent. Events are not queued while the endpoint is off:"
         " replay them, or read them from the event log. Switching it on clears past failures.",
     )
-
-
-class WebhookConfig(Shape):
-    """An endpoint and its health."""
-
-    id: uuid.UUID = Field(description="The endpoint's id, a UUIDv7.")
-    url: str = Field(description="The URL that events are sent to.")
-    event_types: list[str] = Field(description="The types that are sent; empty: every type.")
-    description: str = Field(description="The client's note.")
-    is_active: bool = Field(description="Whether events are sent.")
-    disabled_reason: Literal["by_hand", "gone", "failing"] | None = Field(
-        description="Why the endpoint is off: `by_hand`, `gone` (it answered 410) or `failing` (all"
+    disabled_reason: Literal["by_hand", "gone", "failing"] | None = read_only(
+        "Why the endpoint is off: `by_hand`, `gone` (it answered 410) or `failing` (all"
         " deliveries of five days failed); null while it is on."
     )
-    disabled_at: Moment | None = Field(description="When the endpoint was switched off.")
-    failing_since: Moment | None = Field(
-        description="The first failure since the last success; null after a success."
+    disabled_at: Moment | None = read_only("When the endpoint was switched off.")
+    failing_since: Moment | None = read_only(
+        "The first failure since the last success; null after a success."
     )
-    paused_until: Moment | None = Field(
-        description="Nothing is sent before this moment, after several failures in a row or because"
+    paused_until: Moment | None = read_only(
+        "Nothing is sent before this moment, after several failures in a row or because"
         " the receiver asked to wait; due deliveries wait."
     )
-    previous_secret_until: Moment | None = Field(
-        description="Until this moment the secret before the latest rotation also signs."
+    previous_secret_until: Moment | None = read_only(
+        "Until this moment the secret before the latest rotation also signs."
     )
-    secret: str | None = Field(
-        description="The signing secret, `whsec_…`: only in the reply that creates or rotates it."
+    secret: str | None = read_only(
+        "The signing secret, `whsec_…`: only in the reply that creates or rotates it."
     )
-    created_at: Moment = Field(description="When the endpoint was created.")
+    created_at: Moment | None = read_only("When the endpoint was created.")
 
     @classmethod
     def from_row(cls, row: models.WebhookConfig, secret: str | None = None) -> Self:
