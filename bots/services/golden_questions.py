@@ -50,7 +50,7 @@ def create(bot: Bot, *, body: GoldenQuestionDto, by: User) -> GoldenQuestion:
 
 
 def update(bot: Bot, question_id: int, *, body: GoldenQuestionDto, by: User) -> GoldenQuestion:
-    """Replace a question and what is expected of its answer."""
+    """Change a question and what is expected of its answer; what is left out stays."""
     return _write(bot, get(bot, question_id), body, by)
 
 
@@ -99,8 +99,10 @@ def add_many(
 
 def _write(bot: Bot, row: GoldenQuestion, body: GoldenQuestionDto, by: User) -> GoldenQuestion:
     row.question = " ".join(body.question.split())
-    row.expected_source = body.expected_source or ""
-    row.expected_words = body.expected_words
+    if "expected_source" in body.model_fields_set:
+        row.expected_source = body.expected_source or ""
+    if "expected_words" in body.model_fields_set:
+        row.expected_words = body.expected_words
     is_new = row._state.adding
     try:
         with transaction.atomic():

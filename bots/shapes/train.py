@@ -1,9 +1,9 @@
 """The shapes of prompts and of the documents that a bot is trained on."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 from django.conf import settings
-from pydantic import Field, WithJsonSchema, model_validator
+from pydantic import Field, WithJsonSchema
 
 from bots.models import Document, DocumentStage, DocumentStatus, Prompt
 from chatplatform.api.pagination import Page
@@ -193,7 +193,7 @@ class DocumentsQuery(Page):
 
 
 class ImportantDocumentDto(Shape):
-    """Whether a document ranks first, and when its text is used. Fields left out become null."""
+    """Whether a document ranks first, and when its text is used. Fields left out stay."""
 
     model_config = example(
         is_important=True, valid_from="2026-12-01T00:00:00Z", valid_to="2027-01-02T00:00:00Z"
@@ -213,12 +213,6 @@ class ImportantDocumentDto(Shape):
         description="Its text is used until this time; null: without end. Must be later than"
         " `valid_from`.",
     )
-
-    @model_validator(mode="after")
-    def _in_order(self) -> Self:
-        if self.valid_from and self.valid_to and self.valid_from >= self.valid_to:
-            raise ValueError("valid_to must lie after valid_from")
-        return self
 
 
 class ReuploadFilesRequest(Shape):
