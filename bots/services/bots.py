@@ -261,6 +261,10 @@ def _fill(bot: Bot, body: BotDto, names: Iterable[str]) -> None:
         setattr(bot, name, value)
     bot.bot_icon = bot.bot_icon or ""
     _check_languages(bot.languages, bot.default_language)
+    if isinstance(bot.welcome_message, dict):
+        # What was stored before the bot lost a language may be sent back.
+        new = dict(bot.welcome_message.items() - stored["welcome_message"].items())
+        check_offered_languages(bot, new, at=("body", "welcome_message"))
     if isinstance(bot.welcome_message, str):
         bot.welcome_message = _with_text(
             stored["welcome_message"], bot.default_language, bot.welcome_message
