@@ -16,6 +16,7 @@ from chatplatform.api.shapes import (
     Text,
     example,
     read_only,
+    without_default,
 )
 
 # A file of a multipart body; the service checks its size and content.
@@ -200,8 +201,10 @@ class ImportantDocumentDto(Shape):
     )
 
     is_important: bool = Field(
+        False,
+        json_schema_extra=without_default,
         description="true: its best passage is always among those that the bot reads, and wins over"
-        " text that contradicts it."
+        " text that contradicts it.",
     )
     valid_from: Moment | None = Field(
         None,

@@ -77,6 +77,7 @@ def test_what_is_expected_decides(ann, bot, golden, path, runs):
     assert ann.put(f"{path}/{first['id']}", changed).status_code == 200
     assert ran(ann, runs)["results"][0]["fault"] == "other_source"
     asked = {"question": first["question"]}
+    assert ann.put(f"{path}/{first['id']}", {}).json() == changed
     kept = ann.put(f"{path}/{first['id']}", asked).json()
     assert (kept["expected_source"], kept["expected_words"]) == ("Parking", [])
     ann.put(f"{path}/{first['id']}", first | {"expected_words": ["eight days"]})

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from chatplatform import egress, signatures
-from chatplatform.api.errors import ApiError, Invalid, NotFound
+from chatplatform.api.errors import ApiError, Invalid, NotFound, require
 from identity.models import ApiKey, Client, User
 from identity.services import audit
 from webhooks.models import DisabledReason, WebhookConfig
@@ -45,8 +45,7 @@ def get(client: Client, config_id: uuid.UUID | None = None) -> WebhookConfig:
 
 def create(client: Client, body: webhook_shapes.WebhookConfig, *, by: User) -> WebhookConfig:
     """A new endpoint. Only this reply shows its secret."""
-    if "url" not in body.model_fields_set:
-        raise Invalid.field("body", "url", msg="Field required", type="missing")
+    require(body, "url")
     _check_url(body.url)
     with transaction.atomic():
         # Concurrent requests must not exceed the limit.

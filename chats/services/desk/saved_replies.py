@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from chatplatform.api.errors import ApiError, Forbidden, NotFound
+from chatplatform.api.errors import ApiError, Forbidden, NotFound, require
 from chats.models import Conversation, SavedReply
 from chats.shapes import desk as desk_shapes
 from identity.models import User
@@ -33,6 +33,7 @@ def list_for_user(user: User, query: desk_shapes.SavedRepliesQuery) -> QuerySet[
 def create(user: User, body: desk_shapes.SavedReplyDto) -> SavedReply:
     """Save a reply; 403 if somebody else than an admin makes one for everybody."""
     assert user.client
+    require(body, "shortcut", "texts")
     return _store(SavedReply(client=user.client, owner=user), body, by=user)
 
 
@@ -98,7 +99,8 @@ def _store(row: SavedReply, body: desk_shapes.SavedReplyDto, *, by: User) -> Sav
     is_shared = body.is_shared if "is_shared" in body.model_fields_set else was_shared
     _ensure_may_change(by, is_shared=is_shared or was_shared)
     row.owner = None if is_shared else by
-    row.shortcut, row.texts = body.shortcut, body.texts
+    for name in body.model_fields_set - {"is_shared"}:
+        setattr(row, name, getattr(body, name))
     row.updated_at = timezone.now()
     try:
         with transaction.atomic():
