@@ -41,7 +41,7 @@ from identity.services import (
     users,
     viewing,
 )
-from identity.shapes.clients import ApiKeyChange, ClientChange, CompanyDto, TopUpAmount
+from identity.shapes.clients import ApiKeyDto, ClientChange, CompanyDto, TopUpAmount
 from identity.shapes.configs import ClientConfigDto
 from identity.shapes.users import UserDto
 
@@ -311,7 +311,7 @@ class ApiKeyAdmin(TenantAdmin):
 
         def act(data: dict[str, Any]) -> HttpResponse:
             api_keys.change(
-                key.client, api_key_id=key.pk, change=ApiKeyChange(**data), by=viewer(request)
+                key.client, api_key_id=key.pk, change=ApiKeyDto(**data), by=viewer(request)
             )
             return redirect("admin:identity_apikey_change", key.pk)
 

@@ -32,7 +32,7 @@ from webhooks.models import (
     WebhookConfig,
 )
 from webhooks.services import configs, deliveries, events_of_row
-from webhooks.shapes.webhook import ReplayRequest, WebhookConfigRequest
+from webhooks.shapes import webhook as webhook_shapes
 
 COLORS: dict[str, str] = {
     DeliveryState.PENDING: "info",
@@ -168,7 +168,7 @@ class WebhookConfigAdmin(TenantAdmin):
         by = viewer(request)
 
         def act(data: dict[str, Any]) -> HttpResponse:
-            made = configs.create(by.client, WebhookConfigRequest(**data), by=by)
+            made = configs.create(by.client, webhook_shapes.WebhookConfig(**data), by=by)
             return self._secret_page(request, made, "The endpoint is on; its secret, shown once")
 
         form = forms.EndpointForm(request.POST or None)
@@ -229,8 +229,7 @@ class WebhookConfigAdmin(TenantAdmin):
         return redirect("admin:webhooks_webhookconfig_manage", row.pk)
 
     def _save(self, request: HttpRequest, row: WebhookConfig, data: dict[str, Any]) -> HttpResponse:
-        body = WebhookConfigRequest(**data, is_active=row.is_active)
-        configs.update(row, body, by=viewer(request))
+        configs.update(row, webhook_shapes.WebhookConfig(**data), by=viewer(request))
         return self._again(request, row, "Saved.")
 
     def _count(self, request: HttpRequest, row: WebhookConfig, data: dict[str, Any]) -> int:
@@ -251,9 +250,7 @@ class WebhookConfigAdmin(TenantAdmin):
         return self._again(request, row, "A test is on its way: see the deliveries below.")
 
     def _switch_off(self, request: HttpRequest, row: WebhookConfig) -> HttpResponse:
-        kept = {name: getattr(row, name) for name in ("url", "description", "event_types")}
-        body = WebhookConfigRequest(**kept, is_active=False)
-        configs.update(row, body, by=viewer(request))
+        configs.update(row, webhook_shapes.WebhookConfig(is_active=False), by=viewer(request))
         return self._again(request, row, "It is off: nothing is sent to it.")
 
     def _delete(self, request: HttpRequest, row: WebhookConfig) -> HttpResponse:
@@ -308,10 +305,10 @@ class WebhookConfigAdmin(TenantAdmin):
         return TemplateResponse(request, "admin/webhooks/new_secrets.html", context)
 
 
-def _range(data: dict[str, Any]) -> ReplayRequest:
+def _range(data: dict[str, Any]) -> webhook_shapes.EventReplayRequest:
     """What a form asks to be sent again."""
     since = timezone.now() - timedelta(hours=data["hours"])
-    return ReplayRequest(created_from=since, state=data["state"])
+    return webhook_shapes.EventReplayRequest(created_from=since, state=data["state"])
 
 
 @admin.register(Delivery)

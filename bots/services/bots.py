@@ -10,7 +10,7 @@ from django.db.models import Exists, F, OuterRef, ProtectedError, Q, QuerySet, S
 from bots.models import ALLOWED_HOSTS, Bot, Document, Prompt
 from bots.shapes.bot import SETUP_STEPS, BotDto, found_setup
 from chatplatform import media
-from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404
+from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404, require
 from identity.auth import origin_host
 from identity.models import ApiKey, Client, User
 from identity.services import api_keys, audit
@@ -134,8 +134,7 @@ def for_key(key: ApiKey, *, bot_id: int | None = None, location: str = "query") 
 
 def create(client: Client, *, body: BotDto, by: User | None) -> BotDto:
     """Create a bot; 409 `bot_limit` if the client already has 200."""
-    if "bot_name" not in body.model_fields_set:
-        raise Invalid.field("body", "bot_name", msg="Field required", type="missing")
+    require(body, "bot_name")
     bot = Bot(client=client)
     names = WRITABLE - {"languages", "default_language"} | body.model_fields_set
     if "languages" not in names:
@@ -261,6 +260,10 @@ def _fill(bot: Bot, body: BotDto, names: Iterable[str]) -> None:
         setattr(bot, name, value)
     bot.bot_icon = bot.bot_icon or ""
     _check_languages(bot.languages, bot.default_language)
+    if isinstance(bot.welcome_message, dict):
+        # What was stored before the bot lost a language may be sent back.
+        new = dict(bot.welcome_message.items() - stored["welcome_message"].items())
+        check_offered_languages(bot, new, at=("body", "welcome_message"))
     if isinstance(bot.welcome_message, str):
         bot.welcome_message = _with_text(
             stored["welcome_message"], bot.default_language, bot.welcome_message

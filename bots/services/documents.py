@@ -242,11 +242,18 @@ def _has_file(document: Document) -> bool:
 
 
 def set_importance(bot: Bot, *, document_id: int, body: ImportantDocumentDto, by: User) -> Document:
-    """Set whether a document ranks first, and the period in which its text is valid."""
-    changes = {name: getattr(body, name) for name in ImportantDocumentDto.model_fields}
+    """Set whether a document ranks first, and the period in which its text is valid.
+
+    What the request leaves out stays; 422 if the period would end before it begins.
+    """
+    changes = {name: getattr(body, name) for name in body.model_fields_set}
     with transaction.atomic():
         document = _lock_with_bot(bot, document_id)
         before = {name: getattr(document, name) for name in changes}
+        begins = changes.get("valid_from", document.valid_from)
+        ends = changes.get("valid_to", document.valid_to)
+        if begins and ends and begins >= ends:
+            raise Invalid.field("body", "valid_to", msg="valid_to must lie after valid_from.")
         if changes != before:
             Document.objects.filter(pk=document.pk).update(**changes)
             bots.bump_knowledge_version(bot.pk)
@@ -255,7 +262,7 @@ def set_importance(bot: Bot, *, document_id: int, body: ImportantDocumentDto, by
                 "document.importance_changed",
                 by=by,
                 subject=f"document:{document.pk}",
-                changes=body.model_dump(mode="json"),
+                changes=body.model_dump(mode="json", exclude_unset=True),
             )
     # Read again: the database rounds the times.
     return Document.objects.get(pk=document.pk)

@@ -17,7 +17,7 @@ from bots.models import (
 )
 from bots.services import bots
 from bots.shapes.golden import GoldenQuestionDto
-from chatplatform.api.errors import ApiError, first_or_404
+from chatplatform.api.errors import ApiError, first_or_404, require
 from identity.models import User
 from identity.services import audit
 
@@ -46,11 +46,12 @@ def get(bot: Bot, question_id: int) -> GoldenQuestion:
 
 def create(bot: Bot, *, body: GoldenQuestionDto, by: User) -> GoldenQuestion:
     """Add a question; 409 at the limit, or if the bot has it already."""
+    require(body, "question")
     return _write(bot, GoldenQuestion(client=bot.client, bot=bot), body, by)
 
 
 def update(bot: Bot, question_id: int, *, body: GoldenQuestionDto, by: User) -> GoldenQuestion:
-    """Replace a question and what is expected of its answer."""
+    """Change a question and what is expected of its answer; what is left out stays."""
     return _write(bot, get(bot, question_id), body, by)
 
 
@@ -98,9 +99,12 @@ def add_many(
 
 
 def _write(bot: Bot, row: GoldenQuestion, body: GoldenQuestionDto, by: User) -> GoldenQuestion:
-    row.question = " ".join(body.question.split())
-    row.expected_source = body.expected_source or ""
-    row.expected_words = body.expected_words
+    if "question" in body.model_fields_set:
+        row.question = " ".join(body.question.split())
+    if "expected_source" in body.model_fields_set:
+        row.expected_source = body.expected_source or ""
+    if "expected_words" in body.model_fields_set:
+        row.expected_words = body.expected_words
     is_new = row._state.adding
     try:
         with transaction.atomic():

@@ -30,7 +30,12 @@ def get(client: Client, bot: Bot | None) -> LanguageModel:
 
 
 def store(client: Client, bot: Bot | None, *, body: LanguageModelDto, by: User) -> LanguageModel:
-    """Set the model of a bot, or of the whole client; a key left out stays with its host."""
+    """Set the model of a bot, or of the whole client; a key left out stays with its host.
+
+    422 if the body names another bot, or one where the whole client's model is set.
+    """
+    if "bot_id" in body.model_fields_set and body.bot_id != (bot and bot.pk):
+        raise Invalid.field("body", "bot_id", msg="Another one than the query's.")
     # The name is resolved before the transaction, since that may take seconds.
     _check_destination(body.base_url)
     with transaction.atomic():
@@ -39,7 +44,8 @@ def store(client: Client, bot: Bot | None, *, body: LanguageModelDto, by: User) 
         row = _of(client, bot).first() or LanguageModel(client=client, bot=bot)
         _check_price(row, body, by)
         row.api_key = _merged_key(row, body)
-        for name in _SET:
+        # The price of a model that is there stays unless the request names it.
+        for name in {*_SET} if row._state.adding else body.model_fields_set & {*_SET}:
             setattr(row, name, getattr(body, name))
         row.save()
         changes = {name: getattr(row, name) for name in _SET}

@@ -12,7 +12,7 @@ from bots.models import Bot, Document, DocumentStatus, PageStatus, WebPage, WebU
 from bots.services import bots
 from bots.shapes.web_url import MAX_SHOWN_PAGES, WebUrlDto
 from chatplatform import egress, media
-from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404
+from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404, require
 from chatplatform.jobs import enqueue
 from chatplatform.models import Job, JobState
 from identity.models import User
@@ -85,8 +85,7 @@ def list_for_bot(bot: Bot) -> QuerySet[WebUrl]:
 
 def create(bot: Bot, *, body: WebUrlDto, by: User | None) -> WebUrlDto:
     """Create an address and queue its crawl; 409 if it exists or there are too many."""
-    if "url" not in body.model_fields_set:
-        raise Invalid.field("body", "url", msg="Field required", type="missing")
+    require(body, "url")
     url = _normalized(body.url)
     with transaction.atomic():
         # The lock keeps concurrent requests within the limit.

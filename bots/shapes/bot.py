@@ -9,7 +9,16 @@ from django.utils.translation import get_language_info
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from bots.models import Bot
-from chatplatform.api.shapes import NOT_BLANK, Language, Moment, Shape, Text, example, read_only
+from chatplatform.api.shapes import (
+    NOT_BLANK,
+    Language,
+    Moment,
+    Shape,
+    Text,
+    example,
+    read_only,
+    without_default,
+)
 from identity.shapes.configs import Holidays, WeekHours, stored_holidays, stored_hours
 
 # One label of a host name (RFC 1123), in the ASCII form that browsers send as Origin.
@@ -46,11 +55,6 @@ def _distinct(codes: list[str]) -> list[str]:
     if len(set(codes)) != len(codes):
         raise ValueError("must not name a language twice")
     return codes
-
-
-def without_default(schema: dict[str, Any]) -> None:
-    """For a field that is required to create, and optional in an update."""
-    schema.pop("default", None)
 
 
 Color = Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$", examples=["#2563eb"])]

@@ -6,7 +6,15 @@ from typing import Annotated, Literal, Self
 from pydantic import Field
 
 from bots.models import GoldenOrigin, GoldenQuestion, GoldenRun, GoldenStatus
-from chatplatform.api.shapes import NOT_BLANK, Moment, Shape, Text, example, read_only
+from chatplatform.api.shapes import (
+    NOT_BLANK,
+    Moment,
+    Shape,
+    Text,
+    example,
+    read_only,
+    without_default,
+)
 
 Word = Annotated[Text, Field(min_length=1, max_length=100, pattern=NOT_BLANK)]
 
@@ -20,10 +28,13 @@ class GoldenQuestionDto(Shape):
 
     id: int | None = read_only("The question's id.", path="golden_question_id")
     question: Text = Field(
+        "",
         min_length=1,
         max_length=300,
         pattern=NOT_BLANK,
-        description="The question, as a customer asks it; line breaks become spaces.",
+        description="The question, as a customer asks it; line breaks become spaces. Required to"
+        " add one.",
+        json_schema_extra=without_default,
     )
     expected_source: Text | None = Field(
         None,

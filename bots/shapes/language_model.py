@@ -22,7 +22,13 @@ class LanguageModelDto(Shape):
         base_url="https://api.openai.com/v1", model="gpt-4.1-mini", api_key="sk-7d1f0c"
     )
 
-    bot_id: int | None = read_only("The bot whose own model it is; null: the whole client's.")
+    bot_id: int | None = Field(
+        None,
+        ge=1,
+        le=MAX_ID,
+        description="The bot whose own model it is; null: the whole client's. A request may repeat"
+        " it; another `bot_id` than the query's is a 422.",
+    )
     base_url: Text = Field(
         max_length=500,
         pattern=r"^https?://[^\s?#]+$",

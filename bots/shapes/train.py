@@ -1,9 +1,9 @@
 """The shapes of prompts and of the documents that a bot is trained on."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 from django.conf import settings
-from pydantic import Field, WithJsonSchema, model_validator
+from pydantic import Field, WithJsonSchema
 
 from bots.models import Document, DocumentStage, DocumentStatus, Prompt
 from chatplatform.api.pagination import Page
@@ -16,6 +16,7 @@ from chatplatform.api.shapes import (
     Text,
     example,
     read_only,
+    without_default,
 )
 
 # A file of a multipart body; the service checks its size and content.
@@ -193,15 +194,17 @@ class DocumentsQuery(Page):
 
 
 class ImportantDocumentDto(Shape):
-    """Whether a document ranks first, and when its text is used. Fields left out become null."""
+    """Whether a document ranks first, and when its text is used. Fields left out stay."""
 
     model_config = example(
         is_important=True, valid_from="2026-12-01T00:00:00Z", valid_to="2027-01-02T00:00:00Z"
     )
 
     is_important: bool = Field(
+        False,
+        json_schema_extra=without_default,
         description="true: its best passage is always among those that the bot reads, and wins over"
-        " text that contradicts it."
+        " text that contradicts it.",
     )
     valid_from: Moment | None = Field(
         None,
@@ -213,12 +216,6 @@ class ImportantDocumentDto(Shape):
         description="Its text is used until this time; null: without end. Must be later than"
         " `valid_from`.",
     )
-
-    @model_validator(mode="after")
-    def _in_order(self) -> Self:
-        if self.valid_from and self.valid_to and self.valid_from >= self.valid_to:
-            raise ValueError("valid_to must lie after valid_from")
-        return self
 
 
 class ReuploadFilesRequest(Shape):

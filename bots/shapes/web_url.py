@@ -5,8 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from bots.models import WebPage, WebUrl, WebUrlStatus
-from bots.shapes.bot import without_default
-from chatplatform.api.shapes import Moment, Shape, Text, read_only
+from chatplatform.api.shapes import Moment, Shape, Text, read_only, without_default
 
 # The statuses of a WebPage, and `training` while a worker trains its document.
 ShownPageStatus = Literal["training", "trained", "unchanged", "refused", "failed"]

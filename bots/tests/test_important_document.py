@@ -66,7 +66,10 @@ def test_set_and_unset(ann, documents):
     assert Bot.objects.get().knowledge_version == before + 1
     assert ann.put(path(new), body).json() == shown
     assert Bot.objects.get().knowledge_version == before + 1, "nothing changed"
-    assert ann.put(path(new), {"is_important": False}).json()["valid_from"] is None
+    kept = ann.put(path(new), {"is_important": False}).json()
+    assert (kept["is_important"], kept["valid_from"]) == (False, shown["valid_from"])
+    ends = {"valid_to": "2025-12-31T00:00:00Z"}
+    assert ann.put(path(new), ends).json()["detail"][0]["loc"] == ["body", "valid_to"]
     actions = AuditEvent.objects.filter(action="document.importance_changed")
     assert [item.subject for item in actions] == [f"document:{new.pk}"] * 2
 
@@ -74,7 +77,6 @@ def test_set_and_unset(ann, documents):
 @pytest.mark.parametrize(
     "wrong",
     [
-        {},
         {"is_important": None},
         {"is_important": True, "valid_from": "2026-01-01T00:00:00"},
         {"is_important": True, "valid_from": "tomorrow"},

@@ -89,6 +89,23 @@ def test_a_text_without_a_language_is_the_default_languages(ann, bot):
     assert removed["terms_default"] == ""
 
 
+def test_a_welcome_in_a_language_that_the_bot_lacks_is_refused_here_too(ann, bot):
+    path = f"/ai/bot/{bot.pk}/update-bot"
+    offered = {"languages": ["en", "fr"], "welcome_message": {"en": "Hello", "fr": "Bonjour"}}
+    assert ann.put(path, offered).status_code == 200
+    for body in (
+        {"welcome_message": {"en": "Hello", "de": "Hallo"}},
+        {"languages": ["en"], "welcome_message": {"fr": "Salut"}},
+    ):
+        reply = ann.put(path, body)
+        assert reply.status_code == 422
+        assert reply.json()["detail"][0]["loc"][:2] == ["body", "welcome_message"]
+    fewer = ann.put(path, {"languages": ["en"]}).json()
+    assert ann.put(path, fewer).status_code == 200
+    new = {"bot_name": "New", "languages": ["en"], "welcome_message": {"fr": "Bonjour"}}
+    assert ann.post("/ai/bot", new).status_code == 422
+
+
 def test_of_two_fields_for_one_text_the_changed_one_counts(ann, bot):
     ann.put(path(bot), {"terms": {"en": "Old", "vi": "Cũ"}})
     read = ann.get(f"/ai/bot/{bot.pk}").json()

@@ -37,7 +37,7 @@ class GoldenQuestionViewSet(TenantViewSet):
     def update(
         self, bot_id: int, golden_question_id: int, body: GoldenQuestionDto
     ) -> GoldenQuestionDto:
-        """Replace a question and what is expected of its answer."""
+        """Change a question and what is expected of its answer."""
         bot = bots.get(self.client, bot_id)
         row = golden_questions.update(bot, golden_question_id, body=body, by=self.user)
         return GoldenQuestionDto.from_row(row)

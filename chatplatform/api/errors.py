@@ -15,6 +15,7 @@ from django.http.multipartparser import MultiPartParserError
 from django.template.loader import render_to_string
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
+from pydantic import BaseModel
 from rest_framework.exceptions import APIException
 
 from chatplatform.api.request_context import current_request_id
@@ -161,6 +162,14 @@ class Invalid(ApiError):
 
     def response(self) -> HttpResponse:
         return json_response({"detail": self.errors}, 422)
+
+
+def require(body: BaseModel, *names: str) -> None:
+    """422 for the fields of a body that it leaves out: only what changes a row may do so."""
+    missing = [name for name in names if name not in body.model_fields_set]
+    if missing:
+        fault = {"msg": "Field required", "type": "missing"}
+        raise Invalid([{"loc": ["body", name]} | fault for name in missing])
 
 
 def json_response(

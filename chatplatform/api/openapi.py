@@ -1,13 +1,15 @@
 """The served OpenAPI document, built from the operations' declarations."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from enum import Enum
 from types import UnionType
 from typing import Any, get_args, get_origin
 
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent
 from pydantic import BaseModel
+from typing_extensions import TypeAliasType
 
 from chatplatform.api import idempotency
 from chatplatform.api.error_shapes import Error, HTTPValidationError, shapes_of_errors
@@ -235,13 +237,13 @@ class OperationSchema(AutoSchema):
 
     def _error_ref(self) -> dict[str, Any]:
         """A reference to the union of all refusals, which is made once: it takes a while."""
-        if not self._is_registered("Error"):
+        if _component(Error) not in self.registry:
             union = {
                 "title": "Error",
                 "description": Error.__doc__,
                 "oneOf": [self._ref(shape, "serialization") for shape in shapes_of_errors()],
             }
-            self._register("Error", union, replace=False)
+            self._register(Error, union, replace=False)
         return {"$ref": "#/components/schemas/Error"}
 
     def _ref(self, shape: Reply, mode: Any) -> dict[str, Any]:
@@ -252,28 +254,47 @@ class OperationSchema(AutoSchema):
         """
         if isinstance(shape, UnionType):
             return {"anyOf": [self._ref(part, mode) for part in get_args(shape)]}
-        self._register(shape.__name__, self._inline(shape, mode), replace=mode == "validation")
+        self._register(shape, self._inline(shape, mode), replace=mode == "validation")
         return {"$ref": f"#/components/schemas/{shape.__name__}"}
 
     def _inline(self, shape: type[BaseModel], mode: Any) -> dict[str, Any]:
         schema = shape.model_json_schema(ref_template="#/components/schemas/{model}", mode=mode)
-        for name, part in schema.pop("$defs", {}).items():
-            self._register(name, part, replace=mode == "validation")
+        parts = schema.pop("$defs", {})
+        if parts:
+            named = {part.__name__: part for part in _named_in(shape, set())}
+            for name, part in parts.items():
+                self._register(named[name], part, replace=mode == "validation")
         return schema
 
-    def _is_registered(self, name: str) -> bool:
-        return _component(name) in self.registry
+    def _register(self, of: Any, schema: dict[str, Any], *, replace: bool) -> None:
+        """Raises `TypeError` if another type of this name has a component: one would be lost."""
+        component = _component(of, schema)
+        known = self.registry._components.setdefault(component.key, component)
+        if known.object is not of:
+            raise TypeError(f"Two shapes have one name: {known.object} and {of}.")
+        if replace:
+            known.schema = schema
 
-    def _register(self, name: str, schema: dict[str, Any], *, replace: bool) -> None:
-        component = _component(name, schema)
-        if replace and component in self.registry:
-            self.registry[component].schema = schema
-        self.registry.register_on_missing(component)
+
+def _named_in(annotation: Any, seen: set[Any]) -> Iterator[Any]:
+    """Each type that has a component of its own in the schema of a shape, the shape too."""
+    for part in get_args(annotation):
+        yield from _named_in(part, seen)
+    if annotation in seen or not isinstance(annotation, (type, TypeAliasType)):
+        return
+    seen.add(annotation)
+    if isinstance(annotation, TypeAliasType):
+        yield annotation
+        yield from _named_in(annotation.__value__, seen)
+    elif issubclass(annotation, (BaseModel, Enum)):
+        yield annotation
+        for field in getattr(annotation, "model_fields", {}).values():
+            yield from _named_in(field.annotation, seen)
 
 
-def _component(name: str, schema: dict[str, Any] | None = None) -> Any:
+def _component(of: Any, schema: dict[str, Any] | None = None) -> Any:
     return ResolvedComponent(  # type: ignore[no-untyped-call]
-        name=name, type=ResolvedComponent.SCHEMA, object=name, schema=schema
+        name=of.__name__, type=ResolvedComponent.SCHEMA, object=of, schema=schema
     )
 
 

@@ -193,6 +193,11 @@ def read_only(description: str, *, path: str = "", **extra: Any) -> Any:
     return Field(None, description=description, json_schema_extra=marks, **extra)
 
 
+def without_default(schema: dict[str, Any]) -> None:
+    """For a field that is required to create, and optional in an update."""
+    schema.pop("default", None)
+
+
 def other_than_path(
     shape: type[BaseModel], values: Mapping[str, Any], path: Mapping[str, Any]
 ) -> list[str]:

@@ -17,7 +17,7 @@ from identity.auth import Principal
 from identity.models import ApiKey, User
 from webhooks.models import WebhookConfig
 from webhooks.services import configs
-from webhooks.shapes.webhook import WebhookConfigRequest
+from webhooks.shapes import webhook as webhook_shapes
 
 # Cut off in the middle, as by a broken download.
 BROKEN_PDF = b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n<< /Type /Pa"
@@ -57,5 +57,7 @@ def _add_endpoint(owner: User) -> WebhookConfig | None:
     if not allowed or owner.client is None:
         return None
     url = f"http://{allowed[0]}/the-shops-old-server"
-    body = WebhookConfigRequest(url=url, description="The shop's old server; it fails on purpose.")
+    body = webhook_shapes.WebhookConfig(
+        url=url, description="The shop's old server; it fails on purpose."
+    )
     return configs.create(owner.client, body, by=owner)

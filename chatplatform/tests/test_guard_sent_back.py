@@ -1,7 +1,8 @@
 """What a GET answers can be changed and sent back: fields that only the server sets are ignored.
 
 The pairs come from the document: a reply whose shape is also the body of a PUT or POST that needs
-no id but the GET's own, and the entries of a list whose entries have a PUT of their own.
+no id but the GET's own, and the rows (of a list, or the one that a GET answers) that have a PUT of
+their own, whatever shape it takes.
 """
 
 from collections.abc import Iterator
@@ -24,21 +25,19 @@ NOT_TWICE_BECAUSE = {
 
 @dataclass(frozen=True)
 class Pair:
-    """A GET and the operation that takes what it answers; `listed`: each entry of a list."""
+    """A GET and the operation that takes what it answers; `is_of_row`: the PUT names the row."""
 
     read: Served
     write: Served
-    listed: bool = False
+    is_of_row: bool = False
 
     def __str__(self) -> str:
         return f"{self.read} -> {self.write}"
 
 
-def _entry(shape: Any) -> Any:
-    """What a list holds; None if the shape is no list."""
-    field = getattr(shape, "model_fields", {}).get("items")
-    arguments = getattr(field.annotation, "__args__", ()) if field else ()
-    return arguments[0] if arguments else None
+def _rows(reply: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a list; the row that is answered alone."""
+    return next((reply[name] for name in ("items", "tags") if name in reply), [reply])
 
 
 def _pairs() -> Iterator[Pair]:
@@ -53,9 +52,9 @@ def _pairs() -> Iterator[Pair]:
         for write in writes:
             if write.declared.body is read.declared.returns and set(write.ids) <= set(read.ids):
                 yield Pair(read, write)
-            is_one_of_them = write.path.rpartition("/")[0] == read.path and write.path[-1] == "}"
-            if is_one_of_them and write.declared.body is _entry(read.declared.returns):
-                yield Pair(read, write, listed=True)
+            rows, _, own = write.path.rpartition("/")
+            if write.method == "PUT" and own[0] == "{" and read.path in {rows, f"{rows}s"}:
+                yield Pair(read, write, is_of_row=True)
 
 
 PAIRS = list(_pairs())
@@ -63,10 +62,13 @@ PAIRS = list(_pairs())
 
 def test_the_pairs_are_found():
     found = {str(pair) for pair in PAIRS}
-    assert len(found) >= 9
+    assert len(found) >= 13
     assert "GET /ai/bot/{bot_id} -> PUT /ai/bot/{bot_id}/update-bot" in found
     assert "GET /ai/bot/{bot_id} -> POST /ai/bot" in found
     assert "GET /ai/{bot_id}/train/web-url -> PUT /ai/{bot_id}/train/web-url/{web_url_id}" in found
+    assert "GET /webhook/config -> PUT /webhook/config/{config_id}" in found
+    assert "GET /webhook/configs -> PUT /webhook/config/{config_id}" in found
+    assert "GET /ai/tags -> PUT /ai/tags/{tag_id}" in found
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=str)
@@ -74,8 +76,8 @@ def test_what_was_read_can_be_sent_back(pair, ann, ann_key, ours):
     reader = callers(pair.read.declared.access, ann, ann_key)[0]
     writer = callers(pair.write.declared.access, ann, ann_key)[0]
     read = send(reader, pair.read, ours).json()
-    for body in read["items"] if pair.listed else [read]:
-        own = {**ours, pair.write.ids[-1]: body["id"]} if pair.listed else ours
+    for body in _rows(read) if pair.is_of_row else [read]:
+        own = {**ours, pair.write.ids[-1]: body["id"]} if pair.is_of_row else ours
         reply = send(writer, pair.write, own, body)
         assert reply.status_code in {200, 201}, reply.content
         if pair.write.method == "PUT":

@@ -5,9 +5,13 @@ import json
 import re
 
 import pytest
+from drf_spectacular.plumbing import ComponentRegistry
 from openapi_spec_validator import OpenAPIV31SpecValidator, validate
+from pydantic import create_model
 
-from chatplatform.api.operation import routes
+from chatplatform.api.openapi import OperationSchema
+from chatplatform.api.operation import Form, routes
+from chatplatform.api.shapes import Shape
 from chatplatform.testing import documented
 
 METHODS = {"get", "post", "put", "patch", "delete"}
@@ -74,6 +78,33 @@ def test_every_served_operation_is_documented_and_no_other(operations):
         for method, path, declared in routes()
     }
     assert {name for name, _, _ in operations} == served
+
+
+def test_every_body_is_described_by_its_own_shape(document):
+    for method, path, declared in routes():
+        if declared.body is None:
+            continue
+        shape = declared.body.shape if isinstance(declared.body, Form) else declared.body
+        served = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", path) + declared.path_suffix
+        (content, *_) = document["paths"][served][method.lower()]["requestBody"]["content"].values()
+        described = content["schema"]
+        if "$ref" in described:
+            described = document["components"]["schemas"][described["$ref"].rpartition("/")[2]]
+        own = shape.model_json_schema()
+        assert described["description"] == own["description"], served
+        assert set(described["properties"]) == set(own["properties"]), served
+        assert described.get("required") == own.get("required"), served
+
+
+def test_two_shapes_of_one_name_are_refused():
+    one, other = (create_model("Option", __base__=Shape, value=(kind, ...)) for kind in (str, int))
+    holder = create_model("Holder", __base__=Shape, options=(other, ...))
+    schema = OperationSchema()
+    schema.registry = ComponentRegistry()
+    schema._ref(one, "validation")
+    schema._ref(one, "serialization")
+    with pytest.raises(TypeError, match="Two shapes have one name"):
+        schema._ref(holder, "serialization")
 
 
 def test_every_field_is_described(document):

@@ -8,7 +8,16 @@ from pydantic import AfterValidator, Field, model_validator
 
 from bots.shapes.train import Upload
 from chatplatform.api.pagination import Page
-from chatplatform.api.shapes import MAX_ID, Language, Moment, Shape, Text, example, read_only
+from chatplatform.api.shapes import (
+    MAX_ID,
+    Language,
+    Moment,
+    Shape,
+    Text,
+    example,
+    read_only,
+    without_default,
+)
 from chats import models
 from chats.shapes.conversation import AssignTypeEnum
 from chats.shapes.message import MessageContent
@@ -238,8 +247,11 @@ class SavedReplyDto(Shape):
     )
 
     shortcut: Annotated[Text, AfterValidator(_in_lower_case)] = Field(
+        "",
         description="What an agent types behind a slash: 1 to 40 letters, digits, `-`, `_`, stored"
-        " in lower case. One of yours goes before a shared one of the same name.",
+        " in lower case. One of yours goes before a shared one of the same name. Required to save"
+        " a new reply.",
+        json_schema_extra=without_default,
         min_length=1,
         max_length=MAX_SHORTCUT,
         pattern=r"^[^\s!-,./:-@\[-^`{-~]+$",
@@ -247,9 +259,11 @@ class SavedReplyDto(Shape):
     texts: dict[
         Language, Annotated[Text, Field(max_length=8000), AfterValidator(_known_variables)]
     ] = Field(
+        default_factory=dict,
         min_length=1,
         max_length=50,
-        description="The text by language, at most 8,000 characters each. Variables:"
+        description="The text by language, at most 8,000 characters each; required to save a new"
+        " reply. Variables:"
         " `{customer.name}`, `.email`, `.phone`, `.external_id`, `.attributes.<name>`,"
         " `{agent.name}`, `{bot.name}`, `{client.name}`, `{chat.code}`; with words for the case"
         " that a value is unknown: `{customer.name|there}`.",

@@ -153,6 +153,10 @@ class ClientTagRequest(Shape):
     colour: Text | None = Field(
         None, pattern="^#[0-9a-fA-F]{6}$", description="`#rrggbb`; null: none."
     )
+    id: int | None = read_only("Its number.", path="tag_id")
+    source: str | None = read_only("Null, as in the client's list.")
+    confidence: float | None = read_only("Null, as in the client's list.")
+    count: int | None = read_only("Chats of the client that have it.")
 
 
 class TagMerge(Shape):

@@ -51,7 +51,7 @@ class Citation(Shape):
     quote: Text = Field(description="The words that the answer rests on.", max_length=8000)
 
 
-class Option(Shape):
+class MessageOption(Shape):
     """One of the answers that a message offers."""
 
     label: Text = Field(description="What the customer sees.", max_length=200)
@@ -92,7 +92,7 @@ class MessageContent(Shape):
         None, description="Why a channel's file could not be stored; set by us.", max_length=300
     )
     location: Location | None = Field(None, description="A place, for `location`.")
-    options: list[Option] | None = Field(
+    options: list[MessageOption] | None = Field(
         None, description="Answers to choose from, at most 20.", max_length=20
     )
     citations: list[Citation] | None = Field(

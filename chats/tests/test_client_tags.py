@@ -164,7 +164,7 @@ def test_a_name_is_taken_once(ann, tagged):
     "body",
     [
         {}, {"name": ""}, {"name": " "}, {"name": "x" * 61}, {"name": "a", "colour": "red"},
-        {"name": "a", "colour": "#12345"}, {"name": "a", "count": 5}, {"name": "\x00"},
+        {"name": "a", "colour": "#12345"}, {"name": "a", "size": 5}, {"name": "\x00"},
         {"name": "\u200b"}, {"name": "\u0301"},
     ],
 )  # fmt: skip

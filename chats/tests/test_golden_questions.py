@@ -76,7 +76,12 @@ def test_what_is_expected_decides(ann, bot, golden, path, runs):
     changed = first | {"expected_source": "Parking", "expected_words": []}
     assert ann.put(f"{path}/{first['id']}", changed).status_code == 200
     assert ran(ann, runs)["results"][0]["fault"] == "other_source"
+    asked = {"question": first["question"]}
+    assert ann.put(f"{path}/{first['id']}", {}).json() == changed
+    kept = ann.put(f"{path}/{first['id']}", asked).json()
+    assert (kept["expected_source"], kept["expected_words"]) == ("Parking", [])
     ann.put(f"{path}/{first['id']}", first | {"expected_words": ["eight days"]})
+    assert ann.put(f"{path}/{first['id']}", asked).json()["expected_words"] == ["eight days"]
     assert ran(ann, runs)["results"][0]["fault"] == "words_missing"
     assert ann.delete(f"{path}/{first['id']}").status_code == 204
     assert ran(ann, runs)["total"] == 1

@@ -62,6 +62,19 @@ def test_a_model_of_its_own_writes_and_its_key_is_never_shown(ann, bot, own, bod
     assert KEY not in str([reply.content, listed, event.changes])
 
 
+def test_a_bot_that_the_body_alone_names_does_not_set_the_whole_clients_model(ann, bot, body):
+    other = make_bot(bot.client)
+    for where, named in ((PATH, bot.pk), (f"{PATH}?bot_id={other.pk}", bot.pk)):
+        reply = ann.put(where, body | {"bot_id": named})
+        assert reply.status_code == 422
+        assert reply.json()["detail"][0]["loc"] == ["body", "bot_id"]
+    assert not LanguageModel.objects.exists()
+    set_up = ann.put(f"{PATH}?bot_id={bot.pk}", body | {"credits_per_1000_tokens": 3}).json()
+    assert ann.put(f"{PATH}?bot_id={bot.pk}", set_up).status_code == 200
+    again = ann.put(f"{PATH}?bot_id={bot.pk}", body).json()
+    assert (again["bot_id"], again["credits_per_1000_tokens"]) == (bot.pk, 3)
+
+
 def test_a_bot_prefers_its_own_model_and_no_other_bot_or_client_gets_it(ann, cara, bot, own, body):
     other, theirs = make_bot(ann.client), make_bot(cara.client)
     for one in (bot, other, theirs):

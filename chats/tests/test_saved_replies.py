@@ -68,6 +68,15 @@ def test_everybodys_are_an_admins(ann, ben):
     assert audited() == ["saved_reply.created", "saved_reply.updated", "saved_reply.deleted"]
 
 
+def test_an_update_that_says_nothing_of_it_leaves_a_reply_shared(ann):
+    shared = save(ann, is_shared=True)
+    for more, is_shared in (({}, True), ({"is_shared": False}, False), ({}, False)):
+        changed = ann.put(f"{PATH}/{shared['id']}", body_of(text="Yes", **more))
+        assert (changed.status_code, changed.json()["is_shared"]) == (200, is_shared)
+    renamed = ann.put(f"{PATH}/{shared['id']}", {"shortcut": "later"}).json()
+    assert (renamed["shortcut"], renamed["texts"]) == ("later", {"en": "Yes"})
+
+
 def test_each_sees_their_own_and_everybodys(ann, ben, cara, server, nobody, client_a):
     save(ann, "shared", is_shared=True)
     save(ann, "hers")

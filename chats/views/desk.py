@@ -182,7 +182,7 @@ class SavedReplyViewSet(TenantViewSet):
     def update(
         self, saved_reply_id: int, body: desk_shapes.SavedReplyDto
     ) -> desk_shapes.SavedReplyDto:
-        """Replace a saved reply; everybody's only as an admin."""
+        """Change a saved reply; everybody's only as an admin."""
         return desk_shapes.SavedReplyDto.from_row(
             saved_replies.update(self.user, saved_reply_id, body)
         )

@@ -18,7 +18,7 @@ from chatplatform.crypto import constant_time_equal, hash_secret
 from identity.models import ApiKey, Client, KeyScope, User
 from identity.services import audit
 from identity.services.bot_hooks import bots
-from identity.shapes.clients import ApiKeyChange
+from identity.shapes.clients import ApiKeyDto
 
 # Also how long other processes accept a key that is revoked here.
 _CACHE_SECONDS = 1.0
@@ -85,11 +85,9 @@ def list_for_client(client: Client) -> QuerySet[ApiKey]:
     return ApiKey.objects.for_client(client)
 
 
-def change(client: Client, *, api_key_id: int, change: ApiKeyChange, by: User) -> ApiKey:
+def change(client: Client, *, api_key_id: int, change: ApiKeyDto, by: User) -> ApiKey:
     """Change the fields that `change` names; 404 if the client has no such key."""
     fields = {name: getattr(change, name) for name in change.model_fields_set}
-    if fields.get("name", "") is None:
-        raise Invalid.field("body", "name", msg="A key has a name.")
     with transaction.atomic():
         rows = ApiKey.objects.for_client(client).select_for_update(no_key=True)
         key = first_or_404(rows.filter(pk=api_key_id))

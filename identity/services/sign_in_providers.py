@@ -42,7 +42,7 @@ def redirect_url() -> str:
 
 
 def store(client: Client, *, body: SignInProviderDto, by: User) -> SignInProvider:
-    """Set the client's provider; the secret stays with its issuer."""
+    """Set the client's provider; what is left out stays, the secret with its issuer."""
     # The name is resolved before the transaction, since that may take seconds.
     _check_destination(body.issuer)
     with transaction.atomic():
@@ -50,7 +50,7 @@ def store(client: Client, *, body: SignInProviderDto, by: User) -> SignInProvide
         Client.objects.select_for_update(no_key=True).get(pk=client.pk)
         row = SignInProvider.objects.for_client(client).first() or SignInProvider(client=client)
         row.application_secret = _merged_secret(row, body)
-        for name in _SET:
+        for name in {*_SET} if row._state.adding else body.model_fields_set & {*_SET}:
             setattr(row, name, getattr(body, name))
         # Whoever sets the provider decides who somebody is: an admin must not become an owner.
         row.admits_owners = by.role == Role.OWNER

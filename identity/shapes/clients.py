@@ -5,7 +5,16 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
-from chatplatform.api.shapes import MAX_ID, Language, Moment, Shape, Text, example
+from chatplatform.api.shapes import (
+    MAX_ID,
+    Language,
+    Moment,
+    Shape,
+    Text,
+    example,
+    read_only,
+    without_default,
+)
 from identity import models
 from identity.shapes.fields import Email, Name, NewPassword, TimeZone
 
@@ -241,44 +250,30 @@ class ApiKeyRequest(Shape):
     daily_credits: DailyCredits | None = DAILY_CAP
 
 
-class ApiKeyChange(Shape):
-    """What may be changed about a key; fields that are left out stay as they are."""
+class ApiKeyDto(Shape):
+    """A key. A request changes its name and limits; what it leaves out stays as it is."""
 
-    name: Name | None = Field(
-        None,
+    id: int | None = read_only("The key's id.", path="api_key_id")
+    name: Name = Field(
+        "",
         description="Says what the key is for, 1..100 characters.",
         min_length=1,
         max_length=100,
         examples=["Shop backend"],
+        json_schema_extra=without_default,
     )
+    scope: ScopeName | None = read_only("`secret`: for a server. `public`: for a web page.")
+    bot_id: int | None = read_only("The bot that the key is for; null: every bot.")
+    prefix: str | None = read_only("The key's first 12 characters, which identify it.")
+    created_at: Moment | None = read_only("When the key was created.")
+    last_used_at: Moment | None = read_only(
+        "When the key was last used, to the minute; null: never."
+    )
+    expires_at: Moment | None = read_only("When the key expires; null: never.")
+    revoked_at: Moment | None = read_only("When the key was revoked; null: it was not.")
     requests_per_minute: RequestsPerMinute | None = LOWER_LIMIT
     daily_credits: DailyCredits | None = DAILY_CAP
-
-
-class ApiKeyDto(Shape):
-    """A key; its secret is shown once, when it is created."""
-
-    id: int = Field(description="The key's id.")
-    name: str = Field(description="What the key is for.")
-    scope: ScopeName = Field(description="`secret`: for a server. `public`: for a web page.")
-    bot_id: int | None = Field(description="The bot that the key is for; null: every bot.")
-    prefix: str = Field(description="The key's first 12 characters, which identify it.")
-    created_at: Moment = Field(description="When the key was created.")
-    last_used_at: Moment | None = Field(
-        description="When the key was last used, to the minute; null: never."
-    )
-    expires_at: Moment | None = Field(description="When the key expires; null: never.")
-    revoked_at: Moment | None = Field(description="When the key was revoked; null: it was not.")
-    requests_per_minute: int | None = Field(
-        description="The key's own limit of requests in a minute; null: that of its scope."
-    )
-    daily_credits: int | None = Field(
-        description="What the chats that this public key opened may cost in a day (UTC); null: no"
-        " cap."
-    )
-    key: str | None = Field(
-        description="`prefix.secret` in the reply that creates the key, else null."
-    )
+    key: str | None = read_only("`prefix.secret` in the reply that creates the key, else null.")
 
     @classmethod
     def from_row(cls, row: models.ApiKey, key: str | None = None) -> Self:

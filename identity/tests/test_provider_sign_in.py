@@ -289,6 +289,12 @@ def test_passwords_no_longer_sign_in_where_the_provider_is_required(acme, ann, b
     assert ann.get(PROVIDER).status_code == 404
 
 
+def test_a_setting_that_is_left_out_stays(acme, ann, provider):
+    ann.put(PROVIDER, chosen(provider, is_required=True, creates_agents=True))
+    again = ann.put(PROVIDER, chosen(provider, is_required=False)).json()
+    assert (again["is_required"], again["creates_agents"]) == (False, True)
+
+
 def test_the_second_factor_is_left_to_the_provider(acme, ben, provider):
     from identity.models import SecondFactor  # noqa: PLC0415 - this test alone
 

@@ -152,7 +152,7 @@ class ApiKeyViewSet(TenantViewSet):
         return client_shapes.ApiKeyDto.from_row(row, key)
 
     @operation("identity", "Update Api Key", access=ADMIN)
-    def update(self, api_key_id: int, body: client_shapes.ApiKeyChange) -> client_shapes.ApiKeyDto:
+    def update(self, api_key_id: int, body: client_shapes.ApiKeyDto) -> client_shapes.ApiKeyDto:
         """Change the fields that the body names; within a second everywhere."""
         row = api_keys.change(self.client, api_key_id=api_key_id, change=body, by=self.user)
         return client_shapes.ApiKeyDto.from_row(row)

@@ -1,6 +1,7 @@
 """Endpoints: created, updated, deleted; their secrets rotated."""
 
 import uuid
+from collections.abc import Set as AbstractSet
 from datetime import timedelta
 from typing import Any
 
@@ -9,16 +10,16 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from chatplatform import egress, signatures
-from chatplatform.api.errors import ApiError, Invalid, NotFound
+from chatplatform.api.errors import ApiError, Invalid, NotFound, require
 from identity.models import ApiKey, Client, User
 from identity.services import audit
-from webhooks import catalogue
 from webhooks.models import DisabledReason, WebhookConfig
 from webhooks.services import deliveries
 from webhooks.shapes import webhook as webhook_shapes
 
 MAX_ENDPOINTS = 10
 SECRET_OVERLAP = timedelta(hours=24)
+_SETTINGS = frozenset({"url", "event_types", "description", "is_active"})
 
 
 class TooManyEndpoints(ApiError):
@@ -42,16 +43,19 @@ def get(client: Client, config_id: uuid.UUID | None = None) -> WebhookConfig:
     return config
 
 
-def create(client: Client, body: webhook_shapes.WebhookConfigRequest, *, by: User) -> WebhookConfig:
+def create(client: Client, body: webhook_shapes.WebhookConfig, *, by: User) -> WebhookConfig:
     """A new endpoint. Only this reply shows its secret."""
-    _check(body)
+    require(body, "url")
+    _check_url(body.url)
     with transaction.atomic():
         # Concurrent requests must not exceed the limit.
         Client.objects.select_for_update(no_key=True).get(pk=client.pk)
         if list_for_client(client).count() >= MAX_ENDPOINTS:
             raise TooManyEndpoints
         config = WebhookConfig.objects.create(
-            client=client, secret=signatures.new_secret(), **_columns(body)
+            client=client,
+            secret=signatures.new_secret(),
+            **_columns(body, _SETTINGS) | _switched(is_on=body.is_active),
         )
         audit.record(
             client.pk, "webhook.created", by=by, subject=_subject(config),
@@ -61,27 +65,24 @@ def create(client: Client, body: webhook_shapes.WebhookConfigRequest, *, by: Use
     return config
 
 
-def update(
-    config: WebhookConfig, body: webhook_shapes.WebhookConfigRequest, *, by: User
-) -> WebhookConfig:
-    """Replace an endpoint's settings; switching it on resets its health."""
-    _check(body)
-    columns = _columns(body)
+def update(config: WebhookConfig, body: webhook_shapes.WebhookConfig, *, by: User) -> WebhookConfig:
+    """Change the settings that the request names; switching it on resets its health."""
+    if "url" in body.model_fields_set and body.url != config.url:
+        _check_url(body.url)
+    columns = _columns(body, body.model_fields_set)
     with transaction.atomic():
         before = _lock(config)
-        if body.is_active and not before.is_active:
-            columns |= deliveries.HEALTHY
-        elif not body.is_active and not before.is_active:
-            # Already off: the reason and the moment stay.
-            del columns["disabled_reason"], columns["disabled_at"]
+        # Already off: the reason and the moment stay.
+        if columns.get("is_active", before.is_active) != before.is_active:
+            columns |= _switched(is_on=body.is_active)
         WebhookConfig.objects.filter(pk=config.pk).update(**columns)
-        if before.is_active and not body.is_active:
+        if before.is_active and not columns.get("is_active", True):
             deliveries.enqueue_give_up(config)
         changed = sorted(name for name in columns if getattr(before, name) != columns[name])
         audit.record(
             config.client_id, "webhook.updated", by=by, subject=_subject(config),
             changes=dict.fromkeys(changed)
-            | {"url": [_without_query(before.url), _without_query(body.url)]},
+            | {"url": [_without_query(before.url), _without_query(columns.get("url", before.url))]},
         )  # fmt: skip
     return get(before.client, config.pk)
 
@@ -91,9 +92,7 @@ def switch_on(config: WebhookConfig, *, by: User) -> bool:
     row = get(config.client, config.pk)
     if row.is_active:
         return False
-    names = set(webhook_shapes.WebhookConfigRequest.model_fields) - {"is_active"}
-    own = {name: getattr(row, name) for name in names}
-    update(row, webhook_shapes.WebhookConfigRequest(**own, is_active=True), by=by)
+    update(row, webhook_shapes.WebhookConfig(is_active=True), by=by)
     return True
 
 
@@ -108,13 +107,13 @@ def revive(config: WebhookConfig, *, by: User) -> None:
             deliveries.enqueue_replay(get(row.client, row.pk), body)
 
 
-def missed_by(config: WebhookConfig) -> list[webhook_shapes.ReplayRequest]:
+def missed_by(config: WebhookConfig) -> list[webhook_shapes.EventReplayRequest]:
     """The replays of what an endpoint that is off has missed, as far back as events are kept."""
     since = config.failing_since or config.disabled_at or timezone.now()
     start = max(since, timezone.now() - deliveries.RETENTION + timedelta(hours=1))
     return [
-        webhook_shapes.ReplayRequest(created_from=start, state="gave_up"),
-        webhook_shapes.ReplayRequest(created_from=start, state="missing"),
+        webhook_shapes.EventReplayRequest(created_from=start, state="gave_up"),
+        webhook_shapes.EventReplayRequest(created_from=start, state="missing"),
     ]
 
 
@@ -148,13 +147,17 @@ def _lock(config: WebhookConfig) -> WebhookConfig:
     return row
 
 
-def _columns(body: webhook_shapes.WebhookConfigRequest) -> dict[str, Any]:
-    is_off = not body.is_active
-    return body.model_dump() | {
-        "event_types": list(dict.fromkeys(body.event_types)),
-        "disabled_reason": DisabledReason.BY_HAND if is_off else None,
-        "disabled_at": timezone.now() if is_off else None,
-    }
+def _columns(body: webhook_shapes.WebhookConfig, names: AbstractSet[str]) -> dict[str, Any]:
+    columns = {name: getattr(body, name) for name in names}
+    if "event_types" in names:
+        columns["event_types"] = list(dict.fromkeys(body.event_types))
+    return columns
+
+
+def _switched(*, is_on: bool) -> dict[str, Any]:
+    if is_on:
+        return {"disabled_reason": None, "disabled_at": None, **deliveries.HEALTHY}
+    return {"disabled_reason": DisabledReason.BY_HAND, "disabled_at": timezone.now()}
 
 
 def _subject(config: WebhookConfig) -> str:
@@ -166,15 +169,10 @@ def _without_query(url: str) -> str:
     return url.partition("?")[0]
 
 
-def _check(body: webhook_shapes.WebhookConfigRequest) -> None:
-    for number, name in enumerate(body.event_types):
-        if name not in catalogue.EVENTS:
-            raise Invalid.field(
-                "body", "event_types", number, msg=f"There is no event type {name[:60]!r}."
-            )
+def _check_url(url: str) -> None:
     try:
-        egress.check_url(body.url, purpose="webhook")
-        if not egress.keeps_secrets(body.url, purpose="webhook"):
+        egress.check_url(url, purpose="webhook")
+        if not egress.keeps_secrets(url, purpose="webhook"):
             raise Invalid.field("body", "url", msg="Use https.")
     except egress.Blocked as exc:
         raise Invalid.field("body", "url", msg=str(exc)) from exc

@@ -84,7 +84,7 @@ def replay(event: Event, config: WebhookConfig | None) -> Event:
     return events.get(event.client, webhook_shapes.event_id(event.pk))
 
 
-def count_replay(config: WebhookConfig, body: webhook_shapes.ReplayRequest) -> int:
+def count_replay(config: WebhookConfig, body: webhook_shapes.EventReplayRequest) -> int:
     """How many events a replay would send; counted up to `MOST_COUNTED` and one more."""
     until = (body.created_to or timezone.now()).isoformat()
     since = body.created_from.isoformat()
@@ -92,7 +92,7 @@ def count_replay(config: WebhookConfig, body: webhook_shapes.ReplayRequest) -> i
 
 
 def enqueue_replay(
-    config: WebhookConfig, body: webhook_shapes.ReplayRequest
+    config: WebhookConfig, body: webhook_shapes.EventReplayRequest
 ) -> webhook_shapes.Replay:
     """Accept the replay of a range; a job queues the deliveries, however many."""
     if not config.is_active:

@@ -2,19 +2,37 @@
 
 import re
 import uuid
-from typing import Any, Literal, Self, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from chatplatform.api.pagination import Page
-from chatplatform.api.shapes import Moment, Shape, Text, as_json, example, iso
-from webhooks import models
+from chatplatform.api.shapes import (
+    Moment,
+    Shape,
+    Text,
+    as_json,
+    example,
+    iso,
+    read_only,
+    without_default,
+)
+from webhooks import catalogue, models
 
 _EVENT_ID = re.compile(r"evt_([0-9a-f]{32})", re.ASCII)
 DeliveryStatus: TypeAlias = Literal["pending", "succeeded", "failed", "gave_up"]
 
 # Of a delivery: what is longer goes without its data.
 MAX_BODY_BYTES = 20_000
+
+
+def _known(name: str) -> str:
+    if name not in catalogue.EVENTS:
+        raise ValueError(f"There is no event type {name[:60]!r}.")
+    return name
+
+
+EventType = Annotated[Text, AfterValidator(_known)]
 
 
 def event_id(row_id: uuid.UUID) -> str:
@@ -28,18 +46,22 @@ def row_id(text: str) -> uuid.UUID | None:
     return uuid.UUID(match[1]) if match else None
 
 
-class WebhookConfigRequest(Shape):
-    """The settings of an endpoint."""
+class WebhookConfig(Shape):
+    """An endpoint: its settings and its health."""
 
+    id: uuid.UUID | None = read_only("The endpoint's id, a UUIDv7.", path="config_id")
     url: Text = Field(
+        "",
         description="The URL that events are sent to by POST: https, a public host, port 443, no"
         " user name. Plain http or another port only for hosts that the operator allows. The host"
-        " of the example is not there: put in your own, else the answer is 422.",
+        " of the example is not there: put in your own, else the answer is 422. Required to create"
+        " an endpoint.",
         min_length=1,
         max_length=2000,
         examples=["https://shop.example/hooks/chat"],
+        json_schema_extra=without_default,
     )
-    event_types: list[Text] = Field(
+    event_types: list[EventType] = Field(
         default_factory=list,
         description="The types to send; empty: every type, including future ones.",
         max_length=50,
@@ -51,35 +73,25 @@ class WebhookConfigRequest(Shape):
         description="Whether events are sent. Events are not queued while the endpoint is off:"
         " replay them, or read them from the event log. Switching it on clears past failures.",
     )
-
-
-class WebhookConfig(Shape):
-    """An endpoint and its health."""
-
-    id: uuid.UUID = Field(description="The endpoint's id, a UUIDv7.")
-    url: str = Field(description="The URL that events are sent to.")
-    event_types: list[str] = Field(description="The types that are sent; empty: every type.")
-    description: str = Field(description="The client's note.")
-    is_active: bool = Field(description="Whether events are sent.")
-    disabled_reason: Literal["by_hand", "gone", "failing"] | None = Field(
-        description="Why the endpoint is off: `by_hand`, `gone` (it answered 410) or `failing` (all"
+    disabled_reason: Literal["by_hand", "gone", "failing"] | None = read_only(
+        "Why the endpoint is off: `by_hand`, `gone` (it answered 410) or `failing` (all"
         " deliveries of five days failed); null while it is on."
     )
-    disabled_at: Moment | None = Field(description="When the endpoint was switched off.")
-    failing_since: Moment | None = Field(
-        description="The first failure since the last success; null after a success."
+    disabled_at: Moment | None = read_only("When the endpoint was switched off.")
+    failing_since: Moment | None = read_only(
+        "The first failure since the last success; null after a success."
     )
-    paused_until: Moment | None = Field(
-        description="Nothing is sent before this moment, after several failures in a row or because"
+    paused_until: Moment | None = read_only(
+        "Nothing is sent before this moment, after several failures in a row or because"
         " the receiver asked to wait; due deliveries wait."
     )
-    previous_secret_until: Moment | None = Field(
-        description="Until this moment the secret before the latest rotation also signs."
+    previous_secret_until: Moment | None = read_only(
+        "Until this moment the secret before the latest rotation also signs."
     )
-    secret: str | None = Field(
-        description="The signing secret, `whsec_…`: only in the reply that creates or rotates it."
+    secret: str | None = read_only(
+        "The signing secret, `whsec_…`: only in the reply that creates or rotates it."
     )
-    created_at: Moment = Field(description="When the endpoint was created.")
+    created_at: Moment | None = read_only("When the endpoint was created.")
 
     @classmethod
     def from_row(cls, row: models.WebhookConfig, secret: str | None = None) -> Self:
@@ -269,7 +281,7 @@ class EventsQuery(Page):
         description="`desc`: the newest first. `asc`: the feed for catching up; each event comes"
         " behind all that were shown before, so a cursor skips nothing.",
     )
-    type: Text | None = Field(None, description="Only events of this type.", max_length=60)
+    type: EventType | None = Field(None, description="Only events of this type.", max_length=60)
     conversation_id: uuid.UUID | None = Field(None, description="Only events of this conversation.")
     created_from: Moment | None = Field(None, description="Only events at this moment or later.")
     created_to: Moment | None = Field(None, description="Only events before this moment.")
@@ -291,7 +303,7 @@ class ReplayTarget(Shape):
     )
 
 
-class ReplayRequest(Shape):
+class EventReplayRequest(Shape):
     """Which events to send again."""
 
     model_config = example(created_from="2026-11-20T00:00:00Z", state="gave_up")
@@ -305,7 +317,7 @@ class ReplayRequest(Shape):
         description="`gave_up`: deliveries that ended without success. `missing`: events never"
         " queued for the endpoint, for example while it was off. `all`: every event.",
     )
-    type: Text | None = Field(None, description="Only events of this type.", max_length=60)
+    type: EventType | None = Field(None, description="Only events of this type.", max_length=60)
     config_id: uuid.UUID | None = Field(
         None, description="The endpoint; if left out, the client's oldest one."
     )

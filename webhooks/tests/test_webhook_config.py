@@ -83,7 +83,6 @@ def test_the_secret_is_stored_encrypted_and_bound_to_its_row(ann, client_a, make
         {"url": "http://93.184.215.14/hook"},
         {"url": PUBLIC, "event_types": ["no.such"]},
         {"url": PUBLIC, "event_types": "message.created"},
-        {"url": PUBLIC, "secret": "whsec_mine"},
         {"url": PUBLIC, "description": "x" * 201},
         {"url": "https://93.184.215.14/" + "x" * 2000},
     ],
@@ -195,6 +194,30 @@ def test_an_update_keeps_the_secret(ann, endpoint):
     )
 
 
+def test_a_field_left_out_keeps_its_value(ann, endpoint):
+    kept = {"url": PUBLIC, "event_types": ["message.created"], "description": "The shop's"}
+    path = f"{PATH}/{endpoint.pk}"
+    assert ann.put(path, {**kept, "is_active": False}).status_code == 200
+    before = ann.get(PATH).json()
+    for body in ({}, {"event_types": ["message.created"]}, {"url": PUBLIC}, {"description": "x"}):
+        reply = ann.put(path, body)
+        assert reply.status_code == 200
+        before |= body
+        assert reply.json() == before
+    on = ann.put(path, {"is_active": True}).json()
+    assert (on["url"], on["event_types"], on["is_active"]) == (PUBLIC, kept["event_types"], True)
+
+
+def test_what_was_read_can_be_sent_back_and_the_secret_is_the_platforms(ann, endpoint):
+    before = ann.put(f"{PATH}/{endpoint.pk}", {"url": PUBLIC}).json()
+    assert ann.get(PATH).json() == before
+    assert ann.put(f"{PATH}/{endpoint.pk}", before | {"secret": "whsec_mine"}).json() == before
+    assert WebhookConfig.objects.get().secret == endpoint.secret
+    other = ann.put(f"{PATH}/{endpoint.pk}", before | {"id": str(uuid.uuid4())})
+    assert other.status_code == 422
+    assert other.json()["detail"][0]["loc"] == ["body", "id"]
+
+
 def test_switched_off_and_on_again(ann, client_a, endpoint):
     announce(client_a.pk, "message.created", {})
     off = ann.put(f"{PATH}/{endpoint.pk}", {"url": PUBLIC, "is_active": False}).json()
@@ -208,7 +231,7 @@ def test_switched_off_and_on_again(ann, client_a, endpoint):
     again = ann.put(f"{PATH}/{endpoint.pk}", {"url": PUBLIC, "is_active": False}).json()
     assert again["disabled_at"] == off["disabled_at"]
     WebhookConfig.objects.update(failures_in_row=9, disabled_reason="failing")
-    on = ann.put(f"{PATH}/{endpoint.pk}", {"url": PUBLIC}).json()
+    on = ann.put(f"{PATH}/{endpoint.pk}", {"is_active": True}).json()
     assert (on["is_active"], on["disabled_reason"], on["failing_since"]) == (True, None, None)
     assert WebhookConfig.objects.get().failures_in_row == 0
 

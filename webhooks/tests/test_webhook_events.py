@@ -4,6 +4,7 @@ import uuid
 from typing import Any
 
 import pytest
+from django.utils.timezone import now
 
 from chatplatform.api.pagination import cursor_of
 from webhooks.models import Delivery, DeliveryAttempt, DeliveryState, FeedEntry
@@ -42,6 +43,17 @@ def test_events_with_their_deliveries(ann, client_a, endpoint):
     assert sent["next_attempt_at"]
     assert [attempt["attempt"] for attempt in sent["attempts"]] == [1]
     assert ann.get(f"{PATH}/{item['id']}").json() == item
+
+
+def test_an_unknown_type_is_refused_as_an_endpoints_is(ann, endpoint):
+    replies = [
+        ann.get(PATH, {"type": "no.such"}),
+        ann.post("/webhook/replay", {"type": "no.such", "created_from": now().isoformat()}),
+        ann.post("/webhook/config", {"url": endpoint.url, "event_types": ["no.such"]}),
+    ]
+    for reply in replies:
+        assert reply.status_code == 422
+        assert "There is no event type 'no.such'." in reply.json()["detail"][0]["msg"]
 
 
 def test_filters(ann, client_a, endpoint, make_endpoint):

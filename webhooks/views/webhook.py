@@ -37,7 +37,7 @@ class ConfigViewSet(TenantViewSet):
         waits=True,
         is_atomic=True,
     )
-    def create(self, body: webhook_shapes.WebhookConfigRequest) -> webhook_shapes.WebhookConfig:
+    def create(self, body: webhook_shapes.WebhookConfig) -> webhook_shapes.WebhookConfig:
         """Create an endpoint. Only this reply holds its signing secret.
 
         409 `too_many_endpoints` if there are ten already.
@@ -66,9 +66,9 @@ class ConfigViewSet(TenantViewSet):
 
     @operation("Webhook", "Update Webhook Config", access=ADMIN, waits=True)
     def update(
-        self, config_id: uuid.UUID, body: webhook_shapes.WebhookConfigRequest
+        self, config_id: uuid.UUID, body: webhook_shapes.WebhookConfig
     ) -> webhook_shapes.WebhookConfig:
-        """Replace an endpoint's settings; its secret stays.
+        """Change an endpoint's settings; fields left out keep their value, and its secret stays.
 
         Switching it off ends its waiting deliveries as `gave_up`; they can be replayed.
         """
@@ -131,7 +131,7 @@ class EventViewSet(TenantViewSet):
     @operation(
         "Webhook", "Replay Webhook Events", access=ADMIN, status=202, also={404: None, 409: None}
     )
-    def replay_range(self, body: webhook_shapes.ReplayRequest) -> webhook_shapes.Replay:
+    def replay_range(self, body: webhook_shapes.EventReplayRequest) -> webhook_shapes.Replay:
         """Send a range of events to an endpoint again; a worker queues them, oldest first."""
         config = configs.get(self.client, body.config_id)
         return deliveries.enqueue_replay(config, body)

@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from chatplatform.api.errors import ApiError, Forbidden, NotFound
+from chatplatform.api.errors import ApiError, Forbidden, NotFound, require
 from chats.models import Conversation, SavedReply
 from chats.shapes import desk as desk_shapes
 from identity.models import User
@@ -33,11 +33,15 @@ def list_for_user(user: User, query: desk_shapes.SavedRepliesQuery) -> QuerySet[
 def create(user: User, body: desk_shapes.SavedReplyDto) -> SavedReply:
     """Save a reply; 403 if somebody else than an admin makes one for everybody."""
     assert user.client
+    require(body, "shortcut", "texts")
     return _store(SavedReply(client=user.client, owner=user), body, by=user)
 
 
 def update(user: User, reply_id: int, body: desk_shapes.SavedReplyDto) -> SavedReply:
-    """Replace a saved reply, which may become everybody's or one's own; 403 for a shared one."""
+    """Change what the request names: the reply may become everybody's, or the user's own.
+
+    403 for a shared one, or to share one, unless the user is an admin.
+    """
     with transaction.atomic():
         return _store(_lock(user, reply_id), body, by=user)
 
@@ -91,10 +95,12 @@ def _lock(user: User, reply_id: int) -> SavedReply:
 
 def _store(row: SavedReply, body: desk_shapes.SavedReplyDto, *, by: User) -> SavedReply:
     is_new = row.pk is None
-    for is_shared in {body.is_shared, not is_new and row.owner_id is None}:
-        _ensure_may_change(by, is_shared=is_shared)
-    row.owner = None if body.is_shared else by
-    row.shortcut, row.texts = body.shortcut, body.texts
+    was_shared = row.owner_id is None
+    is_shared = body.is_shared if "is_shared" in body.model_fields_set else was_shared
+    _ensure_may_change(by, is_shared=is_shared or was_shared)
+    row.owner = None if is_shared else by
+    for name in body.model_fields_set - {"is_shared"}:
+        setattr(row, name, getattr(body, name))
     row.updated_at = timezone.now()
     try:
         with transaction.atomic():
