@@ -13,7 +13,7 @@ from bots.engine.facts_in_words import (
     told_in_words,
     without_facts_in_words,
 )
-from bots.engine.promises import promises
+from bots.engine.promises import promises, without_deeds_of_customers
 from bots.knowledge import dictionaries, embedding, language
 from bots.knowledge.words import fold
 
@@ -288,23 +288,37 @@ class Evidence:
     def is_promise(self, sentence: str) -> bool:
         """Whether it says that the bot or its people did or will do what no source speaks of.
 
-        The bot itself does nothing, but by its functions: where they were called, nothing is
-        looked for. What its people do is looked for in the language of the sources alone.
+        The bot itself does nothing, but by its functions, whatever the sources say: where they were
+        called, nothing is looked for. What its people do is looked for in what the sources
+        say, but for what they tell the customer to do; in another language than theirs it may be
+        told, but not that it was done.
         """
         if not self._is_prose:
             return False
         spoken = self._recognised(sentence)
         return any(
-            not any(promise.text in text.lower() for text in self._texts)
-            and (
-                promise.is_bots or (spoken in self._languages and not self._has_deed(promise.deed))
+            promise.is_bots
+            or (
+                promise.is_report
+                if spoken not in self._languages
+                else not self._has_deed(promise.deed)
             )
             for promise in promises(CITATION.sub(" ", sentence), spoken or "")
         )
 
     def _has_deed(self, deed: str) -> bool:
         at_a_word = re.compile(rf"(?<!\w){re.escape(deed)}", re.IGNORECASE)
-        return any(map(at_a_word.search, self._texts)) or self._has(_stem(deed))
+        stem = _stem(deed)
+        return any(
+            at_a_word.search(habits) or stem in _all_stems([habits]) for habits in self._habits
+        )
+
+    @cached_property
+    def _habits(self) -> list[str]:
+        """The texts without what they tell the customer to do."""
+        return [
+            without_deeds_of_customers(text, language.recognise(text) or "") for text in self._texts
+        ]
 
     def _is_contrary(self, clause: polarity.Clause, spoken: str) -> bool:
         if clause.is_negated is None or clause.is_conditional:

@@ -241,3 +241,20 @@ def test_polite_sentences_need_no_source():
     for polite in WRITTEN["polite"]:
         answer = f"{polite} {hotel['good'][0]} [1] {polite}"
         assert may_be_shown(answer, hotel), polite
+
+
+OWN_HABITS = (
+    "Hotel. Places cannot be reserved. Tell the kitchen about other allergies the evening before."
+    " You may cancel without charge until 14 days before arrival, and the deposit is refunded"
+    " within ten days. If you cancel later than that, we keep 50 percent of the price."
+    " Cancellations must be sent in writing. Please call us. We will leave your key in the"
+    " safe beside the main door. We send things to you if you pay the postage."
+    " We return your deposit."
+)
+
+
+def test_a_deed_of_the_bot_is_held_by_no_source():
+    hotel, *_ = WRITTEN["passages"]
+    for evidence in (Evidence([OWN_HABITS]), Evidence([hotel["text"], OWN_HABITS])):
+        assert [deed for deed in WRITTEN["deeds"] if not evidence.is_promise(deed)] == []
+        assert [told for told in WRITTEN["no_deeds"] if evidence.is_promise(told)] == []
