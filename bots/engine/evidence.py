@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import cached_property
+from typing import NamedTuple
 
 from bots.engine import facts, polarity
 from bots.engine.facts_in_words import (
@@ -154,16 +155,13 @@ class Evidence:
         return mentioned_in_words(self._whole)
 
     @cached_property
-    def _clauses(self) -> list[tuple[set[str], set[str], bool | None]]:
-        """The stems and figures of the sources' clauses, and the stems that stand before each."""
+    def _clauses(self) -> list["_Told"]:
+        """The clauses of the sources."""
         return [
-            (
-                _all_stems([clause.text]) | set(_DIGITS.findall(clause.text)),
-                _all_stems([clause.before]),
-                clause.is_negated,
-            )
+            _Told.of(clause, code)
             for text in self._texts
-            for clause in polarity.clauses(text, language.recognise(text) or "")
+            for code in [language.recognise(text) or ""]
+            for clause in polarity.clauses(text, code)
         ]
 
     def holds_facts_of(self, text: str, *, before: str = "") -> bool:
@@ -323,21 +321,10 @@ class Evidence:
     def _is_contrary(self, clause: polarity.Clause, spoken: str) -> bool:
         if clause.is_negated is None or clause.is_conditional:
             return False
-        told = _stems(polarity.without_function_words(clause.text, spoken), spoken)
-        telling = _telling(clause.text, spoken)
-        if len(telling) < 2 or (spoken == "vi" and len(told) < _MIN_SYLLABLES):
+        told = _Told.of(clause, spoken)
+        if not (_telling(clause.text, spoken) and told.says_enough):
             return False
-        figures = set(_DIGITS.findall(clause.text))
-        alike = [
-            is_negated
-            for stems, before, is_negated in self._clauses
-            if (told | figures) <= stems
-            or (
-                figures <= stems
-                and told <= stems | before
-                and len(told & stems) >= max(2, len(told) / 2)
-            )
-        ]
+        alike = [source.is_negated for source in self._clauses if told.is_alike(source)]
         return set(alike) == {not clause.is_negated}
 
     def _language_of(self, sentence: str) -> str | None:
@@ -365,6 +352,60 @@ class Evidence:
             stem in self._stems
             or stem[:_SHORT] in self._short
             or (len(stem) == _SHORT and stem in self._beginnings)
+        )
+
+
+class _Told(NamedTuple):
+    """What a clause tells: its words in the forms in which they are compared, and its figures."""
+
+    words: set[str]
+    # All that stands in it, in every form, and before it in its sentence.
+    stems: set[str]
+    before: set[str]
+    is_negated: bool | None
+    says_there_is: bool
+    # So many words say something.
+    least: int
+    is_clause: bool
+
+    @classmethod
+    def of(cls, clause: polarity.Clause, spoken: str) -> "_Told":
+        figures = set(_DIGITS.findall(clause.text))
+        return cls(
+            _stems(polarity.without_function_words(clause.text, spoken), spoken) | figures,
+            _all_stems([clause.text]) | figures,
+            _all_stems([clause.before]),
+            clause.is_negated,
+            clause.says_there_is,
+            _MIN_SYLLABLES if spoken == "vi" else 2,
+            polarity.is_clause(clause.text, spoken),
+        )
+
+    @property
+    def says_enough(self) -> bool:
+        """Whether it can be compared: two words, or one of which there is something."""
+        if len(self.words) < self.least:
+            return self.says_there_is and bool(self.words)
+        return self.is_clause or len(self.words) > self.least
+
+    def is_alike(self, source: "_Told") -> bool:
+        """Whether a clause of a source has its words; or it has those of one that is negated."""
+        words, least = self.words, self.least
+        figures = set(filter(str.isdigit, words))
+        denied = source.words
+        if source.is_negated and denied and denied <= words:
+            return (
+                len(denied) >= least
+                or words <= denied | source.before
+                or (source.says_there_is and self.says_there_is)
+            )
+        return len(words) >= least and (
+            words <= source.stems
+            or (
+                figures <= source.stems
+                and words <= source.stems | source.before
+                and len(words & source.stems) >= max(2, len(words) / 2)
+            )
         )
 
 
