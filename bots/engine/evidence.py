@@ -4,7 +4,6 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import cached_property
-from typing import NamedTuple
 
 from bots.engine import facts, polarity
 from bots.engine.facts_in_words import (
@@ -155,10 +154,10 @@ class Evidence:
         return mentioned_in_words(self._whole)
 
     @cached_property
-    def _clauses(self) -> list["_Told"]:
+    def _clauses(self) -> list[polarity.Told]:
         """The clauses of the sources."""
         return [
-            _Told.of(clause, code)
+            _told_of(clause, code)
             for text in self._texts
             for code in [language.recognise(text) or ""]
             for clause in polarity.clauses(text, code)
@@ -273,15 +272,29 @@ class Evidence:
     def contradicts(self, sentence: str) -> bool:
         """Whether the sources say the opposite: the same words, but negated, or not negated.
 
-        Clauses are compared that have two telling words or more, all of whose words stand in a
-        clause of the sources, or half of them there and the rest before it in its sentence. If any
-        such clause agrees, or is unclear, nothing is contradicted. In data nothing is looked for.
+        Clauses are compared that have two words or more beside those of grammar, one of them
+        telling, and stand in a clause of the sources, or half of them there and the rest before it
+        in its sentence; or that have all words of a negated one. One word is enough of what there
+        is. If any such clause agrees, or is unclear, nothing is contradicted. After a yes one word
+        of its own does not count, and in another language than that of the sources a yes is wrong
+        if the sentence that means most nearly the same is negated. In data nothing is looked for.
         """
-        spoken = self._language_of(sentence) if self._is_prose else None
-        return spoken is not None and any(
-            self._is_contrary(clause, spoken)
-            for clause in polarity.clauses(CITATION.sub(" ", sentence), spoken)
-        )
+        if not self._is_prose:
+            return False
+        sentence = CITATION.sub(" ", sentence)
+        is_affirmed = bool(_AFFIRMED.match(sentence))
+        spoken = self._recognised(sentence) or ""
+        clauses = polarity.clauses(sentence, spoken)
+        if spoken not in self._languages:
+            is_plain = all(one.is_negated is False and not one.is_conditional for one in clauses)
+            return bool(clauses) and is_affirmed and is_plain and self._denies(sentence)
+        return any(self._is_contrary(each, spoken, is_affirmed=is_affirmed) for each in clauses)
+
+    def _denies(self, sentence: str) -> bool:
+        """Whether the sentence of the sources that means most nearly the same is negated."""
+        nearest = _nearest(sentence, _claims(self._texts)[:_MOST_TRANSLATED], _NEAR_TRANSLATED)
+        told = polarity.clauses(nearest, language.recognise(self._whole) or "")
+        return bool(told) and all(clause.is_negated for clause in told)
 
     def is_promise(self, sentence: str) -> bool:
         """Whether it says that the bot or its people did or will do what no source speaks of.
@@ -318,14 +331,16 @@ class Evidence:
             without_deeds_of_customers(text, language.recognise(text) or "") for text in self._texts
         ]
 
-    def _is_contrary(self, clause: polarity.Clause, spoken: str) -> bool:
+    def _is_contrary(self, clause: polarity.Clause, spoken: str, *, is_affirmed: bool) -> bool:
         if clause.is_negated is None or clause.is_conditional:
             return False
-        told = _Told.of(clause, spoken)
+        told = _told_of(clause, spoken)
         if not (_telling(clause.text, spoken) and told.says_enough):
             return False
-        alike = [source.is_negated for source in self._clauses if told.is_alike(source)]
-        return set(alike) == {not clause.is_negated}
+        alike = {each.clause.is_negated for each in self._clauses if told.is_alike(each)}
+        if is_affirmed and not alike:
+            alike = {each.clause.is_negated for each in self._clauses if told.is_nearly_in(each)}
+        return alike == {not clause.is_negated}
 
     def _language_of(self, sentence: str) -> str | None:
         """The language of a sentence, if the sources are in it too."""
@@ -355,58 +370,15 @@ class Evidence:
         )
 
 
-class _Told(NamedTuple):
-    """What a clause tells: its words in the forms in which they are compared, and its figures."""
-
-    words: set[str]
-    # All that stands in it, in every form, and before it in its sentence.
-    stems: set[str]
-    before: set[str]
-    is_negated: bool | None
-    says_there_is: bool
-    # So many words say something.
-    least: int
-    is_clause: bool
-
-    @classmethod
-    def of(cls, clause: polarity.Clause, spoken: str) -> "_Told":
-        figures = set(_DIGITS.findall(clause.text))
-        return cls(
-            _stems(polarity.without_function_words(clause.text, spoken), spoken) | figures,
-            _all_stems([clause.text]) | figures,
-            _all_stems([clause.before]),
-            clause.is_negated,
-            clause.says_there_is,
-            _MIN_SYLLABLES if spoken == "vi" else 2,
-            polarity.is_clause(clause.text, spoken),
-        )
-
-    @property
-    def says_enough(self) -> bool:
-        """Whether it can be compared: two words, or one of which there is something."""
-        if len(self.words) < self.least:
-            return self.says_there_is and bool(self.words)
-        return self.is_clause or len(self.words) > self.least
-
-    def is_alike(self, source: "_Told") -> bool:
-        """Whether a clause of a source has its words; or it has those of one that is negated."""
-        words, least = self.words, self.least
-        figures = set(filter(str.isdigit, words))
-        denied = source.words
-        if source.is_negated and denied and denied <= words:
-            return (
-                len(denied) >= least
-                or words <= denied | source.before
-                or (source.says_there_is and self.says_there_is)
-            )
-        return len(words) >= least and (
-            words <= source.stems
-            or (
-                figures <= source.stems
-                and words <= source.stems | source.before
-                and len(words & source.stems) >= max(2, len(words) / 2)
-            )
-        )
+def _told_of(clause: polarity.Clause, spoken: str) -> polarity.Told:
+    figures = set(_DIGITS.findall(clause.text))
+    return polarity.Told(
+        _stems(polarity.without_function_words(clause.text, spoken), spoken) | figures,
+        _all_stems([clause.text]) | figures,
+        _all_stems([clause.before]),
+        clause,
+        _MIN_SYLLABLES if spoken == "vi" else 2,
+    )
 
 
 def sentences(text: str) -> list[str]:
@@ -446,6 +418,19 @@ def _is_near(sentence: str, texts: Iterable[str], least: float) -> bool:
         return True
     others = map(embedding.embed_query, texts)
     return any(other is not None and float(vector @ other) >= least for other in others)
+
+
+def _nearest(sentence: str, texts: Iterable[str], least: float) -> str:
+    """The text that means most nearly what a sentence does; empty if none is so near."""
+    vector = embedding.embed_query(sentence)
+    read = ((embedding.embed_query(text), text) for text in texts)
+    near = (
+        []
+        if vector is None
+        else [(float(vector @ other), text) for other, text in read if other is not None]
+    )
+    nearness, text = max(near, default=(0, ""))
+    return text if nearness >= least else ""
 
 
 def _words(text: str) -> list[str]:

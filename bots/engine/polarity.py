@@ -18,7 +18,7 @@ _OPPOSITES = {
         r"not (?:forbidden|prohibited|banned)": "allowed",
         r"(?<=we )take": "accept",
         r"closed": "not open",
-        r"(all|every)\b([^.,;!?]*?),? (?:except|apart from)(?: for)?": r"\1\2, not",
+        r"(all|every)\b([^.,;!?]*?),? (?:except|apart from|but(?= the \w+[.,;]))": r"\1\2, not",
         r"forbidden|prohibited|banned|off limits": "not allowed",
     },
     "de": {
@@ -80,7 +80,7 @@ _FUNCTION = {
     "es": r"""el la los las un una unos unas de del y o su sus le les lo nos nuestro nuestra
         nuestros nuestras este esta esto estos estas sí lamentablemente también permitid[oa]s?
         posibles?""",
-    "vi": "và là của cho các một thì mà cũng ạ dạ vâng rất tiếc xin lỗi nhé",
+    "vi": "và là của cho các một thì mà cũng phép ạ dạ vâng rất tiếc xin lỗi nhé",
 }
 # So do these; with one of them a clause goes on: "in the rooms and on the balconies".
 _PREPOSITIONS = {
@@ -88,7 +88,7 @@ _PREPOSITIONS = {
     "de": "im in an am auf zu zum zur für mit von vom bei",
     "fr": "au aux en dans sur pour avec par",
     "es": "al a en con por para",
-    "vi": "với trong ở tại",
+    "vi": "với trong trên ở tại",
 }
 # So do these; but without one of them few words are no clause: "the garden room".
 _SAYING = {
@@ -171,6 +171,49 @@ class Clause(NamedTuple):
     is_conditional: bool
     # "There is a pool", "we have no pool".
     says_there_is: bool
+    # Whether it has a word such as "is" or "you": "the garden room" has none.
+    is_whole: bool
+
+
+class Told(NamedTuple):
+    """A clause with its words in the forms in which they are compared, and its figures."""
+
+    # But for words of grammar.
+    words: set[str]
+    # All of them, in every form, and those of what its sentence says before it.
+    stems: set[str]
+    before: set[str]
+    clause: Clause
+    # So many words say something.
+    least: int
+
+    @property
+    def says_enough(self) -> bool:
+        """Whether it can be compared: two words, or one of which there is something."""
+        if len(self.words) < self.least:
+            return self.clause.says_there_is and bool(self.words)
+        return self.clause.is_whole or len(self.words) > self.least
+
+    def is_alike(self, source: "Told") -> bool:
+        """Whether a clause of a source has its words; or it has those of one that is negated."""
+        words, denied = self.words, source.words
+        if source.clause.is_negated and denied and denied <= words:
+            return (
+                len(denied) >= self.least
+                or words <= denied | source.before
+                or (source.clause.says_there_is and self.clause.says_there_is)
+            )
+        figures = set(filter(str.isdigit, words))
+        is_before = figures <= source.stems and words <= source.stems | source.before
+        return len(words) >= self.least and (
+            words <= source.stems
+            or (is_before and len(words & source.stems) >= max(2, len(words) / 2))
+        )
+
+    def is_nearly_in(self, source: "Told") -> bool:
+        """Whether a clause of a source has all its words but one, and many."""
+        shared = len(self.words & source.stems)
+        return shared >= max(2 * self.least, len(self.words) - 1)
 
 
 def clauses(text: str, language: str) -> list[Clause]:
@@ -190,9 +233,10 @@ def clauses(text: str, language: str) -> list[Clause]:
             negations = len(_NEGATED[language].findall(clause))
             is_negated = None if is_unclear or negations > 1 else bool(negations)
             there_is = language in _THERE_IS and bool(_THERE_IS[language].search(clause))
+            is_whole = _is_whole(clause, language)
             # What is told of a list is told of its first as well.
             for text in (clause + listed, clause) if listed else (clause,):
-                found.append(Clause(text, before, is_negated, is_conditional, there_is))
+                found.append(Clause(text, before, is_negated, is_conditional, there_is, is_whole))
             before += clause + listed
         earlier = sentence
     return found
@@ -208,8 +252,8 @@ def _whole_clauses(pieces: Iterable[str], language: str) -> list[tuple[str, str]
     is_begun = False
     for piece in pieces:
         goes_on = bool(_GOING_ON[language].match(piece.strip()))
-        is_short = not _NEGATED[language].search(piece) and (
-            len(piece.split()) <= _SHORT_PIECE or (goes_on and not is_clause(piece, language))
+        is_short = (goes_on and not _is_whole(piece, language)) or (
+            len(piece.split()) <= _SHORT_PIECE and not _NEGATED[language].search(piece)
         )
         begins = is_short and (is_begun or not whole)
         if whole and (is_short or is_begun):
@@ -224,8 +268,7 @@ def _whole_clauses(pieces: Iterable[str], language: str) -> list[tuple[str, str]
     return whole
 
 
-def is_clause(text: str, language: str) -> bool:
-    """Whether it has a word such as "is" or "you": "the garden room" has none."""
+def _is_whole(text: str, language: str) -> bool:
     return bool(_SAYS[language].search(text))
 
 

@@ -224,12 +224,12 @@ def test_a_translation_says_what_its_source_says():
 
 def test_contradictions_fall():
     fallen, count = refused("contradicted")
-    assert len(fallen) >= 0.75 * count
+    assert len(fallen) >= 0.8 * count
 
 
 @pytest.mark.parametrize(
     ("kind", "least", "most"),
-    [("good", 0, 0.08), ("good_negated", 0, 0.08), ("invented", 0.7, 1), ("contradicted", 0.35, 1)],
+    [("good", 0, 0.08), ("good_negated", 0, 0.08), ("invented", 0.7, 1), ("contradicted", 0.45, 1)],
 )
 def test_sentences_that_the_check_was_not_made_for(kind, least, most):
     fallen, count = refused(kind, HELD_OUT)
@@ -258,3 +258,10 @@ def test_a_deed_of_the_bot_is_held_by_no_source():
     for evidence in (Evidence([OWN_HABITS]), Evidence([hotel["text"], OWN_HABITS])):
         assert [deed for deed in WRITTEN["deeds"] if not evidence.is_promise(deed)] == []
         assert [told for told in WRITTEN["no_deeds"] if evidence.is_promise(told)] == []
+
+
+@pytest.mark.parametrize("denial", WRITTEN["denials"], ids=lambda denial: denial["source"][:40])
+def test_what_a_source_denies_is_not_affirmed(denial):
+    evidence = Evidence([denial["source"]])
+    assert [wrong for wrong in denial["wrong"] if not evidence.contradicts(wrong)] == []
+    assert [right for right in denial["right"] if evidence.contradicts(right)] == []
