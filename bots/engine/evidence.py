@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable
 from functools import cached_property
 
-from bots.engine import facts, polarity
+from bots.engine import facts, polarity, promises
 from bots.engine.facts_in_words import (
     FREE,
     FactInWords,
@@ -13,7 +13,6 @@ from bots.engine.facts_in_words import (
     told_in_words,
     without_facts_in_words,
 )
-from bots.engine.promises import promises, without_deeds_of_customers
 from bots.knowledge import dictionaries, embedding, language
 from bots.knowledge.words import fold
 
@@ -306,7 +305,11 @@ class Evidence:
         """
         if not self._is_prose:
             return False
+        sentence = CITATION.sub(" ", sentence)
+        # A short sentence is seldom recognised among all languages.
         spoken = self._recognised(sentence)
+        if spoken not in promises.LANGUAGES:
+            spoken = language.recognise(sentence, expected=promises.LANGUAGES)
         return any(
             promise.is_bots
             or (
@@ -314,7 +317,7 @@ class Evidence:
                 if spoken not in self._languages
                 else not self._has_deed(promise.deed)
             )
-            for promise in promises(CITATION.sub(" ", sentence), spoken or "")
+            for promise in promises.promises(sentence, spoken or "")
         )
 
     def _has_deed(self, deed: str) -> bool:
@@ -328,7 +331,8 @@ class Evidence:
     def _habits(self) -> list[str]:
         """The texts without what they tell the customer to do."""
         return [
-            without_deeds_of_customers(text, language.recognise(text) or "") for text in self._texts
+            promises.without_deeds_of_customers(text, language.recognise(text) or "")
+            for text in self._texts
         ]
 
     def _is_contrary(self, clause: polarity.Clause, spoken: str, *, is_affirmed: bool) -> bool:

@@ -12,28 +12,31 @@ _DEEDS = {
         |arrang|extend|renew|register|delet|process|upgrad|get back|got back)\w*
         |(?:receiv|got)\w*(?: \w+)? (?:booking|cancellation|order|request|payment|reservation)
         |inform\w*(?! you that)|(?:tell|told|ask|asked)(?! you| me| us)|noted
-        |let (?!you|me|us)(?:\w+ ){1,3}know|pass(?:ed)? (?:\w+ ){0,4}(?:on|along)
+        |let (?!you|me|us)(?:\w+ ){1,3}know|pass(?:ed)? (?:\w+ ){0,4}(?:on|along|to)
         |(?:keep|kept|hold|held|save|saved|set aside) (?:\w+ ){0,4}for you
         |ma[dk]e (?:\w+ ){1,2}(?:booking|reservation|appointment))""",
     "de": r"""(?-i:(?:(?:zurück|an)?(?:ge)?ruf|kontaktier|benachrichtig|informier|(?:ge)?schick
         |schreib|(?:ge)?send|gesandt|überw[ei]+s|erstatt|(?:ge)?buch|reservier|stornier|bestell
         |(?:ge)?änder|verlänger|(?:ge)?lösch|(?:ge)?meld|veranlass|weiter(?:ge)?[lg]|vorgemerkt
         |vormerk|notier|erledig|kümmer|erhalten|freigehalten|leite (?:\w+ ){1,4}weiter
-        |[gs]a?[ge]*be?n? (?:\w+ ){1,3}Bescheid|Bescheid ge)\w*)""",
+        |(?:sag|geb)en? (?:\w+ ){1,3}Bescheid|Bescheid ge|trage (?:\w+ ){1,4}ein\b)\w*)""",
     "fr": r"""(?:r?appel|contact|envo|enverr|écri|rembours|réserv|annul|command|modifi|transm
-        |prolong|renouvel|supprim|avert|prév[ei]n|prévien|signal|gard|reçu|inform(?!\w* que))\w*""",
+        |prolong|renouvel|supprim|avert|prév[ei]n|prévien|signal|gard|(?:en )?occup|reçu
+        |inform(?!\w* que))\w*""",
     "es": r"""(?:avis|reserv|cancel|anul|envi|llam|contact|inform|notific|reembols|dev[ou]|cambi
         |transmit|registr|guard|anot|comunic|recib)\w*""",
-    "vi": r"gọi|liên hệ (?:lại|với)|gửi|hủy|huỷ|đặt|hoàn|đổi|chuyển|gia hạn|nhắn|báo|thông báo|giữ",
+    "vi": r"gọi|liên hệ (?:lại|với)|gửi|hủy|huỷ|đặt|hoàn|đổi|chuyển|gia hạn|nhắn|báo|giữ"
+    r"|thông báo|ghi nhận",
 }
+LANGUAGES = tuple(_DEEDS)
 # Who does it: the bot itself, or the people for whom it speaks.
 _OF_BOT = {
     "en": r"\bi(?:['’]ll|['’]ve| will| have| can| could|['’]m| am)?(?: (?:going|happy|glad) to)?"
-    r"(?: (?:went|gone|go) ahead and)?(?<!\bi)|\bi(?= (?:\w+ed|sent|told|kept|let|made)\b)"
-    r"|\bi went ahead and|\blet me|^\W*(?:happy|glad) to",
+    r"(?: (?:went|gone|go) ahead and)?(?<!\bi)|\bi went ahead and|\blet me"
+    r"|\bi(?= (?:just |already )?(?:\w+ed|sent|told|kept|let|made)\b)|^\W*(?:happy|glad) to",
     "de": r"\b(?:ich|(?:habe|werde|kann) ich)\b(?:(?!nicht|kein|nie\b|würde)[^.!?,;:]){0,100}?",
     "fr": r"\bj(?=['’])|\bj['’]ai|\bje(?: vais| peux)?(?: (?:vous|lui|leur|la|le|les))*"
-    r"(?: l['’]ai| ai| l(?=['’]))?",
+    r"(?: l['’]ai| ai| [lm](?=['’]))?",
     "es": r"(?<!no )(?<!no l[aeo] )(?<!no se )\b(?:he|voy a|acabo de|puedo)|(?<!\bno)(?= \w+ré\b)",
     "vi": r"(?<!chúng )\b(?:tôi|em|mình) (?:sẽ|đã|vừa)|(?<!chúng )\b(?:tôi|em) có thể|"
     r"\bđể (?:tôi|em|mình)|^\W*(?:(?:dạ|vâng|rồi)\W+)*đã",
@@ -74,7 +77,7 @@ _OFFERS = {
     "de": r"\b(?:soll|darf) ich\b[^.!?,;]{0,100}?|\bdass ich\b[^.!?,;]{0,100}?",
     "fr": r"\bque je(?: (?:vous|lui|leur|la|le|les))*(?: l(?=['’]))?"
     r"|\b(?:dois|puis)-je(?: vous| la| le| les)?",
-    "es": r"\bquiere que(?: (?:le|la|lo|se))*",
+    "es": r"\b(?:quiere|desea) que(?: (?:le|la|lo|se))*",
     "vi": r"\bmuốn (?:tôi|em|mình)|\b(?:tôi|em) (?:sẽ|có thể)",
 }
 # What was done for the customer is told by no source.
@@ -91,8 +94,9 @@ _CONDITION = re.compile(
 # The whole sentence says that it is done.
 _DONE_ALONE = re.compile(
     r"\W*(?:(?:ok(?:ay)?|great|perfect|alles|schon|das|voilà|dạ|vâng)\W+)*"
-    r"(?:done|all (?:done|set|sorted)|(?:it|that)['’]s (?:all )?done|you(?:['’]re| are) all set"
-    r"|consider it done|(?:ist )?erledigt|wird gemacht|c['’]est (?:fait|noté)|hecho|listo|ya está"
+    r"(?:done|booked|cancelled|all (?:done|set|sorted)|(?:it|that)['’]s (?:all )?done"
+    r"|you(?:['’]re| are) all set|consider it done|(?:ist )?erledigt|wird (?:gemacht|erledigt)"
+    r"|gebucht|storniert|c['’]est (?:fait|noté)|hecho|listo|ya está|reservado|cancelado"
     r"|(?:đã )?xong(?: rồi)?)(?: ạ| for you)?\s*(?:[.!:,–—-]|$)",
     re.IGNORECASE,
 )
