@@ -32,6 +32,8 @@ _STEM_LETTERS = 5
 _SHORT = 4
 # With so many telling words a sentence says something; in Vietnamese they are syllables.
 _MIN_TELLING, _MIN_SYLLABLES = 3, 4
+# A part of a sentence with so many telling words, all of its own, is an invention.
+_MIN_NEW = 2
 _TONES = frozenset("\u0300\u0301\u0303\u0309\u0323")
 _CONTRACTED = re.compile(r"\b\w+n['’]t\b|['’](?:s|re|ll|ve|d|m)\b")
 # A sentence with one telling word of its own, two, or more must be so near to one of its sources.
@@ -69,6 +71,12 @@ _NO_NAMES = frozenset(
 _AFFIRMED = re.compile(
     r"\W*(?:yes|yeah|sure|certainly|absolutely|of course|ja|klar|natürlich|oui|bien sûr|sí|claro"
     r"|sì|sim|да|vâng|dạ|có|được|đúng)\b",
+    re.IGNORECASE,
+)
+# What begins a part that may hang on a true sentence: "..., and a map of the lake".
+_HANGS_ON = re.compile(
+    r",(?!\d)|;|–|\(|\b(?:and|which|who|because|including|except|with|und|weil|inklusive|außer|mit|et"
+    r"|car|avec|sauf|y|con|porque|salvo|và|vì|với|kèm)\b",
     re.IGNORECASE,
 )
 # An address may be spelled over so many characters before a sentence.
@@ -202,9 +210,10 @@ class Evidence:
 
         They hold less than a third of it: its figures and its telling words count; polite words,
         days of the week and what was asked do not count against it. Or it has words of its own and
-        means something else than any of their sentences, or a name that they do not have. In data
-        one word is enough. Of a sentence in another language than theirs, which may be a
-        translation, the meaning counts alone. What was asked counts if it is affirmed.
+        means something else than any of their sentences, or a name that they do not have, or a
+        part that has words of its own alone. In data one word is enough. Of a sentence in another
+        language than theirs, which may be a translation, the meaning counts alone. What was asked
+        counts if it is affirmed.
         """
         sentence = CITATION.sub(" ", sentence).strip()
         if self._is_prose and sentence.endswith(("?", "？")):
@@ -223,9 +232,22 @@ class Evidence:
             return is_long and not count
         if is_long and 3 * count < total:
             return not _is_polite(sentence, spoken)
-        return self._has_new_name(sentence, spoken) or (
-            bool(new) and self._means_else(sentence, spoken, len(new))
+        return (
+            self._has_new_name(sentence, spoken)
+            or (bool(new) and self._means_else(sentence, spoken, len(new)))
+            or self._has_new_part(sentence, spoken, new)
         )
+
+    def _has_new_part(self, sentence: str, spoken: str, new: set[str]) -> bool:
+        """Whether a part that hangs on the sentence has two telling words or more, all new."""
+        least = _MIN_SYLLABLES if spoken == "vi" else _MIN_NEW
+        for part in _HANGS_ON.split(sentence)[1:]:
+            told = _telling(part, spoken) - _POLITE
+            is_new = len(told) >= least and told <= new
+            has_facts = facts.count(part) or facts.spelled_figures([part]) or told_in_words(part)
+            if is_new and not has_facts and not _is_polite(part, spoken):
+                return True
+        return False
 
     def _heard_before(self, sentence: str) -> str:
         """What a sentence may repeat: what was said in the chat, unless it affirms it."""

@@ -265,3 +265,18 @@ def test_what_a_source_denies_is_not_affirmed(denial):
     evidence = Evidence([denial["source"]])
     assert [wrong for wrong in denial["wrong"] if not evidence.contradicts(wrong)] == []
     assert [right for right in denial["right"] if evidence.contradicts(right)] == []
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "The sauna is open from 16:00 to 22:00, and it has a steam bath.",
+        "Dogs are welcome in rooms of the ground floor, with a bowl and a blanket included.",
+        "Breakfast costs 18 euros for adults because our cooks are famous.",
+    ],
+)
+def test_nothing_of_its_own_hangs_on_a_true_sentence(told):
+    passage = {"title": "hotel", "text": HOTEL}
+    assert not may_be_shown(f"{told} [1]", passage)
+    assert may_be_shown("Dogs are welcome in rooms of the ground floor. [1]", passage)
+    assert may_be_shown("Breakfast costs 18 euros, and 9 euros for children. [1]", passage)
