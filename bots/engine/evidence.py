@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable
 from functools import cached_property
 
-from bots.engine import facts, polarity
+from bots.engine import facts, polarity, promises
 from bots.engine.facts_in_words import (
     FREE,
     FactInWords,
@@ -13,7 +13,6 @@ from bots.engine.facts_in_words import (
     told_in_words,
     without_facts_in_words,
 )
-from bots.engine.promises import promises
 from bots.knowledge import dictionaries, embedding, language
 from bots.knowledge.words import fold
 
@@ -33,6 +32,8 @@ _STEM_LETTERS = 5
 _SHORT = 4
 # With so many telling words a sentence says something; in Vietnamese they are syllables.
 _MIN_TELLING, _MIN_SYLLABLES = 3, 4
+# A part of a sentence with so many telling words, all of its own, is an invention.
+_MIN_NEW = 2
 _TONES = frozenset("\u0300\u0301\u0303\u0309\u0323")
 _CONTRACTED = re.compile(r"\b\w+n['’]t\b|['’](?:s|re|ll|ve|d|m)\b")
 # A sentence with one telling word of its own, two, or more must be so near to one of its sources.
@@ -47,16 +48,6 @@ _MIN_CLAIM = 20
 # It is compared with so many sentences, those that have most words in common with it; a translation
 # has none, and with fewer telling words says too little.
 _MOST_COMPARED, _MOST_TRANSLATED, _MIN_TRANSLATED = 12, 40, 2
-_POLITE_SENTENCES = (
-    "I am happy to help you.", "Thank you for your question.", "Thank you for your patience.",
-    "Is there anything else I can do for you?", "I hope this answers your question.",
-    "Please let me know if you have any other questions.", "I am sorry for the inconvenience.",
-    "Please contact us if you need help.", "We look forward to seeing you.",
-    "Have a nice day!", "Enjoy your stay with us!", "I wish you a pleasant journey.",
-    "Good luck and have fun!", "Hello, thank you for your message.", "Could you tell me more?",
-    "I have no information about that.", "The documents do not mention it.",
-    "Here is a short summary:", "Please note the following:",
-)  # fmt: skip
 # A word with a capital letter inside of a sentence is a name, where nouns have none.
 _CAPITAL = re.compile(r"(?<=[^\W_][,;] |[^\W_]{2} )[A-ZÀ-ÖØ-ÞĐЁА-Я][\w’'-]+")
 _WITH_NAMES = frozenset({"en", "fr", "es", "it", "pt", "nl", "vi", "ru"})
@@ -72,40 +63,15 @@ _AFFIRMED = re.compile(
     r"|sì|sim|да|vâng|dạ|có|được|đúng)\b",
     re.IGNORECASE,
 )
+# What begins a part that may hang on a true sentence: "..., and a map of the lake".
+_HANGS_ON = re.compile(
+    r",(?!\d)|;|–|\(|\b(?:and|which|who|because|including|except|with|und|weil|inklusive|außer|mit|et"
+    r"|car|avec|sauf|y|con|porque|salvo|và|vì|với|kèm)\b",
+    re.IGNORECASE,
+)
 # An address may be spelled over so many characters before a sentence.
 _REACH = 200
-# What says little of a matter, by the first letters: the days of the week, that something costs,
-# and what polite sentences around an answer are made of.
-_POLITE = frozenset(
-    fold(word)[:_STEM_LETTERS]
-    for word in """
-    monda tuesd wedne thurs frida satur sunda weeke monta diens mittw donne freit samst sonnt woche
-    lundi mardi mercr jeudi vendr samed diman lunes marte mierc jueve viern sabad domin luned giove
-    vener sabat domen maand dinsd woens vrijd zater zonda terca quart quint понед вторн среда среду
-    четве пятни суббо воскр
-    cost costs pay paid price koste preis zahle bezah coûte payer paie paien prix cuest pagar paga
-    preci custa preço costa prezz kost prijs betal стоит стоим плати цена
-    unfor leide malhe lamen infel purtr helaa сожал
-    addit apolo appre assis assur clari detai enjoy furth glad grate hesit incon inqui kindl patie
-    provi queri reach regar reque respo suppo under welco
-    anlie ander antwo bedau behil frage freue gerne gedul helfe hilfe konta kunde melde unter verfü
-    verst weite wende zöger
-    amabl apoya atenc ayuda bienv conse conta corte desea desee dispo duda dudas encan excel grati
-    infor lamen moles pacie placi pregu servi trans
-    aider aimab assis autre bienv compl conna cordi dispo hésit infor insta merci plais quest remer
-    renseig service souha votre
-    acord aiuta aiuto assis bisog contat dispo dubbi esita grazi ulter vostr
-    agrad ajuda atend desej dúvid espero gosta obrig prazer
-    aarze bedan bereik graag helpen hulp verde vrage vragen
-    благо готов допол желаю здрав извин инфор искре испол консу конта настр неудо обращ оказа
-    остал ответ подде подро пожал поним помог помощ понад прино приня приве прият радос рады
-    разоб свяжи служб сотру терпе увере удово уточн хорош
-    أسئلة استفس الأسئ الاست الازع الإزع التفا التوا الرجا السلا المزي المسا المعل أهلا إضافي
-    بشدة بطرح بمزيد بمساع تتردد تحية تعاون تفضل تفهمك تواصل توضيح جزيلا خدمتك دائما سؤالك سعداء
-    سعيد سعيدا شكرا صبرك عليكم لتواص للتوا لمساع مرحبا مساعد مفيدة موفقا نتمنى نشكرك نعتذر نقدر
-    وبركا وتعاو وثقتك ورحمة وسهلا وموفق ونقدر يرجى يسرنا يسعدن
-    """.split()  # noqa: SIM905 - easier to read
-)
+_POLITE = frozenset(fold(word)[:_STEM_LETTERS] for word in polite_words.WORDS)
 
 
 class Evidence:
@@ -158,16 +124,13 @@ class Evidence:
         return mentioned_in_words(self._whole)
 
     @cached_property
-    def _clauses(self) -> list[tuple[set[str], set[str], bool | None]]:
-        """The stems and figures of the sources' clauses, and the stems that stand before each."""
+    def _clauses(self) -> list[polarity.Told]:
+        """The clauses of the sources."""
         return [
-            (
-                _all_stems([clause.text]) | set(_DIGITS.findall(clause.text)),
-                _all_stems([clause.before]),
-                clause.is_negated,
-            )
+            _told_of(clause, code)
             for text in self._texts
-            for clause in polarity.clauses(text, language.recognise(text) or "")
+            for code in [language.recognise(text) or ""]
+            for clause in polarity.clauses(text, code)
         ]
 
     def holds_facts_of(self, text: str, *, before: str = "") -> bool:
@@ -227,9 +190,10 @@ class Evidence:
 
         They hold less than a third of it: its figures and its telling words count; polite words,
         days of the week and what was asked do not count against it. Or it has words of its own and
-        means something else than any of their sentences, or a name that they do not have. In data
-        one word is enough. Of a sentence in another language than theirs, which may be a
-        translation, the meaning counts alone. What was asked counts if it is affirmed.
+        means something else than any of their sentences, or a name that they do not have, or a
+        part that has words of its own alone. In data one word is enough. Of a sentence in another
+        language than theirs, which may be a translation, the meaning counts alone. What was asked
+        counts if it is affirmed.
         """
         sentence = CITATION.sub(" ", sentence).strip()
         if self._is_prose and sentence.endswith(("?", "？")):
@@ -248,9 +212,22 @@ class Evidence:
             return is_long and not count
         if is_long and 3 * count < total:
             return not _is_polite(sentence, spoken)
-        return self._has_new_name(sentence, spoken) or (
-            bool(new) and self._means_else(sentence, spoken, len(new))
+        return (
+            self._has_new_name(sentence, spoken)
+            or (bool(new) and self._means_else(sentence, spoken, len(new)))
+            or self._has_new_part(sentence, spoken, new)
         )
+
+    def _has_new_part(self, sentence: str, spoken: str, new: set[str]) -> bool:
+        """Whether a part that hangs on the sentence has two telling words or more, all new."""
+        least = _MIN_SYLLABLES if spoken == "vi" else _MIN_NEW
+        for part in _HANGS_ON.split(sentence)[1:]:
+            told = _telling(part, spoken) - _POLITE
+            is_new = len(told) >= least and told <= new
+            has_facts = facts.count(part) or facts.spelled_figures([part]) or told_in_words(part)
+            if is_new and not has_facts and not _is_polite(part, spoken):
+                return True
+        return False
 
     def _heard_before(self, sentence: str) -> str:
         """What a sentence may repeat: what was said in the chat, unless it affirms it."""
@@ -296,56 +273,80 @@ class Evidence:
     def contradicts(self, sentence: str) -> bool:
         """Whether the sources say the opposite: the same words, but negated, or not negated.
 
-        Clauses are compared that have two telling words or more, all of whose words stand in a
-        clause of the sources, or half of them there and the rest before it in its sentence. If any
-        such clause agrees, or is unclear, nothing is contradicted. In data nothing is looked for.
+        Clauses are compared that have two words or more beside those of grammar, one of them
+        telling, and stand in a clause of the sources, or half of them there and the rest before it
+        in its sentence; or that have all words of a negated one. One word is enough of what there
+        is. If any such clause agrees, or is unclear, nothing is contradicted. After a yes one word
+        of its own does not count, and in another language than that of the sources a yes is wrong
+        if the sentence that means most nearly the same is negated. In data nothing is looked for.
         """
-        spoken = self._language_of(sentence) if self._is_prose else None
-        return spoken is not None and any(
-            self._is_contrary(clause, spoken)
-            for clause in polarity.clauses(CITATION.sub(" ", sentence), spoken)
-        )
+        if not self._is_prose:
+            return False
+        sentence = CITATION.sub(" ", sentence)
+        is_affirmed = bool(_AFFIRMED.match(sentence))
+        spoken = self._recognised(sentence) or ""
+        clauses = polarity.clauses(sentence, spoken)
+        if spoken not in self._languages:
+            is_plain = all(one.is_negated is False and not one.is_conditional for one in clauses)
+            return bool(clauses) and is_affirmed and is_plain and self._denies(sentence)
+        return any(self._is_contrary(each, spoken, is_affirmed=is_affirmed) for each in clauses)
+
+    def _denies(self, sentence: str) -> bool:
+        """Whether the sentence of the sources that means most nearly the same is negated."""
+        nearest = _nearest(sentence, _claims(self._texts)[:_MOST_TRANSLATED], _NEAR_TRANSLATED)
+        told = polarity.clauses(nearest, language.recognise(self._whole) or "")
+        return bool(told) and all(clause.is_negated for clause in told)
 
     def is_promise(self, sentence: str) -> bool:
         """Whether it says that the bot or its people did or will do what no source speaks of.
 
-        The bot itself does nothing, but by its functions: where they were called, nothing is
-        looked for. What its people do is looked for in the language of the sources alone.
+        The bot itself does nothing, but by its functions, whatever the sources say: where they were
+        called, nothing is looked for. What its people do is looked for in what the sources
+        say, but for what they tell the customer to do; in another language than theirs it may be
+        told, but not that it was done.
         """
         if not self._is_prose:
             return False
+        sentence = CITATION.sub(" ", sentence)
+        # A short sentence is seldom recognised among all languages.
         spoken = self._recognised(sentence)
+        if spoken not in promises.LANGUAGES:
+            spoken = language.recognise(sentence, expected=promises.LANGUAGES)
         return any(
-            not any(promise.text in text.lower() for text in self._texts)
-            and (
-                promise.is_bots or (spoken in self._languages and not self._has_deed(promise.deed))
+            promise.is_bots
+            or (
+                promise.is_report
+                if spoken not in self._languages
+                else not self._has_deed(promise.deed)
             )
-            for promise in promises(CITATION.sub(" ", sentence), spoken or "")
+            for promise in promises.promises(sentence, spoken or "")
         )
 
     def _has_deed(self, deed: str) -> bool:
         at_a_word = re.compile(rf"(?<!\w){re.escape(deed)}", re.IGNORECASE)
-        return any(map(at_a_word.search, self._texts)) or self._has(_stem(deed))
+        stem = _stem(deed)
+        return any(
+            at_a_word.search(habits) or stem in _all_stems([habits]) for habits in self._habits
+        )
 
-    def _is_contrary(self, clause: polarity.Clause, spoken: str) -> bool:
+    @cached_property
+    def _habits(self) -> list[str]:
+        """The texts without what they tell the customer to do."""
+        return [
+            promises.without_deeds_of_customers(text, language.recognise(text) or "")
+            for text in self._texts
+        ]
+
+    def _is_contrary(self, clause: polarity.Clause, spoken: str, *, is_affirmed: bool) -> bool:
         if clause.is_negated is None or clause.is_conditional:
             return False
-        told = _stems(polarity.without_function_words(clause.text, spoken), spoken)
-        telling = _telling(clause.text, spoken)
-        if len(telling) < 2 or (spoken == "vi" and len(told) < _MIN_SYLLABLES):
+        told = _told_of(clause, spoken)
+        if not (_telling(clause.text, spoken) and told.says_enough):
             return False
-        figures = set(_DIGITS.findall(clause.text))
-        alike = [
-            is_negated
-            for stems, before, is_negated in self._clauses
-            if (told | figures) <= stems
-            or (
-                figures <= stems
-                and told <= stems | before
-                and len(told & stems) >= max(2, len(told) / 2)
-            )
-        ]
-        return set(alike) == {not clause.is_negated}
+        alike = {each.clause.is_negated for each in self._clauses if told.is_alike(each)}
+        if is_affirmed and not alike:
+            alike = {each.clause.is_negated for each in self._clauses if told.is_nearly_in(each)}
+        return alike == {not clause.is_negated}
 
     def _language_of(self, sentence: str) -> str | None:
         """The language of a sentence, if the sources are in it too."""
@@ -375,6 +376,17 @@ class Evidence:
         )
 
 
+def _told_of(clause: polarity.Clause, spoken: str) -> polarity.Told:
+    figures = set(_DIGITS.findall(clause.text))
+    return polarity.Told(
+        _stems(polarity.without_function_words(clause.text, spoken), spoken) | figures,
+        _all_stems([clause.text]) | figures,
+        _all_stems([clause.before]),
+        clause,
+        _MIN_SYLLABLES if spoken == "vi" else 2,
+    )
+
+
 def sentences(text: str) -> list[str]:
     """The sentences of a text with what stands between them; the last one may go on."""
     ends = [match.end() for match in _END.finditer(text)]
@@ -399,7 +411,7 @@ def _claims(texts: Iterable[str]) -> list[str]:
 
 def _is_polite(sentence: str, spoken: str) -> bool:
     near = _NEAR_POLITE if spoken == "en" else _NEAR_POLITE_TRANSLATED
-    return embedding.available() and _is_near(sentence, _POLITE_SENTENCES, near)
+    return embedding.available() and _is_near(sentence, polite_words.SENTENCES, near)
 
 
 def _is_near(sentence: str, texts: Iterable[str], least: float) -> bool:
@@ -412,6 +424,19 @@ def _is_near(sentence: str, texts: Iterable[str], least: float) -> bool:
         return True
     others = map(embedding.embed_query, texts)
     return any(other is not None and float(vector @ other) >= least for other in others)
+
+
+def _nearest(sentence: str, texts: Iterable[str], least: float) -> str:
+    """The text that means most nearly what a sentence does; empty if none is so near."""
+    vector = embedding.embed_query(sentence)
+    read = ((embedding.embed_query(text), text) for text in texts)
+    near = (
+        []
+        if vector is None
+        else [(float(vector @ other), text) for other, text in read if other is not None]
+    )
+    nearness, text = max(near, default=(0, ""))
+    return text if nearness >= least else ""
 
 
 def _words(text: str) -> list[str]:

@@ -14,11 +14,36 @@ _NEGATIONS = {
 }
 # What negates by another word, and the same with a negation.
 _OPPOSITES = {
-    "en": {r"closed": "not open", r"forbidden|prohibited|banned": "not allowed"},
-    "de": {r"geschlossen": "nicht geöffnet", r"verboten|untersagt": "nicht erlaubt"},
-    "fr": {r"fermée?s?": "pas ouvert", r"interdite?s?": "pas autorisé"},
-    "es": {r"cerrad[oa]s?": "no abierto", r"prohibid[oa]s?": "no permitido"},
-    "vi": {r"đóng cửa": "không mở cửa", r"(?:bị |nghiêm )?cấm": "không được"},
+    "en": {
+        r"not (?:forbidden|prohibited|banned)": "allowed",
+        r"(?<=we )take": "accept",
+        r"closed": "not open",
+        r"(all|every)\b([^.,;!?]*?),? (?:except|apart from|but(?= the \w+[.,;]))": r"\1\2, not",
+        r"forbidden|prohibited|banned|off limits": "not allowed",
+    },
+    "de": {
+        r"nicht (?:verboten|untersagt)": "erlaubt",
+        r"(alle[nr]?)\b([^.,;!?]*?),? (?:außer|bis auf)": r"\1\2, nicht",
+        r"geschlossen": "nicht geöffnet",
+        r"verboten|untersagt|unzulässig": "nicht erlaubt",
+    },
+    "fr": {
+        r"pas interdite?s?": "autorisé",
+        r"(tou(?:te)?s)\b([^.,;!?]*?),? sauf": r"\1\2, pas",
+        r"fermée?s?": "pas ouvert",
+        r"interdite?s?": "pas autorisé",
+    },
+    "es": {
+        r"no (?:est[áa]n? )?prohibid[oa]s?": "permitido",
+        r"(tod[oa]s)\b([^.,;!?]*?),? (?:salvo|excepto|menos)": r"\1\2, no",
+        r"cerrad[oa]s?": "no abierto",
+        r"prohibid[oa]s?": "no permitido",
+    },
+    "vi": {
+        r"không (?:bị )?cấm": "được",
+        r"đóng cửa": "không mở cửa",
+        r"(?:bị |nghiêm )?cấm": "không được",
+    },
 }
 # What makes an exception, or negates in a way that is not understood.
 _UNCLEAR = {
@@ -44,28 +69,42 @@ _CONDITIONS = {
 # What says nothing of the matter: of two clauses that differ in these words and a negation alone,
 # one is wrong.
 _FUNCTION = {
-    "en": r"""the an of in on at for to by with is are am be been was were do does did can could may
-        might must will would shall should have has had need needs you we they it he she your our
-        their its his her my us them that this these those there here any ca wo and or please sorry
-        yes unfortunately afraid also allowed permitted welcome possible""",
-    "de": r"""der die das den dem des ein eine einen einem einer eines im in an am auf zu zum zur
-        für mit von vom bei ist sind war wird werden kann können darf dürfen muss müssen soll sollen
-        hat haben sie wir ihr ihre ihren ihrem ihrer unser unsere es er man dort hier auch ja nein
-        leider bitte und oder erlaubt gestattet willkommen möglich""",
-    "fr": r"""le la les un une des du de au aux en dans sur pour avec par est sont sera peut peuvent
-        pouvez doit doivent devez faut ont avez avons vous nous ils elles il elle on votre vos notre
-        nos leur leurs son sa ses ce cette ces il oui malheureusement désolé aussi ne et ou
-        autorisée?s? permis possibles? admise?s?""",
-    "es": r"""el la los las un una unos unas de del al a en con por para y o es son está están fue
-        será puede pueden puedes podrá debe deben hay ha han tiene tienen tener se su sus le les lo
-        nos nuestro nuestra nuestros nuestras usted ustedes ellos ellas este esta esto estos estas
-        sí lamentablemente también permitid[oa]s? posibles?""",
-    "vi": r"""và là của có được cho các một với trong thì mà bị sẽ đã đang cũng ạ dạ vâng bạn chúng
-        tôi mình ở tại thể cần phải nên rất tiếc xin lỗi nhé""",
+    "en": r"""the an of any ca wo and or please sorry yes unfortunately afraid also allowed
+        permitted tolerated fine welcome possible your our their its his her my us them that this
+        these those""",
+    "de": r"""der die das den dem des ein eine einen einem einer eines ihr ihre ihren ihrem ihrer
+        unser unsere dort hier auch ja nein jedoch leider bitte und oder erlaubt gestattet zulässig
+        willkommen möglich""",
+    "fr": r"""le la les un une des du de votre vos notre nos leur leurs son sa ses ce cette ces oui
+        malheureusement désolé aussi ne et ou autorisée?s? permis possibles? admise?s?""",
+    "es": r"""el la los las un una unos unas de del y o su sus le les lo nos nuestro nuestra
+        nuestros nuestras este esta esto estos estas sí lamentablemente también permitid[oa]s?
+        posibles?""",
+    "vi": "và là của cho các một thì mà cũng phép ạ dạ vâng rất tiếc xin lỗi nhé",
+}
+# So do these; with one of them a clause goes on: "in the rooms and on the balconies".
+_PREPOSITIONS = {
+    "en": "in on at for to by with",
+    "de": "im in an am auf zu zum zur für mit von vom bei",
+    "fr": "au aux en dans sur pour avec par",
+    "es": "al a en con por para",
+    "vi": "với trong trên ở tại",
+}
+# So do these; but without one of them few words are no clause: "the garden room".
+_SAYING = {
+    "en": """is are am be been was were do does did can could may might must will would shall should
+        have has had need needs you we they it he she there here""",
+    "de": """ist sind war wird werden kann können darf dürfen muss müssen soll sollen hat haben sie
+        wir es er man""",
+    "fr": """est sont sera peut peuvent pouvez doit doivent devez faut ont avez avons vous nous ils
+        elles il elle on""",
+    "es": """es son está están fue será puede pueden puedes podrá debe deben hay ha han tiene tienen
+        tener se usted ustedes ellos ellas""",
+    "vi": "có được bị sẽ đã đang bạn chúng tôi mình thể cần phải nên",
 }
 _JOINING = {
     "en": "and but or so because though although however",
-    "de": "und aber oder sondern denn weil obwohl jedoch dass",
+    "de": "und aber oder sondern denn weil obwohl dass",
     "fr": "et mais ou car donc cependant",
     "es": "y e pero sino o u porque aunque pues",
     "vi": "và nhưng hoặc vì nên tuy",
@@ -106,11 +145,20 @@ def _patterns(*lists: dict[str, str]) -> dict[str, re.Pattern[str]]:
 
 
 _NEGATED, _UNSURE = _patterns(_NEGATIONS), _patterns(_UNCLEAR)
-_CONDITIONAL = _patterns(_CONDITIONS)
-_EMPTY = _patterns(_NEGATIONS, _FUNCTION)
+_CONDITIONAL, _GOING_ON = _patterns(_CONDITIONS), _patterns(_PREPOSITIONS)
+_EMPTY, _SAYS = _patterns(_NEGATIONS, _FUNCTION, _PREPOSITIONS, _SAYING), _patterns(_SAYING)
 _ENDS = {
     code: re.compile(rf"[,:](?!\d)|[–—()]|{_words(listed)}", re.I)
     for code, listed in _JOINING.items()
+}
+
+
+# A word is enough to deny that there is something.
+_THERE_IS = {
+    "en": re.compile(r"\bthere(?:['’]s| is| are)\b|\bwe(?: do not| don['’]t)? have\b", re.I),
+    "de": re.compile(r"\bes gibt\b|\bgibt es\b|\bwir haben\b|\bhaben wir\b", re.I),
+    "fr": re.compile(r"\bil (?:n['’])?y a\b|\bnous (?:n['’])?avons\b", re.I),
+    "es": re.compile(r"\b(?:hay|tenemos)\b", re.I),
 }
 
 
@@ -121,6 +169,51 @@ class Clause(NamedTuple):
     # None: an exception, two negations or a question makes it unclear.
     is_negated: bool | None
     is_conditional: bool
+    # "There is a pool", "we have no pool".
+    says_there_is: bool
+    # Whether it has a word such as "is" or "you": "the garden room" has none.
+    is_whole: bool
+
+
+class Told(NamedTuple):
+    """A clause with its words in the forms in which they are compared, and its figures."""
+
+    # But for words of grammar.
+    words: set[str]
+    # All of them, in every form, and those of what its sentence says before it.
+    stems: set[str]
+    before: set[str]
+    clause: Clause
+    # So many words say something.
+    least: int
+
+    @property
+    def says_enough(self) -> bool:
+        """Whether it can be compared: two words, or one of which there is something."""
+        if len(self.words) < self.least:
+            return self.clause.says_there_is and bool(self.words)
+        return self.clause.is_whole or len(self.words) > self.least
+
+    def is_alike(self, source: "Told") -> bool:
+        """Whether a clause of a source has its words; or it has those of one that is negated."""
+        words, denied = self.words, source.words
+        if source.clause.is_negated and denied and denied <= words:
+            return (
+                len(denied) >= self.least
+                or words <= denied | source.before
+                or (source.clause.says_there_is and self.clause.says_there_is)
+            )
+        figures = set(filter(str.isdigit, words))
+        is_before = figures <= source.stems and words <= source.stems | source.before
+        return len(words) >= self.least and (
+            words <= source.stems
+            or (is_before and len(words & source.stems) >= max(2, len(words) / 2))
+        )
+
+    def is_nearly_in(self, source: "Told") -> bool:
+        """Whether a clause of a source has all its words but one, and many."""
+        shared = len(self.words & source.stems)
+        return shared >= max(2 * self.least, len(self.words) - 1)
 
 
 def clauses(text: str, language: str) -> list[Clause]:
@@ -136,28 +229,47 @@ def clauses(text: str, language: str) -> list[Clause]:
         is_unclear = sentence.endswith("?") or _UNSURE[language].search(sentence)
         is_conditional = bool(_CONDITIONAL[language].search(sentence))
         before = earlier if _OF_THE_SENTENCE_BEFORE[language].match(sentence) else ""
-        for clause in _whole_clauses(_ENDS[language].split(sentence), language):
+        for clause, listed in _whole_clauses(_ENDS[language].split(sentence), language):
             negations = len(_NEGATED[language].findall(clause))
             is_negated = None if is_unclear or negations > 1 else bool(negations)
-            found.append(Clause(clause, before, is_negated, is_conditional))
-            before += clause
+            there_is = language in _THERE_IS and bool(_THERE_IS[language].search(clause))
+            is_whole = _is_whole(clause, language)
+            # What is told of a list is told of its first as well.
+            for text in (clause + listed, clause) if listed else (clause,):
+                found.append(Clause(text, before, is_negated, is_conditional, there_is, is_whole))
+            before += clause + listed
         earlier = sentence
     return found
 
 
-def _whole_clauses(pieces: Iterable[str], language: str) -> list[str]:
-    """The pieces of a sentence; a short one belongs to the one before: "or changed", "in May".
+def _whole_clauses(pieces: Iterable[str], language: str) -> list[tuple[str, str]]:
+    """The pieces of a sentence; a short one belongs to the one before: "in May", "and in a room".
 
-    Not if it is negated: "but not dogs".
+    So do those of a list, which come apart from it: "or changed". Not if it is negated: "but not
+    dogs". The first belongs to the one behind: "cats and dogs are".
     """
-    whole: list[str] = []
+    whole: list[tuple[str, str]] = []
+    is_begun = False
     for piece in pieces:
-        is_short = len(piece.split()) <= _SHORT_PIECE and not _NEGATED[language].search(piece)
-        if whole and is_short:
-            whole[-1] += f" {piece}"
+        goes_on = bool(_GOING_ON[language].match(piece.strip()))
+        is_short = (goes_on and not _is_whole(piece, language)) or (
+            len(piece.split()) <= _SHORT_PIECE and not _NEGATED[language].search(piece)
+        )
+        begins = is_short and (is_begun or not whole)
+        if whole and (is_short or is_begun):
+            clause, listed = whole[-1]
+            if goes_on or is_begun:
+                whole[-1] = (f"{clause}{listed} {piece}", "")
+            else:
+                whole[-1] = (clause, f"{listed} {piece}")
         else:
-            whole.append(piece)
+            whole.append((piece, ""))
+        is_begun = begins
     return whole
+
+
+def _is_whole(text: str, language: str) -> bool:
+    return bool(_SAYS[language].search(text))
 
 
 def without_function_words(text: str, language: str) -> str:

@@ -282,12 +282,12 @@ def test_a_translation_says_what_its_source_says():
 
 def test_contradictions_fall():
     fallen, count = refused("contradicted")
-    assert len(fallen) >= 0.75 * count
+    assert len(fallen) >= 0.8 * count
 
 
 @pytest.mark.parametrize(
     ("kind", "least", "most"),
-    [("good", 0, 0.08), ("good_negated", 0, 0.08), ("invented", 0.7, 1), ("contradicted", 0.35, 1)],
+    [("good", 0, 0.08), ("good_negated", 0, 0.08), ("invented", 0.7, 1), ("contradicted", 0.45, 1)],
 )
 def test_sentences_that_the_check_was_not_made_for(kind, least, most):
     fallen, count = refused(kind, HELD_OUT)
@@ -299,3 +299,42 @@ def test_polite_sentences_need_no_source():
     for polite in WRITTEN["polite"]:
         answer = f"{polite} {hotel['good'][0]} [1] {polite}"
         assert may_be_shown(answer, hotel), polite
+
+
+OWN_HABITS = (
+    "Hotel. Places cannot be reserved. Tell the kitchen about other allergies the evening before."
+    " You may cancel without charge until 14 days before arrival, and the deposit is refunded"
+    " within ten days. If you cancel later than that, we keep 50 percent of the price."
+    " Cancellations must be sent in writing. Please call us. We will leave your key in the"
+    " safe beside the main door. We send things to you if you pay the postage."
+    " We return your deposit."
+)
+
+
+def test_a_deed_of_the_bot_is_held_by_no_source():
+    hotel, *_ = WRITTEN["passages"]
+    for evidence in (Evidence([OWN_HABITS]), Evidence([hotel["text"], OWN_HABITS])):
+        assert [deed for deed in WRITTEN["deeds"] if not evidence.is_promise(deed)] == []
+        assert [told for told in WRITTEN["no_deeds"] if evidence.is_promise(told)] == []
+
+
+@pytest.mark.parametrize("denial", WRITTEN["denials"], ids=lambda denial: denial["source"][:40])
+def test_what_a_source_denies_is_not_affirmed(denial):
+    evidence = Evidence([denial["source"]])
+    assert [wrong for wrong in denial["wrong"] if not evidence.contradicts(wrong)] == []
+    assert [right for right in denial["right"] if evidence.contradicts(right)] == []
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "The sauna is open from 16:00 to 22:00, and it has a steam bath.",
+        "Dogs are welcome in rooms of the ground floor, with a bowl and a blanket included.",
+        "Breakfast costs 18 euros for adults because our cooks are famous.",
+    ],
+)
+def test_nothing_of_its_own_hangs_on_a_true_sentence(told):
+    passage = {"title": "hotel", "text": HOTEL}
+    assert not may_be_shown(f"{told} [1]", passage)
+    assert may_be_shown("Dogs are welcome in rooms of the ground floor. [1]", passage)
+    assert may_be_shown("Breakfast costs 18 euros, and 9 euros for children. [1]", passage)

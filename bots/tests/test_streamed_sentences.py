@@ -205,7 +205,10 @@ def test_what_the_customer_said_may_be_repeated(shown_of):
 
 
 def test_what_a_source_promises_may_be_promised(shown_of):
-    told = "We will call you back within 2 hours, and your money is refunded. Reorder it."
+    told = (
+        "We will call you back within 2 hours, and your money is refunded. Reorder it. You may"
+        " cancel. Tell the kitchen about allergies. Requests must be sent in writing."
+    )
     snippet = Snippet(1, 101, "promises", None, told)
     question = replace(asked("Hello?", "returns"), snippets=(snippet,))
     for good in (
@@ -213,7 +216,11 @@ def test_what_a_source_promises_may_be_promised(shown_of):
         "We will refund your money. [1] Shall I send you more?",
     ):
         assert shown_of(question, good, longest=7)[1] == good
-    for bad in ("I will refund your money. [1]", "We will order it for you. [1]"):
+    for bad in (
+        "I will refund your money. [1]", "We will order it for you. [1]",
+        "We will tell the kitchen. [1]", "We have refunded your money. [1]",
+        "We will send your request. [1]", "Shall I cancel it for you? [1]",
+    ):  # fmt: skip
         assert shown_of(question, bad, longest=7) == ([], None)
 
 
