@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable
 from functools import cached_property
 
-from bots.engine import facts, polarity, promises
+from bots.engine import facts, polarity, polite_words, promises
 from bots.engine.facts_in_words import (
     FREE,
     FactInWords,
