@@ -11,8 +11,8 @@ from bots.models import Bot
 from chatplatform.api.errors import Invalid
 from chatplatform.api.pagination import cursor_of, numbers_of, position_of
 from chatplatform.api.shapes import iso
-from chats.models import Conversation, Feedback, Message, SenderType, Status
-from chats.services.desk import inbox
+from chats.models import Conversation, Feedback
+from chats.services.desk import chat_conditions, inbox
 from identity.models import Client, User
 from reports.services import chat_sql, periods
 from reports.services.chat_sql import CHAT_COLUMNS, Row
@@ -59,10 +59,7 @@ def _resolved(rows: QuerySet[Conversation], param: shapes.AdhocQuestion) -> Quer
     """Those that the bot resolved, or the others: as `bot_resolved` counts them."""
     if param.bot_resolved is None:
         return rows
-    said = Message.objects.filter(
-        conversation=OuterRef("pk"), sender_type=SenderType.AGENT, is_note=False, is_welcome=False
-    )
-    resolved = Q(~Exists(said), status=Status.ENDED, handed_off_at=None)
+    resolved = chat_conditions.solved_by_bot()
     return rows.filter(resolved if param.bot_resolved else ~resolved)
 
 

@@ -48,7 +48,7 @@ def figures(client: Client) -> list[Figure]:
     found = overview.of(client, week)
     now, before = found.current, found.previous
     waited = formatting.duration(before.person_response_seconds.p50)
-    chats = _list("chats_conversation")
+    chats = f"{_list('chats_conversation')}?is_preview__exact=0&began={_DAYS}"
     return [
         _waiting(client),
         Figure(gettext("Chats"), number(now.chats), _before(number(before.chats)), chats),
@@ -56,13 +56,13 @@ def figures(client: Client) -> list[Figure]:
             gettext("Solved by the bot"),
             formatting.share(now.bot_resolved, now.chats),
             _before(formatting.share(before.bot_resolved, before.chats)),
-            chats,
+            f"{chats}&answered_by=bot",
         ),
         Figure(
             gettext("First response of a person"),
             formatting.duration(now.person_response_seconds.p50),
             gettext("half of them; {value} in the week before").format(value=waited),
-            f"{chats}?assign_type__exact=agent",
+            f"{chats}&answered_by=person",
         ),
         Figure(
             gettext("Rating"),
@@ -72,7 +72,7 @@ def figures(client: Client) -> list[Figure]:
             ngettext("{count} rating", "{count} ratings", now.rating_count).format(
                 count=number(now.rating_count)
             ),
-            _list("chats_feedback"),
+            f"{_list('chats_feedback')}?about=chat&conversation__is_preview__exact=0&began={_DAYS}",
         ),
         _credits(client, now),
     ]
@@ -117,7 +117,10 @@ def _waiting(client: Client) -> Figure:
     rows = Conversation.objects.for_client(client).filter(
         status=Status.OPEN, assign_type=AssignType.QUEUE, is_preview=False
     )
-    path = f"{_list('chats_conversation')}?assign_type__exact=queue&status__exact=open"
+    path = (
+        f"{_list('chats_conversation')}"
+        "?assign_type__exact=queue&status__exact=open&is_preview__exact=0"
+    )
     oldest = rows.order_by("waiting_since").values_list("waiting_since", flat=True).first()
     if oldest is None:
         return Figure(gettext("Waiting now"), number(rows.count()), gettext("nobody waits"), path)

@@ -4,13 +4,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.test import Client as Browser
+from django.urls import reverse
 from django.utils import timezone
 
 from bots.models import Document
+from bots.testing import make_bot
 from chats.models import Conversation, Customer, Feedback, Message, text_content
 from chats.testing import make_chat
-from identity.models import Role
-from identity.testing import make_person
+from identity.models import ClientConfig, Role, User
+from identity.testing import make_client, make_person
 from webhooks.models import WebhookConfig
 
 HOME, CHATS = "/admin/", "/admin/chats/conversation/"
@@ -44,6 +46,61 @@ def test_who_waits_is_shown_and_leads_to_the_chats(ann, chat):
     for figure in page.context["figures"]:
         assert site.get(figure.path).status_code == 200, figure
     assert b"All is well" in page.content
+
+
+@pytest.fixture
+def week(bot):
+    """Of each kind that the home counts two chats, and beside them what it does not count."""
+    now = timezone.now()
+    ended = {"status": "ended", "ended_at": now}
+    waits = {"assign_type": "queue", "waiting_since": now - timedelta(minutes=30)}
+    for _ in range(2):
+        make_chat(bot, **waits)
+        make_chat(bot, **waits | {"waiting_since": now - timedelta(minutes=3)})
+        make_chat(bot, **ended)
+        for stars in (1, 5):
+            chat = make_chat(bot, handed_off_at=now, **ended)
+            said = {"client": bot.client, "conversation": chat, "sender_type": "agent"}
+            answer = Message.objects.create(**said, seq=1, text="Hi", content=text_content("Hi"))
+            Feedback.objects.create(client=bot.client, conversation=chat, rating=stars)
+            Feedback.objects.create(
+                client=bot.client, conversation=chat, message=answer, rating=stars
+            )
+    for other in ({"is_preview": True}, {"created_at": now - timedelta(days=8)}):
+        chat = make_chat(bot, handed_off_at=now, **ended, **other)
+        make_chat(bot, **ended, **other)
+        said = {"client": bot.client, "conversation": chat, "sender_type": "agent"}
+        Message.objects.create(**said, seq=1, text="Hi", content=text_content("Hi"))
+        given = other.get("created_at", now)
+        Feedback.objects.create(client=bot.client, conversation=chat, rating=1, created_at=given)
+    make_chat(bot, is_preview=True, **waits)
+    ClientConfig.objects.filter(client=bot.client).update(first_response_target_seconds=300)
+
+
+COUNTS = {
+    "Waiting now": 4, "Chats": 10, "Solved by the bot": 2, "First response of a person": 4,
+    "Rating": 4, "2 chats waiting for longer than the target": 2,
+    "2 chats waiting for half of the target already": 2,
+    "2 ratings of one or two stars since yesterday": 2,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("reader", ["of the client", "of the platform"])
+def test_each_figure_and_warning_leads_to_just_its_rows(ann, week, reader):
+    site, home = entered(ann), HOME
+    if reader == "of the platform":
+        make_chat(make_bot(make_client("other")))
+        site.force_login(User.objects.create_superuser("staff@example.com", full_name="Staff"))
+        home = reverse("client", args=[ann.client.pk])
+    page = site.get(home).context
+    shown = {one.title: one for one in page["figures"]} | {
+        one.words: one for one in page["warnings"]
+    }
+    assert shown["Waiting now"].value == "4"
+    assert (shown["Chats"].value, shown["Solved by the bot"].value) == ("10", "20 %")
+    assert shown["Rating"].note == "4 ratings"
+    rows = {title: len(site.get(shown[title].path).context["cl"].queryset) for title in COUNTS}
+    assert rows == COUNTS
 
 
 def test_another_clients_chats_count_nowhere(cara, chat):
