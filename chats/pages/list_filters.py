@@ -27,10 +27,8 @@ HANDOFF_REASONS = (
 
 def _client(request: HttpRequest) -> Client | None:
     """Whose rows the list shows; None: those of all clients."""
-    return (
-        viewer(request).client
-        or Client.objects.filter(pk=navigation.chosen_client(request)).first()
-    )
+    chosen = navigation.chosen_client(request)
+    return Client.objects.filter(pk=chosen).first() if chosen else viewer(request).client
 
 
 class HandoffFilter(SimpleListFilter):
@@ -89,11 +87,12 @@ class BeganFilter(SimpleListFilter):
         return [("1", "Today"), ("7", "In the last 7 days"), ("30", "In the last 30 days")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        if self.value() not in {"1", "7", "30"}:
+        days = {"1": 1, "7": 7, "30": 30}.get(self.value() or "")
+        if days is None:
             return queryset
         client = _client(request)
         zone = ZoneInfo(client.timezone if client else "UTC")
-        first = timezone.localdate(timezone=zone) - timedelta(days=int(self.value()) - 1)
+        first = timezone.localdate(timezone=zone) - timedelta(days=days - 1)
         since = datetime.combine(first, time(), zone)
         return queryset.filter(**{f"{self.column}__gte": since})
 
@@ -144,4 +143,4 @@ class StarsFilter(SimpleListFilter):
         stars = self.value()
         if stars == "low":
             return queryset.filter(rating__lte=2)
-        return queryset.filter(rating=int(stars)) if stars in set("12345") else queryset
+        return queryset.filter(rating=int(stars)) if stars and stars in set("12345") else queryset

@@ -66,13 +66,13 @@ def week(bot):
             Feedback.objects.create(
                 client=bot.client, conversation=chat, message=answer, rating=stars
             )
-    for other in ({"is_preview": True}, {"created_at": now - timedelta(days=8)}):
+    for is_preview, at in ((True, now), (False, now - timedelta(days=8))):
+        other = {"is_preview": is_preview, "created_at": at}
         chat = make_chat(bot, handed_off_at=now, **ended, **other)
         make_chat(bot, **ended, **other)
         said = {"client": bot.client, "conversation": chat, "sender_type": "agent"}
         Message.objects.create(**said, seq=1, text="Hi", content=text_content("Hi"))
-        given = other.get("created_at", now)
-        Feedback.objects.create(client=bot.client, conversation=chat, rating=1, created_at=given)
+        Feedback.objects.create(client=bot.client, conversation=chat, rating=1, created_at=at)
     make_chat(bot, is_preview=True, **waits)
     ClientConfig.objects.filter(client=bot.client).update(first_response_target_seconds=300)
 
