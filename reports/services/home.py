@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.db.models import QuerySet
 from django.urls import reverse
@@ -12,7 +13,7 @@ from django.utils.translation import gettext, ngettext
 
 from bots.models import Bot, Document
 from chats.models import AssignType, Conversation, Status
-from identity.models import ApiKey, Client, Subscription, User
+from identity.models import ApiKey, Client, Plan, Subscription, User
 from reports.services import formatting, overview, periods
 from reports.services import warnings as client_warnings
 from reports.shapes.adhoc import PeriodQuery
@@ -130,14 +131,30 @@ def _waiting(client: Client) -> Figure:
 
 
 def _credits(client: Client, week: Figures) -> Figure:
-    left = Subscription.objects.get(client=client).credits_left
-    path = _list("identity_subscription")
-    if not week.credits_used:
-        return Figure(gettext("Credits"), number(left), gettext("none used this week"), path)
-    ends = (timezone.now() + timedelta(days=min(3650, left * _DAYS / week.credits_used))).date()
-    day = date_format(ends, gettext("j M Y"))
-    note = gettext("until {day} at this week's pace").format(day=day)
-    return Figure(gettext("Credits"), number(left), note, path)
+    account = Subscription.objects.get(client=client)
+    note = _end_of_credits(account, week, ZoneInfo(client.timezone))
+    return Figure(
+        gettext("Credits"), number(account.credits_left), note, _list("identity_subscription")
+    )
+
+
+def _end_of_credits(account: Subscription, week: Figures, zone: ZoneInfo) -> str:
+    """What ends first: the credits at this week's pace, or a trial; other plans are renewed."""
+    if not account.is_active:
+        return gettext("The plan has ended")
+    trial_ends = account.period_end if account.plan == Plan.TRIAL else None
+    ends = None
+    if week.credits_used:
+        days = min(3650, account.credits_left * _DAYS / week.credits_used)
+        ends = timezone.now() + timedelta(days=days)
+    if trial_ends and (ends is None or trial_ends < ends):
+        words, ends = gettext("the trial ends on {day}"), trial_ends
+    elif ends:
+        words = gettext("until {day} at this week's pace")
+    else:
+        return gettext("none used this week")
+    day = date_format(timezone.localdate(ends, zone), gettext("j M Y"))
+    return words.format(day=day)
 
 
 def number(value: float, places: int | None = None) -> str:

@@ -11,7 +11,7 @@ from bots.models import Document
 from bots.testing import make_bot
 from chats.models import Conversation, Customer, Feedback, Message, text_content
 from chats.testing import make_chat
-from identity.models import ClientConfig, Role, User
+from identity.models import Client, ClientConfig, Role, Subscription, User
 from identity.testing import make_client, make_person
 from webhooks.models import WebhookConfig
 
@@ -130,6 +130,31 @@ def test_the_week_has_seven_days_of_the_clients_time_zone(ann, bot, time_machine
     _, chats, *_, rating, _ = entered(ann).get(HOME).context["figures"]
     assert (chats.value, chats.note) == ("2", "2 in the week before")
     assert (rating.value, rating.note) == ("4.0 of 5", "1 rating")
+
+
+def test_credits_last_no_longer_than_the_trial(ann, bot, time_machine):
+    time_machine.move_to(datetime(2026, 11, 25, 20, tzinfo=UTC))
+    Client.objects.filter(pk=ann.client.pk).update(timezone="Asia/Ho_Chi_Minh")
+    chat = make_chat(bot, created_at=timezone.now())
+    used = Message.objects.create(
+        client=bot.client, conversation=chat, seq=1, sender_type="bot", text="Hi",
+        content=text_content("Hi"), receipt={"credits": 70},
+    )  # fmt: skip
+    Conversation.objects.update(last_seq=1)
+    ends = datetime(2026, 12, 25, 18, tzinfo=UTC)  # there the 26th has begun
+    account = Subscription.objects.filter(client=ann.client)
+
+    def note(**fields):
+        account.update(**fields)
+        return entered(ann).get(HOME).context["figures"][-1].note
+
+    assert note(credits_left=1000, period_end=ends) == "the trial ends on 26 Dec 2026"
+    assert note(credits_left=100) == "until 6 Dec 2026 at this week's pace"
+    assert note(credits_left=1000, plan="standard") == "until 6 Mar 2027 at this week's pace"
+    used.delete()
+    assert note() == "none used this week"
+    assert note(plan="trial") == "the trial ends on 26 Dec 2026"
+    assert note(is_active=False) == "The plan has ended"
 
 
 def test_what_failed_is_shown_to_whoever_may_see_it(ann, chat, bot):
