@@ -19,5 +19,6 @@ def share(part: int, of: int) -> str:
 
 
 def in_words(code: object) -> str:
-    """A code of the API, such as `no_answer`, in words."""
-    return str(code).replace("_", " ").capitalize()
+    """A code of the API, such as `no_answer`, in words; a handover has one word on every page."""
+    words = str(code).replace("_", " ").replace("handed off", "handed over")
+    return words.replace("handoff", "handover").capitalize()
