@@ -1,6 +1,7 @@
 """The pages of the reports in the site: each figure leads to its rows."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from django.test import Client as Browser
@@ -51,8 +52,15 @@ def test_every_figure_leads_to_its_rows(ann, ben, october):
         for part in parts:
             rows = browser.get(part.path).context
             assert int(dict(rows["totals"])["Chats"]) >= part.figures.chats > 0, (title, part)
-    days = [bar for bar in page.context["days"] if bar.height]
-    assert len(page.context["days"]) == 31
+    chart = page.context["days"]
+    days = [bar for bar in chart.bars if bar.height]
+    assert len(chart.bars) == 31
+    assert (chart.highest, chart.names) == (2, ["1 Oct", "16 Oct", "31 Oct"])
+    assert page.context["hours"].names == ["0:00", "12:00", "23:00"]
+    for word in ("16 Oct", "31 Oct", "12:00"):
+        assert f"<span>{word}</span>" in page.content.decode()
+    year = browser.get(OVERVIEW, {"date_from": "2025-11-01", "date_to": "2026-10-31"})
+    assert year.context["days"].names == ["1 Nov 2025", "2 May 2026", "31 Oct 2026"]
     assert [len(browser.get(bar.path).context["rows"]) for bar in days] == [2, 1]
     assert days[0].label == "5 Oct: 2 chats, 1 resolved by the bot"
     assert "script-src" not in page["Content-Security-Policy"]
@@ -166,7 +174,12 @@ def test_the_days_that_are_shown_stand_in_the_form(ann, october, time_machine):
 def test_what_is_refused_is_told_in_words_and_stays_in_the_form(ann, bot):
     browser = entered(ann)
     backwards = {"date_from": "2026-10-31", "date_to": "2026-10-01"}
-    asked = {"q": "tea", "channels": ["web"], "group_by": ["day"], "handed_off": "true"}
+    asked: dict[str, Any] = {
+        "q": "tea",
+        "channels": ["web"],
+        "group_by": ["day"],
+        "handed_off": "true",
+    }
     page = browser.get(ADHOC, backwards | asked)
     assert page.context["problems"] == ["From must not be after To"]
     assert page.context["entered"] == backwards | asked

@@ -93,18 +93,19 @@ def _shown(found: ChatOverview, period: Period, bot: Bot | None) -> dict[str, An
     chosen: dict[str, Any] = {"date_from": period.first, "date_to": period.last}
     if bot:
         chosen["bot_ids"] = bot.pk
+    form = "%-d %b" if period.first.year == period.last.year else "%-d %b %Y"
     return {
         "cards": _cards(found.current, found.previous, chosen),
         "before": found.previous,
-        "days": charts.bars(
+        "days": charts.chart(
             [
-                _column(f"{date.fromisoformat(row.day):%-d %b}", row,
+                _column(f"{date.fromisoformat(row.day):{form}}", row,
                         chosen | {"date_from": row.day, "date_to": row.day})
                 for row in found.series
             ],
             noun="chats", part="resolved by the bot",
         ),
-        "hours": charts.bars(
+        "hours": charts.chart(
             [_column(f"{row.hour}:00", row, chosen | {"group_by": "hour"})
              for row in found.by_hour],
             noun="chats", part="resolved by the bot",
