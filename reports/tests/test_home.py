@@ -1,5 +1,6 @@
 """The site's home of a client: is all well, or what to do about it."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -101,6 +102,23 @@ def test_each_figure_and_warning_leads_to_just_its_rows(ann, week, reader):
     assert shown["Rating"].note == "4 ratings"
     rows = {title: len(site.get(shown[title].path).context["cl"].queryset) for title in COUNTS}
     assert rows == COUNTS
+
+
+@pytest.mark.parametrize(
+    ("waited", "told"),
+    [
+        (timedelta(seconds=100), "1[0-9]{2} s"),
+        (timedelta(minutes=14, seconds=45), "14 min"),
+        (timedelta(minutes=119), "119 min"),
+        (timedelta(hours=2, minutes=33), "2 h 33 min"),
+        (timedelta(hours=3), "3 h"),
+        (timedelta(hours=71), "2 days"),
+    ],
+)
+def test_a_wait_is_told_as_long_as_it_was(ann, chat, waited, told):
+    Conversation.objects.update(waiting_since=timezone.now() - waited)
+    note = entered(ann).get(HOME).context["figures"][0].note
+    assert re.fullmatch(f"the oldest for {told}", note), note
 
 
 def test_another_clients_chats_count_nowhere(cara, chat):
