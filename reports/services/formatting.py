@@ -1,6 +1,12 @@
 """Figures as people read them."""
 
+from django.utils.formats import number_format
 from django.utils.translation import gettext
+
+
+def number(value: float, places: int | None = None) -> str:
+    """As it is written in the reader's language."""
+    return number_format(value, places, use_l10n=True, force_grouping=True)
 
 
 def duration(seconds: float | None) -> str:

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.formats import date_format, number_format
+from django.utils.formats import date_format
 from django.utils.translation import gettext, ngettext
 
 from bots.models import Bot, Document
@@ -52,7 +52,12 @@ def figures(client: Client) -> list[Figure]:
     chats = f"{_list('chats_conversation')}?is_preview__exact=0&began={_DAYS}"
     return [
         _waiting(client),
-        Figure(gettext("Chats"), number(now.chats), _before(number(before.chats)), chats),
+        Figure(
+            gettext("Chats"),
+            formatting.number(now.chats),
+            _before(formatting.number(before.chats)),
+            chats,
+        ),
         Figure(
             gettext("Solved by the bot"),
             formatting.share(now.bot_resolved, now.chats),
@@ -67,11 +72,11 @@ def figures(client: Client) -> list[Figure]:
         ),
         Figure(
             gettext("Rating"),
-            gettext("{mean} of 5").format(mean=number(now.rating_mean, places=1))
+            gettext("{mean} of 5").format(mean=formatting.number(now.rating_mean, places=1))
             if now.rating_mean
             else "–",
             ngettext("{count} rating", "{count} ratings", now.rating_count).format(
-                count=number(now.rating_count)
+                count=formatting.number(now.rating_count)
             ),
             f"{_list('chats_feedback')}?about=chat&conversation__is_preview__exact=0&began={_DAYS}",
         ),
@@ -124,17 +129,22 @@ def _waiting(client: Client) -> Figure:
     )
     oldest = rows.order_by("waiting_since").values_list("waiting_since", flat=True).first()
     if oldest is None:
-        return Figure(gettext("Waiting now"), number(rows.count()), gettext("nobody waits"), path)
+        return Figure(
+            gettext("Waiting now"), formatting.number(rows.count()), gettext("nobody waits"), path
+        )
     wait = formatting.duration((timezone.now() - oldest).total_seconds())
     note = gettext("the oldest for {wait}").format(wait=wait)
-    return Figure(gettext("Waiting now"), number(rows.count()), note, path)
+    return Figure(gettext("Waiting now"), formatting.number(rows.count()), note, path)
 
 
 def _credits(client: Client, week: Figures) -> Figure:
     account = Subscription.objects.get(client=client)
     note = _end_of_credits(account, week, ZoneInfo(client.timezone))
     return Figure(
-        gettext("Credits"), number(account.credits_left), note, _list("identity_subscription")
+        gettext("Credits"),
+        formatting.number(account.credits_left),
+        note,
+        _list("identity_subscription"),
     )
 
 
@@ -155,11 +165,6 @@ def _end_of_credits(account: Subscription, week: Figures, zone: ZoneInfo) -> str
         return gettext("none used this week")
     day = date_format(timezone.localdate(ends, zone), gettext("j M Y"))
     return words.format(day=day)
-
-
-def number(value: float, places: int | None = None) -> str:
-    """As it is written in the reader's language."""
-    return number_format(value, places, use_l10n=True, force_grouping=True)
 
 
 def _before(value: str) -> str:

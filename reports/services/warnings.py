@@ -27,7 +27,7 @@ from identity.models import (
     User,
 )
 from identity.services import credits
-from reports.services import mutes
+from reports.services import formatting, mutes
 from reports.shapes import warnings as shapes
 from webhooks.models import DisabledReason, WebhookConfig
 
@@ -101,7 +101,7 @@ def _by_rule(rule: _Rule, client: Client, now: datetime) -> Found | None:
     warning = shapes.Warning(
         code=rule.code,
         severity=rule.severity,
-        title=gettext(rule.title).format(n=f"{count:,}", s="" if count == 1 else "s"),
+        title=gettext(rule.title).format(n=formatting.number(count), s="" if count == 1 else "s"),
         what_to_do=rule.what_to_do,
         count=count,
         since=told["at"] if rule.since else None,
@@ -278,7 +278,7 @@ def _of_credits(client: Client, now: datetime) -> Iterator[Found]:
         title = gettext("The credits end on {day} at today's pace").format(day=day)
         yield _credits("credits_end_soon", title, account, due_at=ends)
     elif left * 100 < account.credits_included * credits.LOW_PERCENT:
-        title = gettext("{n} credits are left").format(n=f"{left:,}")
+        title = gettext("{n} credits are left").format(n=formatting.number(left))
         yield _credits("credits_low", title, account)
 
 
