@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import pydantic
 from django import forms
 from django.core.exceptions import ValidationError
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from unfold import widgets
 
 from chatplatform.api.errors import ApiError, Invalid
@@ -39,7 +39,18 @@ def _words(error: Any) -> str:
     """One of pydantic's errors as people read it: patterns tell them nothing."""
     if error["type"] == "string_pattern_mismatch":
         return "This is empty, or not in the form that is asked for."
-    words = describe_error(error)["msg"].removeprefix("Value error, ")
+    told = describe_error(error)
+    if told["type"] == "string_too_short":
+        least = error["ctx"]["min_length"]
+        return ngettext("At least {count} character", "At least {count} characters", least).format(
+            count=least
+        )
+    if told["type"] == "string_too_long":
+        most = error["ctx"]["max_length"]
+        return ngettext("At most {count} character", "At most {count} characters", most).format(
+            count=most
+        )
+    words = told["msg"].removeprefix("Value error, ")
     return words[:1].upper() + words[1:]
 
 

@@ -261,6 +261,8 @@ LANGUAGE_CODE = "en"
 # The languages of the pages that people of the client use; their words are in locale/.
 LANGUAGES = [("en", "English"), ("vi", "Tiếng Việt")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
+# For languages of which Django does not say it, such as Vietnamese.
+NUMBER_GROUPING = 3
 TIME_ZONE = "UTC"
 USE_TZ = True
 STATIC_URL = "/static/"

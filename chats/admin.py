@@ -37,6 +37,16 @@ from chats.models import (
     SummaryJob,
 )
 from chats.pages import golden, questions, replays
+from chats.pages.list_filters import (
+    AnsweredByFilter,
+    BeganFilter,
+    GivenFilter,
+    HandoffFilter,
+    RatedChatBeganFilter,
+    RatedFilter,
+    StarsFilter,
+    WaitingFilter,
+)
 from chats.services.desk import inbox, unanswered_questions
 from chats.services.exchange import bot_previews, customer_export, erasing
 from chats.services.insight import answers_to_unanswered
@@ -50,11 +60,6 @@ from identity.auth import Principal
 __all__ = ["golden", "questions", "replays"]
 
 _ACTIVITY = Coalesce("last_message_at", "created_at")
-HANDOFF_REASONS = (
-    "no_answer", "customer_asked", "engine_failed", "bot_disabled", "agents_reply", "staff_request",
-    "agent_silent", "credits_used_up", "agent_gone", "files_only", "approval_needed",
-    "answered_elsewhere",
-)  # fmt: skip
 
 
 class Transcript(ReadOnlyInline):
@@ -92,25 +97,16 @@ class Transcript(ReadOnlyInline):
         return f"{row.get_status_display()}: {row.error}" if row.error else row.get_status_display()
 
 
-class HandoffFilter(admin.SimpleListFilter):
-    """By why the bot handed over; a list of what there is would read the whole table."""
-
-    title, parameter_name = "handoff reason", "handoff_reason"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(code, say(code)) for code in HANDOFF_REASONS]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        return queryset.filter(handoff_reason=self.value()) if self.value() else queryset
-
-
 @admin.register(Conversation)
 class ConversationAdmin(TenantAdmin):
     list_display = [
         "chat_code", "client", "bot", "customer", "status", "assign_type", "handoff_reason",
         "message_count", "last_message_at",
     ]  # fmt: skip
-    list_filter = ["status", "assign_type", "channel", "is_preview", HandoffFilter, "bot"]
+    list_filter = [
+        "status", "assign_type", WaitingFilter, BeganFilter, AnsweredByFilter, HandoffFilter,
+        "channel", "is_preview", "bot",
+    ]  # fmt: skip
     codes = frozenset({"handoff_reason", "sentiment"})
     more_columns = ("channel", "language", "sentiment", "created_at", "ended_at")
     list_select_related = ["client", "bot", "customer"]
@@ -316,25 +312,15 @@ class CustomerAdmin(TenantAdmin):
         each(request, rows, lambda row: erasing.ask(Principal(row.client, user=by), row.pk))
 
 
-class StarsFilter(admin.SimpleListFilter):
-    """By stars; a list of those that were given would read the whole table."""
-
-    title, parameter_name = "rating", "rating__exact"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(str(stars), "★" * stars) for stars in range(1, 6)]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        stars = self.value()
-        return queryset.filter(rating=int(stars)) if stars in set("12345") else queryset
-
-
 @admin.register(Feedback)
 class FeedbackAdmin(TenantAdmin):
     list_display = [
         "created_at", "client", "conversation", "rating", "thumb", "reason", "resolved", "comment",
     ]  # fmt: skip
-    list_filter = [StarsFilter, "thumb", "resolved", "conversation__bot"]
+    list_filter = [
+        StarsFilter, RatedFilter, GivenFilter, RatedChatBeganFilter, "thumb", "resolved",
+        "conversation__bot", "conversation__is_preview",
+    ]  # fmt: skip
     codes = frozenset({"reason"})
     list_select_related = ["client", "conversation"]
     search_fields = ["comment", "=conversation__chat_code"]

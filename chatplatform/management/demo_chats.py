@@ -330,7 +330,7 @@ class DemoChat:
             receipt["handoff_reason"] = decision.reason
             self._add_message(SenderType.SYSTEM, said.text, receipt=receipt, **common)
             self.row.assign_type, self.row.handoff_reason = AssignType.QUEUE, decision.reason
-            self.row.waiting_since = self.at
+            self.row.handed_off_at = self.row.waiting_since = self.at
             self.row.version += 1
             return
         citations = decision.citations if isinstance(decision, Answer) else ()

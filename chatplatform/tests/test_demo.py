@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.hashers import make_password
 from django.core.management import call_command
 from django.db import connection
-from django.db.models import Sum
+from django.db.models import F, Sum
 from django.test import Client
 
 from bots.models import Bot, Document
@@ -89,6 +89,9 @@ def test_whoever_the_bot_cannot_help_waits_for_an_agent(demo):
         "no_answer",
         "customer_asked",
     }
+    handed_over = Conversation.objects.exclude(handed_off_at=None)
+    assert handed_over.count() == Conversation.objects.exclude(handoff_reason=None).count() > 50
+    assert not by_agents.filter(handed_off_at__gt=F("assigned_at")).exists()
     replies = Message.objects.filter(receipt__decision="answered")
     assert not replies.filter(citations=[]).exists()
     assert not replies.filter(receipt__knowledge_version=None).exists()

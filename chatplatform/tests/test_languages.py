@@ -1,6 +1,7 @@
 """The pages that people of a client use are whole in English and in Vietnamese."""
 
 import io
+import json
 import re
 from datetime import timedelta
 from pathlib import Path
@@ -19,7 +20,7 @@ from bots.testing import make_bot
 from chatplatform.tests.test_site_words import texts
 from chats.models import Conversation
 from chats.testing import make_chat
-from identity.models import User
+from identity.models import Subscription, User
 from identity.testing import make_person
 
 BEFORE = ["start", "admin:login", "admin:register", "admin:admin_password_reset"]
@@ -68,6 +69,32 @@ def test_the_demos_shop_speaks_the_browsers_language(db, settings, tmp_path):
     assert both <= SHARED | {"Demo Shop"}, "locale/vi lacks these words"
 
 
+def test_the_demos_logins_name_their_roles_in_the_browsers_language(db, settings, tmp_path):
+    settings.DATA_DIR, settings.DEVELOPMENT = tmp_path, True
+    (tmp_path / "keys").mkdir()
+    logins = [
+        {"role": role, "email": "a@demo.example", "password": "a@b"}
+        for role in ("Owner", "Agent", "Platform staff")
+    ]
+    (tmp_path / "keys" / "demo_logins").write_text(json.dumps(logins))
+    assert {"Owner", "Agent", "Platform staff"} <= shown(speaking("en"), "start")
+    assert {"Chủ sở hữu", "Nhân viên", "Nhân viên của nền tảng"} <= shown(speaking("vi"), "start")
+
+
+def test_a_refused_registration_is_explained_in_the_browsers_language(db, settings):
+    settings.REGISTRATION_OPEN = True
+    form = {
+        "company_name": "Acme", "full_name": "Ann", "email": "ann@acme.example",
+        "password": "short", "language": "vi",
+    }  # fmt: skip
+    english, vietnamese = (
+        texts(speaking(code).post(reverse("admin:register"), form)) for code in ("en", "vi")
+    )
+    assert "At least 10 characters" in english
+    assert "Ít nhất 10 ký tự" in vietnamese
+    assert any("1.000" in text for text in vietnamese)
+
+
 def test_a_refused_sign_in_is_explained_in_vietnamese(ann):
     form = {"username": ann.user.email, "password": "wrong"}
     texts_of = [texts(speaking(code).post(reverse("admin:login"), form)) for code in ("en", "vi")]
@@ -97,14 +124,15 @@ def test_the_figures_and_warnings_of_the_home_are_in_both_languages(client_a):
     chat = make_chat(make_bot(client_a))
     hours_ago = timezone.now() - timedelta(hours=3)
     Conversation.objects.filter(pk=chat.pk).update(assign_type="queue", waiting_since=hours_ago)
+    Subscription.objects.filter(client=client_a).update(credits_left=12345)
     seen = {}
     for person.language in ("en", "vi"):
         person.save()
         browser = Browser()
         browser.force_login(person)
-        seen[person.language] = {
-            text for text in shown(browser, "admin:index") if re.search("[a-z]{2}", text)
-        }
+        told = shown(browser, "admin:index")
+        seen[person.language] = {text for text in told if re.search("[a-z]{2}", text)}
+        assert {"en": "12,345", "vi": "12.345"}[person.language] in told
     assert seen["en"] & seen["vi"] <= SHARED, "locale/vi lacks these words"
     assert {"the oldest for 3 h", "1 chat waiting for longer than the target."} <= seen["en"]
     assert "lâu nhất đã 3 giờ" in seen["vi"]

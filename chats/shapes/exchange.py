@@ -68,6 +68,9 @@ class ConversationEntity(Conversation):
     requester: Identity | None = Field(None, description="Who asked, by the caller's own id.")
     responsible: Identity | None = Field(None, description="Who is in charge, likewise.")
     external_id: str | None = Field(None, description="Its id in the system it was moved from.")
+    handed_off_at: Moment | None = Field(
+        None, description="When it was first handed over; null: never, or not told."
+    )
     assigned_at: Moment | None = Field(None, description="When the agent got it.")
     return_at: Moment | None = Field(None, description="When it goes back without a reply.")
     last_seq: Number = Field(

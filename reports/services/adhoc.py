@@ -11,11 +11,11 @@ from bots.models import Bot
 from chatplatform.api.errors import Invalid
 from chatplatform.api.pagination import cursor_of, list_of, numbers_of, position_of
 from chatplatform.api.shapes import iso
-from chats.models import Conversation, Feedback, Message, SenderType, Status
+from chats.models import Conversation, Feedback
 from chats.services.core import tags
-from chats.services.desk import inbox
+from chats.services.desk import chat_conditions, inbox
 from identity.models import Client, User
-from reports.services import chat_sql, periods
+from reports.services import chat_sql, formatting, periods
 from reports.services.chat_sql import CHAT_COLUMNS, Row
 from reports.services.periods import Period
 from reports.shapes import adhoc as shapes
@@ -60,10 +60,7 @@ def _resolved(rows: QuerySet[Conversation], param: shapes.AdhocQuestion) -> Quer
     """Those that the bot resolved, or the others: as `bot_resolved` counts them."""
     if param.bot_resolved is None:
         return rows
-    said = Message.objects.filter(
-        conversation=OuterRef("pk"), sender_type=SenderType.AGENT, is_note=False, is_welcome=False
-    )
-    resolved = Q(~Exists(said), status=Status.ENDED, handed_off_at=None)
+    resolved = chat_conditions.solved_by_bot()
     return rows.filter(resolved if param.bot_resolved else ~resolved)
 
 
@@ -135,13 +132,13 @@ def columns_of(param: shapes.AdhocQuestion) -> list[shapes.ReportColumn]:
         columns = list(CHAT_COLUMNS)
     else:
         columns = [_group_column(name) for name in param.group_by]
-    names = [(name, _label(f"{name}_name")) for name in ("bot", "agent")]
+    names = [(name, formatting.in_words(f"{name}_name")) for name in ("bot", "agent")]
     for name, label in names:
         place = next((place for place, each in enumerate(columns) if each.name == name), None)
         if place is not None:
             column = shapes.ReportColumn(name=f"{name}_name", label=label, type="text")
             columns.insert(place + 1, column)
-    return [*columns, *map(_metric_column, param.metrics)] if param.group_by else columns
+    return [*columns, *map(metric_column, param.metrics)] if param.group_by else columns
 
 
 def readable(
@@ -224,19 +221,16 @@ def _groups(
 
 def _group_column(name: str) -> shapes.ReportColumn:
     kind: Any = "date" if name in _DATES else "number" if name in _NUMBERS else "text"
-    return shapes.ReportColumn(name=name, label=_label(name), type=kind)
+    return shapes.ReportColumn(name=name, label=formatting.in_words(name), type=kind)
 
 
-def _metric_column(name: str) -> shapes.ReportColumn:
+def metric_column(name: str) -> shapes.ReportColumn:
+    """The column of a figure, with its unit."""
     unit: Any = (
         "seconds" if name.startswith(_IN_SECONDS)
         else {"credits_used": "credits", "rating_mean": "stars"}.get(name)
     )  # fmt: skip
-    return shapes.ReportColumn(name=name, label=_label(name), type="number", unit=unit)
-
-
-def _label(name: str) -> str:
-    return name.replace("_", " ").capitalize()
+    return shapes.ReportColumn(name=name, label=formatting.in_words(name), type="number", unit=unit)
 
 
 def _plain(row: Row) -> Row:

@@ -22,6 +22,16 @@ class Bar:
 
 
 @dataclass(frozen=True)
+class Chart:
+    """Bars side by side; `names` of the first, the middle and the last stand below them, and
+    `highest` is the value of the highest."""
+
+    bars: list[Bar]
+    highest: int
+    names: list[str]
+
+
+@dataclass(frozen=True)
 class Column:
     """What a bar shows."""
 
@@ -31,11 +41,11 @@ class Column:
     path: str
 
 
-def bars(columns: Sequence[Column], *, noun: str, part: str) -> list[Bar]:
+def chart(columns: Sequence[Column], *, noun: str, part: str) -> Chart:
     """The columns side by side, the highest as high as the chart."""
-    step = WIDTH / max(len(columns), 1)
-    scale = HEIGHT / max([1, *(column.value for column in columns)])
-    return [
+    highest = max([1, *(column.value for column in columns)])
+    step, scale = WIDTH / max(len(columns), 1), HEIGHT / highest
+    bars = [
         Bar(
             label=f"{column.name}: {column.value:,} {noun}, {column.part:,} {part}",
             path=column.path,
@@ -48,3 +58,5 @@ def bars(columns: Sequence[Column], *, noun: str, part: str) -> list[Bar]:
         )
         for number, column in enumerate(columns)
     ]
+    shown = sorted({0, len(columns) // 2, len(columns) - 1}) if columns else []
+    return Chart(bars, highest, [columns[number].name for number in shown])

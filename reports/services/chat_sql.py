@@ -127,7 +127,7 @@ _CHAT: tuple[tuple[ReportColumn, str], ...] = tuple(
         ("sentiment", "Sentiment", "text", None, "sentiment"),
         ("country", "Country", "text", None, "country"),
         ("messages", "Messages", "number", None, "messages"),
-        ("handed_off", "Handed off", "boolean", None, "handed_off"),
+        ("handed_off", "Handed over", "boolean", None, "handed_off"),
         ("bot_resolved", "Resolved by the bot", "boolean", None, "bot_resolved"),
         ("first_response", "First response", "number", "seconds", "first_response"),
         ("resolution", "Time to the end", "number", "seconds", "resolution"),

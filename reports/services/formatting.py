@@ -1,16 +1,25 @@
 """Figures as people read them."""
 
+from django.utils.formats import number_format
 from django.utils.translation import gettext
 
 
+def number(value: float, places: int | None = None) -> str:
+    """As it is written in the reader's language."""
+    return number_format(value, places, use_l10n=True, force_grouping=True)
+
+
 def duration(seconds: float | None) -> str:
-    """In the largest unit that says enough."""
+    """In whole units that have passed, as large as still says enough; hours with minutes."""
     if seconds is None:
         return "–"
-    for size, unit in ((86_400, gettext("days")), (3600, gettext("h")), (60, gettext("min"))):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} {gettext('s')}"
+    days, hours, minutes = (int(seconds // size) for size in (86_400, 3600, 60))
+    if days >= 2:
+        return f"{days} {gettext('days')}"
+    if hours >= 2:
+        rest = f" {minutes % 60} {gettext('min')}" if minutes % 60 else ""
+        return f"{hours} {gettext('h')}{rest}"
+    return f"{minutes} {gettext('min')}" if minutes >= 2 else f"{seconds:.0f} {gettext('s')}"
 
 
 def share(part: int, of: int) -> str:
@@ -19,5 +28,6 @@ def share(part: int, of: int) -> str:
 
 
 def in_words(code: object) -> str:
-    """A code of the API, such as `no_answer`, in words."""
-    return str(code).replace("_", " ").capitalize()
+    """A code of the API, such as `no_answer`, in words; a handover has one word on every page."""
+    words = str(code).replace("_", " ").replace("handed off", "handed over")
+    return words.replace("handoff", "handover").capitalize()

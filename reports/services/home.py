@@ -3,16 +3,17 @@
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.formats import date_format, number_format
+from django.utils.formats import date_format
 from django.utils.translation import gettext, ngettext
 
 from bots.models import Bot, Document
 from chats.models import AssignType, Conversation, Status
-from identity.models import ApiKey, Client, Subscription, User
+from identity.models import ApiKey, Client, Plan, Subscription, User
 from reports.services import formatting, overview, periods
 from reports.services import warnings as client_warnings
 from reports.shapes.adhoc import PeriodQuery
@@ -48,31 +49,36 @@ def figures(client: Client) -> list[Figure]:
     found = overview.of(client, week)
     now, before = found.current, found.previous
     waited = formatting.duration(before.person_response_seconds.p50)
-    chats = _list("chats_conversation")
+    chats = f"{_list('chats_conversation')}?is_preview__exact=0&began={_DAYS}"
     return [
         _waiting(client),
-        Figure(gettext("Chats"), number(now.chats), _before(number(before.chats)), chats),
+        Figure(
+            gettext("Chats"),
+            formatting.number(now.chats),
+            _before(formatting.number(before.chats)),
+            chats,
+        ),
         Figure(
             gettext("Solved by the bot"),
             formatting.share(now.bot_resolved, now.chats),
             _before(formatting.share(before.bot_resolved, before.chats)),
-            chats,
+            f"{chats}&answered_by=bot",
         ),
         Figure(
             gettext("First response of a person"),
             formatting.duration(now.person_response_seconds.p50),
             gettext("half of them; {value} in the week before").format(value=waited),
-            f"{chats}?assign_type__exact=agent",
+            f"{chats}&answered_by=person",
         ),
         Figure(
             gettext("Rating"),
-            gettext("{mean} of 5").format(mean=number(now.rating_mean, places=1))
+            gettext("{mean} of 5").format(mean=formatting.number(now.rating_mean, places=1))
             if now.rating_mean
             else "–",
             ngettext("{count} rating", "{count} ratings", now.rating_count).format(
-                count=number(now.rating_count)
+                count=formatting.number(now.rating_count)
             ),
-            _list("chats_feedback"),
+            f"{_list('chats_feedback')}?about=chat&conversation__is_preview__exact=0&began={_DAYS}",
         ),
         _credits(client, now),
     ]
@@ -117,29 +123,48 @@ def _waiting(client: Client) -> Figure:
     rows = Conversation.objects.for_client(client).filter(
         status=Status.OPEN, assign_type=AssignType.QUEUE, is_preview=False
     )
-    path = f"{_list('chats_conversation')}?assign_type__exact=queue&status__exact=open"
+    path = (
+        f"{_list('chats_conversation')}"
+        "?assign_type__exact=queue&status__exact=open&is_preview__exact=0"
+    )
     oldest = rows.order_by("waiting_since").values_list("waiting_since", flat=True).first()
     if oldest is None:
-        return Figure(gettext("Waiting now"), number(rows.count()), gettext("nobody waits"), path)
+        return Figure(
+            gettext("Waiting now"), formatting.number(rows.count()), gettext("nobody waits"), path
+        )
     wait = formatting.duration((timezone.now() - oldest).total_seconds())
     note = gettext("the oldest for {wait}").format(wait=wait)
-    return Figure(gettext("Waiting now"), number(rows.count()), note, path)
+    return Figure(gettext("Waiting now"), formatting.number(rows.count()), note, path)
 
 
 def _credits(client: Client, week: Figures) -> Figure:
-    left = Subscription.objects.get(client=client).credits_left
-    path = _list("identity_subscription")
-    if not week.credits_used:
-        return Figure(gettext("Credits"), number(left), gettext("none used this week"), path)
-    ends = (timezone.now() + timedelta(days=min(3650, left * _DAYS / week.credits_used))).date()
-    day = date_format(ends, gettext("j M Y"))
-    note = gettext("until {day} at this week's pace").format(day=day)
-    return Figure(gettext("Credits"), number(left), note, path)
+    account = Subscription.objects.get(client=client)
+    note = _end_of_credits(account, week, ZoneInfo(client.timezone))
+    return Figure(
+        gettext("Credits"),
+        formatting.number(account.credits_left),
+        note,
+        _list("identity_subscription"),
+    )
 
 
-def number(value: float, places: int | None = None) -> str:
-    """As it is written in the reader's language."""
-    return number_format(value, places, use_l10n=True, force_grouping=True)
+def _end_of_credits(account: Subscription, week: Figures, zone: ZoneInfo) -> str:
+    """What ends first: the credits at this week's pace, or a trial; other plans are renewed."""
+    if not account.is_active:
+        return gettext("The plan has ended")
+    trial_ends = account.period_end if account.plan == Plan.TRIAL else None
+    ends = None
+    if week.credits_used:
+        days = min(3650, account.credits_left * _DAYS / week.credits_used)
+        ends = timezone.now() + timedelta(days=days)
+    if trial_ends and (ends is None or trial_ends < ends):
+        words, ends = gettext("the trial ends on {day}"), trial_ends
+    elif ends:
+        words = gettext("until {day} at this week's pace")
+    else:
+        return gettext("none used this week")
+    day = date_format(timezone.localdate(ends, zone), gettext("j M Y"))
+    return words.format(day=day)
 
 
 def _before(value: str) -> str:

@@ -10,8 +10,8 @@ from django.utils.translation import gettext
 from chatplatform.models import Job, JobState
 from chatplatform.web import health
 from identity.models import Client, CreditOrder, OrderStatus
-from reports.services import failures
-from reports.services.home import Figure, Hint, number
+from reports.services import failures, formatting
+from reports.services.home import Figure, Hint
 
 _WEEK = timedelta(days=7)
 
@@ -29,12 +29,14 @@ def figures() -> list[Figure]:
     failed = [part for part in parts if part.status == "failed"]
     note = gettext("{new} new this week, {disabled} disabled").format(**clients)
     return [
-        Figure(gettext("Clients"), number(clients["all"]), note, _list("identity_client")),
         Figure(
-            gettext("Credit orders to decide"), number(orders), gettext("paid or not"),
+            gettext("Clients"), formatting.number(clients["all"]), note, _list("identity_client")
+        ),
+        Figure(
+            gettext("Credit orders to decide"), formatting.number(orders), gettext("paid or not"),
             f"{_list('identity_creditorder')}?status__exact={OrderStatus.PENDING}",
         ),
-        Figure(gettext("Work that failed at every try"), number(dead), gettext("jobs"),
+        Figure(gettext("Work that failed at every try"), formatting.number(dead), gettext("jobs"),
                reverse("failures")),
         Figure(
             gettext("Health"),
@@ -54,7 +56,7 @@ def warnings() -> list[Hint]:
         for kind in failures.KINDS.values()
     ]
     return [
-        Hint(f"{number(count)} × {gettext(kind.title)}", reverse("failures"), kind.model)
+        Hint(f"{formatting.number(count)} × {gettext(kind.title)}", reverse("failures"), kind.model)
         for kind, count in found
         if count
     ]

@@ -12,11 +12,11 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext
 
-from bots.models import Bot, Document, DocumentStatus
-from bots.services import business_hours
+from bots.models import Document, DocumentStatus
 from channels_app.models import ChannelConnection, ConnectionStatus
 from channels_app.providers import PROVIDERS
 from chats.models import AssignType, Conversation, Feedback, Status
+from chats.services.desk import chat_conditions
 from identity.models import (
     Client,
     ClientConfig,
@@ -27,7 +27,7 @@ from identity.models import (
     User,
 )
 from identity.services import credits
-from reports.services import mutes
+from reports.services import formatting, mutes
 from reports.shapes import warnings as shapes
 from webhooks.models import DisabledReason, WebhookConfig
 
@@ -38,7 +38,7 @@ _TOKEN_ENDS_SOON = timedelta(days=7)
 _CREDITS_END_SOON = timedelta(days=7)
 _LOW_STARS = 2
 _MOST_SAMPLES = 5
-_OPEN_CHATS = "?status__exact=open"
+_OPEN_CHATS = "?status__exact=open&is_preview__exact=0"
 # Their rows are shown to those alone who may read them elsewhere.
 _FOR_ADMINS = {WebhookConfig}
 
@@ -101,7 +101,7 @@ def _by_rule(rule: _Rule, client: Client, now: datetime) -> Found | None:
     warning = shapes.Warning(
         code=rule.code,
         severity=rule.severity,
-        title=gettext(rule.title).format(n=f"{count:,}", s="" if count == 1 else "s"),
+        title=gettext(rule.title).format(n=formatting.number(count), s="" if count == 1 else "s"),
         what_to_do=rule.what_to_do,
         count=count,
         since=told["at"] if rule.since else None,
@@ -122,32 +122,11 @@ def _open_chats(client: Client) -> QuerySet[Conversation]:
 
 
 def _unanswered(client: Client, now: datetime) -> QuerySet[Conversation]:
-    target, waited = _waited(client, now)
-    return _open_chats(client).filter(waited(target))
+    return _open_chats(client).filter(chat_conditions.waited_for_target(client, now))
 
 
 def _unanswered_soon(client: Client, now: datetime) -> QuerySet[Conversation]:
-    target, waited = _waited(client, now)
-    return _open_chats(client).filter(waited(target / 2)).exclude(waited(target))
-
-
-def _waited(client: Client, now: datetime) -> tuple[timedelta, Callable[[timedelta], Q]]:
-    """The target of the first response, and which chats have waited for so long.
-
-    Time outside of a bot's business hours does not count.
-    """
-    config = ClientConfig.objects.select_related("client").get(client=client)
-    bots = Bot.objects.for_client(client)
-    closing = [bot for bot in bots if business_hours.has_hours(config, bot)]
-
-    def waited(time: timedelta) -> Q:
-        found = Q(waiting_since__lte=now - time) & ~Q(bot__in=closing)
-        for bot in closing:
-            since = business_hours.before(config, bot, now, time)
-            found |= Q(bot=bot, waiting_since__lte=since)
-        return found
-
-    return timedelta(seconds=config.first_response_target_seconds), waited
+    return _open_chats(client).filter(chat_conditions.waited_for_half(client, now))
 
 
 def _growing_queue(client: Client, now: datetime) -> QuerySet[Conversation]:
@@ -227,7 +206,7 @@ _RULES = (
         "chats_unanswered", "critical", "{n} chat{s} waiting for longer than the target",
         "Answer the oldest first, or have more agents come online.",
         _unanswered, "chat_code", since="waiting_since",
-        link=f"{_OPEN_CHATS}&waiting_since__isnull=0",
+        link=f"{_OPEN_CHATS}&waiting=target",
     ),
     _Rule(
         "channel_broken", "critical", "{n} channel connection{s} not working",
@@ -248,7 +227,7 @@ _RULES = (
         "chats_unanswered_soon", "warning", "{n} chat{s} waiting for half of the target already",
         "Answer them before the target for the first response is missed.",
         _unanswered_soon, "chat_code", since="waiting_since",
-        link=f"{_OPEN_CHATS}&waiting_since__isnull=0",
+        link=f"{_OPEN_CHATS}&waiting=half",
     ),
     _Rule(
         "queue_growing", "warning", "{n} chats in a queue that grows",
@@ -266,7 +245,7 @@ _RULES = (
         "low_ratings", "warning", "{n} rating{s} of one or two stars since yesterday",
         "Read these chats, and train the bot on what it did not know.",
         _low_ratings, "conversation__chat_code", since="created_at",
-        link=f"?rating__lte={_LOW_STARS}",
+        link="?rating__exact=low&about=chat&given=day&conversation__is_preview__exact=0",
     ),
     _Rule(
         "channel_token_expiring", "warning", "{n} channel token{s} about to expire",
@@ -299,7 +278,7 @@ def _of_credits(client: Client, now: datetime) -> Iterator[Found]:
         title = gettext("The credits end on {day} at today's pace").format(day=day)
         yield _credits("credits_end_soon", title, account, due_at=ends)
     elif left * 100 < account.credits_included * credits.LOW_PERCENT:
-        title = gettext("{n} credits are left").format(n=f"{left:,}")
+        title = gettext("{n} credits are left").format(n=formatting.number(left))
         yield _credits("credits_low", title, account)
 
 

@@ -1,16 +1,19 @@
 """The site's home of a client: is all well, or what to do about it."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.test import Client as Browser
+from django.urls import reverse
 from django.utils import timezone
 
 from bots.models import Document
+from bots.testing import make_bot
 from chats.models import Conversation, Customer, Feedback, Message, text_content
 from chats.testing import make_chat
-from identity.models import Role
-from identity.testing import make_person
+from identity.models import Client, ClientConfig, Role, Subscription, User
+from identity.testing import make_client, make_person
 from webhooks.models import WebhookConfig
 
 HOME, CHATS = "/admin/", "/admin/chats/conversation/"
@@ -46,6 +49,78 @@ def test_who_waits_is_shown_and_leads_to_the_chats(ann, chat):
     assert b"All is well" in page.content
 
 
+@pytest.fixture
+def week(bot):
+    """Of each kind that the home counts two chats, and beside them what it does not count."""
+    now = timezone.now()
+    ended = {"status": "ended", "ended_at": now}
+    waits = {"assign_type": "queue", "waiting_since": now - timedelta(minutes=30)}
+    for _ in range(2):
+        make_chat(bot, **waits)
+        make_chat(bot, **waits | {"waiting_since": now - timedelta(minutes=3)})
+        make_chat(bot, **ended)
+        for stars in (1, 5):
+            chat = make_chat(bot, handed_off_at=now, **ended)
+            said = {"client": bot.client, "conversation": chat, "sender_type": "agent"}
+            answer = Message.objects.create(**said, seq=1, text="Hi", content=text_content("Hi"))
+            Feedback.objects.create(client=bot.client, conversation=chat, rating=stars)
+            Feedback.objects.create(
+                client=bot.client, conversation=chat, message=answer, rating=stars
+            )
+    for is_preview, at in ((True, now), (False, now - timedelta(days=8))):
+        other = {"is_preview": is_preview, "created_at": at}
+        chat = make_chat(bot, handed_off_at=now, **ended, **other)
+        make_chat(bot, **ended, **other)
+        said = {"client": bot.client, "conversation": chat, "sender_type": "agent"}
+        Message.objects.create(**said, seq=1, text="Hi", content=text_content("Hi"))
+        Feedback.objects.create(client=bot.client, conversation=chat, rating=1, created_at=at)
+    make_chat(bot, is_preview=True, **waits)
+    ClientConfig.objects.filter(client=bot.client).update(first_response_target_seconds=300)
+
+
+COUNTS = {
+    "Waiting now": 4, "Chats": 10, "Solved by the bot": 2, "First response of a person": 4,
+    "Rating": 4, "2 chats waiting for longer than the target": 2,
+    "2 chats waiting for half of the target already": 2,
+    "2 ratings of one or two stars since yesterday": 2,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("reader", ["of the client", "of the platform"])
+def test_each_figure_and_warning_leads_to_just_its_rows(ann, week, reader):
+    site, home = entered(ann), HOME
+    if reader == "of the platform":
+        make_chat(make_bot(make_client("other")))
+        site.force_login(User.objects.create_superuser("staff@example.com", full_name="Staff"))
+        home = reverse("client", args=[ann.client.pk])
+    page = site.get(home).context
+    shown = {one.title: one for one in page["figures"]} | {
+        one.words: one for one in page["warnings"]
+    }
+    assert shown["Waiting now"].value == "4"
+    assert (shown["Chats"].value, shown["Solved by the bot"].value) == ("10", "20 %")
+    assert shown["Rating"].note == "4 ratings"
+    rows = {title: len(site.get(shown[title].path).context["cl"].queryset) for title in COUNTS}
+    assert rows == COUNTS
+
+
+@pytest.mark.parametrize(
+    ("waited", "told"),
+    [
+        (timedelta(seconds=100), "1[0-9]{2} s"),
+        (timedelta(minutes=14, seconds=45), "14 min"),
+        (timedelta(minutes=119), "119 min"),
+        (timedelta(hours=2, minutes=33), "2 h 33 min"),
+        (timedelta(hours=3), "3 h"),
+        (timedelta(hours=71), "2 days"),
+    ],
+)
+def test_a_wait_is_told_as_long_as_it_was(ann, chat, waited, told):
+    Conversation.objects.update(waiting_since=timezone.now() - waited)
+    note = entered(ann).get(HOME).context["figures"][0].note
+    assert re.fullmatch(f"the oldest for {told}", note), note
+
+
 def test_another_clients_chats_count_nowhere(cara, chat):
     page = entered(cara).get(HOME)
     assert not page.context["figures"]
@@ -73,6 +148,31 @@ def test_the_week_has_seven_days_of_the_clients_time_zone(ann, bot, time_machine
     _, chats, *_, rating, _ = entered(ann).get(HOME).context["figures"]
     assert (chats.value, chats.note) == ("2", "2 in the week before")
     assert (rating.value, rating.note) == ("4.0 of 5", "1 rating")
+
+
+def test_credits_last_no_longer_than_the_trial(ann, bot, time_machine):
+    time_machine.move_to(datetime(2026, 11, 25, 20, tzinfo=UTC))
+    Client.objects.filter(pk=ann.client.pk).update(timezone="Asia/Ho_Chi_Minh")
+    chat = make_chat(bot, created_at=timezone.now())
+    used = Message.objects.create(
+        client=bot.client, conversation=chat, seq=1, sender_type="bot", text="Hi",
+        content=text_content("Hi"), receipt={"credits": 70},
+    )  # fmt: skip
+    Conversation.objects.update(last_seq=1)
+    ends = datetime(2026, 12, 25, 18, tzinfo=UTC)  # there the 26th has begun
+    account = Subscription.objects.filter(client=ann.client)
+
+    def note(**fields):
+        account.update(**fields)
+        return entered(ann).get(HOME).context["figures"][-1].note
+
+    assert note(credits_left=1000, period_end=ends) == "the trial ends on 26 Dec 2026"
+    assert note(credits_left=100) == "until 6 Dec 2026 at this week's pace"
+    assert note(credits_left=1000, plan="standard") == "until 6 Mar 2027 at this week's pace"
+    used.delete()
+    assert note() == "none used this week"
+    assert note(plan="trial") == "the trial ends on 26 Dec 2026"
+    assert note(is_active=False) == "The plan has ended"
 
 
 def test_what_failed_is_shown_to_whoever_may_see_it(ann, chat, bot):

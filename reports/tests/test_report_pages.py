@@ -1,6 +1,7 @@
 """The pages of the reports in the site: each figure leads to its rows."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from django.test import Client as Browser
@@ -8,6 +9,7 @@ from django.utils import timezone
 
 from bots.testing import make_bot
 from chatplatform.testing.browser import PHONE, violations
+from chats.models import Feedback
 from chats.testing import make_chat
 from identity.models import AuditEvent, Role, User
 from identity.testing import enter_site, make_person
@@ -50,8 +52,15 @@ def test_every_figure_leads_to_its_rows(ann, ben, october):
         for part in parts:
             rows = browser.get(part.path).context
             assert int(dict(rows["totals"])["Chats"]) >= part.figures.chats > 0, (title, part)
-    days = [bar for bar in page.context["days"] if bar.height]
-    assert len(page.context["days"]) == 31
+    chart = page.context["days"]
+    days = [bar for bar in chart.bars if bar.height]
+    assert len(chart.bars) == 31
+    assert (chart.highest, chart.names) == (2, ["1 Oct", "16 Oct", "31 Oct"])
+    assert page.context["hours"].names == ["0:00", "12:00", "23:00"]
+    for word in ("16 Oct", "31 Oct", "12:00"):
+        assert f"<span>{word}</span>" in page.content.decode()
+    year = browser.get(OVERVIEW, {"date_from": "2025-11-01", "date_to": "2026-10-31"})
+    assert year.context["days"].names == ["1 Nov 2025", "2 May 2026", "31 Oct 2026"]
     assert [len(browser.get(bar.path).context["rows"]) for bar in days] == [2, 1]
     assert days[0].label == "5 Oct: 2 chats, 1 resolved by the bot"
     assert "script-src" not in page["Content-Security-Policy"]
@@ -138,6 +147,80 @@ def test_what_cannot_be_asked_is_refused_in_words(ann, cara, bot):
     staff.force_login(User.objects.create_superuser("staff@example.com", full_name="Staff"))
     assert staff.get(OVERVIEW)["Location"] == "/admin/reports/export/"
     assert staff.get(ADHOC).status_code == 403
+
+
+def test_the_days_that_are_shown_stand_in_the_form(ann, october, time_machine):
+    time_machine.move_to(datetime(2026, 10, 20, 9, tzinfo=UTC))
+    browser = entered(ann)
+    days = {"date_from": "2026-09-21", "date_to": "2026-10-20"}
+    page = browser.get(ADHOC)
+    assert {name: page.context["entered"][name] for name in days} == days
+    assert b'value="2026-09-21"' in page.content
+    # A question that is saved with them still means the last 30 days.
+    browser.post(f"{ADHOC}save/", days | {"name": "Lately"})
+    browser.post(f"{ADHOC}save/", days | {"date_to": "2026-10-05", "name": "Then"})
+    time_machine.move_to(datetime(2026, 10, 21, 9, tzinfo=UTC))
+    shown = {}
+    browser = entered(ann)
+    for _, name, path in browser.get(ADHOC).context["saved"]:
+        form = browser.get(path).context["entered"]
+        shown[name] = (form["date_from"], form["date_to"])
+    assert shown == {
+        "Lately": ("2026-09-22", "2026-10-21"),
+        "Then": ("2026-09-21", "2026-10-05"),
+    }
+
+
+def test_what_is_refused_is_told_in_words_and_stays_in_the_form(ann, bot):
+    browser = entered(ann)
+    backwards = {"date_from": "2026-10-31", "date_to": "2026-10-01"}
+    asked: dict[str, Any] = {
+        "q": "tea",
+        "channels": ["web"],
+        "group_by": ["day"],
+        "handed_off": "true",
+    }
+    page = browser.get(ADHOC, backwards | asked)
+    assert page.context["problems"] == ["From must not be after To"]
+    assert page.context["entered"] == backwards | asked
+    assert ("day", "Day", True) in page.context["groups"]
+    page = browser.get(ADHOC, OCTOBER | {"rating_min": "9"})
+    assert page.context["problems"] == ["Stars from: Input should be less than or equal to 5"]
+    assert b'name="rating_min" min="1" max="5" value="9"' in page.content
+    reply = browser.post(f"{ADHOC}export/", backwards | asked)
+    assert "q=tea" in reply["Location"]
+    page = browser.get(OVERVIEW, backwards | {"bot": bot.pk})
+    assert (page.context["problems"], page.context["bot"]) == (["From must not be after To"], bot)
+    assert page.context["dates"] == backwards
+    page = browser.get(OVERVIEW, {"date_from": "2020-01-01"})
+    assert page.context["problems"] == ["From: An overview has at most 366 days."]
+    assert page.context["dates"]["date_from"] == "2020-01-01"
+    page = browser.get(OVERVIEW, OCTOBER | {"bot": "x"})
+    assert page.context["problems"] == ["This is no bot of yours."]
+    assert page.context["dates"] == OCTOBER
+
+
+def test_figures_have_units_and_days_names(ann, october):
+    for chat in october:
+        chat.first_response_at = chat.created_at + timedelta(seconds=1.4)
+        chat.save()
+    Feedback.objects.create(client=ann.client, conversation=october[0], rating=4)
+    Feedback.objects.create(client=ann.client, conversation=october[1], rating=3)
+    asked = OCTOBER | {
+        "group_by": ["weekday", "hour", "handoff_reason"],
+        "metrics": ["handed_off", "first_response_p50", "rating_mean"],
+    }
+    page = entered(ann).get(ADHOC, asked)
+    assert page.context["totals"] == [
+        ("Handed over", "1"), ("First response p50", "1 s"), ("Rating mean", "3.5"),
+    ]  # fmt: skip
+    assert [column.label for column in page.context["columns"]][:4] == [
+        "Weekday", "Hour", "Handover reason", "Handed over",
+    ]  # fmt: skip
+    rows = [[cell for cell, _ in row[:3]] for row in page.context["rows"]]
+    assert rows == [
+        ["Monday", "9:00", "No answer"], ["Monday", "9:00", "–"], ["Wednesday", "9:00", "–"],
+    ]  # fmt: skip
 
 
 def test_warnings_are_muted_by_admins(ann, ben, bot):

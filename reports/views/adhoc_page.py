@@ -1,5 +1,6 @@
 """Ad-hoc reports in the site: filters, the table, its file, and questions saved under a name."""
 
+import calendar
 from typing import Any, get_args, get_origin
 
 from django.contrib import messages
@@ -11,12 +12,11 @@ from pydantic import ValidationError
 
 from chatplatform import media, replica
 from chatplatform.api.errors import ApiError
-from chatplatform.api.shapes import describe_error
 from identity.models import Client
 from reports.models import Export
 from reports.services import adhoc, exports, formatting, saved_reports, table_writer
 from reports.shapes import adhoc as shapes
-from reports.views.site_page import path_to, show, viewer_of
+from reports.views.site_page import entered_dates, path_to, problems, show, viewer_of
 
 _FIELDS = {name for name in shapes.SearchAdhocReportParam.model_fields if name != "timezone"}
 _LISTS = {
@@ -54,15 +54,11 @@ def page(request: HttpRequest) -> HttpResponse:
         param = shapes.SearchAdhocReportParam.model_validate(asked)
         as_of = replica.as_of()
         report = adhoc.search(client, param)
-    except ValidationError as exc:
-        problems = [f"{'.'.join(map(str, one['loc']))}: {describe_error(one)['msg']}"
-                    for one in exc.errors()]  # fmt: skip
-        context = _form(client, shapes.SearchAdhocReportParam()) | {"problems": problems}
-        return show(request, "adhoc", context, status=422)
-    except ApiError as exc:
-        context = _form(client, shapes.SearchAdhocReportParam()) | {"problems": [str(exc)]}
-        return show(request, "adhoc", context, status=exc.status)
-    context = _form(client, param) | _table(param, report)
+    except (ValidationError, ApiError) as exc:
+        status = exc.status if isinstance(exc, ApiError) else 422
+        context = _form(client, asked) | {"problems": problems(exc)}
+        return show(request, "adhoc", context, status=status)
+    context = _form(client, asked) | _table(param, report)
     context |= {"asked": _flat(asked), "as_of": as_of}
     if report.next_cursor:
         context["next"] = path_to("adhoc", asked | {"cursor": report.next_cursor})
@@ -81,9 +77,8 @@ def export(request: HttpRequest) -> HttpResponseBase:
         )
         made = exports.start(client, param, by=user)
     except (ValidationError, ApiError) as exc:
-        reason = str(exc) if isinstance(exc, ApiError) else "This question has no table."
-        messages.error(request, reason)
-        return redirect(path_to("adhoc"))
+        messages.error(request, " ".join(problems(exc)))
+        return redirect(path_to("adhoc", asked))
     if isinstance(made, Export):
         return redirect(reverse("admin:reports_export_changelist"))
     return media.file_response(
@@ -106,31 +101,42 @@ def save(request: HttpRequest) -> HttpResponse:
         saved_reports.delete(client, int(request.POST["delete"][:18]), by=user)
     elif not 1 <= len(name) <= 80:
         messages.error(request, "A name has 1 to 80 characters.")
-    elif not saved_reports.save(client, name, asked, by=user):
+    elif not saved_reports.save(client, name, _lasting(client, asked), by=user):
         messages.error(request, f"There are {saved_reports.MOST} saved questions already.")
     return redirect(path_to("adhoc", asked))
 
 
-def _form(client: Client, param: shapes.SearchAdhocReportParam) -> dict[str, Any]:
-    period = {"date_from": param.date_from, "date_to": param.date_to}
-    options = adhoc.options(client, shapes.PeriodQuery.model_validate(period))
+def _lasting(client: Client, asked: dict[str, Any]) -> dict[str, Any]:
+    """A question without the days that the form fills in by itself: later it means others."""
+    _, usual = entered_dates(client, {})
+    is_usual = all(asked.get(name) == day for name, day in usual.items())
+    return {name: value for name, value in asked.items() if not (is_usual and name in usual)}
+
+
+def _form(client: Client, asked: dict[str, Any]) -> dict[str, Any]:
+    """The form as it was filled in, also if that is refused; with the days that are meant."""
+    period, dates = entered_dates(client, asked)
+    options = adhoc.options(client, period)
     groups = get_args(shapes.Grouping)
+    chosen = {name: asked.get(name, []) for name in _LISTS}
+    metrics = asked.get("metrics", shapes.DEFAULT_METRICS)
+    sorts = shapes.AdhocQuestion.model_construct(group_by=chosen["group_by"], metrics=metrics).sorts
     return {
-        "param": param,
+        "entered": asked | dates,
         "choices": [
             (name, label, [
-                (value, text, row.chats, value in map(str, getattr(param, name)))
+                (value, text, row.chats, value in chosen[name])
                 for row in getattr(options, source)
                 for value, text in [_option(row)]
             ])
             for name, label, source in _CHOICES
         ],
-        "either": [(name, label, getattr(param, name)) for name, label in _EITHER],
-        "groups": [(name, formatting.in_words(name), name in param.group_by) for name in groups],
-        "metrics": [
-            (name, formatting.in_words(name), name in param.metrics) for name in shapes.METRICS
+        "either": [(name, label, asked.get(name)) for name, label in _EITHER],
+        "groups": [
+            (name, formatting.in_words(name), name in chosen["group_by"]) for name in groups
         ],
-        "sorts": [(name, _sort_words(name), name == param.sort) for name in param.sorts],
+        "metrics": [(name, formatting.in_words(name), name in metrics) for name in shapes.METRICS],
+        "sorts": [(name, _sort_words(name), name == asked.get("sort")) for name in sorts],
         "saved": [(row.pk, row.name, path_to("adhoc", row.question))
                   for row in saved_reports.of(client)],
     }  # fmt: skip
@@ -167,7 +173,8 @@ def _table(param: shapes.SearchAdhocReportParam, report: shapes.AdhocReport) -> 
             for row in report.rows
         ],
         "totals": [
-            (formatting.in_words(name), _number(value)) for name, value in report.totals.items()
+            (column.label, _cell(report.totals[column.name], column))
+            for column in map(adhoc.metric_column, report.totals)
         ],
     }
 
@@ -186,8 +193,14 @@ def _cell(value: Any, column: shapes.ReportColumn) -> str:
         return "yes" if value else "no"
     if column.unit == "seconds":
         return formatting.duration(value)
+    if column.unit == "stars":
+        return f"{value:.1f}".removesuffix(".0")
     if isinstance(value, list):
         return ", ".join(value)
+    if column.name == "weekday":
+        return str(calendar.day_name[value - 1])
+    if column.name == "hour":
+        return f"{value}:00"
     if column.type == "moment":
         return f"{value[:10]} {value[11:16]} UTC"
     if column.name in {"handoff_reason", "status", "ended_by", "sentiment"}:

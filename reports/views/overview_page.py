@@ -18,7 +18,7 @@ from reports.services import charts, formatting, overview, periods
 from reports.services.periods import Period
 from reports.shapes.adhoc import PeriodQuery
 from reports.shapes.overview import ChatOverview, Figures, PartFigures, Times
-from reports.views.site_page import path_to, show, viewer_of
+from reports.views.site_page import entered_dates, path_to, problems, show, viewer_of
 
 _PRESETS = (7, 30, 90, 365)
 
@@ -53,19 +53,26 @@ def page(request: HttpRequest) -> HttpResponse:
     _, client = viewer_of(request)
     asked = {name: request.GET[name] for name in ("date_from", "date_to") if request.GET.get(name)}
     try:
-        query = PeriodQuery.model_validate(asked)
         bot = bots.get(client, int(request.GET["bot"])) if request.GET.get("bot") else None
+    except (ValueError, ApiError):
+        return _refused(request, _form(client, asked, None), ["This is no bot of yours."])
+    form = _form(client, asked, bot)
+    try:
+        query = PeriodQuery.model_validate(asked)
         as_of = replica.as_of()
         found = overview.of(client, query, bot=bot)
-    except (ValidationError, ValueError, ApiError):
-        return show(request, "overview", _form(client, PeriodQuery(), None) | {
-            "problem": "This is no period of at most 366 days, or no bot of yours."
-        }, status=422)  # fmt: skip
+    except (ValidationError, ApiError) as exc:
+        return _refused(request, form, problems(exc))
     shown = _shown(found, periods.of(client, query), bot)
-    return show(request, "overview", _form(client, query, bot) | shown | {"as_of": as_of})
+    return show(request, "overview", form | shown | {"as_of": as_of})
 
 
-def _form(client: Client, query: PeriodQuery, bot: Bot | None) -> dict[str, Any]:
+def _refused(request: HttpRequest, form: dict[str, Any], told: list[str]) -> HttpResponse:
+    return show(request, "overview", form | {"problems": told}, status=422)
+
+
+def _form(client: Client, asked: dict[str, str], bot: Bot | None) -> dict[str, Any]:
+    query, dates = entered_dates(client, asked)
     period = periods.of(client, query)
     days = (period.last - period.first).days + 1
     of_bot = {"bot": bot.pk} if bot else {}
@@ -74,7 +81,7 @@ def _form(client: Client, query: PeriodQuery, bot: Bot | None) -> dict[str, Any]
         for number in _PRESETS
     ]
     every_bot = Bot.objects.for_client(client).order_by("bot_name", "pk")
-    return {"period": period, "presets": presets, "bots": every_bot, "bot": bot}
+    return {"period": period, "dates": dates, "presets": presets, "bots": every_bot, "bot": bot}
 
 
 def _last(zone: str, days: int) -> dict[str, Any]:
@@ -86,18 +93,19 @@ def _shown(found: ChatOverview, period: Period, bot: Bot | None) -> dict[str, An
     chosen: dict[str, Any] = {"date_from": period.first, "date_to": period.last}
     if bot:
         chosen["bot_ids"] = bot.pk
+    form = "%-d %b" if period.first.year == period.last.year else "%-d %b %Y"
     return {
         "cards": _cards(found.current, found.previous, chosen),
         "before": found.previous,
-        "days": charts.bars(
+        "days": charts.chart(
             [
-                _column(f"{date.fromisoformat(row.day):%-d %b}", row,
+                _column(f"{date.fromisoformat(row.day):{form}}", row,
                         chosen | {"date_from": row.day, "date_to": row.day})
                 for row in found.series
             ],
             noun="chats", part="resolved by the bot",
         ),
-        "hours": charts.bars(
+        "hours": charts.chart(
             [_column(f"{row.hour}:00", row, chosen | {"group_by": "hour"})
              for row in found.by_hour],
             noun="chats", part="resolved by the bot",

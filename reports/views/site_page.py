@@ -1,5 +1,6 @@
 """What the pages of the reports in the site share: who may read them, and their policy."""
 
+import re
 from typing import Any
 from urllib.parse import urlencode
 
@@ -7,8 +8,13 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from pydantic import ValidationError
 
+from chatplatform.api.errors import ApiError
+from chatplatform.forms import refusals
 from identity.models import Client, User
+from reports.services import periods
+from reports.shapes.adhoc import PeriodQuery
 
 # Plain pages: no script at all, and nothing is fetched from elsewhere.
 _POLICY = (
@@ -16,6 +22,15 @@ _POLICY = (
     " frame-ancestors 'none'"
 )
 _TABS = (("overview", "Overview"), ("adhoc", "Ad-hoc"), ("warnings", "Warnings"))
+
+# Fields as the pages name them.
+_FIELDS = {
+    "date_from": "From", "date_to": "To", "q": "Words", "rating_min": "Stars from",
+    "rating_max": "Stars to", "bot_ids": "Bots", "assignee_ids": "Agents", "group_by": "Groups",
+    "metrics": "Figures", "sort": "Order",
+}  # fmt: skip
+_DAYS = ("date_from", "date_to")
+_NAMED = re.compile(rf"\b({'|'.join(_FIELDS)})\b", re.IGNORECASE)
 
 
 def viewer_of(request: HttpRequest) -> tuple[User, Client]:
@@ -37,6 +52,28 @@ def show(
     reply["Content-Security-Policy"] = _POLICY
     reply["Cache-Control"] = "no-store"
     return reply
+
+
+def entered_dates(client: Client, asked: dict[str, Any]) -> tuple[PeriodQuery, dict[str, Any]]:
+    """The period that is asked for, and its days for the form; what makes none stays as it is
+    entered, and the usual period is shown."""
+    dates: dict[str, Any] = {name: asked[name] for name in _DAYS if name in asked}
+    try:
+        query = PeriodQuery.model_validate(dates)
+    except ValidationError:
+        return PeriodQuery(), dates
+    period = periods.of(client, query)
+    return query, {"date_from": period.first.isoformat(), "date_to": period.last.isoformat()}
+
+
+def problems(exc: ValidationError | ApiError) -> list[str]:
+    """Why a question is refused, each with the name that the page has for the field."""
+    found = []
+    for place, words in refusals(exc):
+        field = next((_FIELDS[name] for name in place if name in _FIELDS), "")
+        told = _NAMED.sub(lambda match: _FIELDS[match[0].lower()], words)
+        found.append(f"{field}: {told}" if field else told)
+    return found
 
 
 def path_to(page: str, query: dict[str, Any] | None = None) -> str:
