@@ -133,6 +133,9 @@ def test_the_script_tag_is_shown_once_and_works_on_the_hosts(site, path, bot, no
     key = ApiKey.objects.get()
     assert (key.scope, key.bot_id) == ("public", bot.pk)
     assert told.startswith(key.prefix)
+    # The form leads to the tag, not to the head of a long page.
+    assert 'action="#key"' in site.get(path).content.decode()
+    assert page.index('id="key"') < page.index(told)
     shop = {"API-KEY": told, "Origin": "https://shop.example"}
     assert nobody.get("/ai/bot/config", **shop).status_code == 200
     other = {"API-KEY": told, "Origin": "https://other.example"}
