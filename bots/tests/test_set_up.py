@@ -126,6 +126,25 @@ def test_the_look_is_saved_and_what_it_does_not_name_stays(site, path, bot):
     assert frame["X-Frame-Options"] == "SAMEORIGIN"
 
 
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        ({"form": "text", "title": "Parking", "text": "Behind the house."}, "the bot reads it now"),
+        ({"form": "look", "bot_name": "Tess", "primary_color": "#c2410c",
+          "secondary_color": "#ffffff", "position": "top-left"}, "Saved."),
+        ({"form": "hosts", "allowed_domain": "shop.example"}, "Saved."),
+    ],
+)  # fmt: skip
+def test_what_was_done_is_said_once_where_the_page_jumps_to(site, path, form, words):
+    page = site.post(path, form, follow=True).content.decode()
+    assert page.count(words) == 1
+    name = form["form"]
+    assert page.index(f'id="{name}"') < page.index(words) < page.index(f'id="{name}-form"')
+    if name == "text":
+        assert re.search('id="text" open', page)
+    assert words not in site.get(path).content.decode()
+
+
 def test_the_script_tag_is_shown_once_and_works_on_the_hosts(site, path, bot, nobody):
     site.post(path, {"form": "hosts", "allowed_domain": "shop.example"})
     page = site.post(path, {"form": "key"}).content.decode()
