@@ -112,6 +112,31 @@ def test_an_endpoint_that_was_switched_off_is_revived_and_gets_what_waited(
 
 
 @pytest.mark.django_db(transaction=True)
+def test_an_endpoint_that_fails_says_why_whatever_came_since(
+    site, listening, receiver, deliver, client_a
+):
+    path = reverse("admin:webhooks_webhookconfig_manage", args=[listening.pk])
+    assert "latest failure" not in text(site.get(path))
+    receiver.script = "status:503"
+    announce(client_a.pk, "message.created", {"a": 0})
+    deliver()
+    for number in range(20):
+        announce(client_a.pk, "message.created", {"a": number})
+    page = text(site.get(path))
+    assert page.count("Not tried yet") == 20
+    assert "Its latest failure, 0 minutes ago: Your server refused it (503)." in page
+    assert '<pre class="whitespace-pre-wrap break-words">no</pre>' in page
+    # The last failure of what is not tried again, as far as the page lists it.
+    Delivery.objects.exclude(attempts=1).delete()
+    Delivery.objects.update(state="gave_up", due_at=None)
+    attempt = DeliveryAttempt.objects.get()
+    later = {"number": 2, "error": "endpoint_disabled"}
+    DeliveryAttempt.objects.create(client=client_a, delivery=attempt.delivery, **later)
+    switched_off(url=receiver.url)
+    assert "ago: Your server refused it (503)." in text(site.get(path))
+
+
+@pytest.mark.django_db(transaction=True)
 def test_a_range_is_counted_before_it_is_sent_again(site, path, client_a):
     announce(client_a.pk, "message.created", {"a": 1})
     Delivery.objects.update(state="gave_up", due_at=None)
