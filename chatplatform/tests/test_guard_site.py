@@ -223,6 +223,19 @@ def test_the_page_of_a_row_says_each_field_once(mine):
         assert len(fields) == len(set(fields)), model
 
 
+def test_pages_about_a_client_bear_its_name(mine):
+    browser = entered(mine)
+    titles = {
+        ClientConfig: "Chat settings of ourownword",
+        Subscription: "Trial of ourownword",
+        CreditEntry: "Grant of 1,000 credits",
+    }
+    for model, title in titles.items():
+        reply = browser.get(url(model, "change", mine[model].pk))
+        assert reply.context["subtitle"] == title
+        assert title in reply.content.decode()
+
+
 def test_nothing_is_changed_through_another_clients_id(mine, theirs):
     browser = entered(mine)
     for model, page in PAGES.items():
