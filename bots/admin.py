@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
@@ -196,6 +197,7 @@ class BotAdmin(TenantAdmin):
             bot=bot,
             teach=[(name, forms.TEACH[name], shown[name]) for name in forms.TEACH],
             look=shown.get("look"),
+            has_docs=settings.API_DOCS,
             hosts=shown.get("hosts"),
             page_key=shown.get("key"),
             sources=[

@@ -109,6 +109,14 @@ def test_a_double_is_refused(site, path, bot):
     assert Document.objects.count() == 1
 
 
+def test_the_page_says_what_the_api_sets_and_where_it_is_told(site, path, settings):
+    shown = site.get(path).content.decode()
+    assert "languages, business hours and holidays" in shown
+    assert 'href="/docs"' in shown
+    settings.API_DOCS = False
+    assert 'href="/docs"' not in site.get(path).content.decode()
+
+
 def test_the_look_is_saved_and_what_it_does_not_name_stays(site, path, bot):
     Bot.objects.update(style={"width": 500}, welcome_message={"en": "Hi", "vi": "Chào"})
     form = {
