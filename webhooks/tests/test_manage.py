@@ -66,6 +66,8 @@ def test_a_wrong_address_is_refused_beside_its_field(site, url):
 def test_a_test_is_sent_and_its_result_is_said_in_words(site, path):
     page = text(site.post(path, {"form": "test"}, follow=True))
     assert "A test is on its way" in page
+    # On a phone the table is moved sideways, since the page cuts off what is wider.
+    assert re.search('<div class="overflow-x-auto"> <div id="deliveries"', page)
     row = Delivery.objects.get()
     assert row.is_test
     assert "Not tried yet" in page
