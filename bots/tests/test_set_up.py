@@ -83,6 +83,7 @@ def test_it_is_taught_in_other_ways_too(site, path, bot, form, model):
     ("form", "words"),
     [
         ({"form": "web", "url": "http://10.0.0.1/", "crawl_depth": "0"}, "The destination"),
+        ({"form": "web", "url": "notaurl", "crawl_depth": "0"}, "This is no web address"),
         ({"form": "text", "title": "Parking", "text": "!!!"}, "This is empty, or not in the form"),
         ({"form": "files", "files": SimpleUploadedFile("a.exe", b"MZ\x00\x01")}, "not"),
         ({"form": "hosts", "allowed_domain": "http://shop.example/x"}, "is not a host name"),

@@ -56,9 +56,17 @@ def test_an_endpoint_is_added_and_its_secret_is_shown_once(site):
     assert manage in text(site.get(reverse("admin:webhooks_webhookconfig_changelist")))
 
 
-@pytest.mark.parametrize("url", ["http://8.8.8.8/hook", "https://10.0.0.1/hook", "nonsense"])
-def test_a_wrong_address_is_refused_beside_its_field(site, url):
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("http://8.8.8.8/hook", "Use https."),
+        ("https://10.0.0.1/hook", "The destination is not allowed"),
+        ("nonsense", "This is no web address"),
+    ],
+)
+def test_a_wrong_address_is_refused_beside_its_field(site, url, words):
     page = text(site.post(NEW, {"url": url}))
+    assert words in page
     assert 'class="errors' in page
     assert not WebhookConfig.objects.exists()
 
