@@ -203,7 +203,7 @@ def test_an_empty_list_says_what_to_do_next(client_a):
 
 
 def test_an_empty_list_names_buttons_that_are_there():
-    pages = admin.site._registry.values()
+    pages: list[Any] = list(admin.site._registry.values())
     buttons = [getattr(page, name) for page in pages for name in page.actions_list]
     told = re.findall("[Pp]ress “(.+?)”", " ".join(WHEN_EMPTY.values()))
     assert len(told) >= 8
