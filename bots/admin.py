@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
@@ -141,7 +142,7 @@ class BotAdmin(TenantAdmin):
                 # Shown at once: a message would store it in a cookie.
                 secret = done[0]
             elif done:
-                messages.success(request, step.done)
+                messages.success(request, step.done, extra_tags=chosen)
                 return redirect(f"{request.path}#{chosen}")
         shown = {name: bound.get(name) or self._form(bot, name, steps[name]) for name in steps}
         return self._set_up_page(request, bot, shown, secret)
@@ -196,12 +197,14 @@ class BotAdmin(TenantAdmin):
             bot=bot,
             teach=[(name, forms.TEACH[name], shown[name]) for name in forms.TEACH],
             look=shown.get("look"),
+            has_docs=settings.API_DOCS,
             hosts=shown.get("hosts"),
             page_key=shown.get("key"),
             sources=[
                 (row, _source_name(row), _source_words(row), COLORS[row.status]) for row in sources
             ],
             is_busy=any(row.status in waiting for row in sources),
+            done=[one.extra_tags for one in messages.get_messages(request)],
             may_try=viewer(request).client_id is not None,
             is_trained=any(_is_known(row) for row in sources),
             secret=secret,

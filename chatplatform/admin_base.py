@@ -370,8 +370,9 @@ class TenantAdmin(ModelAdmin):
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         groups = super().get_fieldsets(request, obj)
+        # Of a page that names no fields, Django also lists what is shown in place of some.
         return [
-            (title, options | {"fields": [self._shown(name) for name in options["fields"]]})
+            (title, options | {"fields": list(dict.fromkeys(map(self._shown, options["fields"])))})
             for title, options in groups
         ]
 

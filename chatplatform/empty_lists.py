@@ -12,11 +12,11 @@ WHEN_EMPTY = {
     "bots.FunctionCalling": "Whether a bot may call functions stands here, once it was set by the"
     " API.",
     "bots.GoldenQuestion": "Golden questions show whether a bot still answers well after a change."
-    " Press “Add question” above.",
+    " Press “New question” above.",
     "bots.GoldenRun": "A run asks a bot all its golden questions. Add questions first, then press"
     " “Ask all” above their list.",
     "bots.LanguageModel": "No bot has a language model of its own: the platform's serves all."
-    " Owners add one by the API.",
+    " Press “Set a model” above.",
     "bots.Prompt": "A prompt says how a bot speaks. Open Bots, a bot, “Set up”,"
     " “Give instructions”.",
     "bots.WebUrl": "Bots read your web site. Open Bots, a bot, “Set up”, “Read a web site”.",

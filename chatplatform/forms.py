@@ -32,7 +32,7 @@ def refusals(exc: pydantic.ValidationError | ApiError) -> list[tuple[tuple[Any, 
         return [(error["loc"], _words(error)) for error in exc.errors()]
     if isinstance(exc, Invalid):
         return [(tuple(error["loc"]), error["msg"]) for error in exc.errors]
-    return [((), str(exc))]
+    return [(exc.place, str(exc))]
 
 
 def _words(error: Any) -> str:

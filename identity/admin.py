@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import pydantic
 from django.contrib import admin, messages
@@ -443,9 +443,16 @@ class ClientConfigAdmin(TenantAdmin):
     list_select_related = ("client",)
     search_fields = ("client__name", "client__code")
     ordering = ("client__name",)
+    exclude = ("ask_again_before_handoff",)
+    readonly_fields = ("asks_again",)
 
     def audit_subject(self, row: models.ClientConfig) -> str:
         return f"client:{row.client_id}"
+
+    @display(description=cast("str", forms.ASKS_AGAIN))
+    def asks_again(self, row: models.ClientConfig) -> str:
+        """As the form says it."""
+        return str(dict(forms.ASKS_AGAIN_CHOICES)[forms.asks_again(row)])
 
     @button("How bots answer", url_path="answering", permissions=["manage"], icon="help")
     def answering(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -454,11 +461,11 @@ class ClientConfigAdmin(TenantAdmin):
 
         def act(data: dict[str, Any]) -> HttpResponse:
             configs.update(config, ClientConfigDto(**data), by=viewer(request))
+            messages.success(request, gettext("Saved."))
             return redirect("admin:identity_clientconfig_change", config.pk)
 
         shown = {name: getattr(config, name) for name in forms.AnsweringForm.base_fields}
-        chosen = shown["ask_again_before_handoff"]
-        shown["ask_again_before_handoff"] = "" if chosen is None else str(chosen).lower()
+        shown["ask_again_before_handoff"] = forms.asks_again(config)
         form = forms.AnsweringForm(request.POST or None, initial=shown)
         title = gettext("How bots answer")
         return self.form_page(request, form, act, title=title, button=gettext("Save"))

@@ -8,7 +8,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from chatplatform.api.request_context import current_address
 from chatplatform.forms import ServiceForm
-from identity.models import Client, KeyScope, Role, User
+from identity.models import Client, ClientConfig, KeyScope, Role, User
 from identity.services import attempts, logins
 from identity.services.bot_hooks import bots
 from identity.shapes.clients import MAX_DAILY_CREDITS
@@ -113,6 +113,20 @@ class InviteForm(ServiceForm):
     language = forms.ChoiceField(label="Language of their mails", choices=settings.LANGUAGES)
 
 
+ASKS_AGAIN = gettext_lazy("First ask for other words, and offer headings and a person")
+ASKS_AGAIN_CHOICES = [
+    ("", gettext_lazy("In the widget and on messaging channels")),
+    ("true", gettext_lazy("In all chats")),
+    ("false", gettext_lazy("Never")),
+]
+
+
+def asks_again(config: ClientConfig) -> str:
+    """Which of these choices the settings hold."""
+    chosen = config.ask_again_before_handoff
+    return "" if chosen is None else str(chosen).lower()
+
+
 class AnsweringForm(ServiceForm):
     """How sure bots must be, and what they do about questions that they have no answer to."""
 
@@ -120,12 +134,8 @@ class AnsweringForm(ServiceForm):
         label=gettext_lazy("Hand the chat over if the bot has no answer"), required=False
     )
     ask_again_before_handoff = forms.TypedChoiceField(
-        label=gettext_lazy("First ask for other words, and offer headings and a person"),
-        choices=[
-            ("", gettext_lazy("In the widget and on messaging channels")),
-            ("true", gettext_lazy("In all chats")),
-            ("false", gettext_lazy("Never")),
-        ],
+        label=ASKS_AGAIN,
+        choices=ASKS_AGAIN_CHOICES,
         coerce=lambda chosen: chosen == "true",
         empty_value=None,
         required=False,

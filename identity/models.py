@@ -85,7 +85,7 @@ class ClientConfig(TenantModel):
         verbose_name, verbose_name_plural = "chat settings", "chat settings"
 
     def __str__(self) -> str:
-        return f"config of {self.client_id}"
+        return f"Chat settings of {self.client}"
 
 
 class EmailNotification(TenantModel):
@@ -365,7 +365,7 @@ class Subscription(TenantModel):
         ]
 
     def __str__(self) -> str:
-        return f"{self.plan} of {self.client_id}"
+        return f"{self.get_plan_display()} of {self.client}"
 
 
 class EntryKind(models.TextChoices):
@@ -429,7 +429,7 @@ class CreditEntry(TenantModel):
         ]
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.amount} of {self.client_id}"
+        return f"{self.get_kind_display()} of {self.amount:,} credits"
 
 
 class OrderStatus(models.TextChoices):

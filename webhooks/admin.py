@@ -210,6 +210,7 @@ class WebhookConfigAdmin(TenantAdmin):
             log = sorted(one.log.all(), key=lambda entry: entry.number)
             words = attempt_words(log[-1]) if log else "Not tried yet"
             shown.append((one, COLORS[one.state], words, log[-1] if log else None))
+        failure = self._latest_failure(row, shown) if row.failing_since else None
         missed = 0
         if not row.is_active:
             missed = sum(deliveries.count_replay(row, body) for body in configs.missed_by(row))
@@ -217,12 +218,22 @@ class WebhookConfigAdmin(TenantAdmin):
             request, "admin/webhooks/manage.html", row.url,
             row=row,
             why_off=WHY_OFF.get(row.disabled_reason or "", ""),
+            failure=failure,
+            failure_words=attempt_words(failure) if failure else "",
             missed=missed,
             most_counted=deliveries.MOST_COUNTED,
             deliveries=shown,
             is_busy=any(one.state == DeliveryState.PENDING for one, *_ in shown),
             **more,
         )  # fmt: skip
+
+    def _latest_failure(self, row: WebhookConfig, shown: list[Any]) -> DeliveryAttempt | None:
+        """Why an endpoint fails, which the newest deliveries may not say: they were not tried."""
+        tried = [entry for one, *_ in shown for entry in one.log.all()]
+        failed = [one for one in tried if one.error not in {None, Fault.ENDPOINT_DISABLED}]
+        retried = deliveries.latest_failure(row)
+        found = [*failed, retried] if retried else failed
+        return max(found, key=lambda one: one.pk, default=None)
 
     def _again(self, request: HttpRequest, row: WebhookConfig, words: str) -> HttpResponse:
         messages.success(request, words)

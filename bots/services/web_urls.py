@@ -203,7 +203,7 @@ def _normalized(url: str) -> str:
     try:
         egress.check_url(url, purpose="crawl")
     except egress.Blocked as exc:
-        raise Invalid.field("body", "url", msg=egress.REFUSAL) from exc
+        raise Invalid.field("body", "url", msg=str(exc)) from exc
     normalized = url_normalization.normalized(url)
     if normalized is None:
         raise Invalid.field("body", "url", msg="Must be a http or https address.")

@@ -83,6 +83,7 @@ def test_it_is_taught_in_other_ways_too(site, path, bot, form, model):
     ("form", "words"),
     [
         ({"form": "web", "url": "http://10.0.0.1/", "crawl_depth": "0"}, "The destination"),
+        ({"form": "web", "url": "notaurl", "crawl_depth": "0"}, "This is no web address"),
         ({"form": "text", "title": "Parking", "text": "!!!"}, "This is empty, or not in the form"),
         ({"form": "files", "files": SimpleUploadedFile("a.exe", b"MZ\x00\x01")}, "not"),
         ({"form": "hosts", "allowed_domain": "http://shop.example/x"}, "is not a host name"),
@@ -109,6 +110,14 @@ def test_a_double_is_refused(site, path, bot):
     assert Document.objects.count() == 1
 
 
+def test_the_page_says_what_the_api_sets_and_where_it_is_told(site, path, settings):
+    shown = site.get(path).content.decode()
+    assert "languages, business hours and holidays" in shown
+    assert 'href="/docs"' in shown
+    settings.API_DOCS = False
+    assert 'href="/docs"' not in site.get(path).content.decode()
+
+
 def test_the_look_is_saved_and_what_it_does_not_name_stays(site, path, bot):
     Bot.objects.update(style={"width": 500}, welcome_message={"en": "Hi", "vi": "Chào"})
     form = {
@@ -126,6 +135,25 @@ def test_the_look_is_saved_and_what_it_does_not_name_stays(site, path, bot):
     assert frame["X-Frame-Options"] == "SAMEORIGIN"
 
 
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        ({"form": "text", "title": "Parking", "text": "Behind the house."}, "the bot reads it now"),
+        ({"form": "look", "bot_name": "Tess", "primary_color": "#c2410c",
+          "secondary_color": "#ffffff", "position": "top-left"}, "Saved."),
+        ({"form": "hosts", "allowed_domain": "shop.example"}, "Saved."),
+    ],
+)  # fmt: skip
+def test_what_was_done_is_said_once_where_the_page_jumps_to(site, path, form, words):
+    page = site.post(path, form, follow=True).content.decode()
+    assert page.count(words) == 1
+    name = form["form"]
+    assert page.index(f'id="{name}"') < page.index(words) < page.index(f'id="{name}-form"')
+    if name == "text":
+        assert re.search('id="text" open', page)
+    assert words not in site.get(path).content.decode()
+
+
 def test_the_script_tag_is_shown_once_and_works_on_the_hosts(site, path, bot, nobody):
     site.post(path, {"form": "hosts", "allowed_domain": "shop.example"})
     page = site.post(path, {"form": "key"}).content.decode()
@@ -133,6 +161,9 @@ def test_the_script_tag_is_shown_once_and_works_on_the_hosts(site, path, bot, no
     key = ApiKey.objects.get()
     assert (key.scope, key.bot_id) == ("public", bot.pk)
     assert told.startswith(key.prefix)
+    # The form leads to the tag, not to the head of a long page.
+    assert 'action="#key"' in site.get(path).content.decode()
+    assert page.index('id="key"') < page.index(told)
     shop = {"API-KEY": told, "Origin": "https://shop.example"}
     assert nobody.get("/ai/bot/config", **shop).status_code == 200
     other = {"API-KEY": told, "Origin": "https://other.example"}

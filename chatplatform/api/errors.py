@@ -46,7 +46,8 @@ _FAULT = "Something went wrong on our side; it has been logged."
 class ApiError(Exception):
     """A refusal: stable `code`, HTTP `status`, a sentence that says what to do, further fields.
 
-    `more` declares the further fields for the document, each with its type and description.
+    `more` declares the further fields for the document, each with its type and description. `place`
+    is the field of the body that it is about, beside which the site's forms show it.
     """
 
     code: ClassVar[str] = "bad_request"
@@ -54,6 +55,7 @@ class ApiError(Exception):
     detail: ClassVar[str] = "The request cannot be carried out."
     headers: ClassVar[dict[str, str]] = {}
     more: ClassVar[Mapping[str, tuple[Any, str]]] = {}
+    place: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, detail: str | None = None, **fields: Any) -> None:
         super().__init__(detail or self.detail)

@@ -14,6 +14,7 @@ from typing import Any
 import httpx2
 
 from chatplatform.egress.guard import (
+    NO_ADDRESS,
     PURPOSES,
     REFUSAL,
     Blocked,
@@ -33,6 +34,7 @@ from chatplatform.egress.guard import (
 from chatplatform.egress.transport import GuardedTransport
 
 __all__ = [
+    "NO_ADDRESS",
     "PURPOSES",
     "REFUSAL",
     "Blocked",
@@ -149,7 +151,7 @@ def client(
 def check_url(url: str, *, allow: Collection[str] = (), purpose: str = "check") -> None:
     """Raise Blocked unless `url` could be called now. Resolves its name, for at most 5 seconds."""
     if first_blocked([url], allow=allow, purpose=purpose) is not None:
-        raise Blocked
+        raise Blocked(url)
 
 
 def first_blocked(

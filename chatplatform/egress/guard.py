@@ -22,9 +22,12 @@ PURPOSES = frozenset({"model", "function", "crawl", "webhook", "sign-in"}) | MES
 
 # One text for all reasons, so that nobody maps our network with it.
 REFUSAL = (
-    "The destination is not allowed: its host must resolve to a public address, and its port must"
-    " be 80 or 443. The operator can allow others by the setting EGRESS_ALLOW."
+    "The destination is not allowed: its host must be known and resolve to a public address, and"
+    " its port must be 80 or 443. The operator can allow others by the setting EGRESS_ALLOW."
 )
+# Told from the text alone, without a look at any network.
+NO_ADDRESS = "This is no web address: it must begin with https:// or http:// and name a host."
+_ADDRESS = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 _PORTS = frozenset({80, 443})
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,253}")
 
@@ -67,8 +70,10 @@ class Blocked(EgressError):
 
     nothing_sent = True
 
-    def __init__(self) -> None:
-        super().__init__(REFUSAL)
+    def __init__(self, url: str | None = None) -> None:
+        """Of a text that is no web address it says so; of all others the same."""
+        is_address = url is None or _ADDRESS.match(url)
+        super().__init__(REFUSAL if is_address else NO_ADDRESS)
 
 
 class Timeout(EgressError):

@@ -214,6 +214,28 @@ def test_another_clients_row_is_not_found(mine, theirs, what):
         assert other.status_code in ({403, 404} if what == "delete" else {404}), model
 
 
+def test_the_page_of_a_row_says_each_field_once(mine):
+    browser = entered(mine)
+    for model in READ_BY:
+        form = browser.get(url(model, "change", mine[model].pk)).context["adminform"]
+        fields = [field.label_tag() for group in form for line in group for field in line]
+        assert fields, model
+        assert len(fields) == len(set(fields)), model
+
+
+def test_pages_about_a_client_bear_its_name(mine):
+    browser = entered(mine)
+    titles = {
+        ClientConfig: "Chat settings of ourownword",
+        Subscription: "Trial of ourownword",
+        CreditEntry: "Grant of 1,000 credits",
+    }
+    for model, title in titles.items():
+        reply = browser.get(url(model, "change", mine[model].pk))
+        assert reply.context["subtitle"] == title
+        assert title in reply.content.decode()
+
+
 def test_nothing_is_changed_through_another_clients_id(mine, theirs):
     browser = entered(mine)
     for model, page in PAGES.items():

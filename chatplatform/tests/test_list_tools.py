@@ -200,3 +200,11 @@ def test_an_empty_list_says_what_to_do_next(client_a):
     assert tried > 20
     nothing = browser.get(f"{CHATS}?q=nobody")
     assert "No row has all of: Search: nobody." in " ".join(texts(nothing))
+
+
+def test_an_empty_list_names_buttons_that_are_there():
+    pages: list[Any] = list(admin.site._registry.values())
+    buttons = [getattr(page, name) for page in pages for name in page.actions_list]
+    told = re.findall("[Pp]ress “(.+?)”", " ".join(WHEN_EMPTY.values()))
+    assert len(told) >= 8
+    assert set(told) <= {view.short_description for view in buttons}

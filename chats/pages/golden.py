@@ -86,6 +86,7 @@ class GoldenQuestionAdmin(TenantAdmin):
             data["expected_words"] = data.get("expected_words", "").splitlines()
             body = GoldenQuestionDto(**data)
             golden_questions.create(bot, body=body, by=viewer(request))
+            messages.success(request, f"“{body.question}” is a golden question now.")
             return redirect("admin:bots_goldenquestion_changelist")
 
         return self._page(request, QuestionForm, act, "New golden question", "Save")

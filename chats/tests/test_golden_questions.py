@@ -239,6 +239,7 @@ def test_in_the_site(ann, bot, golden):
     browser.force_login(User.objects.get(full_name="Ann"))
     form = {"bot": bot.pk, "question": "May dogs stay?", "expected_words": "dogs\nwelcome"}
     listed = browser.post(add, form, follow=True).content.decode()
+    assert "“May dogs stay?” is a golden question now." in listed
     assert "dogs, welcome" in listed
     take = browser.post(
         reverse("admin:bots_goldenquestion_take_over"), {"bot": bot.pk, "source": "samples"},

@@ -16,6 +16,13 @@ from identity.shapes.users import OwnUser, TokenResponse, UserDto
 class EmailTaken(ApiError):
     code, status = "email_taken", 409
     detail = "Someone with this e-mail address is here already; sign in or use another."
+    place = ("email",)
+
+
+# To whoever adds somebody else.
+_TAKEN = (
+    "Somebody has an account with this address already, here or at another company: use another."
+)
 
 
 class LastOwner(ApiError):
@@ -58,9 +65,10 @@ def create(
     if by:
         _check_may_give(by, role)
         attempts.start(AttemptKind.ADD_USER, address=current_address(), account=f"{client.pk}")
+    taken = EmailTaken(_TAKEN if by else None)
     # Checked first, so that a used address does not cost a password hash.
     if User.objects.filter(email=email.lower()).exists():
-        raise EmailTaken
+        raise taken
     try:
         with transaction.atomic():
             rights = {"role": role, "can_train": can_train}
@@ -72,7 +80,7 @@ def create(
                 _welcome(user, invited=password is None)
     except IntegrityError as exc:
         if "user_email" in str(exc):
-            raise EmailTaken from exc
+            raise taken from exc
         raise
     user.refresh_from_db(fields=["created_at"])
     return user

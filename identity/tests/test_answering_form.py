@@ -7,8 +7,15 @@ from django.urls import reverse
 from identity.models import AuditEvent, ClientConfig
 
 
-@pytest.mark.parametrize(("chosen", "stored"), [("", None), ("true", True), ("false", False)])
-def test_an_admin_changes_the_settings(ann, cara, chosen, stored):
+@pytest.mark.parametrize(
+    ("chosen", "stored", "words"),
+    [
+        ("", None, "In the widget and on messaging channels"),
+        ("true", True, "In all chats"),
+        ("false", False, "Never"),
+    ],
+)
+def test_an_admin_changes_the_settings(ann, cara, chosen, stored, words):
     browser = Browser()
     browser.force_login(ann.user)
     config = ClientConfig.objects.get(client=ann.client)
@@ -18,7 +25,9 @@ def test_an_admin_changes_the_settings(ann, cara, chosen, stored):
     form = {
         "ask_again_before_handoff": chosen, "handoff_on_no_answer": "on", "confirm_answers": "on",
     }  # fmt: skip
-    assert browser.post(path, form).status_code == 302
+    page = browser.post(path, form, follow=True).content.decode()
+    assert "Saved." in page
+    assert words in page
     config.refresh_from_db()
     assert config.ask_again_before_handoff is stored
     assert (config.handoff_on_no_answer, config.answer_while_waiting) == (True, False)

@@ -90,7 +90,11 @@ def test_an_admin_does_it_to_no_owner(ann, ben):
 
 def test_an_address_in_use_is_refused(site, ben):
     reply = site.post(INVITE, {**PERSON, "email": ben.user.email})
-    assert b"Someone with this e-mail address is here already" in reply.content
+    page = reply.content.decode()
+    assert "Somebody has an account with this address already" in page
+    assert "sign in" not in page
+    # Beside the field, not above the form.
+    assert page.index('name="email"') < page.index("Somebody has") < page.index('name="full_name"')
     assert not Job.objects.exists()
 
 

@@ -77,7 +77,7 @@ def test_staff_add_a_company_and_its_owner_is_invited(db, settings):
     assert Job.objects.get(name="identity.send_invitation").args == {"user_id": owner.pk}
     assert ClientConfig.objects.count() == Subscription.objects.count() == 1
     assert AuditEvent.objects.get(action="client.registered").user == staff
-    assert b"is here already" in browser.post(NEW, COMPANY).content
+    assert b"Somebody has an account" in browser.post(NEW, COMPANY).content
     assert Client.objects.count() == 1
 
 

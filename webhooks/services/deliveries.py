@@ -18,6 +18,8 @@ from webhooks.shapes import webhook as webhook_shapes
 
 RETENTION = timedelta(days=30)
 _BATCH = 500
+# Longer than an endpoint that fails is left alone, so that a try of it has ended in this time.
+_LOOKS_BACK = timedelta(minutes=5)
 # The health of a new or newly activated endpoint.
 HEALTHY: dict[str, Any] = {
     "failures_in_row": 0, "failing_since": None, "warned_at": None, "paused_until": None,
@@ -57,6 +59,22 @@ def queue_test(config: WebhookConfig) -> Delivery:
         data = {"config_id": str(config.pk), "message": "It works: this is a test."}
         event = events.announce(config.client_id, "webhook.test", data, only_to=config.pk)
         return Delivery.objects.get(event_id=event.pk, config=config)
+
+
+def latest_failure(config: WebhookConfig) -> DeliveryAttempt | None:
+    """The latest failed attempt among deliveries that wait for their next; None if none waits.
+
+    Looks at those that are due since a few minutes ago, by their index: a long backlog of others
+    is not read.
+    """
+    retried = Delivery.objects.filter(
+        config=config,
+        is_test=False,
+        state=DeliveryState.FAILED,
+        due_at__gt=timezone.now() - _LOOKS_BACK,
+    )
+    failed = DeliveryAttempt.objects.filter(delivery__in=retried, error__isnull=False)
+    return failed.order_by("-id").first()
 
 
 def get(delivery_id: int) -> Delivery:

@@ -56,9 +56,17 @@ def test_an_endpoint_is_added_and_its_secret_is_shown_once(site):
     assert manage in text(site.get(reverse("admin:webhooks_webhookconfig_changelist")))
 
 
-@pytest.mark.parametrize("url", ["http://8.8.8.8/hook", "https://10.0.0.1/hook", "nonsense"])
-def test_a_wrong_address_is_refused_beside_its_field(site, url):
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("http://8.8.8.8/hook", "Use https."),
+        ("https://10.0.0.1/hook", "The destination is not allowed"),
+        ("nonsense", "This is no web address"),
+    ],
+)
+def test_a_wrong_address_is_refused_beside_its_field(site, url, words):
     page = text(site.post(NEW, {"url": url}))
+    assert words in page
     assert 'class="errors' in page
     assert not WebhookConfig.objects.exists()
 
@@ -66,6 +74,8 @@ def test_a_wrong_address_is_refused_beside_its_field(site, url):
 def test_a_test_is_sent_and_its_result_is_said_in_words(site, path):
     page = text(site.post(path, {"form": "test"}, follow=True))
     assert "A test is on its way" in page
+    # On a phone the table is moved sideways, since the page cuts off what is wider.
+    assert re.search('<div class="overflow-x-auto"> <div id="deliveries"', page)
     row = Delivery.objects.get()
     assert row.is_test
     assert "Not tried yet" in page
@@ -109,6 +119,31 @@ def test_an_endpoint_that_was_switched_off_is_revived_and_gets_what_waited(
     assert page.count("Delivered (200)") == 4
     assert "wait to be sent" not in page
     assert AuditEvent.objects.filter(action="webhook.updated").count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_endpoint_that_fails_says_why_whatever_came_since(
+    site, listening, receiver, deliver, client_a
+):
+    path = reverse("admin:webhooks_webhookconfig_manage", args=[listening.pk])
+    assert "latest failure" not in text(site.get(path))
+    receiver.script = "status:503"
+    announce(client_a.pk, "message.created", {"a": 0})
+    deliver()
+    for number in range(20):
+        announce(client_a.pk, "message.created", {"a": number})
+    page = text(site.get(path))
+    assert page.count("Not tried yet") == 20
+    assert "Its latest failure, 0 minutes ago: Your server refused it (503)." in page
+    assert '<pre class="whitespace-pre-wrap break-words">no</pre>' in page
+    # The last failure of what is not tried again, as far as the page lists it.
+    Delivery.objects.exclude(attempts=1).delete()
+    Delivery.objects.update(state="gave_up", due_at=None)
+    attempt = DeliveryAttempt.objects.get()
+    later = {"number": 2, "error": "endpoint_disabled"}
+    DeliveryAttempt.objects.create(client=client_a, delivery=attempt.delivery, **later)
+    switched_off(url=receiver.url)
+    assert "ago: Your server refused it (503)." in text(site.get(path))
 
 
 @pytest.mark.django_db(transaction=True)
