@@ -108,7 +108,7 @@ ACCEPTED: dict[tuple[str, str], Any] = {
     ("POST", "/ai/chat/{chat_id}/snooze"): {"until": TOMORROW},
     ("POST", "/ai/chat/saved-replies"): {"shortcut": "late", "texts": {"en": "Sorry."}},
     ("PUT", "/ai/chat/saved-replies/{saved_reply_id}"): {
-        "shortcut": "late", "texts": {"en": "Sorry."},
+        "shortcut": "late", "texts": {"en": "Sorry."}, "is_shared": False,
     },
     ("POST", "/ai/client/chat/suggestions/{chat_id}"): {"count": 2},
     ("POST", "/client/translate"): {"text": "Hello", "out_lang_code": "vi"},

@@ -26,7 +26,7 @@ SAME = [
     ("ann", "/ai/chats?q=Hello", "/ai/chats?limit=2&sort=newest&q=Hello"),
     ("server", "/mesaging/conversations?tags=a", "/mesaging/conversations/?tags=a&limit=100"),
     # These go on later, with whatever filters.
-    ("ann", "/webhook/events?order=asc", "/webhook/events?order=asc&type=t.t"),
+    ("ann", "/webhook/events?order=asc", "/webhook/events?order=asc&type=tags.updated"),
     ("server", "/ai/client/migrate/messages", "/ai/client/migrate/messages?limit=500"),
 ]  # fmt: skip
 OTHERS = [
@@ -35,7 +35,7 @@ OTHERS = [
     ("ann", "/ai/chat/{chat}/history", "/ai/chat/{other}/history"),
     ("server", "/ai/client/chat/history/{chat}", "/ai/client/chat/history/{other}"),
     ("ann", "/ai/{bot}/train/text", "/ai/{bot}/train/document"),
-    ("ann", "/webhook/events", "/webhook/events?type=t.t"),
+    ("ann", "/webhook/events", "/webhook/events?type=tags.updated"),
 ]  # fmt: skip
 
 
@@ -70,7 +70,7 @@ def at(ann, client_a, bot):
         Notification.objects.create(
             client=client_a, user=ann.user, conversation=chat, kind="assigned"
         )
-        announce(client_a.pk, "t.t", {})
+        announce(client_a.pk, "tags.updated", {})
     # An export leaves out rows of the last seconds.
     for model in (Conversation, Message):
         model.objects.update(created_at=timezone.now() - timedelta(minutes=1))

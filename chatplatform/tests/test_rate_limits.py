@@ -270,7 +270,7 @@ def test_a_process_counts_alone_while_valkey_is_away(ann, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "body", [{"requests_per_minute": 0}, {"daily_credits": -1}, {"name": None}, {"scope": "public"}]
+    "body", [{"requests_per_minute": 0}, {"daily_credits": -1}, {"name": None}, {"colour": "red"}]
 )
 def test_a_wrong_change_of_a_key_changes_nothing(ann, bot, body):
     path = at(make_key(ann.client, "public", bot.pk))
