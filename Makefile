@@ -27,8 +27,8 @@ run: .venv/run.stamp ## the whole platform with its own PostgreSQL and Valkey; P
 .PHONY: test
 test: .venv/dev.stamp ## everything that must hold: lint, types, contracts, tests
 	@$(MAKE) --jobs 2 --output-sync=target lint types contracts
-	@echo "== tests, in 3 processes (some wait) with a PostgreSQL cluster each"
-	@$(py) -m chatplatform.local.datastores --clusters 3 exec -- $(py) -m pytest -n 3 $(PYTEST)
+	@echo "== tests, in 4 processes (some wait) with a PostgreSQL cluster each"
+	@$(py) -m chatplatform.local.datastores --clusters 4 exec -- $(py) -m pytest -n 4 $(PYTEST)
 
 .PHONY: coverage
 coverage: .venv/dev.stamp ## the tests again, slower, with a report of the lines that none runs
