@@ -26,7 +26,11 @@ run: .venv/run.stamp ## the whole platform with its own PostgreSQL and Valkey; P
 
 .PHONY: test
 test: .venv/dev.stamp ## everything that must hold: lint, types, contracts, tests
-	@$(MAKE) --jobs 2 --output-sync=target lint types contracts
+	@$(MAKE) lint contracts
+	@$(MAKE) --jobs 2 types tests
+
+.PHONY: tests
+tests: .venv/dev.stamp ## the tests alone
 	@echo "== tests, in 4 processes (some wait) with a PostgreSQL cluster each"
 	@$(py) -m chatplatform.local.datastores --clusters 4 exec -- $(py) -m pytest -n 4 $(PYTEST)
 
