@@ -1,4 +1,8 @@
-"""Messages: every message is stored here, numbered without gaps, and announced."""
+"""Messages, numbered without gaps and announced.
+
+Every message is stored here but a customer's plain text, which one call of the database stores
+(`fast_sql.receive_message`), and what an import writes in bulk.
+"""
 
 import uuid
 from collections.abc import Sequence
