@@ -146,9 +146,17 @@ _LIMIT_WORDS = (
     "|plus|avant|après|hasta|desde|menos|más|antes|después|até|fino|entro|đến|trong|trước|sau|đa"
     "|thiểu|từ|trên|dưới|до|с|от|после|более|менее"
 )
+# And what stands behind it: 25 people at most.
+_LIMITS_BEHIND = (
+    "at (?:the )?(?:most|least)|maximum|höchstens|maximal|or (?:less|fewer|more)"
+    "|au (?:maximum|plus|moins)|como (?:máximo|mínimo)|tối (?:đa|thiểu)"
+)
 _FIGURE_OF_A_RULE = re.compile(
-    rf"(?<![^\W\d_])(?:{_LIMIT_WORDS})(?:\s(?:the|de|den|dem|le|la|les|el|los|o))?\s({_FIGURE.pattern})"
+    rf"(?<![^\W\d_])(?:{_LIMIT_WORDS})(?:\s(?:the|de|den|dem|le|la|les|el|los|o))?"
+    rf"\s({_FIGURE.pattern})"
     rf"|({_FIGURE.pattern})\s?(?:{'|'.join(_UNITS.values())})(?![^\W\d_])"
+    rf"|({_FIGURE.pattern})(?:\s[^\W\d_]+)?\s(?:{_LIMITS_BEHIND})(?![^\W\d_])"
+    rf"|\b(?:limit|maximum|minimum)\s(?:is|of)\s({_FIGURE.pattern})"
     rf"|[€$£¥₽₹]\s?({_FIGURE.pattern})",
     re.IGNORECASE,
 )

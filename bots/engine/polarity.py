@@ -235,8 +235,8 @@ def clauses(text: str, language: str) -> list[Clause]:
             there_is = language in _THERE_IS and bool(_THERE_IS[language].search(clause))
             is_whole = _is_whole(clause, language)
             # What is told of a list is told of its first as well.
-            for text in (clause + listed, clause) if listed else (clause,):
-                found.append(Clause(text, before, is_negated, is_conditional, there_is, is_whole))
+            for told in (clause + listed, clause) if listed else (clause,):
+                found.append(Clause(told, before, is_negated, is_conditional, there_is, is_whole))
             before += clause + listed
         earlier = sentence
     return found

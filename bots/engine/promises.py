@@ -34,12 +34,13 @@ _OF_BOT = {
     "en": r"\bi(?:['’]ll|['’]ve| will| have| can| could|['’]m| am)?(?: (?:going|happy|glad) to)?"
     r"(?: (?:went|gone|go) ahead and)?(?<!\bi)|\bi went ahead and|\blet me"
     r"|\bi(?= (?:just |already )?(?:\w+ed|sent|told|kept|let|made)\b)|^\W*(?:happy|glad) to",
-    "de": r"\b(?:ich|(?:habe|werde|kann) ich)\b(?:(?!nicht|kein|nie\b|würde)[^.!?,;:]){0,100}?",
+    "de": r"\b(?:ich|(?:habe|werde|kann) ich)\b"
+    r"(?:(?!nicht|kein|nie\b|würde|empfehle|rate\b)[^.!?,;:]){0,100}?",
     "fr": r"\bj(?=['’])|\bj['’]ai|\bje(?: vais| peux)?(?: (?:vous|lui|leur|la|le|les))*"
     r"(?: l['’]ai| ai| [lm](?=['’]))?",
     "es": r"(?<!no )(?<!no l[aeo] )(?<!no se )\b(?:he|voy a|acabo de|puedo)|(?<!\bno)(?= \w+ré\b)",
     "vi": r"(?<!chúng )\b(?:tôi|em|mình) (?:sẽ|đã|vừa)|(?<!chúng )\b(?:tôi|em) có thể|"
-    r"\bđể (?:tôi|em|mình)|^\W*(?:(?:dạ|vâng|rồi)\W+)*đã",
+    r"\bđể (?:tôi|em|mình)|^\W*(?:(?:dạ|vâng|rồi)\W+)*đã(?! bao gồm)",
 }
 _OF_PEOPLE = {
     "en": r"\b(?:we|team|colleague|someone)"
@@ -82,8 +83,11 @@ _OFFERS = {
 }
 # What was done for the customer is told by no source.
 _DONE = re.compile(r"['’](?:ve|s)\b|\b(?:ha(?:ve|s|ben|n)?|hemos|avons|ont?|wurden?|đã|now|nun)\b")
+# Behind "have" anything else is a noun: "we have changing rooms".
+_PARTICIPLE = re.compile(r"\w+ed\b|\b(?:sent|paid|told|kept|held|made|written|got|let|set)\b")
 _CUSTOMER = re.compile(
-    r"\b(?i:you|your|vous|votre|vos|le|su|sus|usted|bạn|anh|chị|quý khách|dir|dich|dein\w*|euch)\b"
+    r"\b(?i:you|your|vous|votre|vos|le(?= h[ae]\b| hemos\b)|su|sus|usted|bạn|anh|chị|quý khách|dir"
+    r"|dich|dein\w*|euch)\b"
     r"|\b(?:Sie|Ihnen|Ihre?[nrms]?)\b"
 )
 _CONDITION = re.compile(
@@ -97,7 +101,7 @@ _DONE_ALONE = re.compile(
     r"(?:done|booked|cancelled|all (?:done|set|sorted)|(?:it|that)['’]s (?:all )?done"
     r"|you(?:['’]re| are) all set|consider it done|(?:ist )?erledigt|wird (?:gemacht|erledigt)"
     r"|gebucht|storniert|c['’]est (?:fait|noté)|hecho|listo|ya está|reservado|cancelado"
-    r"|(?:đã )?xong(?: rồi)?)(?: ạ| for you)?\s*(?:[.!:,–—-]|$)",
+    r"|(?:đã )?xong(?: rồi)?)(?: ạ| for you)?\s*(?:[.!:,–—]|-(?!\w)|$)",
     re.IGNORECASE,
 )
 # What a source tells the customer to do, or that it can or must be done, is no deed of its people.
@@ -154,9 +158,14 @@ def promises(text: str, language: str) -> Iterator[Promise]:
         yield Promise(found["deed"].lower(), is_bots=True, is_report=False)
     for pattern in () if is_question else (_PEOPLES[language], _NOBODYS[language]):
         for found in pattern.finditer(text):
-            is_done = bool(_DONE.search(found[0].lower()))
+            is_done = bool(_DONE.search(found[0].lower())) and (
+                language != "en" or bool(_PARTICIPLE.search(found["deed"].lower()))
+            )
             if not (is_done and _CONDITION.search(text[: found.start()])):
-                is_bots = is_done and bool(_CUSTOMER.search(text))
+                # By its clause alone: "we have changed the menu; see your table" is none.
+                ahead = re.split("[,;:]", text[: found.start()])[-1]
+                clause = ahead + re.split("[,;:]", text[found.start() :])[0]
+                is_bots = is_done and bool(_CUSTOMER.search(clause))
                 is_report = is_done or pattern is _NOBODYS[language]
                 yield Promise(found["deed"].lower(), is_bots, is_report)
 

@@ -252,7 +252,8 @@ def confirm(
     """Which sentences of an answer are held by its snippets, or by what functions returned."""
     told = "\n".join(f"{n}. {' '.join(text.split())}" for n, text in enumerate(answer, start=1))
     known = [
-        _fenced(f"SNIPPET [{s.number}]", f"{s.title}\n{s.heading}\n{s.text}") for s in snippets
+        _fenced(f"SNIPPET [{s.number}]", f"{s.title}\n{s.url or ''}\n{s.heading}\n{s.text}")
+        for s in snippets
     ]
     known += [_fenced("RESULTS", results)] if results else []
     lines = (*question.history, Line("customer", question.text))
@@ -269,7 +270,8 @@ def confirm(
         f"\n{question.setting}",
         "\n\n".join([*known, _transcript(lines), _fenced("ANSWER", told)]),
         ConfirmationDraft,
-        max_tokens=100 + 8 * len(answer),
+        # A bound: a model that reasons spends most of it before it writes.
+        max_tokens=1_500 + 8 * len(answer),
     )
 
 

@@ -202,6 +202,8 @@ def test_a_rule_is_applied_to_the_customers_own_figure(question, answer):
         ),
         ("May 25 people meet?", "The library is for meetings of up to 25 people, for 120 euros."),
         ("May 25 people meet?", "The library is for meetings of 25 people."),  # no other figure
+        ("May 25 people meet?", "Meetings have 25 people at most, for 120 euros."),
+        ("May 25 people meet?", "The limit is 25 people, for 120 euros."),
         ("Is it 20 euros?", "An extra bed costs 20 euros a night, and the library 120 euros."),
         ("Is it €20?", "An extra bed costs €20 a night, and the library 120 euros."),
         ("Do you keep 20 %?", "After 14 days we keep 20 % of the price."),
@@ -338,3 +340,20 @@ def test_nothing_of_its_own_hangs_on_a_true_sentence(told):
     assert not may_be_shown(f"{told} [1]", passage)
     assert may_be_shown("Dogs are welcome in rooms of the ground floor. [1]", passage)
     assert may_be_shown("Breakfast costs 18 euros, and 9 euros for children. [1]", passage)
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        "We have changing rooms that you can use.",
+        "We have order forms at the desk for you.",
+        "Booked-out days are grey in the calendar.",
+        "We've updated our menu; see your table.",
+        "Nous avons modifié le menu pour l'été.",
+        "Die Hausordnung wurde 2025 geändert, bitte lesen Sie sie.",
+        "Ich empfehle Ihnen frühzeitig zu buchen.",
+        "Đã bao gồm phí gửi xe.",
+    ],
+)
+def test_what_a_source_says_word_for_word_is_no_deed(fact):
+    assert may_be_shown(f"{fact} [1]", {"title": "House", "text": fact})

@@ -321,6 +321,7 @@ def test_the_second_look_reads_what_is_cited_and_each_sentence_with_its_number(s
     assert f"\ncustomer: {QUESTION.text}\n<<<END CONVERSATION" in material
     assert RETURNS.text in material
     assert HOURS.text not in material  # it is not cited
+    assert f"\n{RETURNS.url}\n" in material
     assert second.get("stream") is None
     # The fences are new ones: a text that knew the first could close it.
     assert first["messages"][-1]["content"].split(">>>")[0].split()[-1] not in material

@@ -19,7 +19,7 @@ def duration(seconds: float | None) -> str:
     if hours >= 2:
         rest = f" {minutes % 60} {gettext('min')}" if minutes % 60 else ""
         return f"{hours} {gettext('h')}{rest}"
-    return f"{minutes} {gettext('min')}" if minutes >= 2 else f"{seconds:.0f} {gettext('s')}"
+    return f"{minutes} {gettext('min')}" if minutes >= 2 else f"{int(seconds)} {gettext('s')}"
 
 
 def share(part: int, of: int) -> str:
