@@ -16,6 +16,8 @@ from bots.knowledge.question_splitting import Part
 from bots.knowledge.search import Hit, IndexedChunk, SearchResult
 
 MAX_WORDS = 110
+# With the rest of a list, which is quoted whole.
+LIST_WORDS = chunking.MAX_WORDS
 TOP_HITS = 3
 MAX_QUOTES = 3
 # A sentence shorter than this says too little to be quoted as an answer.
@@ -134,29 +136,42 @@ def extract(
     ranked = _preferred(_best_of_each(candidates))
     best = ranked[0]
     cited = [
-        _citation(candidate, _positions_like(candidate, candidates))
+        (candidate, _citation(candidate, _positions_like(candidate, candidates)))
         for candidate in ranked
         if best.score - candidate.score <= _NEARLY_AS_GOOD
     ]
-    behind = [best.score - candidate.score for candidate in ranked]
-    quotes = zip((citation.quote for citation in cited), behind, strict=False)
-    return Extract(text="\n\n".join(_quoted(list(quotes))), citations=tuple(cited))
+    text = "\n\n".join(_quoted([(candidate, citation.quote) for candidate, citation in cited]))
+    return Extract(text, tuple(citation for _, citation in cited))
 
 
-def _quoted(quotes: Sequence[tuple[str, float]]) -> list[str]:
+def _quoted(quotes: Sequence[tuple[_Candidate, str]]) -> list[str]:
     """The best quote, another one that is hardly worse, and what else is short and like the best.
 
-    `quotes`: with how far each is behind the best.
+    Those of one section stand as its author wrote them.
     """
-    quoted = [quotes[0][0]]
-    words = chunking.count_words(quoted[0])
-    for quote, behind in quotes[1:]:
+    best = quotes[0][0]
+    quoted = {quotes[0][1]: best}
+    words = chunking.count_words(quotes[0][1])
+    for candidate, quote in quotes[1:]:
+        behind = best.score - candidate.score
         words += chunking.count_words(quote)
         is_like = words <= MAX_WORDS and behind <= _LIKE_THE_BEST and len(quoted) < MAX_QUOTES
         is_second = behind <= _HARDLY_WORSE and len(quoted) == 1
-        if quote not in quoted and (is_like or is_second):
-            quoted.append(quote)
-    return quoted
+        if is_like or is_second:
+            quoted.setdefault(quote, candidate)
+    chunks = [candidate.chunk for candidate in quoted.values()]
+    if len({_section(chunk) for chunk in chunks}) == 1 and chunks[0].heading:
+        return sorted(quoted, key=lambda quote: _place(quoted[quote].chunk))
+    return list(quoted)
+
+
+def _section(chunk: IndexedChunk) -> tuple[int, str] | int:
+    """Where passages continue each other; a row of a sheet stands for itself."""
+    return chunk.id if chunking.is_row(chunk.text) else (chunk.document_id, chunk.heading)
+
+
+def _place(chunk: IndexedChunk) -> int:
+    return chunk.id if chunk.position is None else chunk.position
 
 
 def _considered(hits: Sequence[Hit]) -> list[Hit]:
@@ -293,16 +308,35 @@ def _quote(hit: Hit, best: int) -> str:
     if chunk.answers:
         return chunk.text
     if chunking.count_words(chunk.text) > MAX_WORDS:
-        return _shortened(_between(chunk, *_run(chunk.sentences, best)))
+        first, last = _run(chunk.sentences, best)
+        end = _end_of_list(chunk.sentences, last)
+        quote = _between(chunk, first, end)
+        return quote if end > last else _shortened(quote)
     quote = _between(chunk, 0, len(chunk.sentences) - 1)
     for beside, is_after in ((hit.following, True), (hit.preceding, False)):
-        longer = quote
+        longer, most = quote, MAX_WORDS
         if beside and beside.sentences[-1] != chunk.sentences[0]:
             parts = (quote, beside.text) if is_after else (beside.text, quote)
             longer = "\n\n".join(parts)
-        if chunking.count_words(longer) <= MAX_WORDS:
+            both = (chunk, beside) if is_after else (beside, chunk)
+            is_list = _goes_on(both[0].sentences, both[1].sentences)
+            most = LIST_WORDS if is_list else MAX_WORDS
+        if chunking.count_words(longer) <= most:
             quote = longer
     return quote
+
+
+def _goes_on(before: Sequence[str], after: Sequence[str]) -> bool:
+    """Whether a list of one passage is continued by the next one."""
+    is_begun = before[-1].endswith(chunking.LEAD_INS) or any(map(chunking.BULLET.match, before))
+    return is_begun and bool(after and chunking.BULLET.match(after[0]))
+
+
+def _end_of_list(sentences: Sequence[str], last: int) -> int:
+    """The end of the list in which a quote would end; half a list of conditions misleads."""
+    if not _goes_on(sentences[: last + 1], sentences[last + 1 :]):
+        return last
+    return max(at for at in range(last, len(sentences)) if chunking.BULLET.match(sentences[at]))
 
 
 def _run(sentences: Sequence[str], best: int) -> tuple[int, int]:
@@ -318,10 +352,17 @@ def _run(sentences: Sequence[str], best: int) -> tuple[int, int]:
         if left < 0:
             break
         first, last = min(first, position), max(last, position)
-    # A question that nothing follows is none of the answer.
-    while last > first and sentences[last].rstrip().endswith(_QUESTIONS):
+    # What asks or announces, and is followed by nothing, is none of the answer.
+    while last > first and _is_left_open(sentences, last):
         last -= 1
     return first, last
+
+
+def _is_left_open(sentences: Sequence[str], last: int) -> bool:
+    if sentences[last].rstrip().endswith(_QUESTIONS):
+        return True
+    is_lead_in = sentences[last].endswith(chunking.LEAD_INS)
+    return is_lead_in and not _goes_on(sentences[: last + 1], sentences[last + 1 :])
 
 
 def _between(chunk: IndexedChunk, first: int, last: int) -> str:

@@ -25,7 +25,8 @@ LABEL = r"[^\s:,][^:,\n]{0,60}: \S"
 _DENSE = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
 )
-_BULLET = re.compile(r"^\s*(?:[-*•–·▪◦]|\(?\d{1,3}[.)]|[a-zA-Z][.)])\s+")
+# How an item of a list begins.
+BULLET = re.compile(r"^\s*(?:[-*•–·▪◦]|\(?\d{1,3}[.)]|[a-zA-Z][.)])\s+")
 # A cell of a row with the name of its column.
 _LABEL = re.compile(r"[^\s:,.][^:,.\n]{0,60}: \S")
 # A row of a sheet, which is a passage of its own: a line for each cell.
@@ -122,7 +123,7 @@ def _lines(paragraph: str) -> Iterator[str]:
 
 
 def _is_wrapped(line: str, following: str) -> bool:
-    if _BULLET.match(following) or (_LABEL.match(line) and _LABEL.match(following)):
+    if BULLET.match(following) or (_LABEL.match(line) and _LABEL.match(following)):
         return False
     if following[0].islower():
         return True

@@ -1,7 +1,8 @@
 """Messages, numbered without gaps and announced.
 
-Every message is stored here but a customer's plain text, which one call of the database stores
-(`fast_sql.receive_message`), and what an import writes in bulk.
+`append` stores every message (its INSERT is in `fast_sql`) but a customer's plain text, which one
+call of the database stores (`fast_sql.receive_message`), and what is written in bulk: an import,
+a moved client, the demo.
 """
 
 import uuid

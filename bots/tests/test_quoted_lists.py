@@ -1,0 +1,93 @@
+"""How passages of one section are quoted: lists whole, and in the order of the document."""
+
+import pytest
+
+from bots.engine import embedded
+from bots.knowledge import chunking, embedding
+from bots.knowledge.extract.document import ExtractedText, Section
+from bots.knowledge.search import Index, IndexedChunk
+
+DUTIES = [
+    f"{letter}) The {who} must keep the {what} in a dry room and show it to the warden of the "
+    f"harbour whenever the warden asks for it between the hours of nine and five."
+    for letter, who, what in (
+        ("a", "owner", "licence"), ("b", "skipper", "logbook"), ("c", "cook", "certificate"),
+    )
+]  # fmt: skip
+BOATS = (
+    "You may hire a sailing boat for a day or longer, provided that you have sailed before and "
+    "that all of these conditions are met by the people on board:"
+)
+OTHER = "It is read by every build, and written by the first one and by an update."
+
+COMMIT = "Should I keep the lock file in git to find the commit that broke the build?"
+OTHERS = [
+    Section("Ferry", "The ferry leaves every hour."),
+    Section("Café", "Soup is served at noon."),
+]
+# Two passages that answer it alike, and are too long to be quoted as one.
+ALIKE = [
+    f"Keep the lock file in git to find the commit that broke the build. {' '.join([about] * 4)}"
+    for about in (OTHER, OTHER.replace("first", "last"))
+]
+
+
+def answer(question: str, *sections: Section, threshold: float = 0.1) -> str:
+    pieces = chunking.chunk(ExtractedText("Harbour", "text/plain", (*sections, *OTHERS), "en"))
+    vectors = embedding.embed_passages([piece.embedded for piece in pieces])
+    assert vectors is not None
+    chunks = []
+    for piece, vector in zip(pieces, vectors, strict=True):
+        sentences = embedding.embed_passages(list(piece.sentences))
+        assert sentences is not None
+        chunks.append(
+            IndexedChunk(
+                id=100 - piece.position, document_id=1, title="Harbour", url=None,
+                heading=piece.heading, page=None, text=piece.text, language="en", vector=vector,
+                sentences=piece.sentences, sentence_vectors=sentences, position=piece.position,
+            )
+        )  # fmt: skip
+    result = Index(chunks).search(question, language="en")
+    quoted = embedded.extract(question, language="en", result=result, threshold=threshold)
+    assert quoted
+    return quoted.text
+
+
+def test_a_list_that_goes_on_in_the_next_passage_is_quoted_whole() -> None:
+    boats = Section("Boats", "\n\n".join([BOATS, *DUTIES]))
+    reply = answer("Which conditions must be met to hire a sailing boat?", boats)
+    assert reply == boats.text
+    assert chunking.count_words(reply) > embedded.MAX_WORDS
+
+
+def test_the_list_of_another_section_is_not_hung_on() -> None:
+    boats = Section("Boats", BOATS.removesuffix(":") + ".")
+    rules = Section("Harbour", "\n\n".join(["The harbour has rules:", *DUTIES]))
+    assert answer("May I hire a sailing boat for a day?", boats, rules) == boats.text
+
+
+def test_a_long_list_is_not_broken_off() -> None:
+    """Its passage is longer than a quote; what follows the list is left out."""
+    papers = ("licence", "logbook", "certificate", "passport", "timetable", "map")
+    items = [f"- The {paper} is kept dry, and is shown to the warden whenever she asks for it."
+             for paper in papers]  # fmt: skip
+    boats = Section("Boats", "\n".join(["To hire a sailing boat you need these papers:", *items]))
+    assert chunking.count_words(boats.text) <= chunking.MAX_WORDS
+    reply = answer("Which papers do I need to hire a sailing boat?", boats)
+    assert [item in reply for item in items] == [True] * len(items)
+
+
+@pytest.mark.parametrize("places", [(0, 1), (1, 0)])
+def test_passages_of_one_section_stand_in_the_order_of_the_document(
+    places: tuple[int, int],
+) -> None:
+    paragraphs = [ALIKE[place] for place in places]
+    assert answer(COMMIT, Section("Lock file", "\n\n".join(paragraphs))) == "\n\n".join(paragraphs)
+
+
+def test_of_passages_of_two_sections_the_best_leads() -> None:
+    replies = {
+        answer(COMMIT, *(Section(f"Part {place}", ALIKE[place]) for place in places))
+        for places in ((0, 1), (1, 0))
+    }
+    assert replies < {"\n\n".join(ALIKE), "\n\n".join(reversed(ALIKE))}
