@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bots.knowledge import chunking, dictionaries, embedding, quantities
 from bots.knowledge.embedding import Vectors
@@ -186,6 +187,7 @@ class Index:
             ],
             dtype=bool,
         )
+        self._is_important = np.array([chunk.is_important for chunk in self.chunks], dtype=bool)
         self._has_vector = np.array([chunk.vector.size > 0 for chunk in self.chunks], dtype=bool)
         self._vectors = self._matrix()
         self._answers = self._written_answers()
@@ -343,7 +345,7 @@ class Index:
         """What a question finds by the words of one field, and by its meaning."""
         terms = tokens(question, language="" if words is self._folded else language)
         weights = words.weights(terms)
-        cover = np.array([coverage(weights, present) for present in words.sets], dtype=np.float32)
+        cover = words.cover(weights)
         is_folded = words is self._folded and language == "vi"
         scores = self._mixed(words.scores(terms), near, cover, language, is_folded=is_folded)
         fitting = quantities.fitting(question, self._amounts)
@@ -352,9 +354,10 @@ class Index:
         best = int(scores.argmax())
         return _Found(words, weights, cover, scores, best)
 
-    def _is_foreign(self, number: int, language: str, cover: Vectors) -> bool:
+    def _are_foreign(self, language: str, cover: Vectors) -> NDArray[np.bool_]:
         # The detector errs on short questions; shared rare words show that the language is equal.
-        return self.chunks[number].language != language and cover[number] < 0.5
+        foreign: NDArray[np.bool_] = (self._languages != language) & (cover < 0.5)
+        return foreign
 
     def _mixed(
         self,
@@ -371,11 +374,8 @@ class Index:
         share = MEANING_SHARE if is_folded else WORD_SHARE
         mixed = share * _scaled(words) + (1 - share) * _scaled(near.own)
         # Across languages words are shared by chance: only meaning counts.
-        foreign = np.array(
-            [self._is_foreign(number, language, cover) for number in range(len(self.chunks))]
-        )
         meaning = _scaled(near.all) * self._is_text
-        scores = np.where(foreign, meaning, mixed).astype(np.float32)
+        scores = np.where(self._are_foreign(language, cover), meaning, mixed).astype(np.float32)
         if not self._has_vector.all():
             # What is not encoded yet has words alone, and leads if they hold what is asked.
             by_words = _scaled(words) * (cover >= MIN_WORD_COVER)
@@ -385,7 +385,7 @@ class Index:
     def _features(
         self, near: _Near, cover: Vectors, best: int, language: str, *, folded: bool
     ) -> Features:
-        is_cross = self._is_foreign(best, language, cover)
+        is_cross = bool(self._are_foreign(language, cover)[best])
         missing = np.zeros(len(self.chunks), dtype=np.float32)
         cosines = missing if near.all is None else near.all
         own = missing if near.own is None else near.own
@@ -415,8 +415,9 @@ class Index:
         """
         if limit < 1:
             return []
-        ordered = [int(number) for number in np.argsort(-scores, kind="stable")]
-        chosen = {*ordered[:limit], *self._important(ordered)}
+        ordered = np.argsort(-scores, kind="stable")
+        important = ordered[self._is_important[ordered]].tolist()
+        chosen = {*ordered[:limit].tolist(), *self._nearest_important(important)}
         near = float(scores[ordered[0]]) - NEAR_THE_BEST
         first = {
             number
@@ -427,16 +428,12 @@ class Index:
             chosen, key=lambda number: (number not in first, -float(scores[number]), number)
         )
 
-    def _important(self, ordered: Sequence[int]) -> list[int]:
+    def _nearest_important(self, ordered: Sequence[int]) -> list[int]:
         """The best passage of each of the nearest important documents."""
         best: dict[int, int] = {}
         for number in ordered:
-            chunk = self.chunks[number]
-            if chunk.is_important:
-                best.setdefault(chunk.document_id, number)
-                if len(best) == IMPORTANT_PLACES:
-                    break
-        return list(best.values())
+            best.setdefault(self.chunks[number].document_id, number)
+        return list(best.values())[:IMPORTANT_PLACES]
 
 
 def _gate(features: Features, *, has_vectors: bool) -> float:

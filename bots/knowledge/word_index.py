@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 
 import numpy as np
@@ -34,18 +34,13 @@ class WordIndex:
 
     def __init__(self, documents: Sequence[Sequence[str]]) -> None:
         self._count = len(documents)
-        # Each word is kept once, however many pieces have it.
-        same: dict[str, str] = {}
-        self.sets = [
-            frozenset(same.setdefault(word, word) for word in document) for document in documents
-        ]
         lengths = np.array([len(document) for document in documents], dtype=np.float32)
         mean = float(lengths.mean()) if self._count else 1.0
         norms = _K1 * (1 - _B + _B * lengths / max(mean, 1.0))
         postings: dict[str, list[tuple[int, int]]] = {}
         for number, document in enumerate(documents):
             for word, times in Counter(document).items():
-                postings.setdefault(same[word], []).append((number, times))
+                postings.setdefault(word, []).append((number, times))
         # All in one row: an array of its own for each word takes ten times its content.
         entries = [entry for found in postings.values() for entry in found]
         self._numbers = np.array([number for number, _ in entries], dtype=np.int32)
@@ -94,3 +89,10 @@ class WordIndex:
             rarity = max(self.rarity(document_count), _MIN_WEIGHT)
             weights[word] = STOP_WEIGHT if word in STOP else rarity
         return weights
+
+    def cover(self, weights: Mapping[str, float]) -> Vectors:
+        """Of each piece: the share 0..1 of a question's weight that its words have."""
+        cover = np.zeros(self._count)
+        for word, weight in weights.items():
+            cover[self._numbers[self._postings.get(word, slice(0, 0))]] += weight
+        return (cover / (sum(weights.values()) or 1)).astype(np.float32)

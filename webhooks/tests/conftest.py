@@ -89,6 +89,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         while not self.server.release.wait(0.05):
             self.wfile.write(b".")
+        self.close_connection = True  # else the sender waits for more until its time is over
 
     def do_redirect(self, rest):
         self.answer(301, Location=f"http://{self.server.host_port}/landed")
