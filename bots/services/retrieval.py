@@ -21,7 +21,7 @@ from bots.services.large_bots import LargeIndex
 MAX_BOTS = 50
 MAX_BYTES = 300_000_000
 # What the words of an index take, by their text and for each passage (bench/index_memory.py).
-_BYTES_A_CHARACTER, _BYTES_A_PASSAGE = 8, 9_000
+_BYTES_A_CHARACTER, _BYTES_A_PASSAGE = 8, 6_000
 
 
 AnyIndex = Index | LargeIndex
