@@ -97,6 +97,7 @@ class Replay(TenantModel):
     done = models.PositiveIntegerField(default=0)
     gained = models.PositiveIntegerField(default=0)
     lost = models.PositiveIntegerField(default=0)
+    changed = models.PositiveIntegerField(db_default=0)
     answered = models.PositiveIntegerField(default=0)
     unanswered = models.PositiveIntegerField(default=0)
     engine = models.CharField(max_length=40, default="", blank=True)
@@ -117,7 +118,8 @@ class ReplayChange(models.TextChoices):
 
     GAINED = "gained"  # it would be answered today
     LOST = "lost"  # it would not be answered today
-    ANSWERED = "answered"  # then and today
+    CHANGED = "changed"  # it would be answered from another source
+    ANSWERED = "answered"  # then and today, from the same source
     UNANSWERED = "unanswered"  # neither
 
 

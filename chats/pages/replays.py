@@ -44,16 +44,19 @@ def _count(name: str, words: Any) -> Any:
 
 
 _GAINED, _LOST = _count("gained", gettext_lazy("Gained")), _count("lost", gettext_lazy("Lost"))
+_CHANGED = _count("changed", gettext_lazy("From another source"))
 
 
 @admin.register(Replay)
 class ReplayAdmin(TenantAdmin):
-    list_display = ("day", "bot", "shown_status", "progress", _GAINED, _LOST, "created_at")
+    list_display = (
+        "day", "bot", "shown_status", "progress", _GAINED, _LOST, _CHANGED, "created_at",
+    )  # fmt: skip
     list_filter = ("bot", "status")
     search_fields = ("bot__bot_name",)
     list_select_related = ("bot",)
     fields = readonly_fields = (
-        "day", "bot", "status", "error", "progress", _GAINED, _LOST,
+        "day", "bot", "status", "error", "progress", _GAINED, _LOST, _CHANGED,
         _count("answered", gettext_lazy("Answered both times")),
         _count("unanswered", gettext_lazy("Answered neither time")),
         _count("with_calls", gettext_lazy("Left out, for functions were called")),
@@ -78,13 +81,11 @@ class ReplayAdmin(TenantAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """A replay; each gained and lost reply beside the one of then, to be judged by a person."""
+        """A replay; what has changed beside the reply of then, to be judged by a person."""
         row = self.row(request, object_id)
+        shown = (ReplayChange.GAINED, ReplayChange.LOST, ReplayChange.CHANGED)
         context = {
-            "replayed": [
-                _shown(request, row, ReplayChange.GAINED),
-                _shown(request, row, ReplayChange.LOST),
-            ],
+            "replayed": [_shown(request, row, change) for change in shown],
             "may_teach": self.has_teach_permission(request),
         }
         return super().change_view(request, object_id, form_url, context)
@@ -129,7 +130,7 @@ def _shown(request: HttpRequest, row: Replay, change: ReplayChange) -> dict[str,
 
 def _golden_form(row: Replay, turn: ReplayedReplyDto) -> str:
     """Where the question becomes a golden one that expects the source which answers it."""
-    said = turn.today if turn.change == ReplayChange.GAINED else turn.then
+    said = turn.then if turn.change == ReplayChange.LOST else turn.today
     asked = {"bot": row.bot_id, "question": " ".join(turn.question.split())[:_LONGEST]}
     source = {"expected_source": said.sources[0][:_LONGEST]} if said.sources else {}
     return f"{reverse('admin:bots_goldenquestion_add_question')}?{urlencode(asked | source)}"

@@ -97,7 +97,10 @@ class ReplayDto(Shape):
         description="Not answered then, and answered today; whether rightly, a person must judge."
     )
     lost: int = Field(description="Answered by this bot then, and not today.")
-    answered: int = Field(description="Answered then and today.")
+    changed: int = Field(
+        description="Answered then and today, but from another source first: perhaps wrongly now."
+    )
+    answered: int = Field(description="Answered then and today, from the same source first.")
     unanswered: int = Field(description="Answered neither then nor today.")
     engine: str | None = Field(description="The engine that answered; null until it is over.")
     knowledge_version: int | None = Field(description="State of the training; null until then.")
@@ -128,7 +131,7 @@ class ReplayedQuery(Page):
     change: ReplayChange | None = Field(
         None,
         description="Only `gained` (not answered then, answered today), `lost` (the reverse),"
-        " `answered` or `unanswered` (both times).",
+        " `changed` (answered from another source first), `answered` or `unanswered` (both times).",
     )
 
 

@@ -27,18 +27,18 @@ RETURNS = "RETURNS\n\nYou may return damaged goods within thirty days and get yo
 OPEN = "When is the shop open on weekdays?"
 RETURN = "Within how many days may I return damaged goods?"
 NOWHERE = "Who won the chess olympiad?"
-CITED = [{"document_id": 1, "title": "Old", "url": None, "page": None, "quote": "x"}]
 
 
 @pytest.fixture
 def replied(bot, add_message):
     """A question in a chat of its own, and what the bot said to it then."""
 
-    def reply(question, decision, text="Then.", chat=None, **receipt) -> Message:
+    def reply(question, decision, text="Then.", chat=None, source="Old", **receipt) -> Message:
         row = chat or make_chat(bot)
         # As every message that comes in: its language was detected.
         asked = add_message(row, "customer", question, language="en")
-        citations = CITED if decision == "answered" else []
+        cited = {"document_id": 1, "title": source, "url": None, "page": None, "quote": "x"}
+        citations = [cited] if decision == "answered" else []
         # An answer tells of the search that found it.
         found = {"knowledge_version": 0} if decision == "answered" else {}
         stored = {"decision": decision, **found, **receipt}
@@ -52,7 +52,7 @@ def replied(bot, add_message):
 
 @pytest.fixture
 def day(bot, replied):
-    """Ten replies of today; by hand: 2 gained, 2 lost, 3 answered, 3 unanswered."""
+    """Ten replies of today; by hand: 2 gained, 2 lost, 1 changed, 2 answered, 3 unanswered."""
     trained(bot, HOURS, title="Hours")
     trained(bot, RETURNS, title="Returns")
     return [
@@ -60,9 +60,12 @@ def day(bot, replied):
         (replied("How long may I return damaged goods?", "no_answer"), "gained"),
         (replied("Do you sell gift cards?", "answered", "Yes, at the till."), "lost"),
         (replied("Is there a car park?", "answered", "Behind the house."), "lost"),
-        (replied(RETURN, "answered", "Thirty days."), "answered"),
-        (replied("Until what time are you open on weekdays?", "answered"), "answered"),
-        (replied("Do I get my money back for damaged goods?", "answered"), "answered"),
+        (replied(RETURN, "answered", "Thirty days.", source="Returns"), "answered"),
+        (
+            replied("Until what time are you open on weekdays?", "answered", source="Hours"),
+            "answered",
+        ),
+        (replied("Do I get my money back for damaged goods?", "answered"), "changed"),
         (replied(NOWHERE, "below_gate"), "unanswered"),
         (replied("How do I bake sourdough bread?", "below_gate"), "unanswered"),
         (replied("What is the capital of Peru?", "nothing_to_quote"), "unanswered"),
@@ -89,8 +92,13 @@ def test_a_day_is_made_again_and_every_change_is_right_by_hand(ann, ben, cara, b
     assert (refused.status_code, refused.json()["code"]) == (409, "replay_running")
     run_jobs()
     done = ben.get(one).json()
-    counts = {name: done[name] for name in ("gained", "lost", "answered", "unanswered")}
-    assert counts == {"gained": 2, "lost": 2, "answered": 3, "unanswered": 3}
+    kinds = ("gained", "lost", "changed", "answered", "unanswered")
+    counts = {name: done[name] for name in kinds}
+    assert counts == {"gained": 2, "lost": 2, "changed": 1, "answered": 2, "unanswered": 3}
+    taken_over = ben.get(f"{one}/replies?change=changed").json()["items"]
+    assert [(row["then"]["sources"], row["today"]["sources"]) for row in taken_over] == [
+        (["Old"], ["Returns"])
+    ]
     assert (done["status"], done["done"], done["is_cut"]) == ("done", 10, False)
     assert (done["engine"], done["with_calls"]) == ("embedded", 0)
     rows = ben.get(f"{one}/replies").json()["items"]
@@ -225,7 +233,7 @@ def test_the_site_shows_both_and_starts_a_day(ann, ben, bot, day):
     assert browser.post(again).status_code == 403
 
 
-def test_each_gained_and_lost_reply_is_judged_on_the_page(ann, ben, bot, day, monkeypatch):
+def test_each_reply_that_is_another_one_is_judged_on_the_page(ann, ben, bot, day, monkeypatch):
     replay = replays.start(bot, day=timezone.now().date(), by=ann.user)
     run_jobs()
     monkeypatch.setattr("chats.pages.replays._SHOWN", 1)
@@ -234,7 +242,7 @@ def test_each_gained_and_lost_reply_is_judged_on_the_page(ann, ben, bot, day, mo
     site.force_login(ann.user)
     first = site.get(page).content.decode()
     assert (OPEN in first, "How long may I" in first) == (True, False)
-    for reply in (day[0][0], day[2][0]):  # gained, lost
+    for reply in (day[0][0], day[2][0], day[6][0]):  # gained, lost, changed
         assert reverse("admin:chats_answer", args=[reply.pk]) in first
     (onward,) = re.findall(r'href="(\?gained=[^"#]+)#gained"', first)
     second = site.get(page + onward).content.decode()
@@ -243,7 +251,9 @@ def test_each_gained_and_lost_reply_is_judged_on_the_page(ann, ben, bot, day, mo
     assert site.get(f"{page}?gained=none").status_code == 200
     # Its question is kept as a golden one, which expects the source of today's answer.
     add = reverse("admin:bots_goldenquestion_add_question")
-    gained, _lost = (html.unescape(link) for link in re.findall(f'href="({add}[^"]+)"', first))
+    gained, _lost, _changed = (
+        html.unescape(link) for link in re.findall(f'href="({add}[^"]+)"', first)
+    )
     offered = site.get(gained).context["form"]
     assert offered["question"].value() == OPEN
     sent = {name: offered[name].value() for name in ("bot", "question", "expected_source")}

@@ -139,7 +139,7 @@ def _made_again(replay: Replay, reply: Message) -> ReplyAgain:
 
 
 def _store(replay: Replay, reply: Message, made: ReplyAgain) -> None:
-    change = _change(was=reply_dry_run.was_answered(reply), is_now=made.is_answered)
+    change = _change(reply, made)
     ReplayedReply.objects.create(
         client_id=replay.client_id,
         replay=replay,
@@ -152,10 +152,14 @@ def _store(replay: Replay, reply: Message, made: ReplyAgain) -> None:
     Replay.objects.filter(pk=replay.pk).update(**{str(change): F(str(change)) + 1})
 
 
-def _change(*, was: bool, is_now: bool) -> ReplayChange:
-    if was:
-        return ReplayChange.ANSWERED if is_now else ReplayChange.LOST
-    return ReplayChange.GAINED if is_now else ReplayChange.UNANSWERED
+def _change(reply: Message, made: ReplyAgain) -> ReplayChange:
+    if not reply_dry_run.was_answered(reply):
+        return ReplayChange.GAINED if made.is_answered else ReplayChange.UNANSWERED
+    if not made.is_answered:
+        return ReplayChange.LOST
+    # A model says the same in other words each time: what an answer rests on tells more.
+    before = [one["title"] for one in reply.citations[:1]]
+    return ReplayChange.ANSWERED if before == [*made.sources][:1] else ReplayChange.CHANGED
 
 
 def _end(replay: Replay) -> None:
