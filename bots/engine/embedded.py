@@ -1,9 +1,10 @@
 """The embedded engine: without a model server it quotes the best sentences of the documents."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from bots.knowledge.question_splitting import Part
 from bots.knowledge.search import Hit, IndexedChunk, SearchResult
 
 MAX_WORDS = 110
-# With the rest of a list, which is quoted whole.
+# With the rest of a list.
 LIST_WORDS = chunking.MAX_WORDS
 TOP_HITS = 3
 MAX_QUOTES = 3
@@ -44,7 +45,7 @@ _OPTION = re.compile(r"--?[A-Za-z0-9]")
 
 @dataclass(frozen=True)
 class Extract:
-    """Some 110 words of the best source, seldom of two; the sources, best first."""
+    """Some 110 words of the best source, or a list to its end, seldom of two; the sources."""
 
     text: str
     citations: tuple[Citation, ...]
@@ -59,6 +60,10 @@ class _Candidate:
     @property
     def chunk(self) -> IndexedChunk:
         return self.hit.chunk
+
+    @property
+    def sentence(self) -> str:
+        return self.chunk.sentences[self.position]
 
 
 class EmbeddedEngine:
@@ -111,8 +116,7 @@ def extract_all(
         for part, quoted in zip(parts, found, strict=True)
     ]
     citations = (citation for quoted in found if quoted for citation in quoted.citations)
-    text = "\n\n".join(dict.fromkeys(filter(None, texts)))
-    return Extract(text, tuple(dict.fromkeys(citations)))
+    return Extract(_said_once(filter(None, texts)), tuple(dict.fromkeys(citations)))
 
 
 def extract(
@@ -140,34 +144,41 @@ def extract(
         for candidate in ranked
         if best.score - candidate.score <= _NEARLY_AS_GOOD
     ]
-    text = "\n\n".join(_quoted([(candidate, citation.quote) for candidate, citation in cited]))
+    text = _said_once(_quoted([(candidate, citation.quote) for candidate, citation in cited]))
     return Extract(text, tuple(citation for _, citation in cited))
 
 
 def _quoted(quotes: Sequence[tuple[_Candidate, str]]) -> list[str]:
     """The best quote, another one that is hardly worse, and what else is short and like the best.
 
-    Those of one section stand as its author wrote them.
+    Those of one section stand beside each other, as its author wrote them.
     """
     best = quotes[0][0]
-    quoted = {quotes[0][1]: best}
+    quoted = {quotes[0][1]: best.chunk}
     words = chunking.count_words(quotes[0][1])
     for candidate, quote in quotes[1:]:
         behind = best.score - candidate.score
         words += chunking.count_words(quote)
         is_like = words <= MAX_WORDS and behind <= _LIKE_THE_BEST and len(quoted) < MAX_QUOTES
         is_second = behind <= _HARDLY_WORSE and len(quoted) == 1
-        if is_like or is_second:
-            quoted.setdefault(quote, candidate)
-    chunks = [candidate.chunk for candidate in quoted.values()]
-    if len({_section(chunk) for chunk in chunks}) == 1 and chunks[0].heading:
-        return sorted(quoted, key=lambda quote: _place(quoted[quote].chunk))
-    return list(quoted)
+        is_said = any(candidate.sentence in said for said in quoted)
+        if (is_like or is_second) and not is_said:
+            quoted[quote] = candidate.chunk
+    ranks: dict[Any, int] = {}
+    for rank, chunk in enumerate(quoted.values()):
+        ranks.setdefault(_section(chunk), rank)
+    return sorted(quoted, key=lambda quote: (ranks[_section(quoted[quote])], _place(quoted[quote])))
 
 
-def _section(chunk: IndexedChunk) -> tuple[int, str] | int:
+def _said_once(texts: Iterable[str]) -> str:
+    """The texts one after the other; a paragraph that two of them hold stands once."""
+    return "\n\n".join(dict.fromkeys("\n\n".join(texts).split("\n\n")))
+
+
+def _section(chunk: IndexedChunk) -> Any:
     """Where passages continue each other; a row of a sheet stands for itself."""
-    return chunk.id if chunking.is_row(chunk.text) else (chunk.document_id, chunk.heading)
+    is_alone = chunking.is_row(chunk.text) or not chunk.heading
+    return chunk.id if is_alone else (chunk.document_id, chunk.heading)
 
 
 def _place(chunk: IndexedChunk) -> int:
@@ -208,7 +219,10 @@ def _positions_like(best: _Candidate, candidates: list[_Candidate]) -> list[int]
 
 def _citation(candidate: _Candidate, positions: list[int]) -> Citation:
     chunk = candidate.chunk
-    quote = _entries(chunk, positions) or _quote(candidate.hit, candidate.position)
+    quote = _entries(chunk, positions)
+    if quote is None:
+        is_written = bool(chunk.answers)
+        quote = chunk.text if is_written else _trimmed(_quote(candidate.hit, candidate.position))
     option = chunk.heading.rpartition(" > ")[2]
     if _OPTION.match(option):
         quote = f"{option}\n{quote}"  # what an option does helps nobody without its name
@@ -251,8 +265,10 @@ def _is_quotable(chunk: IndexedChunk, position: int) -> bool:
     return is_only or len(words) >= MIN_SENTENCE_WORDS or not chunk.sentences[position].isascii()
 
 
-def _trimmed(sentence: str) -> str:
-    return _DEBRIS.sub("", sentence.strip()).strip()
+def _trimmed(text: str) -> str:
+    """A line without its bullet and the bars of a table; several lines as they are."""
+    text = text.strip()
+    return text if "\n" in text else _DEBRIS.sub("", text).strip()
 
 
 def _entries(chunk: IndexedChunk, positions: list[int]) -> str | None:
@@ -302,41 +318,61 @@ def _line_of(chunk: IndexedChunk, position: int) -> int:
 def _quote(hit: Hit, best: int) -> str:
     """The whole passage and its neighbours if they are short, else the best sentence and its own.
 
-    What follows goes first: it holds the exception and the price.
+    What follows goes first: it holds the exception and the price. A list is quoted to its end.
     """
     chunk = hit.chunk
-    if chunk.answers:
-        return chunk.text
     if chunking.count_words(chunk.text) > MAX_WORDS:
-        first, last = _run(chunk.sentences, best)
-        end = _end_of_list(chunk.sentences, last)
-        quote = _between(chunk, first, end)
-        return quote if end > last else _shortened(quote)
-    quote = _between(chunk, 0, len(chunk.sentences) - 1)
-    for beside, is_after in ((hit.following, True), (hit.preceding, False)):
-        longer, most = quote, MAX_WORDS
-        if beside and beside.sentences[-1] != chunk.sentences[0]:
-            parts = (quote, beside.text) if is_after else (beside.text, quote)
-            longer = "\n\n".join(parts)
-            both = (chunk, beside) if is_after else (beside, chunk)
-            is_list = _goes_on(both[0].sentences, both[1].sentences)
-            most = LIST_WORDS if is_list else MAX_WORDS
-        if chunking.count_words(longer) <= most:
+        quote = _between(chunk, *_run(chunk.sentences, best))
+        behind = chunk.text.partition(quote)[2] + _behind(chunk, hit.following)
+        rest = _rest_of_list(quote, behind)
+        return quote + rest if rest else _shortened(quote)
+    quote, behind = chunk.text, _behind(chunk, hit.following)
+    is_short = chunking.count_words(quote + behind) <= MAX_WORDS
+    quote += behind if is_short else _rest_of_list(quote, behind)
+    before = hit.preceding
+    if before and before.sentences[-1] != chunk.sentences[0]:
+        goes_on = _is_open(before.text) and _is_item(chunk.text)
+        longer = f"{before.text}\n\n{quote}"
+        if chunking.count_words(longer) <= (LIST_WORDS if goes_on else MAX_WORDS):
             quote = longer
     return quote
 
 
-def _goes_on(before: Sequence[str], after: Sequence[str]) -> bool:
-    """Whether a list of one passage is continued by the next one."""
-    is_begun = before[-1].endswith(chunking.LEAD_INS) or any(map(chunking.BULLET.match, before))
-    return is_begun and bool(after and chunking.BULLET.match(after[0]))
+def _behind(chunk: IndexedChunk, following: IndexedChunk | None) -> str:
+    """The next passage without the sentence in which both overlap."""
+    if following is None:
+        return ""
+    if following.sentences[0] == chunk.sentences[-1]:
+        return following.text.removeprefix(following.sentences[0])
+    return f"\n\n{following.text}"
 
 
-def _end_of_list(sentences: Sequence[str], last: int) -> int:
-    """The end of the list in which a quote would end; half a list of conditions misleads."""
-    if not _goes_on(sentences[: last + 1], sentences[last + 1 :]):
-        return last
-    return max(at for at in range(last, len(sentences)) if chunking.BULLET.match(sentences[at]))
+def _rest_of_list(quote: str, behind: str) -> str:
+    """What of the text behind a quote ends the list that it breaks off; half a list misleads.
+
+    The rest of its last item, and those further ones for which there is room.
+    """
+    if not _is_open(quote):
+        return ""
+    lines, taken = behind.split("\n"), 0
+    for number, line in enumerate(lines[1:], 1):
+        if line.strip() and not _is_item(line):
+            break
+        taken = number if line.strip() else taken
+    while taken and chunking.count_words(quote + "\n".join(lines[: taken + 1])) > LIST_WORDS:
+        taken -= 1
+    return "\n".join(lines[: taken + 1]).rstrip()
+
+
+def _is_open(text: str) -> bool:
+    """Whether a text ends in an item of a list, or announces one: "You need:", "such as"."""
+    announces = text.endswith(chunking.LEAD_INS) or not chunking.LINE_ENDS.search(text)
+    return announces or _is_item(text.rpartition("\n")[2])
+
+
+def _is_item(line: str) -> bool:
+    """Whether a line begins as an item of a list; the rows of a price table are none."""
+    return bool(chunking.BULLET.match(line)) and not _ROW.match(line)
 
 
 def _run(sentences: Sequence[str], best: int) -> tuple[int, int]:
@@ -352,17 +388,10 @@ def _run(sentences: Sequence[str], best: int) -> tuple[int, int]:
         if left < 0:
             break
         first, last = min(first, position), max(last, position)
-    # What asks or announces, and is followed by nothing, is none of the answer.
-    while last > first and _is_left_open(sentences, last):
+    # A question that nothing follows is none of the answer.
+    while last > best and sentences[last].rstrip().endswith(_QUESTIONS):
         last -= 1
     return first, last
-
-
-def _is_left_open(sentences: Sequence[str], last: int) -> bool:
-    if sentences[last].rstrip().endswith(_QUESTIONS):
-        return True
-    is_lead_in = sentences[last].endswith(chunking.LEAD_INS)
-    return is_lead_in and not _goes_on(sentences[: last + 1], sentences[last + 1 :])
 
 
 def _between(chunk: IndexedChunk, first: int, last: int) -> str:
@@ -373,8 +402,7 @@ def _between(chunk: IndexedChunk, first: int, last: int) -> str:
     end = start
     for sentence in chunk.sentences[first : last + 1]:
         end = max(chunk.text.find(sentence, end), end) + len(sentence)
-    text = chunk.text[start:end].strip()
-    return text if "\n" in text else _trimmed(text)
+    return chunk.text[start:end].strip()
 
 
 def _shortened(text: str) -> str:

@@ -32,7 +32,7 @@ _LABEL = re.compile(r"[^\s:,.][^:,.\n]{0,60}: \S")
 # A row of a sheet, which is a passage of its own: a line for each cell.
 _SHEET_ROW = re.compile(rf"{LABEL}.*(?:\n{LABEL}.*)+")
 _END = re.compile(r"""[.!?…]+["'”’»)\]]*(?=\s)|[。！？]["'”’」』）]*""")
-_LINE_ENDS = re.compile(r"""[.!?…:;。！？：；]["'”’»)\]]*$""")
+LINE_ENDS = re.compile(r"""[.!?…:;。！？：；]["'”’»)\]]*$""")
 _ABBREVIATIONS = frozenset(
     [
         "mr", "mrs", "ms", "dr", "prof", "sr", "jr", "st", "vs", "etc", "e.g", "i.e", "cf", "al",
@@ -206,7 +206,7 @@ def _paragraphs(sections: Iterable[Section]) -> Iterator[tuple[str, int | None]]
 
 
 def _continues(before: str, after: str) -> bool:
-    return not _LINE_ENDS.search(before.rstrip()) and after.lstrip()[:1].islower()
+    return not LINE_ENDS.search(before.rstrip()) and after.lstrip()[:1].islower()
 
 
 def _sentences(sections: Iterable[Section]) -> Iterator[_Sentence]:

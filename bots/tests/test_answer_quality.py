@@ -176,7 +176,7 @@ def test_answers_questions_on_the_documents_and_no_others(
         assert 1 <= len(quotes) <= embedded.TOP_HITS
         # The answer quotes the best source or the two best.
         assert reply.text in {quotes[0], "\n\n".join(quotes[:2])}
-        assert all(len(quote.split()) <= embedded.MAX_WORDS for quote in quotes)
+        assert all(len(quote.split()) <= embedded.LIST_WORDS for quote in quotes)
         assert set(reply.text.split()) <= set(text.split())
     assert len(missed) <= 1, missed
     leaked = [question for question in OFF_TOPIC[language] if ask(index, question, language)]

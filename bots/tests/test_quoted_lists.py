@@ -27,8 +27,8 @@ OTHERS = [
 ]
 # Two passages that answer it alike, and are too long to be quoted as one.
 ALIKE = [
-    f"Keep the lock file in git to find the commit that broke the build. {' '.join([about] * 4)}"
-    for about in (OTHER, OTHER.replace("first", "last"))
+    f"Keep the {name} in git to find the commit that broke the build. {' '.join([OTHER] * 4)}"
+    for name in ("lock file", "Lock file")
 ]
 
 
@@ -91,3 +91,45 @@ def test_of_passages_of_two_sections_the_best_leads() -> None:
         for places in ((0, 1), (1, 0))
     }
     assert replies < {"\n\n".join(ALIKE), "\n\n".join(reversed(ALIKE))}
+
+
+def test_the_rest_of_an_item_goes_with_it() -> None:
+    papers = ("licence", "logbook", "certificate", "passport", "timetable", "map", "flag")
+    items = [f"- The {paper} is kept dry in the boat. But it is shown to the warden on Sundays."
+             for paper in papers]  # fmt: skip
+    text = "\n".join(["To hire a sailing boat you need these papers:", *items])
+    prices = "Prices stand on another page.\n\n- Soup is served at noon."
+    reply = answer(
+        "What is needed to hire a sailing boat?", Section("Boats", f"{text}\n\n{prices}")
+    )
+    assert reply == text, "to the end of the list, and no further"
+
+
+def test_no_price_list_is_hung_on() -> None:
+    packing = "We pack with care:\n- " + "\n- ".join(f"paper of {n} layers" for n in range(14))
+    rows = "\n".join(f"- Weight: up to {n} kg, Price: {n}.50 euros" for n in range(1, 9))
+    section = Section("Parcels", f"{packing}\n\n{rows}")
+    assert "Price" not in answer("Do you pack with care?", section)
+
+
+def test_a_paragraph_that_two_quotes_hold_is_said_once() -> None:
+    where = "in a dry room of the lighthouse, at the end of the pier, behind the slipway"
+    duties = [duty.replace("in a dry room", where) for duty in DUTIES]
+    boats = Section("Boats", "\n\n".join([BOATS, *duties]))
+    for question in ("What must the skipper show to the warden?", "Which conditions are met?"):
+        paragraphs = answer(question, boats).split("\n\n")
+        assert len(paragraphs) == len(set(paragraphs)) > 1
+
+
+def test_a_list_is_quoted_from_its_beginning() -> None:
+    boats = Section("Boats", "\n\n".join([BOATS, *DUTIES]))
+    assert answer("Must the cook keep the certificate in a dry room?", boats) == boats.text
+
+
+def test_of_a_very_long_list_so_many_items_are_quoted_as_there_is_room_for() -> None:
+    duties = [DUTIES[0].replace("licence", f"paper {number}") for number in range(12)]
+    boats = Section("Boats", "\n".join([BOATS, *duties]))
+    reply = answer("Which conditions must be met to hire a sailing boat?", boats)
+    assert embedded.MAX_WORDS < chunking.count_words(reply) <= embedded.LIST_WORDS
+    assert reply.splitlines() == boats.text.splitlines()[: len(reply.splitlines())]
+    assert len(set(reply.splitlines())) == len(reply.splitlines())

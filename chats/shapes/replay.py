@@ -144,7 +144,7 @@ class ReplayedReplyDto(Shape):
     change: ReplayChange = Field(description="What has become of it.")
     question: str = Field(description="What the customer asked.")
     then: SaidThen = Field(description="What was said then.")
-    today: SaidThen = Field(description="What the bot says today; cut at 2,000 characters.")
+    today: SaidThen = Field(description="What the bot says today; cut at 4,000 characters.")
 
     @classmethod
     def from_row(cls, row: ReplayedReply) -> "ReplayedReplyDto":

@@ -37,7 +37,7 @@ UNDETERMINED = "und"
 PAST_REPLIES = 60
 # The question of a past reply must be at least so near to this one.
 REPLY_FITS_FROM = 0.7
-MAX_SUGGESTION_CHARS = 1_000
+MAX_SUGGESTION_CHARS = 3_000
 # An agent decides what to send, so less certain passages are shown than a bot would quote.
 SHOWN_FROM = 0.3
 

@@ -22,7 +22,7 @@ from identity.services import audit, credits
 MAX_REPLIES = 1_000
 # Replies in one job, then comes the next job: a worker that shuts down waits for these at most.
 REPLIES_A_JOB = 10
-MAX_TEXT = 2_000
+MAX_TEXT = 4_000
 # Functions were called for it: no call is made again.
 _CALLED = Q(receipt__has_key="calls") & ~Q(receipt__calls=[])
 # An answer that no search of this bot has found: moved in from elsewhere, or a call's result. What
