@@ -26,6 +26,10 @@ _END = re.compile(
 )
 _DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"[^\W\d_]+")
+# Wi-Fi, also with the hyphens that no line breaks behind.
+_HYPHENATED = re.compile(r"\b([^\W\d_]+)[-\u2010\u2011]([^\W\d_]+)\b")
+# Words for one thing that do not begin alike.
+_SAME = frozenset({"wifi", "wlan", "wireless"})
 # Words that begin alike are forms of one: return, returned, returning.
 _STEM_LETTERS = 5
 # A word of so many letters may go on: book, booked.
@@ -95,9 +99,9 @@ class Evidence:
         self._phones = ["".join(groups) for groups in phones]
         figures = [*self._phones, *(group for groups in phones for group in groups)]
         self._facts = held | {("figure", facts.figure_of(figure)) for figure in figures}
-        self._spans = facts.spans_of(self._whole)
-        self._uncounted = facts.uncounted_figures(self._whole)
         self._stems = _all_stems(self._texts)
+        if (same := _all_stems(_SAME)) & self._stems:
+            self._stems |= same
         stems = {stem for stem in self._stems if not stem.startswith("_")}
         self._short = {stem for stem in stems if len(stem) == _SHORT}
         self._beginnings = {stem[:_SHORT] for stem in stems}
@@ -114,6 +118,27 @@ class Evidence:
     def _spelled(self) -> set[facts.Fact]:
         # Most answers spell no figure: their sources are not read for it.
         return facts.spelled_figures(one for text in self._texts for one in sentences(text))
+
+    @cached_property
+    def _counted(self) -> tuple[set[facts.Fact], set[str]]:
+        """The spans of time, and the figures that count nothing else."""
+        text = facts.in_digits(one for text in self._texts for one in sentences(f"{text}\n"))
+        spans = facts.spans_of(text)
+        return spans, {figure for figure, _ in spans} - facts.uncounted_figures(text)
+
+    @cached_property
+    def _known(self) -> set[str]:
+        """The whole words of the sources and of the chat, and what they are called as well."""
+        known = {fold(word) for text in (*self._texts, self._asked) for word in _words(text)}
+        return known | _SAME if known & _SAME else known
+
+    def _joined(self, sentence: str) -> str:
+        """A sentence without citations; what is one word in the sources has no hyphen in it."""
+        sentence = CITATION.sub(" ", sentence)
+        for part, rest in _HYPHENATED.findall(sentence):
+            if fold(part + rest) in self._known:
+                sentence = re.sub(rf"\b{part}.{rest}\b", part + rest, sentence)
+        return sentence
 
     @cached_property
     def _ones(self) -> set[facts.Fact]:
@@ -176,9 +201,11 @@ class Evidence:
 
     def _counts_otherwise(self, text: str) -> bool:
         """Whether a figure counts hours that only counts minutes in the sources."""
-        new = facts.spans_of(text) - self._spans
-        counted = {figure for figure, _ in self._spans} - self._uncounted
-        return any(figure in counted for figure, _ in new)
+        told = facts.spans_of(facts.in_digits(sentences(text)))
+        if not told:
+            return False
+        spans, counted = self._counted
+        return any(figure in counted for figure, _ in told - spans)
 
     def _has_in_words(self, told: FactInWords) -> bool:
         return told in self._in_words | self._asked_in_words or any(
@@ -195,7 +222,7 @@ class Evidence:
         language than theirs, which may be a translation, the meaning counts alone. What was asked
         counts if it is affirmed.
         """
-        sentence = CITATION.sub(" ", sentence).strip()
+        sentence = self._joined(sentence).strip()
         if self._is_prose and sentence.endswith(("?", "？")):
             return False
         spoken = self._language_of(sentence)
@@ -282,7 +309,7 @@ class Evidence:
         """
         if not self._is_prose:
             return False
-        sentence = CITATION.sub(" ", sentence)
+        sentence = self._joined(sentence)
         is_affirmed = bool(_AFFIRMED.match(sentence))
         spoken = self._recognised(sentence) or ""
         clauses = polarity.clauses(sentence, spoken)
@@ -454,8 +481,10 @@ def _syllable(word: str) -> str:
 
 
 def _all_stems(texts: Iterable[str]) -> set[str]:
-    """The words of texts in the forms in which they are compared."""
-    words = {word for text in texts for word in _words(text)}
+    """The words of texts in the forms in which they are compared, also without their hyphen."""
+    text = "\n".join(texts)
+    joined = " ".join(part + rest for part, rest in _HYPHENATED.findall(text))
+    words = {*_words(text), *_words(joined)}
     return {_stem(word) for word in words} | {_syllable(word) for word in words}
 
 

@@ -102,14 +102,16 @@ _SPANS = {
     "minute": r"minutes?|mins?|minuten?|minutos?|minut[oi]|phút|минут\w*|мин|دقيقة|دقائق",
     "hour": r"hours?|hrs?|h|[ap]\.?m|uhr|stunden?|std|heures?|horas?|or[ae]|uur|giờ|tiếng|час\w*"
     r"|ساع\w+",
-    "day": r"days?|tage?n?|jours?|días?|dias?|giorn[oi]|dag(?:en)?|ngày|дн\w+|день|сут\w+|يوم\w*"
+    "day": r"(?:work|week)?days?|(?:werk|arbeits|kalender|bank)?tage?n?|jours?|días?|dias?"
+    r"|giorn[oi]|(?:werk)?dag(?:en)?|ngày|дн\w+|день|сут\w+|يوم\w*"
     r"|أيام",
     "week": r"weeks?|wochen?|semaines?|semanas?|settiman[ae]|we(?:ek|ken)|tuần|недел\w*|أسبوع\w*"
     r"|أسابيع",
     "month": r"months?|monate?n?|mois|mes(?:es)?|mes[ei]|maand(?:en)?|tháng(?!\s*\d)|месяц\w*"
     r"|شهر\w*|أشهر",
-    "year": r"years?|jahre?n?|ans?|années?|años?|anos?|ann[oi]|jaar|jaren|năm(?!\s*\d)|лет|год\w*"
-    r"|سنة|سنوات",
+    # "an" is a French year behind one alone: 10 Minuten an Werktagen.
+    "year": r"years?|jahre?n?|ans|(?<=\b1 )an|(?<=\bun )an|années?|años?|anos?|ann[oi]|jaar|jaren"
+    r"|năm(?!\s*\d)|лет|год\w*|سنة|سنوات",
 }
 _CLOCK = re.compile(r"(?<![\d:])(\d{1,2}):(\d{2})(?![\d:])")
 # 9h30, 9 giờ 30.
@@ -223,6 +225,14 @@ def spelled_figures(told: Iterable[str]) -> set[Fact]:
         for sentence in told
         for value in number_words.values(_written_out(sentence), language.recognise(sentence))
     }
+
+
+def in_digits(told: Iterable[str]) -> str:
+    """Sentences with the figures in digits that they spell in words, for `spans_of`."""
+    return "".join(
+        number_words.in_digits(_written_out(sentence), language.recognise(sentence))
+        for sentence in told
+    )
 
 
 def _written_out(text: str) -> str:

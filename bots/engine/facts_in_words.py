@@ -100,7 +100,10 @@ _NO_CHARGE = re.compile(
     re.IGNORECASE,
 )
 _NOT_BEFORE = re.compile(
-    r"(?:\bnot|n['’]t|\bnicht|\bkein\w*|\bpas|\bno|\bnon|\bnão|\bniet|\bkhông|\bchưa|\bне)\s+(?:\w+\s+){0,3}$",
+    r"(?:\bnot|n['’]t|\bnever|\bnicht|\bkein\w*|\bnie|\bpas|\bjamais|\bno|\bnon|\bnunca|\bnão|\bniet"
+    # "Not small but free", "not only breakfast is included".
+    r"|\bkhông|\bchưa|\bне)\s+(?:(?!(?:but|only|just|sondern|nur|mais|seulement|sino|s[oó]lo|mà|chỉ"
+    r"|но|только)\b)\w+\s+){0,3}$",
     re.IGNORECASE,
 )
 
@@ -131,7 +134,7 @@ def told_in_words(text: str) -> set[FactInWords]:
 def mentioned_in_words(text: str) -> set[FactInWords]:
     """What a source speaks of, also to deny it; that something is free only if it says so."""
     found = {_OF_SAID[kind] for kind, said in _SAID.items() if said.search(text)}
-    is_free = _is_told(_FREE, text) or _NO_CHARGE.search(text)
+    is_free = _is_told(_FREE, text) or _is_told(_NO_CHARGE, text)
     return found | ({FREE} if is_free else set())
 
 

@@ -81,6 +81,14 @@ class _Number(NamedTuple):
     only: frozenset[str] = frozenset()
 
 
+class _Found(NamedTuple):
+    """A value, and where it stands in the text."""
+
+    value: int
+    start: int
+    end: int
+
+
 def _numbers() -> dict[str, _Number]:
     numbers: dict[str, _Number] = {}
     for code, words in _WORDS.items():
@@ -112,24 +120,47 @@ def values(text: str, language: str | None) -> set[int]:
     read as a whole: "two hundred" is 200, and neither 2 nor 100. "năm" is read with tens or
     hundreds behind it alone, as it is a year otherwise.
     """
-    text = _NO_FIGURES.sub(".", unicodedata.normalize("NFKC", text).lower())
-    return {value for value in _read(_TOKEN.findall(text), language) if value > 1}
+    return {found.value for found in _read(_plain(text), language)}
 
 
-def _read(tokens: list[str], language: str | None) -> Iterator[int]:
-    total = current = 0
+def in_digits(text: str, language: str | None) -> str:
+    """A text in small letters, whose numbers in words are written in digits: the same `values`."""
+    text = _plain(text)
+    parts, done = [], 0
+    for value, start, end in _read(text, language):
+        # Two values may stand in one word.
+        if start >= done:
+            parts += [text[done:start], str(value)]
+            done = end
+    return "".join([*parts, text[done:]])
+
+
+def _plain(text: str) -> str:
+    return _NO_FIGURES.sub(".", unicodedata.normalize("NFKC", text).lower())
+
+
+def _read(text: str, language: str | None) -> Iterator[_Found]:
+    return (found for found in _read_all(text, language) if found.value > 1)
+
+
+def _read_all(text: str, language: str | None) -> Iterator[_Found]:
+    tokens = list(_TOKEN.finditer(text))
+    total = current = start = end = 0
     is_reversed = is_joined = False
-    for place, token in enumerate(tokens):
-        following = tokens[place + 1] if place + 1 < len(tokens) else ""
+    for place, match in enumerate(tokens):
+        token = match[0]
+        following = tokens[place + 1][0] if place + 1 < len(tokens) else ""
         parts = _parts_of(token, following, language)
         if not parts:
             # A joining word may stand inside of a number: two hundred and five.
             if token in _JOINING and current and not is_joined:
                 is_joined = True
                 continue
-            yield total + current
+            yield _Found(total + current, start, end)
             total = current = 0
         for part in parts:
+            start = start if total + current else match.start()
+            end_before, end = end, match.end()
             if part is None:
                 is_reversed = True
                 continue
@@ -147,11 +178,11 @@ def _read(tokens: list[str], language: str | None) -> Iterator[int]:
             elif _fits(current, part, is_reversed=is_reversed):
                 current += part
             else:
-                yield total + current
-                total, current = 0, part
+                yield _Found(total + current, start, end_before)
+                total, current, start = 0, part, match.start()
             is_reversed = False
         is_joined = False
-    yield total + current
+    yield _Found(total + current, start, end)
 
 
 def _fits(current: int, part: int, *, is_reversed: bool) -> bool:

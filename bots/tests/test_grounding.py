@@ -159,6 +159,107 @@ def test_a_number_may_have_a_word_for_its_zeros(source, good, bad):
     assert not evidence.holds_facts_of(bad)
 
 
+@pytest.mark.parametrize(
+    ("source", "good", "bad"),
+    [
+        (
+            "Lost things are kept for six months.",
+            ["They are kept for six months.", "They are kept for 6 months.", "Sechs Monate lang."],
+            ["They are kept for six weeks.", "For six years.", "6 weeks.", "Sechs Wochen lang."],
+        ),
+        (
+            "The deposit is refunded within ten working days.",
+            ["You get it within ten days.", "You get it back within 10 working days."],
+            ["You get it within ten weeks.", "You get it back within 10 months."],
+        ),
+        (
+            "The station is a walk of eight minutes.",
+            ["It is an eight-minute walk.", "It is 8 minutes away."],
+            ["It is an eight-hour walk.", "It is eight hours away."],
+        ),
+        (
+            "Die Wohnung wird für mindestens sechs Wochen vermietet.",
+            ["Mindestens sechs Wochen.", "Mindestens 6 Wochen.", "At least six weeks."],
+            ["Mindestens sechs Tage.", "Mindestens 6 Tage.", "At least six months."],
+        ),
+        (
+            "Die Kaution wird innerhalb von zehn Werktagen erstattet.",
+            ["Innerhalb von zehn Arbeitstagen.", "Nach 10 Tagen, auch zehn Tage an Feiertagen."],
+            ["Die Kaution kommt innerhalb von zehn Wochen.", "Nach 10 Wochen."],
+        ),
+        (
+            "Đồ thất lạc được giữ trong sáu tháng.",
+            ["Đồ được giữ sáu tháng.", "Đồ được giữ 6 tháng."],
+            ["Đồ được giữ sáu tuần.", "Đồ được giữ 6 tuần.", "Đồ được giữ sáu năm."],
+        ),
+        ("We have six rooms, for six months.", ["Six of them, for six months.", "Six weeks."], []),
+    ],
+)
+def test_a_figure_in_words_counts_what_it_counts_in_the_source(source, good, bad):
+    evidence = Evidence([source])
+    assert [text for text in good if not evidence.holds_facts_of(text)] == []
+    assert [text for text in bad if evidence.holds_facts_of(text)] == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "The visitor's tax is not included in the price.",
+        "The price doesn't include the visitor's tax.",
+        "The visitor's tax is never included.",
+        "Die Kurtaxe ist nicht im Preis inbegriffen.",
+        "Die Kurtaxe ist im Preis nicht enthalten.",
+        "Giá không bao gồm thuế du lịch.",
+        "La taxe de séjour n'est pas comprise.",
+        "La tasa turística no está incluida.",
+        "You may not cancel without charge.",
+    ],
+)
+def test_what_is_not_included_makes_nothing_free(source):
+    for told in ("A single room is free.", "Das Zimmer ist kostenlos.", "Phòng miễn phí."):
+        assert not Evidence([source]).holds_facts_of(told)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "Breakfast is included.",
+        "Not only breakfast is included in the price.",
+        "Breakfast is not extra but included.",
+        "Das Frühstück ist inbegriffen.",
+        "Nicht nur das Frühstück ist inbegriffen.",
+        "Giá bao gồm bữa sáng.",
+        "We do not charge for breakfast.",
+        "The tax is not included. Breakfast is included.",
+    ],
+)
+def test_what_is_included_may_be_called_free(source):
+    for told in ("Breakfast is free.", "Das Frühstück ist kostenlos.", "Bữa sáng miễn phí."):
+        assert Evidence([source]).holds_facts_of(told)
+
+
+NETWORKS = (
+    "All rooms have WiFi.", "Wifi is available in all rooms.", "All rooms have WLAN.",
+    "Wi-Fi is available in all rooms.", "All rooms have wireless internet by the house network.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("source", NETWORKS)
+@pytest.mark.parametrize("name", ["Wi-Fi", "Wi\u2011Fi", "WiFi", "wifi"])
+def test_a_word_may_have_a_hyphen_that_its_source_has_not(source, name):
+    evidence = Evidence([source])
+    for told in (f"Yes, {name} is available in all rooms.", f"All rooms have {name}."):
+        assert not evidence.invents(told)
+        assert not evidence.contradicts(told)
+
+
+def test_a_hyphen_hides_no_denial_and_no_new_name():
+    assert Evidence(["All rooms are quiet."]).invents("Yes, all rooms have Wi-Fi.")
+    assert Evidence(["There is no WiFi in the rooms."]).contradicts("There is Wi-Fi in the rooms.")
+    assert Evidence(["All rooms have an email address."]).invents("All rooms have an Email-Robot.")
+    assert not Evidence(["Write us an email."]).invents("Please write us an E-mail.")
+
+
 HOUSE = (
     "Cancel free of charge until 14 days before arrival. After that we keep 50 percent. The library"
     " is for meetings of up to 16 people and costs 120 euros for half a day. An extra bed costs 30"

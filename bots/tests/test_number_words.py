@@ -33,3 +33,17 @@ from bots.knowledge import number_words
 )
 def test_numbers_are_read_as_a_whole(language, text, expected):
     assert number_words.values(text, language) == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("en", "Six months, two hundred and five days", "6 months, 205 days"),
+        ("en", "a thirty-minute walk, two and three, one", "a 30-minute walk, 2 and 3, one"),
+        ("de", "zehn Werktage und einundzwanzig Tage", "10 werktage und 21 tage"),
+        ("vi", "hai mươi bảy ngày, ba giờ", "27 ngày, 3 giờ"),
+        (None, "ten days", "ten days"),
+    ],
+)
+def test_numbers_are_written_in_digits(language, text, expected):
+    assert number_words.in_digits(text, language) == expected
