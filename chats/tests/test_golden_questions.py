@@ -187,6 +187,48 @@ def test_a_model_out_of_reach_holds_the_change(ann, bot, golden, runs, settings)
     assert not Prompt.objects.filter(is_current=True).exists()
 
 
+@pytest.mark.parametrize(
+    ("mode", "error"),
+    [("404", "The model server answered 404."), ("garbled", "The model server's")],
+)
+def test_a_model_that_does_not_answer_holds_the_change(
+    ann, bot, golden, runs, settings, mode, error
+):
+    prompt = f"/ai/{bot.pk}/train/prompt"
+    with stub_model.running(mode) as model:
+        settings.LLM_BASE_URL, settings.LLM_MODEL = model.base_url, "stub"
+        assert ann.post(prompt, {"content": "Be kind."}).json()["is_current"] is True
+        hold_back(ann, bot)
+        assert ann.post(prompt, {"content": "Be brief."}).json()["is_current"] is False
+        run_jobs()
+    (run,) = ann.get(runs).json()["items"]
+    assert (run["status"], run["outcome"], run["engine"]) == ("failed", "held", None)
+    assert run["error"].startswith(f"The model did not answer: {error}")
+    assert Prompt.objects.get(is_current=True).version == 1
+    # The operator lets it through all the same.
+    assert ann.post(f"{runs}/{run['id']}/publish").json()["outcome"] == "published"
+    assert Prompt.objects.get(is_current=True).version == 2
+
+
+def test_a_model_that_stops_answering_ends_the_run(ann, bot, golden, path, runs, settings):
+    ann.post(path, {"question": "When do guests get their money back?"})
+    with stub_model.running("say:Within seven days [1].,404") as model:
+        settings.LLM_BASE_URL, settings.LLM_MODEL = model.base_url, "stub"
+        run = ran(ann, runs)
+    assert (run["status"], run["outcome"]) == ("failed", None)
+    assert run["done"] < run["total"]
+    assert run["engine"] == "openai_compatible"
+
+
+def test_a_run_names_who_answered(ann, golden, runs, settings):
+    assert ran(ann, runs)["engine"] == "embedded"
+    with stub_model.running("ungrounded") as model:
+        settings.LLM_BASE_URL, settings.LLM_MODEL = model.base_url, "stub"
+        run = ran(ann, runs)
+    # The model has answered, but not from the documents: customers get a quotation.
+    assert (run["status"], run["engine"]) == ("done", "embedded")
+
+
 def test_taken_from_what_there_is(ann, bot, path):
     trained(bot, REFUNDS, title="Refunds")
     ann.put(f"/ai/bot/{bot.pk}/sample-questions", {"questions": [{"question": "Any pets?"}]})
