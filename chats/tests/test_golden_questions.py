@@ -298,6 +298,43 @@ def test_in_the_site(ann, bot, golden):
     assert "The bot had no answer" in page
 
 
+def test_a_held_run_is_published_on_its_page(ann, ben, bot, golden, runs):
+    hold_back(ann, bot)
+    bad = teach(ann, bot, question=golden[0], answer="Never, says <b>the landlord</b>.")
+    due_at_once()
+    (run,) = ann.get(runs).json()["items"]
+    page = reverse("admin:bots_goldenrun_change", args=[run["id"]])
+    publish = reverse("admin:bots_goldenrun_publish_run", args=[run["id"]])
+    agent, site = Browser(), Browser()
+    agent.force_login(ben.user)
+    site.force_login(ann.user)
+    tried = f'href="{reverse("admin:bots_document_change", args=[bad.pk])}">{golden[0]}</a>'
+    seen = agent.get(page).content.decode()
+    assert tried in seen
+    assert publish not in seen
+    assert agent.post(publish).status_code == 403
+    assert publish in site.get(page).content.decode()
+    asked = site.get(publish).content.decode()
+    assert "although something got worse?" in asked
+    assert tried in asked
+    assert Document.objects.get(pk=bad.pk).is_held
+    done = site.post(publish, follow=True).content.decode()
+    assert "Published." in done
+    assert publish not in done
+    assert not Document.objects.get(pk=bad.pk).is_held
+    assert "holds nothing back" in site.post(publish).content.decode()
+
+
+def test_the_page_of_a_run_names_the_prompt_that_it_tries(ann, bot, golden, runs):
+    ann.post(f"/ai/{bot.pk}/train/prompt", {"content": "Be kind."})
+    run = ran(ann, runs, prompt_version=1)
+    link = reverse("admin:bots_prompt_change", args=[Prompt.objects.get().pk])
+    site = Browser()
+    site.force_login(ann.user)
+    page = site.get(reverse("admin:bots_goldenrun_change", args=[run["id"]])).content.decode()
+    assert f'href="{link}">The prompt, version 1</a>' in page
+
+
 def test_the_page_of_a_run_shows_how_far_it_is(ann, golden, runs):
     run_id = ann.post(runs, {}).json()["id"]
     path = reverse("admin:bots_goldenrun_change", args=[run_id])
