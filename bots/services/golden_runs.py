@@ -96,6 +96,8 @@ def publish(bot: Bot, run_id: uuid.UUID, *, by: User) -> GoldenRun:
         run = get(bot, run_id)
         if run.outcome != GoldenOutcome.HELD:
             raise NotHeld
+        if run.prompt is None and not _held_documents(run).exists():
+            raise NotHeld("The documents of this run were deleted or published meanwhile.")
         _let_through(run)
         _record(run, "golden_run.published", by)
     return run
@@ -252,11 +254,15 @@ def _changed(run: GoldenRun, *, before: bool) -> list[str]:
     ]
 
 
+def _held_documents(run: GoldenRun) -> QuerySet[Document]:
+    return Document.objects.filter(bot=run.bot, pk__in=run.document_ids, is_held=True)
+
+
 def _let_through(run: GoldenRun) -> None:
     """The caller holds the bot's lock."""
     if run.prompt:
         prompt_versions.make_current(run.prompt)
-    held = Document.objects.filter(bot=run.bot, pk__in=run.document_ids, is_held=True)
+    held = _held_documents(run)
     answers = list(held.filter(source=DocumentSource.QUESTION_ANSWER).values_list("pk", flat=True))
     if held.update(is_held=False):
         bots.bump_knowledge_version(run.bot_id)

@@ -141,6 +141,23 @@ def test_a_bad_document_is_not_published(ann, ben, cara, bot, golden, runs):
     assert AuditEvent.objects.filter(action="golden_run.published", user=ann.user).count() == 1
 
 
+def test_what_was_deleted_meanwhile_is_not_published(ann, bot, golden, runs):
+    hold_back(ann, bot)
+    bad = teach(ann, bot, question=golden[0], answer="Never, says the landlord.")
+    due_at_once()
+    (run,) = ann.get(runs).json()["items"]
+    assert run["outcome"] == "held"
+    assert ann.delete(f"/ai/{bot.pk}/train/question-answer/{bad.pk}").status_code == 204
+    refused = ann.post(f"{runs}/{run['id']}/publish")
+    assert (refused.status_code, refused.json()["code"]) == (409, "not_held")
+    assert "deleted" in refused.json()["detail"]
+    assert not AuditEvent.objects.filter(action="golden_run.published").exists()
+    site = Browser()
+    site.force_login(ann.user)
+    page = site.get(reverse("admin:bots_goldenrun_change", args=[run["id"]])).content.decode()
+    assert "Deleted since: 1" in page
+
+
 def test_a_good_document_is_published_by_itself(ann, bot, golden, runs):
     hold_back(ann, bot)
     good = teach(ann, bot, question="Parking", answer=PARKING)
@@ -187,13 +204,8 @@ def test_a_model_out_of_reach_holds_the_change(ann, bot, golden, runs, settings)
     assert not Prompt.objects.filter(is_current=True).exists()
 
 
-@pytest.mark.parametrize(
-    ("mode", "error"),
-    [("404", "The model server answered 404."), ("garbled", "The model server's")],
-)
-def test_a_model_that_does_not_answer_holds_the_change(
-    ann, bot, golden, runs, settings, mode, error
-):
+@pytest.mark.parametrize("mode", ["404", "garbled"])
+def test_a_model_that_does_not_answer_holds_the_change(ann, bot, golden, runs, settings, mode):
     prompt = f"/ai/{bot.pk}/train/prompt"
     with stub_model.running(mode) as model:
         settings.LLM_BASE_URL, settings.LLM_MODEL = model.base_url, "stub"
@@ -203,14 +215,14 @@ def test_a_model_that_does_not_answer_holds_the_change(
         run_jobs()
     (run,) = ann.get(runs).json()["items"]
     assert (run["status"], run["outcome"], run["engine"]) == ("failed", "held", None)
-    assert run["error"].startswith(f"The model did not answer: {error}")
+    assert run["error"].startswith("The model did not answer: The model server")
     assert Prompt.objects.get(is_current=True).version == 1
     # The operator lets it through all the same.
     assert ann.post(f"{runs}/{run['id']}/publish").json()["outcome"] == "published"
     assert Prompt.objects.get(is_current=True).version == 2
 
 
-def test_a_model_that_stops_answering_ends_the_run(ann, bot, golden, path, runs, settings):
+def test_a_model_that_stops_answering_ends_the_run(ann, golden, path, runs, settings):
     ann.post(path, {"question": "When do guests get their money back?"})
     with stub_model.running("say:Within seven days [1].,404") as model:
         settings.LLM_BASE_URL, settings.LLM_MODEL = model.base_url, "stub"
