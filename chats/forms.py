@@ -24,6 +24,6 @@ class AnswerForm(ServiceForm):
     answer = forms.CharField(
         label="Answer",
         max_length=MAX_ANSWER,
-        widget=forms.Textarea(attrs={"rows": 4}),
+        widget=forms.Textarea(attrs={"rows": 4, "autofocus": ""}),
         help_text="Who asks nearly the same gets this answer.",
     )

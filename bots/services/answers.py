@@ -16,6 +16,7 @@ from bots.engine.embedded import EmbeddedEngine
 from bots.engine.types import (
     Citation,
     EngineError,
+    EngineUnavailable,
     Line,
     NotGrounded,
     Question,
@@ -109,6 +110,8 @@ class Trace:
     price: int = 1
     # The model failed: its error.
     engine_error: str | None = None
+    # It did not answer at all, rather than badly; not stored.
+    is_down: bool = False
     # A model was asked: with which prompt, and which functions were called.
     calls: tuple[str, ...] | None = None
     prompt_version: int | None = None
@@ -309,7 +312,11 @@ def _compose(
     except EngineError as error:
         log.warning("the model gave no usable answer: %s", error)
         on.reset()
-        failed = traced(engine_error=str(error)[:MAX_ERROR_CHARS], usage=error.usage)
+        failed = traced(
+            engine_error=str(error)[:MAX_ERROR_CHARS],
+            is_down=isinstance(error, EngineUnavailable),
+            usage=error.usage,
+        )
         has_acted = functions is not None and functions.has_acted
         reason = _final_reason(error, question, request, has_acted=has_acted)
         return Unanswered(reason, failed) if reason else _quote(question, failed, on)

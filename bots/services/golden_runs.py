@@ -19,6 +19,7 @@ from bots.models import (
     Prompt,
 )
 from bots.services import (
+    answers,
     bots,
     dry_run_answers,
     engines,
@@ -48,6 +49,10 @@ class GoldenRunning(ApiError):
 class NotHeld(ApiError):
     code, status = "not_held", 409
     detail = "This run holds nothing back."
+
+
+class _ModelDown(Exception):
+    """The model did not answer: a quotation in its place says nothing of the change."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,8 @@ def publish(bot: Bot, run_id: uuid.UUID, *, by: User) -> GoldenRun:
         run = get(bot, run_id)
         if run.outcome != GoldenOutcome.HELD:
             raise NotHeld
+        if run.prompt is None and not _held_documents(run).exists():
+            raise NotHeld("The documents of this run were deleted or published meanwhile.")
         _let_through(run)
         _record(run, "golden_run.published", by)
     return run
@@ -104,11 +111,15 @@ def ask_next(run_id: str) -> None:
     now, tried = _terms(run)
     engine = engines.engine_for(run.bot.client, run.bot)
     for asked in run.questions[len(run.results) :][:QUESTIONS_A_JOB]:
-        result = _tried(run, engine, asked, now, tried)
+        try:
+            result = _tried(run, engine, asked, now, tried)
+        except _ModelDown as exc:
+            with jobs.commit():
+                _give_up(run, f"The model did not answer: {exc}")
+            return
         with jobs.commit():
             run.results.append(result)
             run.passed += result["is_passed"]
-            run.engine = engine.name
             run.save(update_fields=["results", "passed", "engine"])
     with jobs.commit():
         if len(run.results) < len(run.questions):
@@ -120,10 +131,13 @@ def ask_next(run_id: str) -> None:
 def fail(run_id: str) -> None:
     """No attempt is left: the run has failed, and what waited for it stays held back."""
     run = GoldenRun.objects.filter(pk=run_id, status__in=_UNFINISHED).first()
-    if run is None:
-        return
+    if run:
+        _give_up(run, "The run could not be finished: are there credits left?")
+
+
+def _give_up(run: GoldenRun, error: str) -> None:
     run.status, run.finished_at = GoldenStatus.FAILED, datetime.now(UTC)
-    run.error = "The run could not be finished: are there credits left?"
+    run.error = error[: answers.MAX_ERROR_CHARS]
     run.outcome = GoldenOutcome.HELD if run.publishes else ""
     run.save(update_fields=["status", "finished_at", "error", "outcome"])
 
@@ -176,9 +190,17 @@ def _answer(
         prompt=terms.prompt,
     )
     try:
-        return dry_run_answers.ask(bot, request, reference=f"golden:{run.pk}:{asked['id']}:{which}")
+        outcome = dry_run_answers.ask(
+            bot, request, reference=f"golden:{run.pk}:{asked['id']}:{which}"
+        )
     except credits.InsufficientCredits as exc:
         raise jobs.GiveUp("The credits are used up.") from exc
+    if outcome.trace.is_down:
+        raise _ModelDown(outcome.trace.engine_error)
+    if isinstance(outcome, Answered) and outcome.trace.engine:
+        names = {*filter(None, run.engine.split(", ")), outcome.trace.engine}
+        run.engine = ", ".join(sorted(names))
+    return outcome
 
 
 def _result(asked: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
@@ -232,11 +254,15 @@ def _changed(run: GoldenRun, *, before: bool) -> list[str]:
     ]
 
 
+def _held_documents(run: GoldenRun) -> QuerySet[Document]:
+    return Document.objects.filter(bot=run.bot, pk__in=run.document_ids, is_held=True)
+
+
 def _let_through(run: GoldenRun) -> None:
     """The caller holds the bot's lock."""
     if run.prompt:
         prompt_versions.make_current(run.prompt)
-    held = Document.objects.filter(bot=run.bot, pk__in=run.document_ids, is_held=True)
+    held = _held_documents(run)
     answers = list(held.filter(source=DocumentSource.QUESTION_ANSWER).values_list("pk", flat=True))
     if held.update(is_held=False):
         bots.bump_knowledge_version(run.bot_id)

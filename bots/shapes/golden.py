@@ -136,7 +136,10 @@ class GoldenRunDto(Shape):
     outcome: Literal["published", "held"] | None = Field(
         description="Of a run that a change waits for: whether it was let through. Else null."
     )
-    engine: str | None = Field(description="The engine that answered.")
+    engine: str | None = Field(
+        description="The engine that answered, `embedded` where the documents were quoted in place"
+        " of a model's answer; each, if several did. Null: none did."
+    )
     knowledge_version: int = Field(description="Which state of the bot's knowledge was asked.")
     created_by: int | None = Field(description="Id of who started it; null: the platform did.")
     created_at: Moment = Field(description="When it was started.")

@@ -76,7 +76,7 @@ class GoldenRunViewSet(TenantViewSet):
     def publish(self, bot_id: int, run_id: uuid.UUID) -> GoldenRunDto:
         """Let the prompt or the documents through that the run holds back, worse or not.
 
-        409 `not_held` if it holds nothing back.
+        409 `not_held` if it holds nothing back, or its documents are deleted meanwhile.
         """
         bot = bots.get(self.client, bot_id)
         return GoldenRunDto.from_row(golden_runs.publish(bot, run_id, by=self.user))

@@ -311,7 +311,7 @@ def bot_rows(bot: Bot) -> dict[str, Any]:
         "web_url_id": WebUrl.objects.create(**own, url="https://93.184.215.14/").pk,
         "call_id": call.pk,
         "golden_question_id": GoldenQuestion.objects.create(**own, question="Hours?").pk,
-        "run_id": GoldenRun.objects.create(**own, status="done", outcome="held").pk,
+        "run_id": GoldenRun.objects.create(**own, prompt=prompt, status="done", outcome="held").pk,
     }
 
 

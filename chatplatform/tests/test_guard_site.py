@@ -107,7 +107,9 @@ def world(name: str) -> dict[Any, Any]:
         **own, web_url=rows[WebUrl], url=f"http://{name}.example/a", fetched_at=timezone.now()
     )
     rows[GoldenQuestion] = GoldenQuestion.objects.create(**of_bot, question=name)
-    rows[GoldenRun] = GoldenRun.objects.create(**of_bot, status="done", outcome="held")
+    rows[GoldenRun] = GoldenRun.objects.create(
+        **of_bot, prompt=rows[Prompt], status="done", outcome="held"
+    )
     rows[LanguageModel] = LanguageModel.objects.create(
         **of_bot, base_url=f"http://127.0.0.1:9/{name}", model=name
     )

@@ -4,15 +4,17 @@ from typing import Any, cast
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.utils import unquote
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils.html import format_html_join
-from django.utils.safestring import SafeString
-from django.utils.translation import gettext_lazy
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext, gettext_lazy
 from unfold.decorators import display
 
-from bots.models import Bot, GoldenQuestion, GoldenRun, GoldenStatus
+from bots.models import Bot, Document, GoldenOutcome, GoldenQuestion, GoldenRun, GoldenStatus
 from bots.services import bots, golden_questions, golden_runs
 from bots.shapes.golden import GoldenCollectRequest, GoldenQuestionDto, GoldenRunRequest
 from chatplatform.admin_base import TenantAdmin, asks_first, button, each, progress_bar, viewer
@@ -31,6 +33,10 @@ _SOURCES = [
     ("answers", "Questions that you have answered yourself"),
     ("samples", "The sample questions of the widget"),
 ]
+# Documents that the page of a run names.
+_SHOWN = 50
+_PUBLISH = cast("str", gettext_lazy("Publish all the same"))
+_SURE = cast("str", gettext_lazy("Let these changes through, although something got worse?"))
 
 
 class OfBotForm(ServiceForm):
@@ -149,10 +155,17 @@ class GoldenRunAdmin(TenantAdmin):
     list_select_related = ("bot",)
     codes = frozenset({"outcome"})
     fields = readonly_fields = (
-        "bot", "status", "error", "passed", "asked", "shown_broke", "shown_better", "outcome",
-        "prompt", "threshold", "shown_results", "created_by", "created_at", "finished_at",
+        "bot", "status", "error", "shown_tried", "threshold", "passed", "asked", "shown_broke",
+        "shown_better", "outcome", "shown_results", "created_by", "created_at", "finished_at",
     )  # fmt: skip
     actions = ("publish",)
+    actions_detail = ("publish_run",)
+
+    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
+        """The button that publishes, if the run holds something back."""
+        run = self.get_object(request, unquote(str(object_id)))
+        is_held = run is not None and run.outcome == GoldenOutcome.HELD
+        return super().get_actions_detail(request, object_id) if is_held else []
 
     @display(description="Status", ordering="status", label=_COLORS)
     def shown_status(self, run: GoldenRun) -> tuple[str, str]:
@@ -165,6 +178,11 @@ class GoldenRunAdmin(TenantAdmin):
     @display(description=cast("str", gettext_lazy("Asked")))
     def asked(self, run: GoldenRun) -> SafeString:
         return progress_bar(len(run.results), len(run.questions))
+
+    @display(description=cast("str", gettext_lazy("Tried")))
+    def shown_tried(self, run: GoldenRun) -> SafeString | str:
+        """What the run tries, each with a link to its page."""
+        return format_html_join(mark_safe("<br>"), "{}", [(one,) for one in _tried(run)]) or "–"
 
     @display(description="Broke")
     def shown_broke(self, run: GoldenRun) -> str:
@@ -182,8 +200,45 @@ class GoldenRunAdmin(TenantAdmin):
         ]
         return format_html_join("", "<p><b>{}</b> {}<br>{}</p>", rows)
 
-    @admin.action(description="Publish all the same", permissions=["train"])
-    @asks_first("Let these changes through, although something got worse?")
+    @button(_PUBLISH, url_path="publish", permissions=["train"], icon="publish")
+    def publish_run(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Lets through what this run holds back."""
+        run: GoldenRun = self.row(request, object_id)
+
+        def act(data: dict[str, Any]) -> HttpResponse:
+            golden_runs.publish(run.bot, run.pk, by=viewer(request))
+            messages.success(request, gettext("Published."))
+            return redirect("admin:bots_goldenrun_change", run.pk)
+
+        form = ServiceForm(request.POST if request.method == "POST" else None)
+        return self.form_page(
+            request, form, act, title=_PUBLISH, button=_PUBLISH,
+            intro=format_html("{}<br>{}", _SURE, self.shown_tried(run)),
+        )  # fmt: skip
+
+    @admin.action(description=_PUBLISH, permissions=["train"])
+    @asks_first(_SURE)
     def publish(self, request: HttpRequest, rows: QuerySet[GoldenRun]) -> None:
         by = viewer(request)
         each(request, rows, lambda run: golden_runs.publish(run.bot, run.pk, by=by))
+
+
+def _tried(run: GoldenRun) -> list[str]:
+    """What a run tries: its prompt, or its documents as far as the page names them."""
+    if run.prompt:
+        words = gettext("The prompt, version %(version)s") % {"version": run.prompt.version}
+        return [_link("prompt", run.prompt.pk, words)]
+    rows = Document.objects.filter(bot=run.bot_id, pk__in=run.document_ids).order_by("id")
+    found = list(rows.values_list("pk", "title", "file_name"))
+    shown = found[:_SHOWN]
+    named: list[str] = [_link("document", pk, title or name) for pk, title, name in shown]
+    if len(found) > _SHOWN:
+        named.append(gettext("%(count)s more") % {"count": len(found) - _SHOWN})
+    if gone := len(run.document_ids) - len(found):
+        named.append(gettext("Deleted since: %(count)s") % {"count": gone})
+    return named
+
+
+def _link(model: str, pk: int, words: str) -> SafeString:
+    path = reverse(f"admin:bots_{model}_change", args=[pk])
+    return format_html('<a class="underline" href="{}">{}</a>', path, words)

@@ -141,6 +141,23 @@ def test_a_bad_document_is_not_published(ann, ben, cara, bot, golden, runs):
     assert AuditEvent.objects.filter(action="golden_run.published", user=ann.user).count() == 1
 
 
+def test_what_was_deleted_meanwhile_is_not_published(ann, bot, golden, runs):
+    hold_back(ann, bot)
+    bad = teach(ann, bot, question=golden[0], answer="Never, says the landlord.")
+    due_at_once()
+    (run,) = ann.get(runs).json()["items"]
+    assert run["outcome"] == "held"
+    assert ann.delete(f"/ai/{bot.pk}/train/question-answer/{bad.pk}").status_code == 204
+    refused = ann.post(f"{runs}/{run['id']}/publish")
+    assert (refused.status_code, refused.json()["code"]) == (409, "not_held")
+    assert "deleted" in refused.json()["detail"]
+    assert not AuditEvent.objects.filter(action="golden_run.published").exists()
+    site = Browser()
+    site.force_login(ann.user)
+    page = site.get(reverse("admin:bots_goldenrun_change", args=[run["id"]])).content.decode()
+    assert "Deleted since: 1" in page
+
+
 def test_a_good_document_is_published_by_itself(ann, bot, golden, runs):
     hold_back(ann, bot)
     good = teach(ann, bot, question="Parking", answer=PARKING)
@@ -185,6 +202,43 @@ def test_a_model_out_of_reach_holds_the_change(ann, bot, golden, runs, settings)
     (run,) = ann.get(runs).json()["items"]
     assert (run["status"], run["outcome"]) == ("failed", "held")
     assert not Prompt.objects.filter(is_current=True).exists()
+
+
+@pytest.mark.parametrize("mode", ["404", "garbled"])
+def test_a_model_that_does_not_answer_holds_the_change(ann, bot, golden, runs, settings, mode):
+    prompt = f"/ai/{bot.pk}/train/prompt"
+    with stub_model.running(mode) as model:
+        settings.LLM_BASE_URL, settings.LLM_MODEL = model.base_url, "stub"
+        assert ann.post(prompt, {"content": "Be kind."}).json()["is_current"] is True
+        hold_back(ann, bot)
+        assert ann.post(prompt, {"content": "Be brief."}).json()["is_current"] is False
+        run_jobs()
+    (run,) = ann.get(runs).json()["items"]
+    assert (run["status"], run["outcome"], run["engine"]) == ("failed", "held", None)
+    assert run["error"].startswith("The model did not answer: The model server")
+    assert Prompt.objects.get(is_current=True).version == 1
+    # The operator lets it through all the same.
+    assert ann.post(f"{runs}/{run['id']}/publish").json()["outcome"] == "published"
+    assert Prompt.objects.get(is_current=True).version == 2
+
+
+def test_a_model_that_stops_answering_ends_the_run(ann, golden, path, runs, settings):
+    ann.post(path, {"question": "When do guests get their money back?"})
+    with stub_model.running("say:Within seven days [1].,404") as model:
+        settings.LLM_BASE_URL, settings.LLM_MODEL = model.base_url, "stub"
+        run = ran(ann, runs)
+    assert (run["status"], run["outcome"]) == ("failed", None)
+    assert run["done"] < run["total"]
+    assert run["engine"] == "openai_compatible"
+
+
+def test_a_run_names_who_answered(ann, golden, runs, settings):
+    assert ran(ann, runs)["engine"] == "embedded"
+    with stub_model.running("ungrounded") as model:
+        settings.LLM_BASE_URL, settings.LLM_MODEL = model.base_url, "stub"
+        run = ran(ann, runs)
+    # The model has answered, but not from the documents: customers get a quotation.
+    assert (run["status"], run["engine"]) == ("done", "embedded")
 
 
 def test_taken_from_what_there_is(ann, bot, path):
@@ -254,6 +308,43 @@ def test_in_the_site(ann, bot, golden):
     assert "Done" in page
     assert "(&#x27;done&#x27;" not in page
     assert "The bot had no answer" in page
+
+
+def test_a_held_run_is_published_on_its_page(ann, ben, bot, golden, runs):
+    hold_back(ann, bot)
+    bad = teach(ann, bot, question=golden[0], answer="Never, says <b>the landlord</b>.")
+    due_at_once()
+    (run,) = ann.get(runs).json()["items"]
+    page = reverse("admin:bots_goldenrun_change", args=[run["id"]])
+    publish = reverse("admin:bots_goldenrun_publish_run", args=[run["id"]])
+    agent, site = Browser(), Browser()
+    agent.force_login(ben.user)
+    site.force_login(ann.user)
+    tried = f'href="{reverse("admin:bots_document_change", args=[bad.pk])}">{golden[0]}</a>'
+    seen = agent.get(page).content.decode()
+    assert tried in seen
+    assert publish not in seen
+    assert agent.post(publish).status_code == 403
+    assert publish in site.get(page).content.decode()
+    asked = site.get(publish).content.decode()
+    assert "although something got worse?" in asked
+    assert tried in asked
+    assert Document.objects.get(pk=bad.pk).is_held
+    done = site.post(publish, follow=True).content.decode()
+    assert "Published." in done
+    assert publish not in done
+    assert not Document.objects.get(pk=bad.pk).is_held
+    assert "holds nothing back" in site.post(publish).content.decode()
+
+
+def test_the_page_of_a_run_names_the_prompt_that_it_tries(ann, bot, golden, runs):
+    ann.post(f"/ai/{bot.pk}/train/prompt", {"content": "Be kind."})
+    run = ran(ann, runs, prompt_version=1)
+    link = reverse("admin:bots_prompt_change", args=[Prompt.objects.get().pk])
+    site = Browser()
+    site.force_login(ann.user)
+    page = site.get(reverse("admin:bots_goldenrun_change", args=[run["id"]])).content.decode()
+    assert f'href="{link}">The prompt, version 1</a>' in page
 
 
 def test_the_page_of_a_run_shows_how_far_it_is(ann, golden, runs):

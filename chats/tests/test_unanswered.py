@@ -1,5 +1,7 @@
 """Questions without an answer are listed in the site, answered there, and then known."""
 
+import re
+
 import pytest
 from django.test import Client as Browser
 from django.urls import reverse
@@ -50,7 +52,9 @@ def test_each_question_leads_to_its_chat_and_its_receipt(site, without_answer, b
 def test_an_answer_is_written_and_the_question_asked_again_is_answered(site, without_answer, bot):
     trained(bot, "The shop is open from nine to five on weekdays.")
     path = reverse("admin:chats_answer", args=[without_answer.pk])
-    assert QUESTION in site.get(path).content.decode()
+    page = site.get(path).content.decode()
+    assert QUESTION in page
+    assert re.search("<textarea[^>]+autofocus", page)
     form = {"question": QUESTION, "answer": "Yes, dogs are welcome."}
     reply = site.post(path, form)
     assert QUESTION in site.get(reply.url).content.decode()

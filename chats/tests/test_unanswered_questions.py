@@ -1,5 +1,6 @@
 """Questions without an answer: grouped, answered, asked again, and gone from the list."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -204,6 +205,8 @@ def test_the_sites_page_lists_answers_and_shows_what_the_bot_says(ann, bot, grou
     filled = site.get(form).content.decode()
     assert DOGS[0] in filled
     assert "leave out names and numbers" in filled
+    (answer,) = re.findall("<textarea[^>]+>", filled)
+    assert "autofocus" in answer
     sent = site.post(form, {"question": DOGS[0], "answer": "Yes, dogs are welcome."})
     learning = site.get(sent["Location"])
     assert learning["Refresh"] == "3"
@@ -233,7 +236,9 @@ def test_three_clicks_in_a_browser(screen, ann, bot, grouped):
     screen.goto(reverse("admin:chats_questiongroup_changelist"))
     row = screen.get_by_role("row").filter(has_text=DOGS[0])
     row.get_by_role("link", name="Write an answer").click()
-    screen.get_by_label("Answer").fill("Yes, dogs are welcome.")
+    # The answer is typed at once: its field has the focus.
+    screen.locator("textarea:focus").wait_for()
+    screen.keyboard.type("Yes, dogs are welcome.")
     screen.get_by_role("button", name="Save the answer").click()
     screen.get_by_text("The bot learns it now").wait_for()
     run_jobs()
