@@ -286,7 +286,7 @@ class DocumentAdmin(TrainedAdmin):
         "file_name", "bot", "shown_status", "shown_progress", "chunk_count", "is_important",
         "valid_to", "shown_error", "created_at",
     )  # fmt: skip
-    list_filter = ("status", "is_important", "language")
+    list_filter = ("status", "is_held", "is_important", "language")
     more_columns = ("title", "language", "size_bytes", "valid_from")
     search_fields = ("file_name", "title", "sha256", "bot__bot_name")
     list_select_related = ("bot",)
@@ -299,6 +299,8 @@ class DocumentAdmin(TrainedAdmin):
     def shown_progress(self, row: models.Document) -> str:
         if row.status == models.DocumentStatus.TRAINING:
             return _stage_words(row)
+        if row.is_held and row.status == models.DocumentStatus.TRAINED:
+            return "Held back by its golden run"
         return str(super().shown_progress(row))
 
     @display(description="Original")

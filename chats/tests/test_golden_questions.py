@@ -321,6 +321,8 @@ def test_a_held_run_is_published_on_its_page(ann, ben, bot, golden, runs):
     agent.force_login(ben.user)
     site.force_login(ann.user)
     tried = f'href="{reverse("admin:bots_document_change", args=[bad.pk])}">{golden[0]}</a>'
+    held = f"{reverse('admin:bots_document_changelist')}?is_held__exact=1"
+    assert "Held back by its golden run" in site.get(held).content.decode()
     seen = agent.get(page).content.decode()
     assert tried in seen
     assert publish not in seen
@@ -334,6 +336,7 @@ def test_a_held_run_is_published_on_its_page(ann, ben, bot, golden, runs):
     assert "Published." in done
     assert publish not in done
     assert not Document.objects.get(pk=bad.pk).is_held
+    assert "Held back by its golden run" not in site.get(held).content.decode()
     assert "holds nothing back" in site.post(publish).content.decode()
 
 
