@@ -21,6 +21,8 @@ PATIENCE = 5.0  # seconds without a byte, after which a caller gives a connectio
 AGAIN = {409, 502, 503, 504}
 PAUSE = 0.2
 CUSTOMERS, CHATS = 4, 8
+# Longer than any outage: a call that is made again keeps its words.
+SNOOZE_SECONDS = 20
 # Of one person alone: the other readers do not see them.
 PERSONAL = "notification."
 
@@ -243,7 +245,7 @@ class Load:
 
     def _snooze(self) -> None:
         chat = self.call("new chat", "POST", "/ai/client/chat", self.site.key, {})["id"]
-        until = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 8))
+        until = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + SNOOZE_SECONDS))
         path = f"/ai/chat/{chat}/snooze"
         self.call("snooze", "POST", path, self.site.owner, {"until": until})
         self.snoozed.append(chat)

@@ -1,6 +1,9 @@
 """What happens on the demo client's first day, by the services: events, jobs and credits stand as
 for real, and the workers do the rest once they run."""
 
+from urllib.parse import urlsplit
+
+from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 
@@ -52,11 +55,11 @@ def begin(bot: Bot, key: ApiKey, *, owner: User) -> None:
 
 def _add_endpoint(owner: User) -> WebhookConfig | None:
     """At a simulated provider, which knows no such path: every delivery fails, and nothing leaves
-    this machine. None where no such address may be called."""
-    allowed = egress.allowed_for("webhook")
-    if not allowed or owner.client is None:
+    this machine. None where there is none: another host that may be called is no demo's."""
+    provider = urlsplit(settings.SOCIALNET_API_URL).netloc
+    if provider not in egress.allowed_for("webhook") or owner.client is None:
         return None
-    url = f"http://{allowed[0]}/the-shops-old-server"
+    url = f"http://{provider}/the-shops-old-server"
     body = webhook_shapes.WebhookConfig(
         url=url, description="The shop's old server; it fails on purpose."
     )
