@@ -172,7 +172,10 @@ def _quoted(quotes: Sequence[tuple[_Candidate, str]]) -> list[str]:
 
 def _said_once(texts: Iterable[str]) -> str:
     """The texts one after the other; a paragraph that two of them hold stands once."""
-    return "\n\n".join(dict.fromkeys("\n\n".join(texts).split("\n\n")))
+    said: list[str] = []
+    for text in texts:
+        said += [paragraph for paragraph in text.split("\n\n") if paragraph not in said]
+    return "\n\n".join(said)
 
 
 def _section(chunk: IndexedChunk) -> Any:
