@@ -148,8 +148,9 @@ class AnsweringForm(ServiceForm):
         label=gettext_lazy("Have a model confirm each answer that it writes"),
         required=False,
         help_text=gettext_lazy(
-            "It is asked once more if its passages hold what it wrote. Each answer takes longer and"
-            " costs a second request. Without a model this changes nothing."
+            "It is asked once more if its passages hold what it wrote, for an invention may sound"
+            " like them. Each answer takes longer and costs a second request. Without a model this"
+            " changes nothing."
         ),
     )
 

@@ -58,7 +58,7 @@ class ClientConfig(TenantModel):
     # If the model fails: the extractive answer, else a handover.
     fallback_to_extractive = models.BooleanField(default=True)
     # Whether a model is asked once more if its answer stands in the documents.
-    confirm_answers = models.BooleanField(default=False, db_default=False)
+    confirm_answers = models.BooleanField(default=True, db_default=True)
     # Customer messages within this time get one reply; 0: a reply each.
     burst_wait_ms = models.PositiveIntegerField(default=0)
     # Minutes without a message after which an open chat is ended; 0: never.

@@ -265,7 +265,7 @@ TWO = "You can return goods within 30 days [1]. We are open until 17:30 [2]."
 
 def ask_twice(server, held, script="ok,json", question=QUESTION):
     server.play(script)
-    server.json_answer = {"held": held}
+    server.json_answer, server.confirms = {"held": held}, None
     return ask(server, replace(question, must_be_confirmed=True))
 
 

@@ -6,6 +6,9 @@ request for a stream), flood (never ends), json (answers `json_answer`), no_sche
 400 to a request with a schema), huge (ten million characters), say:TEXT (answers TEXT). A mode that
 is a list of [name, arguments] calls these functions; the arguments are an object or raw text. Of
 several modes, separated by commas, each answers one request, and the last one all that follow.
+
+A request to confirm an answer is none of these: `confirms` says what it finds, and it is recorded
+in `confirmations`.
 """
 
 import json
@@ -28,10 +31,12 @@ _SNIPPET = re.compile(
     r"<<<SNIPPET \[1\][^>]*>>>\n(?:(?:Title|Source|Heading|Page): [^\n]*\n)*(.*?)\n<<<END",
     re.DOTALL,
 )
+# The numbered sentences of an answer that is to be confirmed, a line each.
+_ANSWER = re.compile(r"<<<ANSWER[^>]*>>>\n(.*?)\n<<<END ANSWER", re.DOTALL)
 
 
 class StubModel(ThreadingHTTPServer):
-    """The server and its script; `requests` holds the body of each completion."""
+    """The server and its script; `requests` holds the body of each completion it played."""
 
     daemon_threads = True
 
@@ -42,6 +47,9 @@ class StubModel(ThreadingHTTPServer):
         self._modes: list[Mode] = []
         self.requests: list[dict[str, Any]] = []
         self.json_answer: Any = {}
+        self.confirmations: list[dict[str, Any]] = []
+        # Whether it confirms the sentences of an answer; None: the script plays that request too.
+        self.confirms: bool | None = True
         # Whether it streams if it is asked to, whether a stream ends with the whole message once
         # more, and what it calls its JSON.
         self.streams, self.repeats, self.json_type = True, False, "application/json"
@@ -104,7 +112,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
-        if self.path.endswith("/chat/completions"):
+        sentences = _ANSWER.search(_prompt(body))
+        if sentences and self.server.confirms is not None:
+            self.server.confirmations.append(body)
+            count = len(sentences[1].splitlines()) if self.server.confirms else 0
+            self._json(_whole(json.dumps({"held": list(range(1, count + 1))})))
+        elif self.path.endswith("/chat/completions"):
             self._complete(self.server.record(body), body)
         else:
             self._json({"error": {"message": "not found"}}, 404)
@@ -211,10 +224,13 @@ def _text(mode: str, body: dict[str, Any]) -> str:
     return fixed[mode] if mode in fixed else _quote(body)
 
 
+def _prompt(body: dict[str, Any]) -> str:
+    return "\n".join(str(message.get("content", "")) for message in body.get("messages", []))
+
+
 def _quote(body: dict[str, Any]) -> str:
     """Quote the first sentence of snippet 1 with its citation, as a grounded model does."""
-    prompt = "\n".join(str(message.get("content", "")) for message in body.get("messages", []))
-    snippet = _SNIPPET.search(prompt)
+    snippet = _SNIPPET.search(_prompt(body))
     if snippet is None:
         return "Hello."
     sentence = re.split(r"(?<=[.!?。])\s", snippet[1].strip(), maxsplit=1)[0]

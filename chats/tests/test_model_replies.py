@@ -35,7 +35,7 @@ def test_a_models_answer_has_citations(server, chat, document, stub):
     (citation,) = reply.citations
     assert citation["document_id"] == document.pk
     assert reply.receipt["engine"] == "openai_compatible"
-    assert reply.receipt["usage"]["prompt_tokens"] == 100
+    assert reply.receipt["usage"]["prompt_tokens"] == 200
     assert reply.receipt["prompt_version"] is None
     assert len(stub.requests) == 1
 
@@ -183,19 +183,28 @@ def test_no_model_is_asked_without_a_relevant_document(server, chat, document, s
     assert stub.requests == []
 
 
-@pytest.mark.parametrize("held", [[1], []])
-def test_an_answer_is_sent_if_the_model_confirms_it(ann, server, chat, document, stub, held):
-    path = f"/config/{chat.client_id}/chat"
-    assert ann.post(path, {"confirm_answers": True}).json()["confirm_answers"] is True
-    stub.play("ok,json")
-    stub.json_answer = {"held": held}
+@pytest.mark.parametrize("confirms", [True, False])
+def test_an_answer_is_sent_if_the_model_confirms_it(server, chat, document, stub, confirms):
+    stub.confirms = confirms
     ask(server, chat)
     run_jobs()
     (reply,) = replies()
     assert reply.sender_type == "bot"
-    assert reply.receipt["engine"] == ("openai_compatible" if held else "embedded")
+    assert reply.receipt["engine"] == ("openai_compatible" if confirms else "embedded")
     assert reply.receipt["usage"]["prompt_tokens"] == 200
     assert reply.receipt["credits"] == 1
-    assert len(stub.requests) == 2
+    assert len(stub.requests) == len(stub.confirmations) == 1
     refused = "The model does not confirm its own answer."
-    assert reply.receipt.get("engine_error") == (None if held else refused)
+    assert reply.receipt.get("engine_error") == (None if confirms else refused)
+
+
+def test_a_client_may_do_without_the_second_look(ann, server, chat, document, stub):
+    path = f"/config/{chat.client_id}/chat"
+    assert ann.post(path, {"confirm_answers": False}).json()["confirm_answers"] is False
+    stub.confirms = False
+    ask(server, chat)
+    run_jobs()
+    (reply,) = replies()
+    assert reply.receipt["engine"] == "openai_compatible"
+    assert reply.receipt["usage"]["prompt_tokens"] == 100
+    assert stub.confirmations == []

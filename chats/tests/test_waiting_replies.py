@@ -109,14 +109,24 @@ def test_the_accept_header_asks_for_a_stream(site, server, chat, worker):
     assert events_of(body)[-1][0] == "done"
 
 
-def test_a_models_text_is_streamed(site, server, chat, worker, settings):
+@pytest.fixture
+def unconfirmed(client_a):
+    """The client does without the second look, so a model's answer is streamed by sentence."""
+    client_a.config.confirm_answers = False
+    client_a.config.save()
+
+
+@pytest.mark.parametrize("is_confirmed", [True, False])
+def test_a_models_text_is_streamed(site, server, chat, worker, settings, client_a, is_confirmed):
+    client_a.config.confirm_answers = is_confirmed
+    client_a.config.save()
     with stub_model.running() as stub:
         settings.LLM_BASE_URL, settings.LLM_MODEL = stub.base_url, "stub"
+        stub.play(["say:You have thirty days [1]. They are thirty days [1]."])
         _, _, body = ask(site, server, chat, reply="stream")
     events = events_of(body)
     names = [name for name, _ in events]
-    assert names == ["message", *["delta"] * (len(names) - 2), "done"]
-    assert "delta" in names
+    assert names == ["message", *["delta"] * (1 if is_confirmed else 2), "done"]
     text = "".join(data["text"] for name, data in events if name == "delta")
     assert text == events[-1][1]["reply"]["content"][0]["text"]
 
@@ -132,7 +142,7 @@ def test_a_models_text_is_streamed(site, server, chat, worker, settings):
     ],
 )
 def test_a_streamed_invention_never_reaches_the_customer(
-    site, server, chat, worker, settings, invented
+    site, server, chat, worker, settings, unconfirmed, invented
 ):
     with stub_model.running() as stub:
         stub.play([f"say:You have thirty days. [1] {invented} [1]"])
@@ -146,7 +156,21 @@ def test_a_streamed_invention_never_reaches_the_customer(
     assert "thirty days" in events[-1][1]["reply"]["content"][0]["text"]
 
 
-def test_the_text_of_a_failed_model_is_reset(site, server, chat, worker, settings):
+def test_nothing_is_streamed_of_an_answer_that_the_model_does_not_confirm(
+    site, server, chat, worker, settings
+):
+    with stub_model.running() as stub:
+        # It has the words of its passage, so the checks let it through.
+        stub.play(["say:You have thirty days. [1] We have thirty days. [1]"])
+        stub.confirms = False
+        settings.LLM_BASE_URL, settings.LLM_MODEL = stub.base_url, "stub"
+        _, _, body = ask(site, server, chat, reply="stream")
+    assert len(stub.confirmations) == 1
+    assert "We have" not in body
+    assert "thirty days" in events_of(body)[-1][1]["reply"]["content"][0]["text"]
+
+
+def test_the_text_of_a_failed_model_is_reset(site, server, chat, worker, settings, unconfirmed):
     with stub_model.running("cut") as stub:
         # It breaks off in its second sentence.
         stub.cut = lambda text: [f"{text} And ", "more ", "to ", "come."]

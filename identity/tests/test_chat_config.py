@@ -28,7 +28,7 @@ EVERYTHING = {
     "handoff_message": {"pt-BR": "Um momento."},
     "answer_threshold": 0.5,
     "fallback_to_extractive": False,
-    "confirm_answers": True,
+    "confirm_answers": False,
     "burst_wait_ms": 1500,
     "inactivity_end_minutes": 0,
     "reopen_window_minutes": 60,
