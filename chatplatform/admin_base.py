@@ -28,11 +28,11 @@ from unfold.decorators import action as unfold_action
 from unfold.decorators import display
 from unfold.templatetags import unfold_list
 
-from chatplatform import lists, media
+from chatplatform import admin_lists, media
+from chatplatform.admin_lists import BoundedPaginator, RowsShown
 from chatplatform.api.errors import ApiError
 from chatplatform.empty_lists import WHEN_EMPTY
 from chatplatform.forms import ServiceForm
-from chatplatform.lists import BoundedPaginator, RowsShown
 from chatplatform.templatetags.site_words import say
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
@@ -351,7 +351,7 @@ class TenantAdmin(ModelAdmin):
 
     def get_list_display(self, request: HttpRequest) -> Any:
         shown = tuple(super().get_list_display(request))
-        names = lists.chosen_columns(request, (*shown, *self.more_columns), shown)
+        names = admin_lists.chosen_columns(request, (*shown, *self.more_columns), shown)
         return [self._worded(name) for name in names if self._tells(request, name)]
 
     @property
@@ -363,9 +363,14 @@ class TenantAdmin(ModelAdmin):
         """The columns to choose from: name, heading, and whether the list shows it now."""
         shown = tuple(self.list_display)
         offered = (*shown, *self.more_columns)
-        now = {lists.name_of(one) for one in lists.chosen_columns(request, offered, shown)}
+        now = {
+            admin_lists.name_of(one) for one in admin_lists.chosen_columns(request, offered, shown)
+        }
         told = [one for one in offered if self._tells(request, one)]
-        named = [(lists.name_of(one), lists.title_of(self._worded(one), self)) for one in told]
+        named = [
+            (admin_lists.name_of(one), admin_lists.title_of(self._worded(one), self))
+            for one in told
+        ]
         return [(name, title, name in now) for name, title in named]
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
@@ -446,7 +451,7 @@ class TenantAdmin(ModelAdmin):
         except IncorrectLookupParameters as exc:
             raise Http404("The list has no such filter.") from exc
         site, noun = cast("Any", self.admin_site), self.model._meta.model_name
-        file = lists.write(rows, record=functools.partial(site.record_export, request, noun))
+        file = admin_lists.write(rows, record=functools.partial(site.record_export, request, noun))
         return media.file_response(
             file, mime_type="text/csv", cache_control="no-store",
             download_as=f"{self.model._meta.verbose_name_plural}.csv".replace(" ", "-"),

@@ -13,8 +13,8 @@ METRICS_HOST = env.str("METRICS_HOST", default="127.0.0.1")
 # What the relay reads when it is asked for its metrics: functions that yield readings.
 METRIC_READERS = (
     "chatplatform.jobs.backlog.read",
-    "webhooks.services.backlog.read",
-    "identity.services.open_credits.read",
+    "webhooks.services.backlog_metrics.read",
+    "identity.services.credit_metrics.read",
 )
 # An OpenTelemetry collector that takes OTLP by HTTP; empty: no traces, and nothing is loaded.
 TRACES_URL = env.str("TRACES_URL", default="")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from chatplatform.jobs import Queue, job, periodic
 from chats.services.core import staff_notifications, tags
-from chats.services.desk import assignment, routing, timers
+from chats.services.desk import manual_assignment, routing, timers
 from chats.services.exchange import customer_transcripts, erasing, retention
 from chats.services.insight import (
     answers_to_unanswered,
@@ -152,7 +152,7 @@ def clean_up() -> None:
 @job("chats.release_agent", queue=Queue.REPLY)
 def release_agent(*, user_id: int) -> None:
     """Return the chats of a user who was disabled or became a viewer to the queue."""
-    assignment.return_chats_of_agent(user_id)
+    manual_assignment.return_chats_of_agent(user_id)
 
 
 @periodic("chats.run_timers")

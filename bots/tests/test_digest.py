@@ -2,7 +2,7 @@
 
 import pytest
 
-from bots.engine import extractive_summary
+from bots.engine import rule_based_summary
 from bots.engine.types import Line
 
 
@@ -14,7 +14,7 @@ def conversation(*turns: str) -> tuple[Line, ...]:
 
 def digest_of(lines, **more):
     options = {"language": "en", "tags": (), "sentiment": None} | more
-    return extractive_summary.of_conversation(lines, **options)
+    return rule_based_summary.of_conversation(lines, **options)
 
 
 def test_labels_in_the_chats_language_and_its_own_words():
@@ -51,7 +51,7 @@ def test_thanks_behind_an_answer_do_not_reopen_the_chat():
     ],
 )  # fmt: skip
 def test_the_open_request_is_what_nobody_has_answered(turns, question, before):
-    assert extractive_summary.open_request(conversation(*turns), language="en") == (
+    assert rule_based_summary.open_request(conversation(*turns), language="en") == (
         question, before,
     )  # fmt: skip
 
@@ -70,7 +70,7 @@ def test_an_answered_question_is_not_open():
 
 def test_long_messages_are_cut():
     result = digest_of(conversation("c: " + "word " * 500))
-    assert len(result.customer_intent) == extractive_summary.MAX_QUOTE_CHARS
+    assert len(result.customer_intent) == rule_based_summary.MAX_QUOTE_CHARS
     assert result.customer_intent.endswith("…")
 
 
@@ -89,4 +89,4 @@ def test_an_empty_conversation():
     ],
 )
 def test_a_text_is_cut_at_a_sentence(text, max_words, summary):
-    assert extractive_summary.of_text(text, max_words=max_words)[0] == summary
+    assert rule_based_summary.of_text(text, max_words=max_words)[0] == summary

@@ -7,7 +7,7 @@ from typing import Any
 
 from channels_app.simulator import (
     connect_instructions,
-    customers,
+    customer_actions,
     demo,
     faults,
     html_pages,
@@ -41,7 +41,7 @@ def handle(sim: Simulator, request: Request) -> Response:
     parts = segments(request.path)
     if not parts and request.method == "GET":
         return html(html_pages.customers())
-    if parts[:1] == ["back"] and parts[1:] and parts[1] in customers.KINDS:
+    if parts[:1] == ["back"] and parts[1:] and parts[1] in customer_actions.KINDS:
         with sim.world.lock:
             return html(
                 html_pages.came_back(
@@ -66,7 +66,7 @@ def handle(sim: Simulator, request: Request) -> Response:
 def _index(sim: Simulator, values: Json) -> Any:
     return {
         "routes": sorted(f"{method} /control/{name}" for method, name in _ROUTES),
-        "kinds": customers.KINDS,
+        "kinds": customer_actions.KINDS,
         "faults": list(faults.KINDS),
         "modes": vars(sim.deliveries.modes),
         "behaviour": vars(sim.behaviour),
@@ -106,7 +106,7 @@ def _environment(sim: Simulator, values: Json) -> Any:
 def _steps(sim: Simulator, values: Json) -> Any:
     with sim.world.lock:
         return connect_instructions.steps(
-            sim, customers.account_of(sim, str(values.get("account", "")))
+            sim, customer_actions.account_of(sim, str(values.get("account", "")))
         )
 
 
@@ -119,8 +119,8 @@ def _act(sim: Simulator, values: Json) -> Any:
     if not names["user"] or not names["kind"]:
         raise BadControl("account, user and kind are required")
     with sim.world.lock:
-        account = customers.account_of(sim, names["account"], names["channel"])
-        message = customers.act(sim, account, names["user"], names["kind"], inside)
+        account = customer_actions.account_of(sim, names["account"], names["channel"])
+        message = customer_actions.act(sim, account, names["user"], names["kind"], inside)
         thread = sim.world.thread(account, sim.world.customer(names["user"]))
         return {"message_id": message.id if message else None, "user_id": thread.user_id}
 
@@ -138,7 +138,7 @@ def _add_customer(sim: Simulator, values: Json) -> Any:
 
 def _thread(sim: Simulator, values: Json) -> Any:
     with sim.world.lock:
-        account = customers.account_of(sim, str(values.get("account", "")))
+        account = customer_actions.account_of(sim, str(values.get("account", "")))
         thread = sim.world.thread(account, sim.world.customer(str(values.get("user", ""))))
         rows = [_message(message, sim.world.now) for message in thread.messages]
         return {
@@ -233,7 +233,7 @@ def _behaviour(sim: Simulator, values: Json) -> Any:
         old = sim.behaviours.get(account_id, sim.behaviour)
         new = Behaviour(**(vars(old) | changed))
         if account_id:
-            sim.behaviours[customers.account_of(sim, account_id).id] = new
+            sim.behaviours[customer_actions.account_of(sim, account_id).id] = new
         else:
             sim.behaviour = new
         return vars(new)
@@ -374,7 +374,7 @@ def _end_tokens(sim: Simulator, values: Json) -> Any:
 def _subscribe(sim: Simulator, values: Json) -> Any:
     """Subscribe an app to an account without a call of the platform."""
     with sim.world.lock:
-        account = customers.account_of(sim, str(values.get("account", "")))
+        account = customer_actions.account_of(sim, str(values.get("account", "")))
         app = sim.world.app_by_key(str(values.get("app") or account.channel))
         owner = account if account.kind in {"page", "oa"} else sim.world.accounts[account.parent]
         owner.subscriptions[app.id] = Subscription(sorted(subscriptions.FIELDS))

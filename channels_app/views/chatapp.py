@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from channels_app.providers.http import setting
-from channels_app.services import agent_messaging, callbacks, connections, numbers, templates
+from channels_app.services import agent_messaging, callbacks, connections, number_signup, templates
 from channels_app.shapes.chatapp_callback import ChatappWebhook
 from channels_app.shapes.connection import (
     AccountsQuery,
@@ -60,7 +60,7 @@ class ChatappViewSet(ChannelViewSet):
         be registered first, `account_taken` if another bot has it, `bot_has_account` if the bot
         has another number, `token_missing` without a code and a stored token.
         """
-        return numbers.connect(self.bot(client_id, bot_id), body, by=self.user)
+        return number_signup.connect(self.bot(client_id, bot_id), body, by=self.user)
 
     @operation(TAG, "Disconnect Chatapp", access=ADMIN, waits=True)
     def disconnect(self, client_id: int, bot_id: int) -> ChannelConnection:

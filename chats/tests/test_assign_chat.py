@@ -70,7 +70,8 @@ def test_assigning_a_colleague_with_a_note(ann, ben, server, chat):
 
 def test_the_second_claim_is_refused(ben, bea, chat):
     with run_before(
-        "chats.services.desk.assignment._agent_to_assign", lambda: bea.post(path_of(chat), ME)
+        "chats.services.desk.manual_assignment._agent_to_assign",
+        lambda: bea.post(path_of(chat), ME),
     ):
         reply = ben.post(path_of(chat), ME)
     assert (reply.status_code, reply.json()["code"]) == (409, "already_assigned")

@@ -4,7 +4,7 @@ import pytest
 
 from bots.testing import trained
 from chatplatform.testing import run_jobs
-from identity.services import credits, open_credits
+from identity.services import credit_metrics, credits
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HOURS = "Our shop opens at nine o'clock in the morning and closes at six in the evening."
@@ -32,7 +32,7 @@ def test_replies_are_counted_by_their_outcome(server, bot, counts):
 
 def test_reserved_credits_are_read_while_a_call_holds_them(client_a):
     def read():
-        return [row.value for row in open_credits.read()]
+        return [row.value for row in credit_metrics.read()]
 
     assert read() == [0, 0]
     credits.reserve(client_a.pk, cost=7, reference="reply:1")

@@ -14,7 +14,7 @@ from chatplatform.api.operation import PUBLIC, Bare, Form, operation
 from chatplatform.api.pagination import Page
 from chats.services.core import (
     attachments,
-    chat_json,
+    chat_list_json,
     conversations,
     message_json,
     message_status,
@@ -272,7 +272,7 @@ class ClientChatViewSet(TenantViewSet):
     def list(self, query: ChatsQuery) -> dict[str, Any]:
         """The chats of the key's bot, or of all bots, those with the newest activity first."""
         rows = inbox.chats(self.caller, query)
-        return chat_json.list_page(rows, query, by=inbox.order_of(query))
+        return chat_list_json.list_page(rows, query, by=inbox.order_of(query))
 
     @operation(
         "AI / client",

@@ -10,12 +10,12 @@ from chatplatform.api import idempotency
 from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import Bare, Form, operation
 from chatplatform.api.pagination import Page, page
-from chats.services.core import attachments, chat_json, conversations, message_json
+from chats.services.core import attachments, chat_list_json, conversations, message_json
 from chats.services.desk import (
     agent_actions,
-    assignment,
     customer_records,
     inbox,
+    manual_assignment,
     saved_replies,
 )
 from chats.services.exchange import bot_previews, customer_export, erasing
@@ -49,13 +49,13 @@ class ChatViewSet(TenantViewSet):
         agent or an admin moves an agent's chat.
         """
         chat = conversations.get(self.caller, pk=chat_id)
-        return Conversation.from_row(assignment.assign(chat, body, by=self.user))
+        return Conversation.from_row(manual_assignment.assign(chat, body, by=self.user))
 
     @operation("AI / chat", "Chat Unassign", access=BEARER, also={409: Error})
     def unassign(self, chat_id: uuid.UUID) -> Conversation:
         """Give a chat back to the bot, or to the queue if the bot is off."""
         chat = conversations.get(self.caller, pk=chat_id)
-        return Conversation.from_row(assignment.unassign(chat, by=self.user))
+        return Conversation.from_row(manual_assignment.unassign(chat, by=self.user))
 
     @operation(
         "AI / chat", "Manual Chat", access=BEARER, returns=Message, status=201, also={409: Error}
@@ -109,19 +109,19 @@ class ChatViewSet(TenantViewSet):
     def of_customer(self, customer_id: int, query: Page) -> dict[str, Any]:
         """All chats of one customer, the newest first."""
         rows = inbox.chats_of_customer(self.client, customer_id)
-        return chat_json.list_page(rows, query, by="-id")
+        return chat_list_json.list_page(rows, query, by="-id")
 
     @operation("AI / chat", "Get Chat History", access=BEARER, returns=ConversationsResponse)
     def of_bot(self, bot_id: int, query: Page) -> dict[str, Any]:
         """All chats of one bot, the newest first."""
         rows = inbox.chats_of_bot(self.client, bot_id)
-        return chat_json.list_page(rows, query, by="-id")
+        return chat_list_json.list_page(rows, query, by="-id")
 
     @operation("AI / chat", "Get Chats", access=BEARER, returns=ConversationsResponse)
     def list(self, query: ChatsQuery) -> dict[str, Any]:
         """The client's chats, those with the newest activity first, or the longest wait."""
         rows = inbox.chats(self.caller, query)
-        return chat_json.list_page(rows, query, by=inbox.order_of(query))
+        return chat_list_json.list_page(rows, query, by=inbox.order_of(query))
 
     @operation("AI / chat", "Get Chat Counts", access=BEARER)
     def counts(self) -> ChatCounts:

@@ -1,7 +1,7 @@
 """What a caller is shown of a chat: the visitor of a page less than the client itself."""
 
 from chats import models
-from chats.services.core import conversations, typing_signs
+from chats.services.core import agent_typing, conversations
 from chats.shapes.conversation import Conversation
 from chats.shapes.message import ChatTurn, Message, MessagesResponse
 from chats.shapes.streams import reply_events
@@ -28,7 +28,7 @@ def chat(caller: Principal, row: models.Conversation) -> Conversation | VisitorC
     return VisitorConversation.from_row(
         row,
         place_in_queue=conversations.place_in_queue(row),
-        is_agent_typing=typing_signs.is_agent_typing(row),
+        is_agent_typing=agent_typing.is_agent_typing(row),
     )
 
 

@@ -8,13 +8,13 @@ from django.utils import timezone
 from chatplatform.observing import metrics
 from webhooks.delivery import Fault
 from webhooks.models import Delivery, WebhookConfig
-from webhooks.services import announce, backlog
+from webhooks.services import announce, backlog_metrics
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def read():
-    return [row.value for row in backlog.read()]
+    return [row.value for row in backlog_metrics.read()]
 
 
 def test_attempts_are_counted_by_their_outcome(client_a, listening, receiver, deliver, counts):

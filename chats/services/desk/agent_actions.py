@@ -11,13 +11,13 @@ from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chats.models import Conversation, Message
 from chats.services.core import (
     agent_messages,
+    agent_typing,
     attachments,
     channel_hooks,
     conversations,
     lifecycle,
     message_status,
     presence,
-    typing_signs,
 )
 from chats.shapes import desk as desk_shapes
 from identity.models import User
@@ -40,7 +40,7 @@ def send(
     message = agent_messages.send(chat, body, by=by, files=files)
     presence.touch(by)
     if not body.is_note:
-        typing_signs.note(chat, by=by, is_typing=False)
+        agent_typing.note(chat, by=by, is_typing=False)
     return message
 
 

@@ -24,7 +24,7 @@ from chatplatform.web import pubsub
 from chatplatform.web.pubsub import Listener
 from chatplatform.web.streaming import Events, InThread, ServerSent, StreamEvent
 from chats.models import Conversation
-from chats.services.core import channel_hooks, presence, typing_signs
+from chats.services.core import agent_typing, channel_hooks, presence
 from identity.auth import Principal
 from identity.models import Client, Role, User
 from webhooks.models import Event
@@ -55,7 +55,7 @@ def publish_typing(chat: Conversation, *, by: Principal, is_typing: bool) -> Non
         {"conversation_id": str(chat.pk), "sender": sender, "is_typing": is_typing},
     )
     if by.user:
-        typing_signs.note(chat, by=by.user, is_typing=is_typing)
+        agent_typing.note(chat, by=by.user, is_typing=is_typing)
     if by.user and chat.channel in MESSAGING_CHANNELS:
         channel_hooks.sender().enqueue_typing(chat, is_typing=is_typing)
 

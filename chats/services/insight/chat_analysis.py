@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db.models import Case, Value, When
 from django.utils import timezone
 
-from bots.engine import extractive_summary, sentiment, tagging, text_tasks
+from bots.engine import rule_based_summary, sentiment, tagging, text_tasks
 from bots.engine.embedded import EmbeddedEngine
 from bots.engine.sentiment import Sentiment
 from bots.engine.tagging import KnownTag, Suggested
@@ -197,7 +197,7 @@ def _summary_by_model(
 
 
 def _summary_by_rules(chat: Conversation, transcript: Transcript) -> Summary:
-    parts = extractive_summary.of_conversation(
+    parts = rule_based_summary.of_conversation(
         transcript.lines,
         language=languages.detect("\n".join(transcript.of_customer), default=chat.language),
         tags=chat.tags,

@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 
 from django.db.models import OuterRef, Subquery
 
-from bots.engine import Capability, embedded, extractive_summary, tagging, text_tasks
+from bots.engine import Capability, embedded, rule_based_summary, tagging, text_tasks
 from bots.engine.masking import Mask
 from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.types import Line
@@ -112,12 +112,12 @@ def summarise(client: Client, body: SummarizeRequest) -> SummarizeResponse:
             summary = mask.reveal(draft.summary)
             points = [mask.reveal(point) for point in draft.key_points]
         elif lines:
-            parts = extractive_summary.of_conversation(
+            parts = rule_based_summary.of_conversation(
                 lines, language=language, tags=(), sentiment=None
             )
             summary, points = parts.summary, parts.key_points
         else:
-            summary, points = extractive_summary.of_text(text, max_words=body.max_words)
+            summary, points = rule_based_summary.of_text(text, max_words=body.max_words)
         return SummarizeResponse(summary=summary, key_points=points, engine=work.engine.name)
 
 
@@ -127,7 +127,7 @@ def suggest(chat: Conversation, body: SuggestionRequest) -> ReplySuggestions:
     if not transcript.of_customer:
         return ReplySuggestions(suggestions=[])
     language = languages.detect(transcript.of_customer[-1], default=chat.language)
-    question, topics = extractive_summary.open_request(transcript.lines, language=language)
+    question, topics = rule_based_summary.open_request(transcript.lines, language=language)
     if not question:
         return ReplySuggestions(suggestions=[])
     with engines.paid_work(
