@@ -80,6 +80,7 @@ bench: .venv/dev.stamp ## measures the hot operations, compared with a raw twin
 .PHONY: drill
 drill: .venv/dev.stamp ## kills and cuts things on purpose and counts what is lost
 	$(throwaway) $(py) -m pytest drills -q
+	$(throwaway) $(py) -m pytest -m drill
 
 .PHONY: lock
 lock: ## compiles the .in files into the locked requirements (needs uv)

@@ -1,6 +1,8 @@
 """Settings of the test suite: real PostgreSQL and Valkey, a cheap hasher, its own folder."""
 
+import atexit
 import os
+import shutil
 import tempfile
 
 # gw0, gw1, …: the processes of pytest-xdist.
@@ -9,7 +11,12 @@ _worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 # and would wait for those of other tests.
 if f"DATABASE_URL_{_worker}" in os.environ:
     os.environ["DATABASE_URL"] = os.environ[f"DATABASE_URL_{_worker}"]
-os.environ.setdefault("DATA_DIR", tempfile.mkdtemp(prefix="chatplatform-test-"))
+# And a folder a process: the first one hands its environment on to the others.
+if f"DATA_DIR_{_worker}" not in os.environ:
+    folder = tempfile.mkdtemp(prefix="chatplatform-test-")
+    os.environ[f"DATA_DIR_{_worker}"] = folder
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+os.environ["DATA_DIR"] = os.environ[f"DATA_DIR_{_worker}"]
 os.environ.setdefault("DEBUG", "true")
 os.environ.setdefault("RATE_LIMIT_SCALE", "1000")
 os.environ.setdefault("SECRET_KEY", "only-for-the-test-suite-" + "x" * 32)

@@ -56,7 +56,7 @@ def test_todays_rows_are_made_by_the_services(demo):
     assert endpoint.url == "http://127.0.0.1:9/the-shops-old-server"
 
 
-def test_the_bot_was_quick_all_month(demo):
+def the_bot_was_quick_all_month():
     answered = Conversation.objects.filter(assignee=None, ended_by="customer")
     waits = [
         chat.first_response_at - chat.created_at for chat in answered if chat.first_response_at
@@ -83,7 +83,7 @@ def test_a_replay_gains_what_was_answered_today_and_loses_nothing(demo):
         assert "three years" in one.text or "ba năm" in one.text
 
 
-def test_whoever_the_bot_cannot_help_waits_for_an_agent(demo):
+def whoever_the_bot_cannot_help_waits_for_an_agent():
     by_agents = Conversation.objects.filter(ended_by="agent")
     assert set(by_agents.values_list("handoff_reason", flat=True)) == {
         "no_answer",
@@ -97,7 +97,7 @@ def test_whoever_the_bot_cannot_help_waits_for_an_agent(demo):
     assert not replies.filter(receipt__knowledge_version=None).exists()
 
 
-def test_agents_find_saved_replies(demo):
+def agents_find_saved_replies():
     replies = SavedReply.objects.filter(owner=None)
     assert {reply.shortcut for reply in replies} == {"hello", "late", "bye"}
     assert all(set(reply.texts) == {"en", "vi"} for reply in replies)
@@ -119,7 +119,7 @@ def test_the_shops_own_question_is_answered_rightly(demo):
     assert "within 30 days of delivery" in answer["content"][0]["text"]
 
 
-def test_the_ledger_adds_up_to_the_balance(demo):
+def the_ledger_adds_up_to_the_balance():
     account = Subscription.objects.get()
     assert CreditEntry.objects.aggregate(sum=Sum("amount"))["sum"] == account.credits_left
     assert CreditEntry.objects.order_by("-pk")[0].balance_after == account.credits_left
@@ -129,12 +129,20 @@ def test_the_ledger_adds_up_to_the_balance(demo):
     assert not CreditEntry.objects.filter(balance_after__lt=0).exists()
 
 
-def test_it_is_made_once(demo):
+def it_is_made_once():
     before = [model.objects.count() for model in (Conversation, Event, CreditEntry, User, Job)]
     seed()
     assert [
         model.objects.count() for model in (Conversation, Event, CreditEntry, User, Job)
     ] == before
+
+
+def test_the_month_agrees_with_itself_and_is_made_once(demo):
+    the_bot_was_quick_all_month()
+    whoever_the_bot_cannot_help_waits_for_an_agent()
+    agents_find_saved_replies()
+    the_ledger_adds_up_to_the_balance()
+    it_is_made_once()
 
 
 def test_there_is_no_demo_on_a_real_site(settings, tmp_path):

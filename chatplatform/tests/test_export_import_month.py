@@ -85,6 +85,7 @@ def run_import(folder, bot):
     call_command("import_conversations", str(folder), client=bot.client.code, bot=bot.pk)
 
 
+@pytest.mark.drill
 def test_a_month_is_exported_and_imported_without_loss(server, bot, month, tmp_path):
     before, stored = export(server, tmp_path), rows()
     assert len(before["messages"]) > 1000
@@ -121,6 +122,7 @@ def test_a_crash_and_a_second_run(server, bot, month, tmp_path):
 
     assert not differences(stored)
     assert export(server, tmp_path) == before
+    assert (Event.objects.count(), Job.objects.count()) == (0, 0)
 
 
 def test_the_month_is_created_once_without_events_and_jobs(bot, month):

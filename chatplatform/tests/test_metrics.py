@@ -115,6 +115,7 @@ def bulk_worker(broker, metrics_port):
         process.wait(5)
 
 
+@pytest.mark.drill
 def test_jobs_of_all_children_are_counted_also_of_those_that_were_replaced(tmp_path):
     broker, metrics_port = Valkey(make_data_dir(tmp_path / "broker")), free_port()
     broker.start()

@@ -38,6 +38,7 @@ def press(screen, name):
         screen.get_by_role("button", name=name, exact=True).click()
 
 
+@pytest.mark.long
 def test_a_new_client_by_the_site_alone(screen, nobody, outside, deliver):
     register(screen)
     invite(screen)

@@ -1,5 +1,9 @@
 """The first pages that people meet shut nobody out: in light and dark, wide and on a phone."""
 
+import itertools
+from typing import Any
+
+import pytest
 from django.urls import reverse
 from playwright.sync_api import Page
 
@@ -14,6 +18,12 @@ FOR_STAFF = ("/admin/", "/admin/second-factor/", "/admin/chats/conversation/")
 FOR_THUMBS = (*OPEN_TO_ALL, "/admin/")
 
 
+WIDE = {"width": 1280, "height": 800}
+LOOKS = [("light", PHONE), ("dark", WIDE)]
+ALL_LOOKS = [*LOOKS, ("light", WIDE), ("dark", PHONE)]
+in_all_looks = pytest.mark.parametrize(
+    "looks", [LOOKS, pytest.param(ALL_LOOKS, marks=pytest.mark.drill)], ids=["two", "all"]
+)
 SMALL = """() => [...document.querySelectorAll("a, button, input, select, textarea")]
     .filter((target) => {
         const { width, height } = target.getBoundingClientRect();
@@ -22,30 +32,30 @@ SMALL = """() => [...document.querySelectorAll("a, button, input, select, textar
     .map((target) => `small: ${target.outerHTML}`)"""
 
 
-def looked_at(screen: Page, paths: tuple[str, ...]) -> dict[str, list[str]]:
-    """What axe-core finds on each page, in light and dark, wide and on a phone; there also each
-    target that a thumb misses."""
+def looked_at(screen: Page, paths: tuple[str, ...], looks: list[Any]) -> dict[str, list[str]]:
+    """What axe-core finds on each page in each look; on a phone also each target that a thumb
+    misses."""
     found = {}
-    for path in paths:
-        for scheme in ("light", "dark"):
-            screen.emulate_media(color_scheme=scheme)
-            screen.goto(path)  # a page that is open keeps its colours
-            screen.wait_for_function("document.readyState == 'complete'")
-            for size in (PHONE, {"width": 1280, "height": 800}):
-                screen.set_viewport_size(size)  # type: ignore[arg-type]
-                problems = violations(screen)
-                if size == PHONE and path in FOR_THUMBS:
-                    problems += screen.evaluate(SMALL)
-                if problems:
-                    found[f"{path} {scheme} {size['width']}"] = problems
+    for path, (scheme, size) in itertools.product(paths, looks):
+        screen.emulate_media(color_scheme=scheme)
+        screen.set_viewport_size(size)
+        screen.goto(path)  # a page that is open keeps its colours
+        screen.wait_for_function("document.readyState == 'complete'")
+        problems = violations(screen)
+        if size == PHONE and path in FOR_THUMBS:
+            problems += screen.evaluate(SMALL)
+        if problems:
+            found[f"{path} {scheme} {size['width']}"] = problems
     return found
 
 
-def test_pages_for_visitors_shut_nobody_out(screen):
-    assert looked_at(screen, OPEN_TO_ALL) == {}
+@in_all_looks
+def test_pages_for_visitors_shut_nobody_out(screen, looks):
+    assert looked_at(screen, OPEN_TO_ALL, looks) == {}
 
 
-def test_the_first_pages_after_the_sign_in_shut_nobody_out(screen, ann, bot):
+@in_all_looks
+def test_the_first_pages_after_the_sign_in_shut_nobody_out(screen, ann, bot, looks):
     chat = make_chat(bot)
     hook = WebhookConfig.objects.create(
         client=bot.client, url="https://x.example/", is_active=False
@@ -56,12 +66,12 @@ def test_the_first_pages_after_the_sign_in_shut_nobody_out(screen, ann, bot):
     )
     enter_site(screen, ann.user)
     screen.get_by_role("heading", name=ann.client.name).wait_for()
-    assert looked_at(screen, (*FOR_STAFF, *own)) == {}
+    assert looked_at(screen, (*FOR_STAFF, *own), looks) == {}
     rows = (
         reverse("admin:chats_conversation_change", args=[chat.pk]),
         reverse("admin:identity_subscription_change", args=[ann.client.subscription.pk]),
     )
-    found = looked_at(screen, rows).values()
+    found = looked_at(screen, rows, looks).values()
     faint = [one for page in found for one in page if one.startswith("color-contrast")]
     assert faint == [], "a row's links are read in the dark too"
     screen.goto("/admin/")

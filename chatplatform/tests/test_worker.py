@@ -22,7 +22,8 @@ from chatplatform.models import Job, JobState
 from chatplatform.testing.web_process import database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
-POOLS = ["threads", "prefork"]
+# Children are the harder case.
+POOLS = ["prefork", pytest.param("threads", marks=pytest.mark.drill)]
 
 
 @pytest.fixture
@@ -206,7 +207,9 @@ def test_a_worker_whose_broker_goes_away_is_alive_unless_it_hangs(broker, pool):
         assert_no_heartbeat(broker, process)
 
 
-@pytest.mark.parametrize("is_there", [True, False], ids=["with the broker", "without it"])
+@pytest.mark.parametrize(
+    "is_there", [pytest.param(True, marks=pytest.mark.drill), False], ids=["with", "without"]
+)
 def test_a_worker_whose_loop_hangs_is_not_alive(broker, is_there):
     with worker(broker, "threads") as process:
         if not is_there:

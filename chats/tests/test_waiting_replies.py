@@ -17,6 +17,7 @@ from chatplatform.models import Job
 from chatplatform.testing import run_before, run_jobs, stub_model
 from chatplatform.testing.web_process import web
 from chats.models import Conversation, Message
+from identity.models import ClientConfig
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -112,14 +113,12 @@ def test_the_accept_header_asks_for_a_stream(site, server, chat, worker):
 @pytest.fixture
 def unconfirmed(client_a):
     """The client does without the second look, so a model's answer is streamed by sentence."""
-    client_a.config.confirm_answers = False
-    client_a.config.save()
+    ClientConfig.objects.update(confirm_answers=False)
 
 
 @pytest.mark.parametrize("is_confirmed", [True, False])
-def test_a_models_text_is_streamed(site, server, chat, worker, settings, client_a, is_confirmed):
-    client_a.config.confirm_answers = is_confirmed
-    client_a.config.save()
+def test_a_models_text_is_streamed(site, server, chat, worker, settings, is_confirmed):
+    ClientConfig.objects.update(confirm_answers=is_confirmed)
     with stub_model.running() as stub:
         settings.LLM_BASE_URL, settings.LLM_MODEL = stub.base_url, "stub"
         stub.play(["say:You have thirty days [1]. They are thirty days [1]."])
@@ -131,6 +130,7 @@ def test_a_models_text_is_streamed(site, server, chat, worker, settings, client_
     assert text == events[-1][1]["reply"]["content"][0]["text"]
 
 
+@pytest.mark.usefixtures("unconfirmed")
 @pytest.mark.parametrize(
     "invented",
     [
@@ -142,7 +142,7 @@ def test_a_models_text_is_streamed(site, server, chat, worker, settings, client_
     ],
 )
 def test_a_streamed_invention_never_reaches_the_customer(
-    site, server, chat, worker, settings, unconfirmed, invented
+    site, server, chat, worker, settings, invented
 ):
     with stub_model.running() as stub:
         stub.play([f"say:You have thirty days. [1] {invented} [1]"])
@@ -170,7 +170,8 @@ def test_nothing_is_streamed_of_an_answer_that_the_model_does_not_confirm(
     assert "thirty days" in events_of(body)[-1][1]["reply"]["content"][0]["text"]
 
 
-def test_the_text_of_a_failed_model_is_reset(site, server, chat, worker, settings, unconfirmed):
+@pytest.mark.usefixtures("unconfirmed")
+def test_the_text_of_a_failed_model_is_reset(site, server, chat, worker, settings):
     with stub_model.running("cut") as stub:
         # It breaks off in its second sentence.
         stub.cut = lambda text: [f"{text} And ", "more ", "to ", "come."]

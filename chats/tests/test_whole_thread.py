@@ -1,4 +1,7 @@
-"""A customer's widget and an agent's desk, side by side, in one chat from its start to its end."""
+"""A customer's widget and an agent's desk, side by side, in one chat from its start to its end.
+
+The suite has its parts: `test_widget` and `test_desk` lose the server and the network too.
+"""
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
@@ -70,7 +73,7 @@ def end_and_rate(screen: Page, widget) -> None:
     expect(widget.get_by_text("Thank you!")).to_be_visible()
 
 
-@pytest.mark.long
+@pytest.mark.drill
 @pytest.mark.usefixtures("transactional_db")
 def test_a_chat_goes_through_a_dead_server_and_a_dead_network_without_a_reload(
     browser, page, bot, ben
