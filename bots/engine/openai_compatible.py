@@ -42,7 +42,6 @@ MAX_STREAM_BYTES = 4_000_000
 _RETRY_PAUSE_SECONDS = 0.3
 _PATH = "/chat/completions"
 # Without one a part of an answer states nothing: a list's number, an empty line.
-_LETTER = re.compile(r"[^\W\d_]")
 
 
 class OpenAICompatible:
@@ -114,7 +113,7 @@ class OpenAICompatible:
         snippets = {snippet.number: snippet for snippet in question.snippets}
         cited = tuple(snippets[number] for number in numbers)
         if question.must_be_confirmed:
-            told = [part for part in sentences(text) if _LETTER.search(part)]
+            told = text_tasks.statements(text)
             task = text_tasks.confirm(told, cited, heard or "", question)
             used = self._confirm(task, len(told), question.model, used, ends_at)
             on_delta(text)
@@ -124,12 +123,9 @@ class OpenAICompatible:
     def _confirm(
         self, task: Task[ConfirmationDraft], count: int, model: str, used: Usage, ends_at: float
     ) -> Usage:
-        """The usage so far; NotGrounded unless each of so many sentences is confirmed."""
-        try:
+        """The usage so far; NotGrounded unless each of so many statements is confirmed."""
+        with _used_before(used):
             seen = self._completed(task, self._options(task.max_tokens, model), ends_at)
-        except EngineUnavailable as error:
-            error.usage = _sum(used, error.usage or Usage(0, 0))
-            raise
         used = _sum(used, seen.usage)
         if not set(range(1, count + 1)) <= set(seen.draft.held):
             raise NotGrounded("The model does not confirm its own answer.", usage=used)
@@ -149,7 +145,8 @@ class OpenAICompatible:
         if draft is not None:
             return Written(draft, first.usage, first.model)
         again = {"role": "user", "content": "That did not fit the JSON Schema. Answer once more."}
-        second = self._completion([*messages, again], None, options, ends_at)
+        with _used_before(first.usage):
+            second = self._completion([*messages, again], None, options, ends_at)
         usage = _sum(first.usage, second.usage)
         draft = task.read(second.text)
         if draft is None:
@@ -278,6 +275,16 @@ class OpenAICompatible:
             wished = {} if temperature is None else {"temperature": temperature}
             return options | {"max_completion_tokens": max_tokens, **wished}
         return options | {"max_tokens": max_tokens, "temperature": temperature or 0}
+
+
+@contextmanager
+def _used_before(used: Usage) -> Iterator[None]:
+    """A failure has cost what was used before it too."""
+    try:
+        yield
+    except EngineUnavailable as error:
+        error.usage = _sum(used, error.usage or Usage(0, 0))
+        raise
 
 
 class _Retriable(EngineUnavailable):

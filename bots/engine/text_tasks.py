@@ -20,6 +20,7 @@ from pydantic import (
     ValidationError,
 )
 
+from bots.engine.evidence import sentences
 from bots.engine.types import Line, Question, Snippet, Usage
 
 Draft = TypeVar("Draft", bound=BaseModel)
@@ -31,6 +32,12 @@ MAX_ANALYSED = 50
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 _MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>")
 _JSON = re.compile(r"\{.*\}", re.DOTALL)
+_WORD = re.compile(r"[^\W\d_]+")
+_LIST_NUMBER = re.compile(r"\d{1,2}[.)]")
+# A sentence was cut behind an ordinal number, an initial or an abbreviation.
+_GOES_ON = re.compile(
+    r"\b(?:\d+|[^\W\d_]{1,2}|approx|bzw|etc|incl|inkl|max|min|str|tel|usw)\.\s*$", re.IGNORECASE
+)
 
 _RULES = """\
 {task}
@@ -246,10 +253,34 @@ def suggest_replies(
     )
 
 
+def statements(answer: str) -> list[str]:
+    """All of an answer in the parts that `confirm` asks for, at least one.
+
+    What says little by itself stands with its neighbour: a bare figure, a mark or a few words with
+    what they answer, the number of a list with its item, and what follows "31." or "ca." with that.
+    """
+    found = [""]
+    number = ""
+    for piece in sentences(answer):
+        text, number = number + piece, ""
+        if _LIST_NUMBER.fullmatch(piece.strip()):
+            number = text
+        elif _says_little(text) or _says_little(found[-1]) or _GOES_ON.search(found[-1]):
+            found[-1] += text
+        else:
+            found.append(text)
+    found[-1] += number
+    return found
+
+
+def _says_little(text: str) -> bool:
+    return len(_WORD.findall(text)) < 4
+
+
 def confirm(
     answer: Sequence[str], snippets: Sequence[Snippet], results: str, question: Question
 ) -> Task[ConfirmationDraft]:
-    """Which sentences of an answer are held by its snippets, or by what functions returned."""
+    """Which `statements` of an answer its snippets hold, or what functions returned."""
     told = "\n".join(f"{n}. {' '.join(text.split())}" for n, text in enumerate(answer, start=1))
     known = [
         _fenced(f"SNIPPET [{s.number}]", f"{s.title}\n{s.url or ''}\n{s.heading}\n{s.text}")

@@ -286,6 +286,31 @@ def test_lines_and_the_numbers_of_lists_are_no_sentences_to_confirm(stub, betwee
     assert "\n3. " not in stub.requests[1]["messages"][1]["content"]
 
 
+@pytest.mark.parametrize(
+    ("answer", "statements"),
+    [
+        ("30 [1].", ["30 [1]."]),
+        ("Hello! 30 [1].", ["Hello! 30 [1]."]),
+        ("May I return goods?\n✅ [1]", ["May I return goods? ✅ [1]"]),
+        ("Return of goods:\n30 days [1]\nOpen until\n17:30 [2]",
+         ["Return of goods: 30 days [1] Open until 17:30 [2]"]),
+        ("Goods can be returned within ca. 30 days [1].",
+         ["Goods can be returned within ca. 30 days [1]."]),
+        ("Yes! You can return goods within 30 days [1]. We are open until 17:30 [2].",
+         ["Yes! You can return goods within 30 days [1].", "We are open until 17:30 [2]."]),
+    ],
+)  # fmt: skip
+def test_all_of_an_answer_is_confirmed_and_nothing_that_says_little_by_itself(
+    stub, answer, statements
+):
+    with pytest.raises(NotGrounded, match="does not confirm"):
+        ask_twice(stub, [], [f"say:{answer}", "json"])
+    assert shown == []
+    material = stub.requests[1]["messages"][1]["content"]
+    asked = material.partition("<<<ANSWER")[2].split("\n")[1:-1]
+    assert asked == [f"{number}. {text}" for number, text in enumerate(statements, start=1)]
+
+
 def test_the_second_look_asks_the_model_of_the_prompt(stub):
     ask_twice(stub, [1], question=replace(QUESTION, model="other"))
     assert [request["model"] for request in stub.requests] == ["other", "other"]
@@ -307,6 +332,13 @@ def test_an_answer_whose_second_look_fails_is_not_shown(stub, mode):
     assert shown == []
     assert caught.value.usage
     assert caught.value.usage.prompt_tokens >= 100
+
+
+def test_a_second_look_that_fails_later_has_cost_what_was_asked_before(stub):
+    with pytest.raises(EngineUnavailable) as caught:
+        ask_twice(stub, [1], "ok,say:no verdict,500")
+    assert caught.value.usage
+    assert caught.value.usage.prompt_tokens == 200
 
 
 def test_the_second_look_reads_what_is_cited_and_each_sentence_with_its_number(stub):
