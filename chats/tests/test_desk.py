@@ -117,6 +117,27 @@ def test_of_two_agents_one_gets_the_chat_and_the_other_is_told(screen, shop, ann
     problems.clear()
 
 
+def test_a_list_that_comes_late_does_not_undo_what_was_heard_meanwhile(screen, shop, ann, ben):
+    chat_id = write_in(shop, "Zoe")
+    enter(screen, ben)
+    show(screen, "Unassigned")
+    expect(row(screen, "Zoe")).to_be_visible()
+    late = []
+    screen.route("**/ai/chats?*", lambda route: late.append((route, route.fetch())))
+    show(screen, "Unassigned")
+    while not late:
+        screen.wait_for_timeout(10)
+    assert ann.post(f"/ai/chat/{chat_id}/assign", {"assign_type": "agent"}).status_code == 200
+    expect(row(screen, "Zoe")).to_have_count(0)
+    route, as_it_was = late[0]
+    with screen.expect_response("**/ai/chats?*"):
+        route.fulfill(response=as_it_was)
+    screen.unroute("**/ai/chats?*")
+    shop.post("/ai/client/chat", {"customer": {"name": "Yan"}, "message": "Hello?"})
+    expect(row(screen, "Yan")).to_be_visible()
+    expect(row(screen, "Zoe")).to_have_count(0)
+
+
 def test_the_keyboard_alone_carries_an_agent_through_ten_chats(screen, shop, ben):
     ids = [write_in(shop, f"Customer {number}") for number in range(10)]
     enter(screen, ben)

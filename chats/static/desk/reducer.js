@@ -51,7 +51,7 @@ const CHANGES = {
     ...state, view, query, selected: {}, list: { ids: [], cursor: null, isLoading: true },
   }),
   list: listed,
-  chat: (state, { chat }) => ({ ...state, chats: { ...state.chats, [chat.id]: chat } }),
+  chat: (state, { chat }) => ({ ...state, chats: { ...state.chats, [chat.id]: newer(state, chat) } }),
   opened: opened,
   left: (state) => ({ ...state, pane: "list" }),
   pane: (state, { pane }) => ({ ...state, pane }),
@@ -105,11 +105,17 @@ export function draftOf(state, id) {
 /** A page of the list. Of many chats, the first one forgets those that nothing shows any more. */
 function listed(state, { view, query, items, cursor, isMore }) {
   if (view !== state.view || query !== state.query) return state; // of a view that was left
-  const fetched = Object.fromEntries(items.map((chat) => [chat.id, chat]));
+  const fetched = Object.fromEntries(items.map((chat) => [chat.id, newer(state, chat)]));
   const ids = isMore ? [...new Set([...state.list.ids, ...Object.keys(fetched)])] : Object.keys(fetched);
   const isFull = !isMore && Object.keys(state.chats).length > KEPT_CHATS;
   const known = isFull ? shownChats(state) : state.chats;
   return { ...state, chats: { ...known, ...fetched }, list: { ids, cursor, isLoading: false } };
+}
+
+/** A chat that was asked for before its last event was heard is older than what is known. */
+function newer(state, chat) {
+  const known = state.chats[chat.id];
+  return known?.version > chat.version ? known : chat;
 }
 
 function shownChats(state) {
