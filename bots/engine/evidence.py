@@ -13,17 +13,11 @@ from bots.engine.facts_in_words import (
     told_in_words,
     without_facts_in_words,
 )
+from bots.engine.sentences import sentences
 from bots.knowledge import dictionaries, embedding, language
 from bots.knowledge.words import fold
 
 CITATION = re.compile(r"\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]")
-_CITED = r"(?:\s*\[\d[\d,\s]*\])*"
-# A sentence has ended when the next one has begun: until then a citation may follow.
-_END = re.compile(
-    rf"(?<![.!?…؟।])[.!?…؟।]+[\"'”’»)*_]*{_CITED}(?=\s+[^\s\[])"
-    rf"|[。！？]+[”’」』]*{_CITED}(?=\s*[^\s\[])"
-    r"|\n(?=\s*[^\s\[])"
-)
 _DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"[^\W\d_]+")
 # Wi-Fi, also with the hyphens that no line breaks behind.
@@ -412,12 +406,6 @@ def _told_of(clause: polarity.Clause, spoken: str) -> polarity.Told:
         clause,
         _MIN_SYLLABLES if spoken == "vi" else 2,
     )
-
-
-def sentences(text: str) -> list[str]:
-    """The sentences of a text with what stands between them; the last one may go on."""
-    ends = [match.end() for match in _END.finditer(text)]
-    return [text[start:end] for start, end in zip([0, *ends], [*ends, len(text)], strict=True)]
 
 
 def _claims(texts: Iterable[str]) -> list[str]:

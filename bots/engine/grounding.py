@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterable
 
-from bots.engine.evidence import CITATION, Evidence, sentences
+from bots.engine.evidence import CITATION, Evidence
+from bots.engine.sentences import sentences
 from bots.engine.types import NotGrounded, Snippet, Usage
 
 

@@ -18,9 +18,9 @@ from functools import partial
 from typing import Any
 
 from bots.engine import Capability, prompting, text_tasks, tools
-from bots.engine.evidence import sentences
 from bots.engine.grounding import Check, checked
 from bots.engine.prompting import NO_ANSWER, fenced
+from bots.engine.sentences import sentences, statements
 from bots.engine.text_tasks import ConfirmationDraft, Draft, Task, Written
 from bots.engine.types import (
     Answer,
@@ -113,7 +113,7 @@ class OpenAICompatible:
         snippets = {snippet.number: snippet for snippet in question.snippets}
         cited = tuple(snippets[number] for number in numbers)
         if question.must_be_confirmed:
-            told = text_tasks.statements(text)
+            told = statements(text)
             task = text_tasks.confirm(told, cited, heard or "", question)
             used = self._confirm(task, len(told), question.model, used, ends_at)
             on_delta(text)
@@ -127,7 +127,7 @@ class OpenAICompatible:
         with _used_before(used):
             seen = self._completed(task, self._options(task.max_tokens, model), ends_at)
         used = _sum(used, seen.usage)
-        if not set(range(1, count + 1)) <= set(seen.draft.held):
+        if set(seen.draft.held) != set(range(1, count + 1)):
             raise NotGrounded("The model does not confirm its own answer.", usage=used)
         return used
 

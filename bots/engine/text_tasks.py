@@ -20,7 +20,6 @@ from pydantic import (
     ValidationError,
 )
 
-from bots.engine.evidence import sentences
 from bots.engine.types import Line, Question, Snippet, Usage
 
 Draft = TypeVar("Draft", bound=BaseModel)
@@ -32,12 +31,6 @@ MAX_ANALYSED = 50
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 _MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>")
 _JSON = re.compile(r"\{.*\}", re.DOTALL)
-_WORD = re.compile(r"[^\W\d_]+")
-_LIST_NUMBER = re.compile(r"\d{1,2}[.)]")
-# A sentence was cut behind an ordinal number, an initial or an abbreviation.
-_GOES_ON = re.compile(
-    r"\b(?:\d+|[^\W\d_]{1,2}|approx|bzw|etc|incl|inkl|max|min|str|tel|usw)\.\s*$", re.IGNORECASE
-)
 
 _RULES = """\
 {task}
@@ -124,7 +117,7 @@ class SuggestionDrafts(_Draft):
 
 
 class ConfirmationDraft(_Draft):
-    """The numbers of the sentences whose statements stand in the snippets."""
+    """The numbers of the statements that the snippets hold."""
 
     held: list[int]
 
@@ -253,35 +246,13 @@ def suggest_replies(
     )
 
 
-def statements(answer: str) -> list[str]:
-    """All of an answer in the parts that `confirm` asks for, at least one.
-
-    What says little by itself stands with its neighbour: a bare figure, a mark or a few words with
-    what they answer, the number of a list with its item, and what follows "31." or "ca." with that.
-    """
-    found = [""]
-    number = ""
-    for piece in sentences(answer):
-        text, number = number + piece, ""
-        if _LIST_NUMBER.fullmatch(piece.strip()):
-            number = text
-        elif _says_little(text) or _says_little(found[-1]) or _GOES_ON.search(found[-1]):
-            found[-1] += text
-        else:
-            found.append(text)
-    found[-1] += number
-    return found
-
-
-def _says_little(text: str) -> bool:
-    return len(_WORD.findall(text)) < 4
-
-
 def confirm(
     answer: Sequence[str], snippets: Sequence[Snippet], results: str, question: Question
 ) -> Task[ConfirmationDraft]:
     """Which `statements` of an answer its snippets hold, or what functions returned."""
-    told = "\n".join(f"{n}. {' '.join(text.split())}" for n, text in enumerate(answer, start=1))
+    told = "\n".join(
+        f"Statement {n}: {' '.join(text.split())}" for n, text in enumerate(answer, start=1)
+    )
     known = [
         _fenced(f"SNIPPET [{s.number}]", f"{s.title}\n{s.url or ''}\n{s.heading}\n{s.text}")
         for s in snippets
@@ -290,14 +261,15 @@ def confirm(
     lines = (*question.history, Line("customer", question.text))
     return Task(
         "Somebody has answered the customer's last message from snippets of documents. Check the"
-        " answer sentence by sentence, as strictly as an auditor. A sentence is held if all that"
-        " it states stands in the snippets or results, or follows from these alone; what the"
-        " customer said is true of the customer, and of nothing else. It is not held if it adds"
-        " anything, however likely or true; if it speaks of another thing, person, place or time"
-        " than its snippet; if it denies what a snippet says; if it leaves out a condition, so"
-        " that it promises more; if it reports or promises a deed that no result tells. Greetings,"
-        " thanks and offers of help state nothing: they are held; so are questions that suggest"
-        " nothing new. `held`: the numbers of the sentences that are held."
+        " answer statement by statement, as strictly as an auditor, each as the customer reads it"
+        " behind the ones before. A statement is held if all that it says stands in the snippets or"
+        " results, or follows from these alone; what the customer said is true of the customer, and"
+        " of nothing else. It is not held if it adds anything, however likely or true; if it speaks"
+        " of another thing, person, place or time than its snippet; if it denies what a snippet"
+        " says; if it leaves out a condition, so that it promises more; if it reports or promises"
+        " a deed that no result tells. Greetings, thanks and offers of help state nothing: they are"
+        " held; so are questions that suggest nothing new. `held`: the numbers of the statements"
+        " that are held."
         f"\n{question.setting}",
         "\n\n".join([*known, _transcript(lines), _fenced("ANSWER", told)]),
         ConfirmationDraft,

@@ -269,7 +269,7 @@ def ask_twice(server, held, script="ok,json", question=QUESTION):
     return ask(server, replace(question, must_be_confirmed=True))
 
 
-@pytest.mark.parametrize("held", [[1, 2], [3, 2, 1]])
+@pytest.mark.parametrize("held", [[1, 2], [2, 1]])
 def test_an_answer_that_the_model_confirms_is_shown_as_a_whole(stub, held):
     answer, deltas = ask_twice(stub, held, f"say:{TWO},json")
     assert deltas == [answer.text] == [TWO]
@@ -283,7 +283,10 @@ def test_lines_and_the_numbers_of_lists_are_no_sentences_to_confirm(stub, betwee
     stub.cut = lambda text: [text]
     answer, _ = ask_twice(stub, [1, 2], [f"say:{first}].{between}{second}", "json"])
     assert between in answer.text
-    assert "\n3. " not in stub.requests[1]["messages"][1]["content"]
+    assert "Statement 3" not in stub.requests[1]["messages"][1]["content"]
+
+
+OPEN = "We are open until 17:30 [2]."
 
 
 @pytest.mark.parametrize(
@@ -292,14 +295,42 @@ def test_lines_and_the_numbers_of_lists_are_no_sentences_to_confirm(stub, betwee
         ("30 [1].", ["30 [1]."]),
         ("Hello! 30 [1].", ["Hello! 30 [1]."]),
         ("May I return goods?\n✅ [1]", ["May I return goods? ✅ [1]"]),
-        ("Return of goods:\n30 days [1]\nOpen until\n17:30 [2]",
-         ["Return of goods: 30 days [1] Open until 17:30 [2]"]),
-        ("Goods can be returned within ca. 30 days [1].",
-         ["Goods can be returned within ca. 30 days [1]."]),
-        ("Yes! You can return goods within 30 days [1]. We are open until 17:30 [2].",
-         ["Yes! You can return goods within 30 days [1].", "We are open until 17:30 [2]."]),
+        (
+            "Return of goods:\n30 days [1]\nOpen until\n17:30 [2]",
+            ["Return of goods: 30 days [1] Open until 17:30 [2]"],
+        ),
+        (
+            f"## Return of goods\nWithin 30 days [1] you can.\n**Open**\n{OPEN}",
+            [
+                "## Return of goods Within 30 days [1] you can.",
+                "**Open** We are open until 17:30 [2].",
+            ],
+        ),
+        (
+            f"You can return goods so:\nWithin 30 days you can [1].\n{OPEN}",
+            [
+                "You can return goods so: Within 30 days you can [1].",
+                "We are open until 17:30 [2].",
+            ],
+        ),
+        (
+            "You can return goods:\n1. 30 days [1]\n2. 17:30 [2]",
+            ["You can return goods: 1. 30 days [1] 2. 17:30 [2]"],
+        ),
+        (
+            "Goods can be returned within ca. 30 days [1].",
+            ["Goods can be returned within ca. 30 days [1]."],
+        ),
+        (
+            f"Yes! You can return goods within 30 days [1]. {OPEN}",
+            ["Yes! You can return goods within 30 days [1].", OPEN],
+        ),
+        (
+            "商品可以在30天内退货 [1]。 我们每天营业至17:30 [2]。",
+            ["商品可以在30天内退货 [1]。", "我们每天营业至17:30 [2]。"],
+        ),
     ],
-)  # fmt: skip
+)
 def test_all_of_an_answer_is_confirmed_and_nothing_that_says_little_by_itself(
     stub, answer, statements
 ):
@@ -308,7 +339,7 @@ def test_all_of_an_answer_is_confirmed_and_nothing_that_says_little_by_itself(
     assert shown == []
     material = stub.requests[1]["messages"][1]["content"]
     asked = material.partition("<<<ANSWER")[2].split("\n")[1:-1]
-    assert asked == [f"{number}. {text}" for number, text in enumerate(statements, start=1)]
+    assert asked == [f"Statement {n}: {text}" for n, text in enumerate(statements, start=1)]
 
 
 def test_the_second_look_asks_the_model_of_the_prompt(stub):
@@ -316,7 +347,7 @@ def test_the_second_look_asks_the_model_of_the_prompt(stub):
     assert [request["model"] for request in stub.requests] == ["other", "other"]
 
 
-@pytest.mark.parametrize("held", [[], [1], [2], [0, 1], [True, 12]])
+@pytest.mark.parametrize("held", [[], [1], [2], [0, 1], [True, 12], [1, 2, 3]])
 def test_an_answer_with_a_sentence_that_the_model_does_not_confirm_is_refused(stub, held):
     with pytest.raises(NotGrounded, match="does not confirm") as caught:
         ask_twice(stub, held, f"say:{TWO},json")
@@ -348,7 +379,7 @@ def test_the_second_look_reads_what_is_cited_and_each_sentence_with_its_number(s
     assert second["response_format"]["json_schema"]["schema"]["required"] == ["held"]
     rules, material = (message["content"] for message in second["messages"])
     assert "It is Friday, 12:00." in rules
-    assert "\n1. You can return goods within 30 days. [1]\n<<<END ANSWER" in material
+    assert "\nStatement 1: You can return goods within 30 days. [1]\n<<<END ANSWER" in material
     assert "\nassistant: Hello, how can I help?\n" in material
     assert f"\ncustomer: {QUESTION.text}\n<<<END CONVERSATION" in material
     assert RETURNS.text in material

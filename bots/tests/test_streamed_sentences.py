@@ -37,6 +37,8 @@ GOOD = [
     ("Open at 5 pm?", "hours", "Yes: we are open until 17:30. [1]"),
     ("How much is delivery?", "delivery", "It costs 4.90 euros below 50 euros. [1]"),
     ("How long does it take?", "delivery", "It takes 2 to 4 working days. [1] I hope that helps."),
+    ("How long does it take?", "delivery", "It takes ca. 2 to 4 working days. [1]"),
+    ("Open today?", "hours", "On weekdays, e.g. today, we are open from 9:00 to 17:30. [1]"),
     ("Mấy giờ mở cửa?", "giờ", "Cửa hàng mở cửa từ 9:00 đến 17:30. [1] Cảm ơn bạn đã hỏi."),
     ("When do you open?", "giờ", "The shop opens at 9:00 and closes at 17:30. [1]"),
     ("Wann ist geöffnet?", "hours", "Wir haben werktags von 9:00 bis 17:30 geöffnet. [1] Gerne!"),

@@ -189,8 +189,8 @@ class ClientConfigDto(Shape):
     )
     confirm_answers: bool = Field(
         True,
-        description="Whether a model that has written an answer is asked once more, sentence by"
-        " sentence, if its passages hold it. Only an answer that it confirms is sent; what follows"
+        description="Whether a model that has written an answer is asked once more, statement by"
+        " statement, if its passages hold it. Only an answer that it confirms is sent; what follows"
         " if it does not is as if the model had failed. It costs a second request for each answer,"
         " and a streamed one comes in one piece. Without it an invention that sounds like the"
         " passages may reach the customer.",
