@@ -22,8 +22,8 @@ _WORD = re.compile(r"[^\W\d_]+")
 # Of a script without spaces, or with long words, letters are counted.
 _WIDE = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _LIST_NUMBER = re.compile(r"\s*\d{1,2}[.)]\s*")
-# A heading, a bold line, a line that asks or ends in a colon: it belongs to what follows.
-_LABEL = re.compile(r"\s*(?:#.*|\*\*[^*]+\*\*|[^\[\]]*[:?])\s*\n\s*")
+# A heading, a bold line, a line that ends in a colon, a question: it belongs to what follows.
+_LABEL = re.compile(r"\s*(?:(?:#.*|\*\*[^*]+\*\*|[^\[\]]*:)\s*\n|[^\[\]]*\?)\s*")
 
 
 def sentences(text: str) -> list[str]:
