@@ -17,13 +17,13 @@ _SHORTENED = re.compile(
     re.IGNORECASE,
 )
 _ORDINAL = re.compile(r"\d\.[ \t]*$")
-_MONTH = re.compile(r"jan|feb|mär|mar|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz]|[^\W\d_A-ZÄÖÜ]")
+_GOES_ON = re.compile(r"(?i:jan|feb|mär|mar|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])|[a-zäöü]")
 _WORD = re.compile(r"[^\W\d_]+")
 # Of a script without spaces, or with long words, letters are counted.
 _WIDE = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_LIST_NUMBER = re.compile(r"\s*\d{1,2}[.)]\s*")
-# A heading, a bold line, a line that ends in a colon, a question: it belongs to what follows.
-_LABEL = re.compile(r"\s*(?:(?:#.*|\*\*[^*]+\*\*|[^\[\]]*:)\s*\n|[^\[\]]*\?)\s*")
+# The number of a list, a heading, a bold line, a line that ends in a colon, a question: they belong
+# to what follows.
+_LABEL = re.compile(r"\s*(?:\d{1,2}[.)]|(?:#.*|\*\*[^*]+\*\*|[^\[\]]*:)\s*\n|[^\[\]]*\?)\s*")
 
 
 def sentences(text: str) -> list[str]:
@@ -47,7 +47,7 @@ def statements(answer: str) -> list[str]:
     label = ""
     for piece in sentences(answer):
         text, label = label + piece, ""
-        if _LIST_NUMBER.fullmatch(piece) or _LABEL.fullmatch(piece):
+        if _LABEL.fullmatch(piece) or (text != piece and not piece.strip()):
             label = text
         elif _says_little(text) or _says_little(found[-1]) or _is_month_of(found[-1], piece):
             found[-1] += text
@@ -62,4 +62,4 @@ def _says_little(text: str) -> bool:
 
 
 def _is_month_of(before: str, piece: str) -> bool:
-    return bool(_ORDINAL.search(before) and _MONTH.match(piece.lstrip().lower()))
+    return bool(_ORDINAL.search(before) and _GOES_ON.match(piece.lstrip()))

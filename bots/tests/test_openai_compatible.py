@@ -326,6 +326,13 @@ OPEN = "We are open until 17:30 [2]."
             ["Yes! You can return goods within 30 days [1].", OPEN],
         ),
         (
+            "Kündigen können Sie zum 31. Januar und zum 31. Juli. Die Miete bleibt bis 2028 [3].",
+            [
+                "Kündigen können Sie zum 31. Januar und zum 31. Juli.",
+                "Die Miete bleibt bis 2028 [3].",
+            ],
+        ),
+        (
             "商品可以在30天内退货 [1]。 我们每天营业至17:30 [2]。",
             ["商品可以在30天内退货 [1]。", "我们每天营业至17:30 [2]。"],
         ),
@@ -334,8 +341,10 @@ OPEN = "We are open until 17:30 [2]."
 def test_all_of_an_answer_is_confirmed_and_nothing_that_says_little_by_itself(
     stub, answer, statements
 ):
+    terms = "Kündigen können Sie zum 31. Januar und zum 31. Juli. Die Miete bleibt bis 2028."
+    question = replace(QUESTION, snippets=(*QUESTION.snippets, Snippet(3, 103, "AGB", None, terms)))
     with pytest.raises(NotGrounded, match="does not confirm"):
-        ask_twice(stub, [], [f"say:{answer}", "json"])
+        ask_twice(stub, [], [f"say:{answer}", "json"], question=question)
     assert shown == []
     material = stub.requests[1]["messages"][1]["content"]
     asked = material.partition("<<<ANSWER")[2].split("\n")[1:-1]
