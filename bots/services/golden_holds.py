@@ -2,8 +2,19 @@
 
 from datetime import timedelta
 
+from django.db.models import OuterRef, QuerySet, Subquery
+
 from bots.engine import Capability
-from bots.models import Bot, Chunk, Document, GoldenQuestion, GoldenRun, GoldenStatus, Prompt
+from bots.models import (
+    Bot,
+    Chunk,
+    Document,
+    DocumentStatus,
+    GoldenQuestion,
+    GoldenRun,
+    GoldenStatus,
+    Prompt,
+)
 from bots.services import engines
 from chatplatform.jobs import enqueue
 
@@ -40,6 +51,18 @@ def hold_document(document: Document) -> None:
         return
     run = GoldenRun(bot=document.bot, document_ids=[document.pk], publishes=True)
     start(run, wait=_GATHER)
+
+
+def held() -> QuerySet[Document]:
+    """Documents that are held back, each with `run_id`: the run that tries its present text.
+
+    One that is trained again is not among them: its next run starts when that is done.
+    """
+    naming = GoldenRun.objects.filter(
+        bot=OuterRef("bot"), publishes=True, document_ids__contains=[OuterRef("pk")]
+    )
+    rows = Document.objects.filter(is_held=True, status=DocumentStatus.TRAINED)
+    return rows.annotate(run_id=Subquery(naming.order_by("-id").values("pk")[:1]))
 
 
 def start(run: GoldenRun, *, wait: timedelta = timedelta(0)) -> GoldenRun:

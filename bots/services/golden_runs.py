@@ -38,6 +38,10 @@ from identity.services import audit, credits
 QUESTIONS_A_JOB = 10
 MAX_ANSWER = 500
 _UNFINISHED = (GoldenStatus.QUEUED, GoldenStatus.RUNNING)
+_OVERTAKEN = (
+    "The documents that this run has tried were deleted, or trained again since: a later run"
+    " tries what they say now."
+)
 
 
 class GoldenRunning(ApiError):
@@ -90,14 +94,14 @@ def start(bot: Bot, *, body: GoldenRunRequest, by: User) -> GoldenRun:
 
 
 def publish(bot: Bot, run_id: uuid.UUID, *, by: User) -> GoldenRun:
-    """Let a change through that a run holds back."""
+    """Let a change through that a run holds back; 409 if nothing is left of what it tried."""
     with transaction.atomic():
         bots.lock(bot)
         run = get(bot, run_id)
         if run.outcome != GoldenOutcome.HELD:
             raise NotHeld
         if run.prompt is None and not _held_documents(run).exists():
-            raise NotHeld("The documents of this run were deleted or published meanwhile.")
+            raise NotHeld(_OVERTAKEN)
         _let_through(run)
         _record(run, "golden_run.published", by)
     return run
@@ -255,7 +259,8 @@ def _changed(run: GoldenRun, *, before: bool) -> list[str]:
 
 
 def _held_documents(run: GoldenRun) -> QuerySet[Document]:
-    return Document.objects.filter(bot=run.bot, pk__in=run.document_ids, is_held=True)
+    """Those that wait for this run alone: a later one tries what was changed since."""
+    return golden_holds.held().filter(bot=run.bot, run_id=run.pk)
 
 
 def _let_through(run: GoldenRun) -> None:

@@ -158,6 +158,48 @@ def test_what_was_deleted_meanwhile_is_not_published(ann, bot, golden, runs):
     assert "Deleted since: 1" in page
 
 
+def test_a_run_publishes_only_what_it_tried(ann, bot, golden, runs):
+    hold_back(ann, bot)
+    bad = teach(ann, bot, question=golden[0], answer="Never, says the landlord.")
+    due_at_once()
+    (first,) = ann.get(runs).json()["items"]
+    pair = f"/ai/{bot.pk}/train/question-answer/{bad.pk}"
+    changed = {"question": golden[0], "answer": "Never, says the cook."}
+    assert ann.put(pair, changed).status_code == 200
+    site = Browser()
+    site.force_login(ann.user)
+    publish = reverse("admin:bots_goldenrun_publish_run", args=[first["id"]])
+
+    def is_refused():
+        refused = ann.post(f"{runs}/{first['id']}/publish")
+        assert (refused.status_code, refused.json()["code"]) == (409, "not_held")
+        assert "trained again since" in refused.json()["detail"]
+        assert "trained again since" in site.post(publish).content.decode()
+        assert Document.objects.get(pk=bad.pk).is_held
+
+    is_refused()  # its new text waits to be read
+    due_at_once()
+    is_refused()  # its new text is tried by a run of its own
+    due_at_once()
+    (second, _) = ann.get(runs).json()["items"]
+    assert (second["document_ids"], second["outcome"]) == ([bad.pk], "held")
+    is_refused()
+    assert "seven days" in answer_of(bot, golden[0])
+    assert ann.post(f"{runs}/{second['id']}/publish").json()["outcome"] == "published"
+    assert "the cook" in answer_of(bot, golden[0])
+
+
+def test_what_is_changed_while_a_run_asks_waits_for_the_next_one(ann, bot, golden, runs):
+    hold_back(ann, bot)
+    good = teach(ann, bot, question="Parking", answer=PARKING)
+    GoldenRun.objects.update(status="running")
+    pair = f"/ai/{bot.pk}/train/question-answer/{good.pk}"
+    ann.put(pair, {"question": golden[0], "answer": "Never, says the cook."})
+    Job.objects.filter(name="bots.train_document").update(due_at="2030-01-01T00:00:00Z")
+    due_at_once()
+    assert Document.objects.get(pk=good.pk).is_held
+
+
 def test_a_good_document_is_published_by_itself(ann, bot, golden, runs):
     hold_back(ann, bot)
     good = teach(ann, bot, question="Parking", answer=PARKING)
