@@ -1,6 +1,7 @@
 """Changes that wait for the golden questions: a new prompt, a document that was never searched."""
 
 from datetime import timedelta
+from typing import Any
 
 from django.db.models import OuterRef, QuerySet, Subquery
 
@@ -53,7 +54,7 @@ def hold_document(document: Document) -> None:
     start(run, wait=_GATHER)
 
 
-def held() -> QuerySet[Document]:
+def held() -> QuerySet[Any]:
     """Documents that are held back, each with `run_id`: the run that tries its present text.
 
     One that is trained again is not among them: its next run starts when that is done.
