@@ -55,7 +55,8 @@ def hold_document(document: Document) -> None:
 
 
 def held() -> QuerySet[Any]:
-    """Documents that are held back, each with `run_id`: the run that tries its present text.
+    """Documents that are held back, each with the run that tries its present text: `run_id`, and
+    `run_outcome`, which is empty until that is over.
 
     One that is trained again is not among them: its next run starts when that is done.
     """
@@ -63,7 +64,10 @@ def held() -> QuerySet[Any]:
         bot=OuterRef("bot"), publishes=True, document_ids__contains=[OuterRef("pk")]
     )
     rows = Document.objects.filter(is_held=True, status=DocumentStatus.TRAINED)
-    return rows.annotate(run_id=Subquery(naming.order_by("-id").values("pk")[:1]))
+    latest = naming.order_by("-id")
+    return rows.annotate(
+        run_id=Subquery(latest.values("pk")[:1]), run_outcome=Subquery(latest.values("outcome")[:1])
+    )
 
 
 def start(run: GoldenRun, *, wait: timedelta = timedelta(0)) -> GoldenRun:
