@@ -179,6 +179,7 @@ class BotAdmin(TenantAdmin):
         prompt = prompt_versions.find_current(bot.pk) if name == "prompt" else None
         initial = {
             "allowed_domain": bot.allowed_domain,
+            "hold_back_worse": bot.hold_back_worse,
             "content": prompt.content if prompt else "",
             **forms.look_of(bot),
         }
@@ -197,7 +198,11 @@ class BotAdmin(TenantAdmin):
         return self.page(
             request, "admin/bots/set_up.html", f"Set up {bot.bot_name}",
             bot=bot,
-            teach=[(name, forms.TEACH[name], shown[name]) for name in forms.TEACH],
+            teach=[
+                (name, step, shown[name])
+                for name, step in {**forms.TEACH, "hold": forms.SHOW["hold"]}.items()
+                if name in shown
+            ],
             look=shown.get("look"),
             has_docs=settings.API_DOCS,
             hosts=shown.get("hosts"),
