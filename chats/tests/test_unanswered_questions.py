@@ -179,6 +179,16 @@ def test_the_page_of_an_answer_that_is_held_back_says_so(ann, bot, path, grouped
     assert link not in site.get(page).content.decode()
 
 
+def test_a_question_whose_answer_was_deleted_while_it_waits_is_open_again(ann, bot, path, grouped):
+    group = ann.get(path).json()["items"][0]["id"]
+    row = ann.post(f"{path}/{group}/answer", {"answer": "Yes, dogs are welcome."}).json()
+    pair = f"/ai/{bot.pk}/train/question-answer/{row['document_id']}"
+    assert ann.delete(pair).status_code == 204
+    run_jobs()
+    question_groups.clean_up()
+    assert ann.get(f"{path}/{group}").json()["status"] == "open"
+
+
 def test_a_question_that_comes_again_in_vain_is_open_again(ann, bot, path, grouped, ask_in_vain):
     group = QuestionGroup.objects.get(count=1)
     group.status, group.asked_again_at = "answered", timezone.now() - timedelta(minutes=1)
