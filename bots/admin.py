@@ -329,19 +329,21 @@ class DocumentAdmin(TrainedAdmin):
     readonly_fields = ("golden_run", "original")
     actions = ("train_again", "delete_documents")
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return golden_holds.with_run(super().get_queryset(request), document="pk")
+
     @display(description="Progress", ordering="progress")
-    def shown_progress(self, row: models.Document) -> str:
+    def shown_progress(self, row: Any) -> str:
         if row.status == models.DocumentStatus.TRAINING:
             return _stage_words(row)
-        if row.is_held and row.status == models.DocumentStatus.TRAINED:
-            return "Held back by its golden run"
+        if row.run_id:
+            return _held_words(row)
         return str(super().shown_progress(row))
 
     @display(description=cast("str", gettext_lazy("Golden run")))
-    def golden_run(self, row: models.Document) -> SafeString | str:
+    def golden_run(self, row: Any) -> SafeString | str:
         """The run that the document waits for, if it is held back."""
-        held = golden_holds.held().filter(pk=row.pk).first()
-        return _held_words(held) if held else "–"
+        return _held_words(row) if row.run_id else "–"
 
     @display(description="Original")
     def original(self, row: models.Document) -> str:

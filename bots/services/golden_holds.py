@@ -70,6 +70,19 @@ def held() -> QuerySet[Any]:
     )
 
 
+def with_run(rows: QuerySet[Any], *, document: str) -> QuerySet[Any]:
+    """Rows with `run_id` and `run_outcome` as in `held`; `document`: their column of its id.
+
+    Both are null where nothing is held back.
+    """
+    waiting = held().filter(pk=OuterRef(document))
+    found: QuerySet[Any] = rows.annotate(
+        run_id=Subquery(waiting.values("run_id")[:1]),
+        run_outcome=Subquery(waiting.values("run_outcome")[:1]),
+    )
+    return found
+
+
 def start(run: GoldenRun, *, wait: timedelta = timedelta(0)) -> GoldenRun:
     """Store a run with the questions as they are now, and have a worker ask them."""
     passed_before = _passed_in_latest(run.bot)

@@ -47,10 +47,11 @@ def try_it():
     run_jobs()
 
 
-def test_the_set_up_and_the_document_lead_to_the_run(ann, site, bot, wrong):
+def test_the_set_up_the_document_and_the_list_lead_to_the_run(ann, site, bot, wrong):
     pages = [
         reverse("admin:bots_bot_set_up", args=[bot.pk]),
         reverse("admin:bots_document_change", args=[wrong.pk]),
+        reverse("admin:bots_document_changelist"),
     ]
     for page in pages:
         assert link_of_run(ann, bot, TRIED) in site.get(page).content.decode()

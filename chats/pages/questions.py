@@ -13,6 +13,7 @@ from django.utils.translation import gettext, gettext_lazy
 from unfold.decorators import display
 
 from bots.models import GoldenOutcome
+from bots.services import golden_holds
 from chatplatform.admin_base import TenantAdmin, button, viewer
 from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.site_words import say
@@ -71,7 +72,7 @@ class QuestionGroupAdmin(TenantAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[QuestionGroup]:
         rows = question_groups.with_question(super().get_queryset(request))
-        return answers_to_unanswered.with_run(rows)
+        return golden_holds.with_run(rows, document="document")
 
     @display(description="Question")
     def shown_question(self, row: Any) -> str:

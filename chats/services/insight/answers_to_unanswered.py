@@ -3,11 +3,11 @@
 from datetime import UTC, datetime
 
 from django.db import transaction
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import QuerySet
 from pydantic import ValidationError
 
 from bots.models import Bot, Document
-from bots.services import dry_run_answers, golden_holds, written_sources
+from bots.services import dry_run_answers, written_sources
 from bots.services.answers import Answered, Unanswered
 from bots.shapes.written import MAX_QUESTION, QuestionAnswerDto
 from chatplatform import jobs
@@ -25,18 +25,6 @@ def get(bot: Bot, group_id: int) -> QuestionGroup:
     """One of the bot's groups, with its question; 404 if there is none."""
     rows = question_groups.list_for_bot(bot, statuses=_ALL)
     return first_or_404(rows.filter(pk=group_id))
-
-
-def with_run(rows: QuerySet[QuestionGroup]) -> QuerySet[QuestionGroup]:
-    """Groups with `run_id` and `run_outcome` of the golden run that their answer waits for.
-
-    Both are null where none waits; the outcome is empty while the run is not over.
-    """
-    waiting = golden_holds.held().filter(pk=OuterRef("document"))
-    return rows.annotate(
-        run_id=Subquery(waiting.values("run_id")[:1]),
-        run_outcome=Subquery(waiting.values("run_outcome")[:1]),
-    )
 
 
 def add_answer(
