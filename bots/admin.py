@@ -1,7 +1,7 @@
 """Bots and their training in the site: set up, read, trained again, deleted."""
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.contrib import admin, messages
@@ -13,13 +13,14 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from unfold.decorators import display
 
 from bots import forms, models
 from bots.pages import language_models
-from bots.services import bots, documents, prompt_versions, web_urls
+from bots.services import bots, documents, golden_holds, prompt_versions, web_urls
 from bots.shapes.bot import BotDto
 from bots.shapes.web_url import PageCounts
 from chatplatform.admin_base import (
@@ -178,6 +179,7 @@ class BotAdmin(TenantAdmin):
         prompt = prompt_versions.find_current(bot.pk) if name == "prompt" else None
         initial = {
             "allowed_domain": bot.allowed_domain,
+            "hold_back_worse": bot.hold_back_worse,
             "content": prompt.content if prompt else "",
             **forms.look_of(bot),
         }
@@ -190,20 +192,24 @@ class BotAdmin(TenantAdmin):
         written = models.Document.objects.filter(bot=bot, web_url=None).order_by("-id")
         pages = web_urls.list_for_bot(bot).order_by("-id")
         sources: list[Any] = [*pages, *written[:_SOURCES_SHOWN]]
+        held = list(golden_holds.held().filter(bot=bot).only("web_url"))
         waiting = {models.DocumentStatus.QUEUED, models.DocumentStatus.TRAINING}
         keys = ApiKey.objects.filter(bot_id=bot.pk, scope=KeyScope.PUBLIC, revoked_at=None)
         return self.page(
             request, "admin/bots/set_up.html", f"Set up {bot.bot_name}",
             bot=bot,
-            teach=[(name, forms.TEACH[name], shown[name]) for name in forms.TEACH],
+            teach=[
+                (name, step, shown[name])
+                for name, step in {**forms.TEACH, "hold": forms.SHOW["hold"]}.items()
+                if name in shown
+            ],
             look=shown.get("look"),
             has_docs=settings.API_DOCS,
             hosts=shown.get("hosts"),
             page_key=shown.get("key"),
-            sources=[
-                (row, _source_name(row), _source_words(row), COLORS[row.status]) for row in sources
-            ],
-            is_busy=any(row.status in waiting for row in sources),
+            sources=[(_source_name(row), *_source_state(row, held)) for row in sources],
+            is_busy=any(row.status in waiting for row in sources)
+            or any(row.run_outcome != models.GoldenOutcome.HELD for row in held),
             done=[one.extra_tags for one in messages.get_messages(request)],
             may_try=viewer(request).client_id is not None,
             is_trained=any(_is_known(row) for row in sources),
@@ -215,6 +221,34 @@ class BotAdmin(TenantAdmin):
 
 def _source_name(row: models.Document | models.WebUrl) -> str:
     return row.url if isinstance(row, models.WebUrl) else row.title or row.file_name
+
+
+def _source_state(
+    row: models.Document | models.WebUrl, held: list[Any]
+) -> tuple[str, str, SafeString | str]:
+    """The state of a source, its colour, and what became of it; `held`: what the bot holds back.
+
+    Of a web address the first of its pages that is held back tells.
+    """
+    is_page = isinstance(row, models.WebUrl)
+    own = [one for one in held if row.pk == (one.web_url_id if is_page else one.pk)]
+    if not own:
+        return row.get_status_display(), COLORS[row.status], _source_words(row)
+    is_held = own[0].run_outcome == models.GoldenOutcome.HELD
+    state, color = (gettext("Held back"), "danger") if is_held else (gettext("On trial"), "info")
+    return state, color, format_html("{} · {}", _source_words(row), _held_words(own[0]))
+
+
+def _held_words(document: Any) -> SafeString:
+    """That a document is held back, or tried still, with a link to its golden run."""
+    is_held = document.run_outcome == models.GoldenOutcome.HELD
+    return format_html(
+        '<a class="underline" href="{}">{}</a>',
+        reverse("admin:bots_goldenrun_change", args=[document.run_id]),
+        gettext("Held back by its golden run")
+        if is_held
+        else gettext("Being tried by its golden run"),
+    )
 
 
 def _source_words(row: models.Document | models.WebUrl) -> str:
@@ -291,17 +325,25 @@ class DocumentAdmin(TrainedAdmin):
     search_fields = ("file_name", "title", "sha256", "bot__bot_name")
     list_select_related = ("bot",)
     # The store has no addresses of its own: the link leads to the view below.
-    exclude = ("file",)
-    readonly_fields = ("original",)
+    exclude = ("file", "is_held")
+    readonly_fields = ("golden_run", "original")
     actions = ("train_again", "delete_documents")
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return golden_holds.with_run(super().get_queryset(request), document="pk")
+
     @display(description="Progress", ordering="progress")
-    def shown_progress(self, row: models.Document) -> str:
+    def shown_progress(self, row: Any) -> str:
         if row.status == models.DocumentStatus.TRAINING:
             return _stage_words(row)
-        if row.is_held and row.status == models.DocumentStatus.TRAINED:
-            return "Held back by its golden run"
+        if row.run_id:
+            return _held_words(row)
         return str(super().shown_progress(row))
+
+    @display(description=cast("str", gettext_lazy("Golden run")))
+    def golden_run(self, row: Any) -> SafeString | str:
+        """The run that the document waits for, if it is held back."""
+        return _held_words(row) if row.run_id else "–"
 
     @display(description="Original")
     def original(self, row: models.Document) -> str:

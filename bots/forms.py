@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from django import forms
+from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminColorInputWidget
 
 from bots.models import Bot
@@ -110,6 +111,18 @@ class HostsForm(ServiceForm):
     )
 
 
+class HoldForm(ServiceForm):
+    hold_back_worse = forms.BooleanField(
+        label=gettext_lazy("Hold back what makes its answers worse"),
+        required=False,
+        help_text=gettext_lazy(
+            "New documents and, with a model, new instructions wait until the bot's golden"
+            " questions were asked with them. If one fails that passed before, you decide. Without"
+            " golden questions this changes nothing."
+        ),
+    )
+
+
 @dataclass(frozen=True)
 class Step:
     """A form of the set-up page, and the service that it calls."""
@@ -176,6 +189,11 @@ SHOW = {
     "look": Step(LookForm, "The look", "Save the look", "Saved.", _save_look),
     "hosts": Step(
         HostsForm, "Where it may be shown", "Save the hosts", "Saved.",
+        lambda bot, data, by: bots.update(bot, body=BotDto(**data), by=by),
+    ),
+    "hold": Step(
+        HoldForm, cast("str", gettext_lazy("Hold back what makes it worse")),
+        cast("str", gettext_lazy("Save")), cast("str", gettext_lazy("Saved.")),
         lambda bot, data, by: bots.update(bot, body=BotDto(**data), by=by),
     ),
     "key": Step(

@@ -1,9 +1,21 @@
 """Changes that wait for the golden questions: a new prompt, a document that was never searched."""
 
 from datetime import timedelta
+from typing import Any
+
+from django.db.models import OuterRef, QuerySet, Subquery
 
 from bots.engine import Capability
-from bots.models import Bot, Chunk, Document, GoldenQuestion, GoldenRun, GoldenStatus, Prompt
+from bots.models import (
+    Bot,
+    Chunk,
+    Document,
+    DocumentStatus,
+    GoldenQuestion,
+    GoldenRun,
+    GoldenStatus,
+    Prompt,
+)
 from bots.services import engines
 from chatplatform.jobs import enqueue
 
@@ -40,6 +52,35 @@ def hold_document(document: Document) -> None:
         return
     run = GoldenRun(bot=document.bot, document_ids=[document.pk], publishes=True)
     start(run, wait=_GATHER)
+
+
+def held() -> QuerySet[Any]:
+    """Documents that are held back, each with the run that tries its present text: `run_id`, and
+    `run_outcome`, which is empty until that is over.
+
+    One that is trained again is not among them: its next run starts when that is done.
+    """
+    naming = GoldenRun.objects.filter(
+        bot=OuterRef("bot"), publishes=True, document_ids__contains=[OuterRef("pk")]
+    )
+    rows = Document.objects.filter(is_held=True, status=DocumentStatus.TRAINED)
+    latest = naming.order_by("-id")
+    return rows.annotate(
+        run_id=Subquery(latest.values("pk")[:1]), run_outcome=Subquery(latest.values("outcome")[:1])
+    )
+
+
+def with_run(rows: QuerySet[Any], *, document: str) -> QuerySet[Any]:
+    """Rows with `run_id` and `run_outcome` as in `held`; `document`: their column of its id.
+
+    Both are null where nothing is held back.
+    """
+    waiting = held().filter(pk=OuterRef(document))
+    found: QuerySet[Any] = rows.annotate(
+        run_id=Subquery(waiting.values("run_id")[:1]),
+        run_outcome=Subquery(waiting.values("run_outcome")[:1]),
+    )
+    return found
 
 
 def start(run: GoldenRun, *, wait: timedelta = timedelta(0)) -> GoldenRun:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Case, Exists, OuterRef, Q, QuerySet, Value, When
 
 from bots.engine import Engine
 from bots.models import (
@@ -38,6 +38,10 @@ from identity.services import audit, credits
 QUESTIONS_A_JOB = 10
 MAX_ANSWER = 500
 _UNFINISHED = (GoldenStatus.QUEUED, GoldenStatus.RUNNING)
+_OVERTAKEN = (
+    "The documents that this run has tried were deleted, or trained again since: a later run"
+    " tries what they say now."
+)
 
 
 class GoldenRunning(ApiError):
@@ -65,8 +69,20 @@ class _Terms:
 
 
 def list_for_bot(bot: Bot) -> QuerySet[GoldenRun]:
-    """The bot's runs, unordered."""
-    return GoldenRun.objects.for_client(bot.client).filter(bot=bot)
+    """The bot's runs, unordered, each with its `shown_outcome`."""
+    return with_outcome(GoldenRun.objects.for_client(bot.client).filter(bot=bot))
+
+
+def with_outcome(rows: QuerySet[GoldenRun]) -> QuerySet[GoldenRun]:
+    """Runs with `shown_outcome`: `overtaken` in place of `held` if nothing waits for it any more.
+
+    Its documents were deleted then, or trained again, so that a later run tries them.
+    """
+    waiting = golden_holds.held().filter(bot=OuterRef("bot"), run_id=OuterRef("pk"))
+    is_overtaken = Q(~Exists(waiting), outcome=GoldenOutcome.HELD, prompt=None)
+    return rows.annotate(
+        shown_outcome=Case(When(is_overtaken, then=Value("overtaken")), default="outcome")
+    )
 
 
 def get(bot: Bot, run_id: uuid.UUID) -> GoldenRun:
@@ -90,17 +106,17 @@ def start(bot: Bot, *, body: GoldenRunRequest, by: User) -> GoldenRun:
 
 
 def publish(bot: Bot, run_id: uuid.UUID, *, by: User) -> GoldenRun:
-    """Let a change through that a run holds back."""
+    """Let a change through that a run holds back; 409 if nothing is left of what it tried."""
     with transaction.atomic():
         bots.lock(bot)
         run = get(bot, run_id)
         if run.outcome != GoldenOutcome.HELD:
             raise NotHeld
         if run.prompt is None and not _held_documents(run).exists():
-            raise NotHeld("The documents of this run were deleted or published meanwhile.")
+            raise NotHeld(_OVERTAKEN)
         _let_through(run)
         _record(run, "golden_run.published", by)
-    return run
+    return get(bot, run_id)
 
 
 def ask_next(run_id: str) -> None:
@@ -255,7 +271,8 @@ def _changed(run: GoldenRun, *, before: bool) -> list[str]:
 
 
 def _held_documents(run: GoldenRun) -> QuerySet[Document]:
-    return Document.objects.filter(bot=run.bot, pk__in=run.document_ids, is_held=True)
+    """Those that wait for this run alone: a later one tries what was changed since."""
+    return golden_holds.held().filter(bot=run.bot, run_id=run.pk)
 
 
 def _let_through(run: GoldenRun) -> None:
@@ -264,11 +281,13 @@ def _let_through(run: GoldenRun) -> None:
         prompt_versions.make_current(run.prompt)
     held = _held_documents(run)
     answers = list(held.filter(source=DocumentSource.QUESTION_ANSWER).values_list("pk", flat=True))
-    if held.update(is_held=False):
+    count = held.update(is_held=False)
+    if count:
         bots.bump_knowledge_version(run.bot_id)
     for document_id in answers:
         jobs.enqueue("chats.ask_learned", client_id=run.client_id, document_id=document_id)
-    run.outcome = GoldenOutcome.PUBLISHED
+    # What was deleted or changed while the questions were asked is not let through.
+    run.outcome = GoldenOutcome.PUBLISHED if run.prompt or count else GoldenOutcome.HELD
     run.save(update_fields=["outcome"])
 
 

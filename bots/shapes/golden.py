@@ -133,8 +133,10 @@ class GoldenRunDto(Shape):
     prompt_version: int | None = Field(description="The version of the prompt that it tries.")
     threshold: float | None = Field(description="The threshold that it tries.")
     document_ids: list[int] = Field(description="The documents that it tries.")
-    outcome: Literal["published", "held"] | None = Field(
-        description="Of a run that a change waits for: whether it was let through. Else null."
+    outcome: Literal["published", "held", "overtaken"] | None = Field(
+        description="Of a run that a change waits for: whether it was let through; `overtaken`:"
+        " neither, its documents were deleted, or trained again, so that a later run tries them."
+        " Else null."
     )
     engine: str | None = Field(
         description="The engine that answered, `embedded` where the documents were quoted in place"
@@ -147,6 +149,7 @@ class GoldenRunDto(Shape):
 
     @classmethod
     def from_row(cls, row: GoldenRun) -> Self:
+        """Of a row that `with_outcome` has read."""
         return cls.copy_run(row)
 
     @classmethod
@@ -158,7 +161,7 @@ class GoldenRunDto(Shape):
             total=len(row.questions),
             done=len(row.results),
             prompt_version=row.prompt.version if row.prompt else None,
-            outcome=row.outcome or None,
+            outcome=row.shown_outcome or None,  # type: ignore[attr-defined]
             engine=row.engine or None,
             created_by=row.created_by_id,
             **more,

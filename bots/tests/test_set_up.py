@@ -154,6 +154,25 @@ def test_what_was_done_is_said_once_where_the_page_jumps_to(site, path, form, wo
     assert words not in site.get(path).content.decode()
 
 
+def test_whether_it_holds_back_what_makes_it_worse_is_set_there(ann, site, path, bot):
+    assert "If one fails that passed before, you decide." in site.get(path).content.decode()
+    for given, is_held in (({"hold_back_worse": "on"}, True), ({}, False)):
+        reply = site.post(path, {"form": "hold", **given})
+        assert reply.url == f"{path}#hold"
+        bot.refresh_from_db()
+        assert bot.hold_back_worse is is_held
+        (box,) = re.findall(
+            '<input[^>]+name="hold_back_worse"[^>]*>', site.get(path).content.decode()
+        )
+        assert bool(re.search(r"\schecked[\s>]", box)) is is_held
+        assert ann.get(f"/ai/bot/{bot.pk}").json()["hold_back_worse"] is is_held
+    trainer = as_role(ann.client, "agent", can_train=True)
+    assert "hold_back_worse" not in trainer.get(path).content.decode()
+    trainer.post(path, {"form": "hold", "hold_back_worse": "on"})
+    bot.refresh_from_db()
+    assert bot.hold_back_worse is False
+
+
 def test_the_script_tag_is_shown_once_and_works_on_the_hosts(site, path, bot, nobody):
     site.post(path, {"form": "hosts", "allowed_domain": "shop.example"})
     page = site.post(path, {"form": "key"}).content.decode()

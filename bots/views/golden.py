@@ -76,7 +76,8 @@ class GoldenRunViewSet(TenantViewSet):
     def publish(self, bot_id: int, run_id: uuid.UUID) -> GoldenRunDto:
         """Let the prompt or the documents through that the run holds back, worse or not.
 
-        409 `not_held` if it holds nothing back, or its documents are deleted meanwhile.
+        409 `not_held` if it holds nothing back: what it tried was let through, deleted, or trained
+        again since. A changed document waits for a run of its own.
         """
         bot = bots.get(self.client, bot_id)
         return GoldenRunDto.from_row(golden_runs.publish(bot, run_id, by=self.user))

@@ -15,7 +15,7 @@ from django.utils.translation import gettext, gettext_lazy
 from unfold.decorators import display
 
 from bots.models import Bot, Document, GoldenOutcome, GoldenQuestion, GoldenRun, GoldenStatus
-from bots.services import bots, golden_questions, golden_runs
+from bots.services import bots, golden_holds, golden_questions, golden_runs
 from bots.shapes.golden import GoldenCollectRequest, GoldenQuestionDto, GoldenRunRequest
 from chatplatform.admin_base import TenantAdmin, asks_first, button, each, progress_bar, viewer
 from chatplatform.forms import ServiceForm
@@ -145,26 +145,40 @@ class GoldenQuestionAdmin(TenantAdmin):
         return self.form_page(request, form, with_bot, title=title, button=label)
 
 
+class OutcomeFilter(admin.SimpleListFilter):
+    """What became of the changes that runs tried."""
+
+    title, parameter_name = gettext_lazy("outcome"), "outcome"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [(code, say(code)) for code in (*GoldenOutcome.values, "overtaken")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(shown_outcome=self.value()) if self.value() else queryset
+
+
 @admin.register(GoldenRun)
 class GoldenRunAdmin(TenantAdmin):
     list_display = (
-        "created_at", "bot", "shown_status", "passed", "asked", "shown_broke", "outcome",
+        "created_at", "bot", "shown_status", "passed", "asked", "shown_broke", "became",
     )  # fmt: skip
-    list_filter = ("bot", "status", "outcome")
+    list_filter = ("bot", "status", OutcomeFilter)
     search_fields = ("bot__bot_name",)
     list_select_related = ("bot",)
-    codes = frozenset({"outcome"})
     fields = readonly_fields = (
         "bot", "status", "error", "shown_tried", "threshold", "passed", "asked", "shown_broke",
-        "shown_better", "outcome", "shown_results", "created_by", "created_at", "finished_at",
+        "shown_better", "became", "shown_results", "created_by", "created_at", "finished_at",
     )  # fmt: skip
     actions = ("publish",)
     actions_detail = ("publish_run",)
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[GoldenRun]:
+        return golden_runs.with_outcome(super().get_queryset(request))
+
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
         """The button that publishes, if the run holds something back."""
-        run = self.get_object(request, unquote(str(object_id)))
-        is_held = run is not None and run.outcome == GoldenOutcome.HELD
+        run: Any = self.get_object(request, unquote(str(object_id)))
+        is_held = run is not None and run.shown_outcome == GoldenOutcome.HELD
         return super().get_actions_detail(request, object_id) if is_held else []
 
     @display(description="Status", ordering="status", label=_COLORS)
@@ -174,6 +188,11 @@ class GoldenRunAdmin(TenantAdmin):
     def is_under_way(self, run: GoldenRun) -> bool:
         """Its questions are still being asked."""
         return run.status in {GoldenStatus.QUEUED, GoldenStatus.RUNNING}
+
+    @display(description="Outcome", ordering="outcome")
+    def became(self, run: Any) -> str:
+        """What became of the change that waited for the run."""
+        return say(run.shown_outcome)
 
     @display(description=cast("str", gettext_lazy("Asked")))
     def asked(self, run: GoldenRun) -> SafeString:
@@ -232,6 +251,13 @@ def _tried(run: GoldenRun) -> list[str]:
     found = list(rows.values_list("pk", "title", "file_name"))
     shown = found[:_SHOWN]
     named: list[str] = [_link("document", pk, title or name) for pk, title, name in shown]
+    if run.publishes:
+        later = golden_holds.held().filter(bot=run.bot_id, pk__in=run.document_ids)
+        runs = later.exclude(run_id=run.pk).values_list("run_id", flat=True)
+        named += [
+            _link("goldenrun", run_id, gettext("A later run tries what was changed since"))
+            for run_id in sorted(set(runs))
+        ]
     if len(found) > _SHOWN:
         named.append(gettext("%(count)s more") % {"count": len(found) - _SHOWN})
     if gone := len(run.document_ids) - len(found):
@@ -239,6 +265,6 @@ def _tried(run: GoldenRun) -> list[str]:
     return named
 
 
-def _link(model: str, pk: int, words: str) -> SafeString:
+def _link(model: str, pk: object, words: str) -> SafeString:
     path = reverse(f"admin:bots_{model}_change", args=[pk])
     return format_html('<a class="underline" href="{}">{}</a>', path, words)

@@ -12,6 +12,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
 from unfold.decorators import display
 
+from bots.models import GoldenOutcome
+from bots.services import golden_holds
 from chatplatform.admin_base import TenantAdmin, button, viewer
 from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.site_words import say
@@ -25,6 +27,7 @@ _COLORS: dict[str, str] = {
     GroupStatus.OPEN: "warning",
     GroupStatus.LEARNING: "info",
     GroupStatus.ANSWERED: "success",
+    GoldenOutcome.HELD: "danger",
 }
 
 
@@ -56,7 +59,7 @@ class QuestionGroupAdmin(TenantAdmin):
     list_select_related = ("bot",)
     ordering = ("-count", "-id")
     fields = readonly_fields = (
-        "shown_question", "count", "bot", "latest_at", "status", "document",
+        "shown_question", "count", "bot", "latest_at", "state", "document",
         "shown_answer", "asked_again_at", "chats",
     )  # fmt: skip
     actions_list = ("by_time",)
@@ -68,15 +71,29 @@ class QuestionGroupAdmin(TenantAdmin):
         return may_lead and super()._tells(request, name)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[QuestionGroup]:
-        return question_groups.with_question(super().get_queryset(request))
+        rows = question_groups.with_question(super().get_queryset(request))
+        return golden_holds.with_run(rows, document="document")
 
     @display(description="Question")
     def shown_question(self, row: Any) -> str:
         return str(row.question)[:300]
 
     @display(description="Status", ordering="status", label=_COLORS)
-    def shown_status(self, row: QuestionGroup) -> tuple[str, str]:
-        return row.status, row.get_status_display()
+    def shown_status(self, row: Any) -> tuple[str, str]:
+        if row.status != GroupStatus.LEARNING or row.run_id is None:
+            return row.status, row.get_status_display()
+        if row.run_outcome == GoldenOutcome.HELD:
+            return row.run_outcome, gettext("Held back by its golden run")
+        return row.status, gettext("Being tried by its golden run")
+
+    @display(description="Status")
+    def state(self, row: Any) -> SafeString | str:
+        """The status; of an answer that is tried or held back, with a link to its run."""
+        words: str = self.shown_status(row)[1]
+        if row.status != GroupStatus.LEARNING or row.run_id is None:
+            return words
+        path = reverse("admin:bots_goldenrun_change", args=[row.run_id])
+        return format_html('<a class="underline" href="{}">{}</a>', path, words)
 
     @display(description="")
     def next_step(self, row: QuestionGroup) -> SafeString | str:
@@ -90,7 +107,8 @@ class QuestionGroupAdmin(TenantAdmin):
     def shown_answer(self, row: QuestionGroup) -> str:
         if row.answer:
             return f"{row.answer} ({', '.join(row.sources)})" if row.sources else row.answer
-        return say(row.fault) if row.fault else "–"
+        # What it said before its answer was learned is no news.
+        return say(row.fault) if row.fault and row.status != GroupStatus.LEARNING else "–"
 
     @display(description="Chats, the latest first")
     def chats(self, row: QuestionGroup) -> SafeString:
@@ -105,9 +123,10 @@ class QuestionGroupAdmin(TenantAdmin):
         ]
         return format_html_join("", '<p><a class="underline" href="{}">{}</a> {}</p>', lines)
 
-    def is_under_way(self, row: QuestionGroup) -> bool:
-        """Its answer is being learned."""
-        return row.status == GroupStatus.LEARNING
+    def is_under_way(self, row: Any) -> bool:
+        """Its answer is being learned, or tried."""
+        is_held = row.run_outcome == GoldenOutcome.HELD
+        return row.status == GroupStatus.LEARNING and not is_held
 
     @button("Write an answer", url_path="answer", permissions=["train"], icon="edit")
     def add_answer(self, request: HttpRequest, object_id: str) -> HttpResponse:

@@ -158,6 +158,110 @@ def test_what_was_deleted_meanwhile_is_not_published(ann, bot, golden, runs):
     assert "Deleted since: 1" in page
 
 
+def outcomes_on_pages(ann, run):
+    """What the page of a run and the list say became of it, if both say the same."""
+    site = Browser()
+    site.force_login(ann.user)
+    page = site.get(reverse("admin:bots_goldenrun_change", args=[run["id"]])).content.decode()
+    listed = site.get(reverse("admin:bots_goldenrun_changelist")).content.decode()
+    words = {"Held<", "Published<", "Nothing waits any more: deleted, or tried by a later run<"}
+    cells = listed[listed.index("<tbody") : listed.rindex("</tbody")]
+    (found,) = {word for word in words if word in page and word in cells}
+    return found[:-1], reverse("admin:bots_goldenrun_publish_run", args=[run["id"]]) in page
+
+
+def test_a_run_that_holds_nothing_any_more_says_so_and_offers_nothing(ann, bot, golden, runs):
+    hold_back(ann, bot)
+    bad = teach(ann, bot, question=golden[0], answer="Never, says the landlord.")
+    due_at_once()
+    (run,) = ann.get(runs).json()["items"]
+    assert run["outcome"] == "held"
+    assert outcomes_on_pages(ann, run) == ("Held", True)
+    ann.delete(f"/ai/{bot.pk}/train/question-answer/{bad.pk}")
+    assert ann.get(runs).json()["items"][0]["outcome"] == "overtaken"
+    assert outcomes_on_pages(ann, run) == (
+        "Nothing waits any more: deleted, or tried by a later run", False,
+    )  # fmt: skip
+    site = Browser()
+    site.force_login(ann.user)
+    listed = reverse("admin:bots_goldenrun_changelist")
+    page = reverse("admin:bots_goldenrun_change", args=[run["id"]])
+    for outcome, is_found in (("held", False), ("overtaken", True)):
+        assert (page in site.get(f"{listed}?outcome={outcome}").content.decode()) is is_found
+
+
+def test_a_run_that_a_later_one_has_overtaken_leads_to_it(ann, bot, golden, runs):
+    hold_back(ann, bot)
+    bad = teach(ann, bot, question=golden[0], answer="Never, says the landlord.")
+    due_at_once()
+    ann.post(f"/ai/{bot.pk}/train/document/reupload", {"document_ids": [bad.pk]})
+    due_at_once()
+    due_at_once()
+    (second, first) = ann.get(runs).json()["items"]
+    assert (second["outcome"], first["outcome"]) == ("held", "overtaken")
+    site = Browser()
+    site.force_login(ann.user)
+    page = site.get(reverse("admin:bots_goldenrun_change", args=[first["id"]])).content.decode()
+    later = reverse("admin:bots_goldenrun_change", args=[second["id"]])
+    assert f'href="{later}">A later run tries what was changed since</a>' in page
+    assert ann.post(f"{runs}/{second['id']}/publish").json()["outcome"] == "published"
+    assert ann.get(f"{runs}/{first['id']}").json()["outcome"] == "overtaken"
+
+
+def test_what_is_deleted_while_its_run_waits_is_not_called_published(ann, bot, golden, runs):
+    hold_back(ann, bot)
+    good = teach(ann, bot, question="Parking", answer=PARKING)
+    assert ann.delete(f"/ai/{bot.pk}/train/question-answer/{good.pk}").status_code == 204
+    due_at_once()
+    (run,) = ann.get(runs).json()["items"]
+    assert (run["status"], run["broke"], run["outcome"]) == ("done", [], "overtaken")
+    assert outcomes_on_pages(ann, run) == (
+        "Nothing waits any more: deleted, or tried by a later run", False,
+    )  # fmt: skip
+
+
+def test_a_run_publishes_only_what_it_tried(ann, bot, golden, runs):
+    hold_back(ann, bot)
+    bad = teach(ann, bot, question=golden[0], answer="Never, says the landlord.")
+    due_at_once()
+    (first,) = ann.get(runs).json()["items"]
+    pair = f"/ai/{bot.pk}/train/question-answer/{bad.pk}"
+    changed = {"question": golden[0], "answer": "Never, says the cook."}
+    assert ann.put(pair, changed).status_code == 200
+    site = Browser()
+    site.force_login(ann.user)
+    publish = reverse("admin:bots_goldenrun_publish_run", args=[first["id"]])
+
+    def is_refused():
+        refused = ann.post(f"{runs}/{first['id']}/publish")
+        assert (refused.status_code, refused.json()["code"]) == (409, "not_held")
+        assert "trained again since" in refused.json()["detail"]
+        assert "trained again since" in site.post(publish).content.decode()
+        assert Document.objects.get(pk=bad.pk).is_held
+
+    is_refused()  # its new text waits to be read
+    due_at_once()
+    is_refused()  # its new text is tried by a run of its own
+    due_at_once()
+    (second, _) = ann.get(runs).json()["items"]
+    assert (second["document_ids"], second["outcome"]) == ([bad.pk], "held")
+    is_refused()
+    assert "seven days" in answer_of(bot, golden[0])
+    assert ann.post(f"{runs}/{second['id']}/publish").json()["outcome"] == "published"
+    assert "the cook" in answer_of(bot, golden[0])
+
+
+def test_what_is_changed_while_a_run_asks_waits_for_the_next_one(ann, bot, golden, runs):
+    hold_back(ann, bot)
+    good = teach(ann, bot, question="Parking", answer=PARKING)
+    GoldenRun.objects.update(status="running")
+    pair = f"/ai/{bot.pk}/train/question-answer/{good.pk}"
+    ann.put(pair, {"question": golden[0], "answer": "Never, says the cook."})
+    Job.objects.filter(name="bots.train_document").update(due_at="2030-01-01T00:00:00Z")
+    due_at_once()
+    assert Document.objects.get(pk=good.pk).is_held
+
+
 def test_a_good_document_is_published_by_itself(ann, bot, golden, runs):
     hold_back(ann, bot)
     good = teach(ann, bot, question="Parking", answer=PARKING)

@@ -147,6 +147,48 @@ def test_an_answer_that_is_held_back_is_asked_when_it_is_let_through(ann, bot, p
     assert ann.get(f"{path}/{first['id']}").json()["status"] == "answered"
 
 
+def test_the_page_of_an_answer_that_is_held_back_says_so(ann, bot, path, grouped):
+    trained(bot, "The shop is open from nine to five on weekdays.")
+    Bot.objects.update(hold_back_worse=True)
+    golden = {"question": "When is the shop open?", "expected_words": ["weekdays"]}
+    assert ann.post(f"/ai/{bot.pk}/golden-questions", golden).status_code == 201
+    group = ann.get(path).json()["items"][0]["id"]
+    wrong = {"question": golden["question"], "answer": "Never, says the landlord."}
+    ann.post(f"{path}/{group}/answer", wrong)
+    run_jobs()
+    site = Browser()
+    site.force_login(ann.user)
+    page = reverse("admin:chats_questiongroup_change", args=[group])
+    listed = reverse("admin:chats_questiongroup_changelist")
+    (run,) = ann.get(f"/ai/{bot.pk}/golden-runs").json()["items"]
+    link = f'href="{reverse("admin:bots_goldenrun_change", args=[run["id"]])}">'
+    waits = site.get(page)
+    assert f"{link}Being tried by its golden run</a>" in waits.content.decode()
+    assert "fits well enough" not in waits.content.decode()
+    assert waits["Refresh"] == "3"
+    assert "Being tried by its golden run" in site.get(listed).content.decode()
+    Job.objects.update(due_at=timezone.now())
+    run_jobs()
+    held = site.get(page)
+    assert f"{link}Held back by its golden run</a>" in held.content.decode()
+    assert "fits well enough" not in held.content.decode()
+    assert "Refresh" not in held
+    assert "Held back by its golden run" in site.get(listed).content.decode()
+    assert ann.post(f"/ai/{bot.pk}/golden-runs/{run['id']}/publish").status_code == 200
+    run_jobs()
+    assert link not in site.get(page).content.decode()
+
+
+def test_a_question_whose_answer_was_deleted_while_it_waits_is_open_again(ann, bot, path, grouped):
+    group = ann.get(path).json()["items"][0]["id"]
+    row = ann.post(f"{path}/{group}/answer", {"answer": "Yes, dogs are welcome."}).json()
+    pair = f"/ai/{bot.pk}/train/question-answer/{row['document_id']}"
+    assert ann.delete(pair).status_code == 204
+    run_jobs()
+    question_groups.clean_up()
+    assert ann.get(f"{path}/{group}").json()["status"] == "open"
+
+
 def test_a_question_that_comes_again_in_vain_is_open_again(ann, bot, path, grouped, ask_in_vain):
     group = QuestionGroup.objects.get(count=1)
     group.status, group.asked_again_at = "answered", timezone.now() - timedelta(minutes=1)

@@ -9,8 +9,8 @@ from django.db.models import Count, Max, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
-from bots.models import Document, DocumentStatus, WebUrl, WebUrlStatus
-from bots.services import documents, web_urls
+from bots.models import Document, DocumentStatus, GoldenOutcome, WebUrl, WebUrlStatus
+from bots.services import documents, golden_holds, web_urls
 from channels_app.models import ChannelConnection, ConnectionStatus, OutboundSend, SendState
 from chatplatform.jobs import leases, registry
 from chatplatform.models import Job, JobState
@@ -135,6 +135,14 @@ KINDS = {
         lambda message, code: message or say(code),
         lambda message, code: _list("bots_document", status__exact="failed"),
         documents.retrain,
+    ),
+    "held": Kind(
+        "Documents held back by golden questions",
+        lambda: golden_holds.held().filter(run_outcome=GoldenOutcome.HELD),
+        ("run_id", "bot__bot_name"),
+        lambda run_id, bot: f"{bot}: publish what the golden run holds back, or delete it",
+        lambda run_id, bot: reverse("admin:bots_goldenrun_change", args=[run_id]),
+        at="trained_at",
     ),
     "addresses": Kind(
         "Web addresses that could not be read",

@@ -12,7 +12,8 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext
 
-from bots.models import Document, DocumentStatus
+from bots.models import Document, DocumentStatus, GoldenOutcome
+from bots.services import golden_holds
 from channels_app.models import ChannelConnection, ConnectionStatus
 from channels_app.providers import PROVIDERS
 from chats.models import AssignType, Conversation, Feedback, Status
@@ -201,6 +202,11 @@ def _failed_documents(client: Client, now: datetime) -> QuerySet[Document]:
     return Document.objects.for_client(client).filter(status=DocumentStatus.FAILED)
 
 
+def _held_documents(client: Client, now: datetime) -> QuerySet[Document]:
+    """Those whose golden run is over: nobody else lets them through."""
+    return golden_holds.held().filter(client=client, run_outcome=GoldenOutcome.HELD)
+
+
 _RULES = (
     _Rule(
         "chats_unanswered", "critical", "{n} chat{s} waiting for longer than the target",
@@ -256,6 +262,12 @@ _RULES = (
         "training_failed", "warning", "{n} document{s} could not be trained",
         "Look at the document's error, then train it again or delete it.",
         _failed_documents, "file_name", link="?status__exact=failed",
+    ),
+    _Rule(
+        "documents_held", "warning", "{n} document{s} held back by golden questions",
+        "Look at the golden run that the document's page leads to: publish it all the same, or"
+        " delete the document.",
+        _held_documents, "file_name", since="trained_at", link="?is_held__exact=1",
     ),
 )  # fmt: skip
 

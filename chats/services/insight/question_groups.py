@@ -68,6 +68,9 @@ def clean_up() -> None:
         for pk in touched | changed.keys():
             _recount(pk)
         QuestionGroup.objects.filter(count=0).delete()
+        # An answer that was deleted before it was let through is learned no more.
+        given_up = QuestionGroup.objects.filter(status=GroupStatus.LEARNING, document=None)
+        given_up.update(status=GroupStatus.OPEN)
     missing = _new_replies().filter(conversation__bot=OuterRef("pk"))
     for bot in Bot.objects.filter(Exists(missing)):
         enqueue_question_grouping.enqueue_grouping(bot)
