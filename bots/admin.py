@@ -1,7 +1,7 @@
 """Bots and their training in the site: set up, read, trained again, deleted."""
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.contrib import admin, messages
@@ -288,6 +288,7 @@ class DocumentAdmin(TrainedAdmin):
     )  # fmt: skip
     list_filter = ("status", "is_held", "is_important", "language")
     more_columns = ("title", "language", "size_bytes", "valid_from")
+    labels: ClassVar = {"chunk_count": "Passages", "sha256": "Fingerprint (SHA-256)"}
     search_fields = ("file_name", "title", "sha256", "bot__bot_name")
     list_select_related = ("bot",)
     # The store has no addresses of its own: the link leads to the view below.

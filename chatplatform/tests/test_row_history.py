@@ -109,6 +109,8 @@ def test_a_name_that_people_gave_stays_as_it_is(ann, bot):
     assert "File name: sauna.md" in activity(page_of(log, Document.objects.get()))
     named = activity(page_of(log, Bot.objects.get(bot_name="late_check")))
     assert "Bot name: late_check" in named
+    entry = AuditEvent.objects.get(action="bot.created")
+    assert "Bot name: late_check" in texts(page_of(log, entry))
 
 
 def test_it_is_bounded_and_stands_on_the_page_that_sets_a_bot_up_too(ann, bot):

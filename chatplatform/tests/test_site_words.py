@@ -61,6 +61,7 @@ def faults(reply):
         re.sub(r"\S+@\S+|https?://\S+|\w+\.example\S*|\w+\.md", "", text) for text in texts(reply)
     )
     found = [*RAW_CODE.findall(seen), *DOUBLED.findall(seen)]
+    found += [text for text in texts(reply) if text in {"{}", "[]", "null"}]
     return found + (["red cross"] if "close_small" in reply.content.decode() else [])
 
 
