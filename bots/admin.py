@@ -31,6 +31,7 @@ from chatplatform.admin_base import (
     in_use,
     viewer,
 )
+from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.site_words import say
 from chatplatform.web.outgoing_call_limits import calls_out
 from identity.models import ApiKey, KeyScope
@@ -295,6 +296,7 @@ class DocumentAdmin(TrainedAdmin):
     exclude = ("file",)
     readonly_fields = ("original",)
     actions = ("train_again", "delete_documents")
+    actions_detail = ("delete_document",)
 
     @display(description="Progress", ordering="progress")
     def shown_progress(self, row: models.Document) -> str:
@@ -336,6 +338,23 @@ class DocumentAdmin(TrainedAdmin):
     def delete_documents(self, request: HttpRequest, rows: QuerySet[models.Document]) -> None:
         by = viewer(request)
         each(request, rows, lambda row: documents.delete(row.bot, document_id=row.pk, by=by))
+
+    @button("Delete", url_path="remove", permissions=["train"], icon="delete")
+    def delete_document(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """As the list does, with this document alone."""
+        row: models.Document = self.row(request, object_id)
+
+        def act(data: dict[str, Any]) -> HttpResponse:
+            documents.delete(row.bot, document_id=row.pk, by=viewer(request))
+            messages.success(request, f"{row} is deleted.")
+            return redirect("admin:bots_document_changelist")
+
+        return self.form_page(
+            request, ServiceForm(request.POST if request.method == "POST" else None), act,
+            title=f"Delete {row}?",
+            button="Delete",
+            intro="All that bots know from it is gone with it. Nobody can undo it.",
+        )  # fmt: skip
 
 
 @admin.register(models.Chunk)
