@@ -296,7 +296,7 @@ class DocumentAdmin(TrainedAdmin):
     exclude = ("file",)
     readonly_fields = ("original",)
     actions = ("train_again", "delete_documents")
-    actions_detail = ("delete_document",)
+    actions_detail: Any = ("delete_document",)
 
     @display(description="Progress", ordering="progress")
     def shown_progress(self, row: models.Document) -> str:

@@ -265,7 +265,6 @@ LOCALE_PATHS = [BASE_DIR / "locale"]
 NUMBER_GROUPING = 3
 TIME_ZONE = "UTC"
 USE_TZ = True
-# Times on pages name their zone, which is that of the reader's company.
 FORMAT_MODULE_PATH = "chatplatform.web.formats"
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
