@@ -1,7 +1,7 @@
 """Bots and their training in the site: set up, read, trained again, deleted."""
 
 from datetime import timedelta
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from django.conf import settings
 from django.contrib import admin, messages
@@ -32,6 +32,7 @@ from chatplatform.admin_base import (
     in_use,
     viewer,
 )
+from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.site_words import say
 from chatplatform.web.outgoing_call_limits import calls_out
 from identity.models import ApiKey, KeyScope
@@ -322,12 +323,14 @@ class DocumentAdmin(TrainedAdmin):
     )  # fmt: skip
     list_filter = ("status", "is_held", "is_important", "language")
     more_columns = ("title", "language", "size_bytes", "valid_from")
+    labels: ClassVar = {"chunk_count": "Passages", "sha256": "Fingerprint (SHA-256)"}
     search_fields = ("file_name", "title", "sha256", "bot__bot_name")
     list_select_related = ("bot",)
     # The store has no addresses of its own: the link leads to the view below.
     exclude = ("file", "is_held")
     readonly_fields = ("golden_run", "original")
     actions = ("train_again", "delete_documents")
+    actions_detail: Any = ("delete_document",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return golden_holds.with_run(super().get_queryset(request), document="pk")
@@ -377,6 +380,23 @@ class DocumentAdmin(TrainedAdmin):
     def delete_documents(self, request: HttpRequest, rows: QuerySet[models.Document]) -> None:
         by = viewer(request)
         each(request, rows, lambda row: documents.delete(row.bot, document_id=row.pk, by=by))
+
+    @button("Delete", url_path="remove", permissions=["train"], icon="delete")
+    def delete_document(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """As the list does, with this document alone."""
+        row: models.Document = self.row(request, object_id)
+
+        def act(data: dict[str, Any]) -> HttpResponse:
+            documents.delete(row.bot, document_id=row.pk, by=viewer(request))
+            messages.success(request, f"{row} is deleted.")
+            return redirect("admin:bots_document_changelist")
+
+        return self.form_page(
+            request, ServiceForm(request.POST if request.method == "POST" else None), act,
+            title=f"Delete {row}?",
+            button="Delete",
+            intro="All that bots know from it is gone with it. Nobody can undo it.",
+        )  # fmt: skip
 
 
 @admin.register(models.Chunk)

@@ -223,6 +223,8 @@ class TenantAdmin(ModelAdmin):
     client_path: ClassVar[str | None] = "client"
     # Columns that hold codes of the API, shown in words.
     codes: ClassVar[frozenset[str]] = frozenset()
+    # What columns are called on the page of a row, where their own names say too little.
+    labels: ClassVar[dict[str, Any]] = {}
     read_by: ClassVar[frozenset[str]] = EVERYBODY
     # Who may change rows, besides the platform's staff; None: nobody at all.
     changed_by: ClassVar[frozenset[str] | None] = None
@@ -392,6 +394,10 @@ class TenantAdmin(ModelAdmin):
         fields = self.model._meta.concrete_fields
         return {one.name for one in fields if one.related_model is get_user_model()}
 
+    @cached_property
+    def _own_words(self) -> dict[str, Any]:
+        return admin_lists.in_own_words(self.model, self.labels)
+
     def get_list_filter(self, request: HttpRequest) -> Any:
         names = [name for name in super().get_list_filter(request) if self._tells(request, name)]
         return [(name, OwnRowsFilter) if self._is_relation(name) else name for name in names]
@@ -465,7 +471,8 @@ class TenantAdmin(ModelAdmin):
 
     def _shown(self, name: Any) -> Any:
         """A field of a page: links to people whom the viewer may see."""
-        return person(name) if name in self._people else self._worded(name)
+        own = self._own_words.get(name)
+        return own or (person(name) if name in self._people else self._worded(name))
 
     def _tells(self, request: HttpRequest, name: Any) -> bool:
         """Whether a column tells the viewer something: of one client, the client does not."""

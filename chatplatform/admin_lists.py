@@ -1,4 +1,6 @@
-"""What the lists of the site can do: filters as chips, columns to choose, their rows as CSV."""
+"""What the lists of the site can do: filters as chips, columns to choose, their rows as CSV;
+and what the page of a row says in other words than Django.
+"""
 
 import csv
 import io
@@ -9,13 +11,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import IO, Any
 
-from django.contrib.admin.utils import label_for_field, lookup_field
+from django.contrib.admin.utils import display_for_field, label_for_field, lookup_field
 from django.core.exceptions import FieldDoesNotExist, ObjectDoesNotExist, ValidationError
 from django.core.paginator import Paginator
+from django.db.models import BooleanField, JSONField, Model
 from django.http import HttpRequest
 from django.utils.functional import cached_property
 from django.utils.html import strip_tags
+from unfold.decorators import display
 from unfold.paginator import InfinitePaginator
+from unfold.utils import prettify_json
 from unfold.views import ChangeList
 
 from chatplatform.api.errors import ApiError
@@ -145,6 +150,26 @@ def name_of(column: Any) -> str:
 def title_of(column: Any, page: Any) -> str:
     """The heading of a column, in words."""
     return _label(label_for_field(column, page.model, page))
+
+
+def in_own_words(model: type[Model], labels: dict[str, Any]) -> dict[str, Any]:
+    """Columns of the page of a row by name: those with a label, and those that hold JSON."""
+    found = {one.name: one for one in model._meta.concrete_fields}
+    json = {name: _label(name) for name, one in found.items() if isinstance(one, JSONField)}
+    return {name: _column(found[name], label) for name, label in (json | labels).items()}
+
+
+def _column(field: Any, label: Any) -> Any:
+    @display(description=label, boolean=isinstance(field, BooleanField))
+    def shown(row: Any) -> Any:
+        value = getattr(row, field.name)
+        if isinstance(field, BooleanField):
+            return value
+        # Of what holds nothing Unfold would show the brackets.
+        told = prettify_json(value, field.encoder) if isinstance(field, JSONField) and value else ""
+        return told or display_for_field(value, field, "–")
+
+    return shown
 
 
 def write(changes: RowsShown, *, record: Callable[[Counter[int | None]], None]) -> IO[bytes]:

@@ -13,6 +13,8 @@ from chatplatform.templatetags.site_words import say
 # Entries on a page; the logs have all of them.
 MOST_SHOWN = 10
 _CODE = re.compile(r"[a-z]+([._][a-z]+)+")
+# Fields that hold what people wrote, which may look like a code: it stays as it is.
+_WRITTEN = re.compile(r"(\w+_)?name|model|question|shortcut|reference")
 
 
 @dataclass(frozen=True)
@@ -73,9 +75,14 @@ def change_words(changes: dict[str, Any]) -> str:
 def _change(name: str, value: Any) -> str:
     if name == "fields" and isinstance(value, list):
         return f"Changed: {', '.join(_value(one) for one in value)}"
+    told = _as_written if _WRITTEN.fullmatch(name) else _value
     if isinstance(value, list) and len(value) == 2:
-        return f"{say(name)}: {_value(value[0])} → {_value(value[1])}"
-    return f"{say(name)}: {_value(value)}"
+        return f"{say(name)}: {told(value[0])} → {told(value[1])}"
+    return f"{say(name)}: {told(value)}"
+
+
+def _as_written(value: Any) -> str:
+    return str(value or "–")
 
 
 def _value(value: Any) -> str:

@@ -265,6 +265,7 @@ LOCALE_PATHS = [BASE_DIR / "locale"]
 NUMBER_GROUPING = 3
 TIME_ZONE = "UTC"
 USE_TZ = True
+FORMAT_MODULE_PATH = "chatplatform.web.formats"
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
 MEDIA_ROOT = DATA_DIR / "media"

@@ -435,10 +435,15 @@ class ClientConfigAdmin(TenantAdmin):
     """Changed by services, which check; the site has a form for a part of them."""
 
     actions_detail = ("answering",)
+    # Its first column is the link, and a client's own people are told no client.
     list_display = (
-        "client", "assign_strategy", "agent_capacity", "answer_threshold", "retention_days",
+        "__str__", "assign_strategy", "agent_capacity", "answer_threshold", "retention_days",
         "version",
     )  # fmt: skip
+    labels = forms.CHAT_SETTINGS | {
+        name: forms.AnsweringForm.base_fields[name].label
+        for name in ("handoff_on_no_answer", "answer_while_waiting", "confirm_answers")
+    }
     list_filter = ("assign_strategy",)
     list_select_related = ("client",)
     search_fields = ("client__name", "client__code")

@@ -155,6 +155,36 @@ class AnsweringForm(ServiceForm):
     )
 
 
+# What the page of the chat settings calls those that no form has.
+CHAT_SETTINGS = {
+    "business_hours": gettext_lazy("Hours in which people answer"),
+    "holidays": gettext_lazy("Holidays"),
+    "out_of_hours_message": gettext_lazy("Said to who waits outside of these hours"),
+    "assign_strategy": gettext_lazy("How waiting chats find an agent"),
+    "agent_capacity": gettext_lazy("Most open chats of an agent"),
+    "handoff_on_request": gettext_lazy("Hand the chat over if the customer asks for a person"),
+    "handoff_message": gettext_lazy("Said when a chat is handed over"),
+    "words": gettext_lazy("Sentences of the bot that you replaced"),
+    "answer_threshold": gettext_lazy("How sure a bot must be to answer (0 to 1)"),
+    "fallback_to_extractive": gettext_lazy("Quote the documents if the model fails"),
+    "burst_wait_ms": gettext_lazy("Wait for further messages before a reply (milliseconds)"),
+    "inactivity_end_minutes": gettext_lazy("Minutes without a message that end a chat"),
+    "reopen_window_minutes": gettext_lazy("Minutes after its end in which a message reopens it"),
+    "reuse_open": gettext_lazy("One open chat for each customer"),
+    "ask_feedback": gettext_lazy("Ask how it was when a chat has ended"),
+    "feedback_edit_minutes": gettext_lazy("Minutes in which a rating may be changed"),
+    "first_response_target_seconds": gettext_lazy(
+        "A waiting customer is answered within (seconds)"
+    ),
+    "auto_summary": gettext_lazy("Summarise ended chats"),
+    "auto_tag": gettext_lazy("Tag chats by topic"),
+    "auto_sentiment": gettext_lazy("Estimate the mood of customers"),
+    "auto_translate": gettext_lazy("Translate messages"),
+    "mask_personal_data": gettext_lazy("Mask personal data before a model reads it"),
+    "retention_days": gettext_lazy("Days for which ended chats are kept"),
+}
+
+
 def daily_credits_field() -> forms.IntegerField:
     """What a page's key may spend in a day; a field of its own for each form."""
     return forms.IntegerField(

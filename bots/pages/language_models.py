@@ -34,11 +34,23 @@ class ModelForm(ServiceForm):
         max_length=500,
         required=False,
         widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}),
-        help_text="Stored encrypted and never shown. Empty: the stored one stays.",
+        help_text="Stored encrypted and never shown. Empty: a stored one stays.",
+    )
+    removes_key = forms.BooleanField(
+        label="Remove the stored key", required=False, help_text="For a server that needs none."
     )
     credits_per_1000_tokens = forms.IntegerField(
         label="Price", initial=1, help_text="In credits of each started 1,000 tokens."
     )
+
+    def clean(self) -> dict[str, Any]:
+        """The values for the service, to which an empty key removes the stored one."""
+        data = self.cleaned_data
+        is_removed, key = data.pop("removes_key"), data.get("api_key")
+        if is_removed and key:
+            self.add_error("removes_key", "Either give a key, or remove the stored one.")
+        data["api_key"] = "" if is_removed else key or None
+        return data
 
 
 class NewModelForm(ModelForm):
@@ -56,7 +68,8 @@ class LanguageModelAdmin(TenantAdmin):
     )  # fmt: skip
     search_fields = ("model", "base_url", "client__name", "bot__bot_name")
     list_select_related = ("client", "bot")
-    fields = ("client", "bot", "base_url", "model", "credits_per_1000_tokens", "updated_at")
+    fields = ("client", "bot", "base_url", "model", "key", "credits_per_1000_tokens", "updated_at")
+    readonly_fields = ("key",)
     actions = ("test", "remove")
     actions_list = ("set_model",)
     actions_detail = ("edit",)
@@ -67,6 +80,10 @@ class LanguageModelAdmin(TenantAdmin):
     @display(description="Writes for")
     def used_for(self, row: LanguageModel) -> str:
         return str(row.bot) if row.bot else "All bots"
+
+    @display(description="Key")
+    def key(self, row: LanguageModel) -> str:
+        return "Stored" if row.api_key else "None"
 
     @calls_out
     @button("Set a model", permissions=["create"], icon="add")
@@ -90,6 +107,8 @@ class LanguageModelAdmin(TenantAdmin):
         row: LanguageModel = self.row(request, object_id)
         shown = ("base_url", "model", "credits_per_1000_tokens")
         form = ModelForm(request.POST or None, initial={name: getattr(row, name) for name in shown})
+        stored = "A key is stored. Empty: it stays." if row.api_key else "No key is stored."
+        form.fields["api_key"].help_text = f"{stored} Stored encrypted and never shown."
         return self._page(
             request, form, lambda data: self._store(request, row.client, row.bot, data)
         )
@@ -116,7 +135,6 @@ class LanguageModelAdmin(TenantAdmin):
     def _store(
         self, request: HttpRequest, client: Client, bot: Bot | None, data: dict[str, Any]
     ) -> HttpResponse:
-        data["api_key"] = data["api_key"] or None
         row = language_models.store(client, bot, body=LanguageModelDto(**data), by=viewer(request))
         self._try(request, row)
         return cast("HttpResponse", redirect("admin:bots_languagemodel_change", row.pk))

@@ -95,7 +95,7 @@ def _merged_key(row: LanguageModel, body: LanguageModelDto) -> str:
     is_moved = function_templates.origin(row.base_url) != function_templates.origin(body.base_url)
     if key and body.api_key is None and is_moved:
         raise Invalid.field(
-            "body", "api_key", msg="The address has another host: give the key again, or empty."
+            "body", "api_key", msg="The address has another host: give the key again, or remove it."
         )
     if key and not egress.keeps_secrets(body.base_url, purpose="model"):
         raise Invalid.field("body", "api_key", msg="A key goes over https only.")

@@ -13,7 +13,7 @@ DAYS = 14
 
 def sends_by_day(row: ChannelConnection) -> dict[date, tuple[int, int]]:
     """Of each of the last days: how many messages went out, and how many were refused."""
-    today = timezone.now().date()
+    today = timezone.localdate()
     days = [today - timedelta(days=back) for back in reversed(range(DAYS))]
     rows = OutboundSend.objects.filter(connection=row, created_at__date__gte=days[0])
     counted = rows.values(day=TruncDate("created_at")).annotate(

@@ -3,7 +3,7 @@
 import io
 import json
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -193,3 +193,31 @@ def test_the_compiled_words_are_those_that_are_written(code):
     assert compiled.pop("")
     assert written
     assert written == compiled
+
+
+def test_times_are_those_of_the_readers_company_and_name_their_zone(client_a, bot):
+    document = Document.objects.create(
+        client=client_a, bot=bot, file_name="hours.txt", mime_type="text/plain", size_bytes=1,
+        sha256="0" * 64,
+    )  # fmt: skip
+    at = datetime(2026, 1, 15, 23, 30, tzinfo=UTC)
+    Document.objects.update(created_at=at)
+    client_a.timezone = "Europe/Berlin"
+    client_a.save()
+    staff: Any = User.objects.create_superuser("staff@example.com", full_name="Staff")
+    owner: Any = make_person(client_a, "owner", "Zoe").user
+    page = reverse("admin:bots_document_change", args=[document.pk])
+    for person, language, shown_at in (
+        (owner, "en", "16 Jan 2026, 00:30 CET"),
+        (owner, "vi", "00:30 CET Ngày 16-1-2026"),
+        (staff, "en", "15 Jan 2026, 23:30 UTC"),
+    ):
+        User.objects.filter(pk=person.pk).update(language=language)
+        browser = Browser()
+        browser.force_login(person)
+        for path in (page, reverse("admin:bots_document_changelist")):
+            assert shown_at in texts(browser.get(path)), path
+    # What the API says, and a file, stay as they were stored.
+    browser.force_login(owner)
+    file = browser.get(reverse("admin:bots_document_export_list"))
+    assert "2026-01-15T23:30:00+00:00" in b"".join(file.streaming_content).decode()  # type: ignore[attr-defined]

@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 from django.contrib import admin
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client as Browser
 from django.urls import reverse
 
-from bots.models import Document
+from bots.models import Bot, Document
 from bots.services import bots
 from chatplatform.row_history import MOST_SHOWN
 from chatplatform.tests.test_guard_site import world
@@ -96,6 +97,20 @@ def mine_document(bot):
         client=bot.client, bot=bot, file_name="a.txt", mime_type="text/plain", size_bytes=1,
         sha256="0" * 64,
     )  # fmt: skip
+
+
+def test_a_name_that_people_gave_stays_as_it_is(ann, bot):
+    file = SimpleUploadedFile("sauna.md", b"The sauna opens at six.")
+    sent = ann.upload(f"/ai/{bot.pk}/train/document", files=[file])
+    assert sent.status_code == 202, sent.content
+    made = ann.post("/ai/bot", {"bot_name": "late_check"})
+    assert made.status_code == 201, made.content
+    log = browser_of(ann.user)
+    assert "File name: sauna.md" in activity(page_of(log, Document.objects.get()))
+    named = activity(page_of(log, Bot.objects.get(bot_name="late_check")))
+    assert "Bot name: late_check" in named
+    entry = AuditEvent.objects.get(action="bot.created")
+    assert "Bot name: late_check" in texts(page_of(log, entry))
 
 
 def test_it_is_bounded_and_stands_on_the_page_that_sets_a_bot_up_too(ann, bot):

@@ -1,10 +1,11 @@
-"""The language of a page for people: the reader's own, else the browser's."""
+"""The language and the clock of a page for people: the reader's own, else the browser's and UTC."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from zoneinfo import ZoneInfo
 
 from django.http import HttpRequest, HttpResponseBase
-from django.utils import translation
+from django.utils import timezone, translation
 from django.utils.cache import patch_vary_headers
 
 
@@ -18,14 +19,20 @@ def spoken_to(request: HttpRequest) -> AbstractContextManager[None]:
     return translation.override(language)
 
 
+def _clock_of(request: HttpRequest) -> AbstractContextManager[None]:
+    """Times are shown inside in the zone of the reader's company."""
+    client = getattr(getattr(request, "user", None), "client", None)
+    return timezone.override(ZoneInfo(client.timezone) if client else None)
+
+
 class ReadersLanguage:
-    """The pages of the site, in the reader's language."""
+    """The pages of the site, in the reader's language and time zone."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        with spoken_to(request):
+        with spoken_to(request), _clock_of(request):
             language = translation.get_language() or ""
             request.LANGUAGE_CODE = language  # for a page of an error
             response = self.get_response(request)

@@ -1,6 +1,7 @@
 """The shapes of replies that are made again."""
 
 import uuid
+from collections.abc import Iterable
 from datetime import date
 from typing import Any
 
@@ -13,10 +14,17 @@ from chats.models import Message, Replay, ReplayChange, ReplayedReply, ReplaySta
 _DECISION = "As in the receipt: `answered`, or why there is no answer."
 
 
+def with_choices(text: str, choices: Iterable[str]) -> str:
+    """What was said as people read it: below the words each choice, on a line of its own."""
+    return "\n".join([text, *(f"▸ {one}" for one in choices)])
+
+
 class SaidThen(Shape):
     """What was said, and what it rested on."""
 
-    text: str = Field(description="The words.")
+    text: str = Field(
+        description="The words, and below them what there was to choose, each on a line after `▸`."
+    )
     is_answered: bool = Field(description="Whether it answers the question.")
     decision: str = Field(description=_DECISION)
     sources: list[str] = Field(description="Titles of the sources that it cites.")
@@ -24,8 +32,9 @@ class SaidThen(Shape):
     @classmethod
     def from_message(cls, row: Message) -> "SaidThen":
         decision = (row.receipt or {}).get("decision") or ""
+        offered = (option for piece in row.content for option in piece.get("options") or ())
         return cls.model_construct(
-            text=row.text,
+            text=with_choices(row.text, (option["label"] for option in offered)),
             is_answered=decision == "answered",
             decision=decision,
             sources=list(dict.fromkeys(one["title"] for one in row.citations)),

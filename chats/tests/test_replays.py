@@ -263,3 +263,20 @@ def test_each_reply_that_is_another_one_is_judged_on_the_page(ann, ben, bot, day
     agent.force_login(ben.user)
     read = agent.get(page).content.decode()
     assert (OPEN in read, "golden" in read.partition('id="gained"')[2]) == (True, False)
+
+
+def test_what_there_was_to_choose_stands_below_what_was_said_then(ann, server, bot):
+    trained(bot, HOURS, title="Hours")
+    trained(bot, RETURNS, title="Returns")
+    chat = server.post("/ai/client/chat", {"channel": "web"}).json()["id"]
+    asked = {"text": "Do you sell gift cards?", "reply": "async"}
+    assert server.post(f"/ai/client/chat/{chat}", asked).status_code == 202
+    run_jobs()
+    trained(bot, "GIFT CARDS\n\nWe sell gift cards at the till.\n", title="Cards")
+    replay = replays.start(bot, day=timezone.now().date(), by=ann.user)
+    run_jobs()
+    site = Browser()
+    site.force_login(ann.user)
+    page = site.get(reverse("admin:chats_replay_change", args=[replay.pk])).content.decode()
+    (then,) = re.findall(r'"gained".*?Said then</p>\s*<p[^>]*>(.*?)</p>', page, re.DOTALL)
+    assert then.endswith("one of these helps:\n▸ RETURNS\n▸ OPENING HOURS\n▸ Talk to a person")

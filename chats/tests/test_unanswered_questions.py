@@ -260,6 +260,27 @@ def test_the_sites_page_lists_answers_and_shows_what_the_bot_says(ann, bot, grou
     assert DOGS[0] in site.get(f"{listed}?state=answered").content.decode()
 
 
+def test_by_time_every_question_of_an_answered_group_leads_to_its_source(ann, bot, path, grouped):
+    trained(bot, "The shop is open from nine to five on weekdays.")
+    site = Browser()
+    site.force_login(ann.user)
+    by_time = reverse("admin:chats_unanswered")
+    first = ann.get(path).json()["items"][0]
+    ann.post(f"{path}/{first['id']}/answer", {"answer": "Yes, dogs are welcome."})
+    learning = site.get(by_time).content.decode()
+    assert (learning.count("Answer written"), learning.count("Write an answer")) == (3, 3)
+    run_jobs()
+    page = site.get(by_time).content.decode()
+    assert page.count("Write an answer") == 3, "zips twice, and the invoice"
+    source = Document.objects.get(source="question_answer")
+    link = reverse("admin:bots_document_change", args=[source.pk])
+    assert len(re.findall(f'<a href="{link}">.*?Answered', page, re.DOTALL)) == 3
+    source.delete()
+    # The bot may have learned the answer elsewhere: the group says from what.
+    link = reverse("admin:chats_questiongroup_change", args=[first["id"]])
+    assert site.get(by_time).content.decode().count(f'<a href="{link}">') == 3
+
+
 def test_the_sites_page_asks_again_when_somebody_presses_the_button(ann, bot, grouped):
     site = Browser()
     site.force_login(ann.user)

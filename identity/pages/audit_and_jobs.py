@@ -30,8 +30,8 @@ class AuditEventAdmin(TenantAdmin):
     )  # fmt: skip
     list_filter = (("created_at", admin.DateFieldListFilter),)
     codes = frozenset({"action"})
-    exclude = ("subject",)
-    readonly_fields = ("shown_subject",)
+    exclude = ("subject", "changes")
+    readonly_fields = ("shown_subject", "shown_changes")
     list_select_related = ("user", "api_key")
     search_fields = ("subject", "action", "user__email", "=address", "=request_id", "client__name")
 
@@ -58,6 +58,10 @@ class AuditEventAdmin(TenantAdmin):
     @display(description="Subject")
     def shown_subject(self, row: models.AuditEvent) -> str:
         return row.subject.replace("_", " ").replace(":", " ").capitalize()
+
+    @display(description="Changes")
+    def shown_changes(self, row: models.AuditEvent) -> str:
+        return change_words(row.changes) or "–"
 
 
 def _actor(row: models.AuditEvent) -> str:

@@ -8,7 +8,7 @@ again. Every change holds the lock of the subscription's row and writes an entry
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, ClassVar
 
 from django.db import connection, transaction
@@ -266,7 +266,7 @@ def daily_balances(client_id: int, *, days: int = 30) -> dict[date, int]:
         CreditEntry.objects.filter(
             client_id=client_id, created_at__gt=timezone.now() - timedelta(days=days)
         )
-        .annotate(day=TruncDate("created_at"))
+        .annotate(day=TruncDate("created_at", tzinfo=UTC))
         .order_by("day", "-pk")
         .distinct("day")
     )

@@ -14,6 +14,7 @@ from chats.models import NO_ANSWER, Conversation, Message
 from chats.services.core import fast_sql, messages
 from chats.services.reply import decide, gather, pipeline, say
 from chats.services.reply.decide import Answer, AskEngine, Gap, InfoFacts, StaySilent
+from chats.shapes.replay import with_choices
 
 # What came of questions that an engine was to answer.
 ASKED_ENGINE = ("answered", *NO_ANSWER, "engine_failed", "credits_used_up")
@@ -85,8 +86,9 @@ def _described(asked: Message, decision: decide.Decision) -> ReplyAgain:
     receipt: dict[str, Any] = decision.receipt.to_json()
     citations = decision.citations if isinstance(decision, Answer) else ()
     reason = decision.reason if isinstance(decision, decide.HandOver) else None
+    said = None if isinstance(decision, StaySilent) else say.words(asked, decision)
     return ReplyAgain(
-        text="" if isinstance(decision, StaySilent) else say.words(asked, decision).text,
+        text=with_choices(said.text, said.choices) if said else "",
         decision=receipt.get("decision") or reason or "",
         is_answered=isinstance(decision, Answer),
         sources=tuple(dict.fromkeys(one.title for one in citations)),
