@@ -19,7 +19,7 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 from unfold.decorators import display
 
 from bots import forms, models
-from bots.pages import language_models
+from bots.pages import functions, language_models
 from bots.services import bots, documents, golden_holds, prompt_versions, web_urls
 from bots.shapes.bot import BotDto
 from bots.shapes.web_url import PageCounts
@@ -37,23 +37,14 @@ from chatplatform.templatetags.site_words import say
 from chatplatform.web.outgoing_call_limits import calls_out
 from identity.models import ApiKey, KeyScope
 
-# Registers its page.
-__all__ = ["language_models"]
+# They register themselves.
+__all__ = ["functions", "language_models"]
 
 COLORS: dict[str, str] = {
     models.DocumentStatus.QUEUED: "info",
     models.DocumentStatus.TRAINING: "warning",
     models.DocumentStatus.TRAINED: "success",
     models.DocumentStatus.FAILED: "danger",
-}
-
-CALL_COLORS: dict[str, str] = {
-    models.CallStatus.WAITING: "warning",
-    models.CallStatus.RUNNING: "info",
-    models.CallStatus.SUCCEEDED: "success",
-    models.CallStatus.FAILED: "danger",
-    models.CallStatus.REFUSED: "danger",
-    models.CallStatus.REJECTED: "warning",
 }
 # Of a bot's documents, the newest: its list has all of them.
 _SOURCES_SHOWN = 50
@@ -462,48 +453,3 @@ class WebUrlAdmin(TrainedAdmin):
     def delete_addresses(self, request: HttpRequest, rows: QuerySet[models.WebUrl]) -> None:
         by = viewer(request)
         each(request, rows, lambda row: web_urls.delete(row.bot, web_url_id=row.pk, by=by))
-
-
-@admin.register(models.FunctionCalling)
-class FunctionCallingAdmin(TenantAdmin):
-    list_display = ("bot", "is_enabled", "max_calls_per_reply", "updated_at")
-    list_filter = ("is_enabled",)
-    search_fields = ("bot__bot_name", "client__name")
-    list_select_related = ("bot",)
-
-    def audit_subject(self, row: models.FunctionCalling) -> str:
-        return f"bot:{row.bot_id}"
-
-
-@admin.register(models.Function)
-class FunctionAdmin(TenantAdmin):
-    """Changed by the API only, which checks addresses, schemas and templates."""
-
-    list_display = ("name", "bot", "method", "url", "requires_approval")
-    list_filter = ("method", "requires_approval")
-    search_fields = ("name", "url", "bot__bot_name", "client__name")
-    list_select_related = ("bot",)
-    # Secrets are not shown.
-    exclude = ("secret_headers",)
-
-    def audit_subject(self, row: models.Function) -> str:
-        return f"bot:{row.bot_id}"
-
-
-@admin.register(models.FunctionCall)
-class FunctionCallAdmin(TenantAdmin):
-    """The log of the calls that bots requested."""
-
-    list_display = (
-        "function_name", "bot", "shown_status", "http_status", "duration_ms", "requires_approval",
-        "decided_by", "error", "created_at",
-    )  # fmt: skip
-    list_filter = ("status", "requires_approval", "created_at")
-    search_fields = ("function_name", "bot__bot_name", "=conversation_id", "=message_id")
-    list_select_related = ("bot", "decided_by")
-    exclude = ("fingerprint",)
-    codes = frozenset({"error"})
-
-    @display(description="Status", ordering="status", label=CALL_COLORS)
-    def shown_status(self, call: models.FunctionCall) -> tuple[str, str]:
-        return call.status, call.get_status_display()

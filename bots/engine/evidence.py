@@ -77,10 +77,17 @@ class Evidence:
     `question` the customer's own message, whose figures it may repeat beside others.
 
     Texts that are no prose, such as data of a function, have few words: one of them is enough.
+    `may_compute`: figures may follow from those that the answer has named.
     """
 
     def __init__(
-        self, texts: Iterable[str], *, asked: str = "", question: str = "", is_prose: bool = True
+        self,
+        texts: Iterable[str],
+        *,
+        asked: str = "",
+        question: str = "",
+        is_prose: bool = True,
+        may_compute: bool = False,
     ) -> None:
         self._texts = tuple(texts)
         self._whole = "\n".join(self._texts)
@@ -100,7 +107,8 @@ class Evidence:
         self._short = {stem for stem in stems if len(stem) == _SHORT}
         self._beginnings = {stem[:_SHORT] for stem in stems}
         self._asked = asked
-        self._question = question
+        self._own = facts.facts_of(question) | facts.spelled_figures([question])
+        self._may_compute = may_compute
         self._asked_in_words = mentioned_in_words(asked) - {FREE}
 
     @cached_property
@@ -157,7 +165,9 @@ class Evidence:
 
         `before` is what the answer says up to there.
         """
-        text, before = (CITATION.sub(" ", each) for each in (text, before[-_REACH:]))
+        answer, text, before = (
+            CITATION.sub(" ", each) for each in (before + text, text, before[-_REACH:])
+        )
         # "18 euros" may stand there as "eighteen euros", and the other way round.
         told = facts.facts_of(text) | facts.spelled_figures(
             map(facts.without_links, sentences(text))
@@ -173,6 +183,9 @@ class Evidence:
         missing = told - self._facts
         if missing:
             missing -= self._spelled
+        if missing and self._may_compute:
+            named, counts = facts.facts_of(answer) & self._facts, told & (self._own | self._facts)
+            missing -= facts.computed(named, counts)
         return (
             (not missing or self._are_customers(missing, told, text))
             and not self._counts_otherwise(text)
@@ -185,12 +198,11 @@ class Evidence:
         It has a figure of the sources beside them, and they are no price, share or limit in it:
         "your 7-year-old pays 30 euros", but not "you can cancel until 3 days before".
         """
-        own = facts.facts_of(self._question) | facts.spelled_figures([self._question])
         rules = facts.figures_of_rules(text)
         return (
-            missing <= own
+            missing <= self._own
             and all(kind == "figure" and figure not in rules for kind, figure in missing)
-            and any(kind == "figure" for kind, _ in told - missing - own)
+            and any(kind == "figure" for kind, _ in told - missing - self._own)
         )
 
     def _counts_otherwise(self, text: str) -> bool:

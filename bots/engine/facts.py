@@ -3,6 +3,8 @@
 import re
 import unicodedata
 from collections.abc import Iterable
+from decimal import Decimal
+from itertools import combinations
 
 from bots.knowledge import language, number_words
 
@@ -162,6 +164,9 @@ _FIGURE_OF_A_RULE = re.compile(
     rf"|[€$£¥₽₹]\s?({_FIGURE.pattern})",
     re.IGNORECASE,
 )
+# More is no count of nights, people or things that a customer asks about.
+_MOST_COUNTED = 60
+_MOST_COMBINED = 12
 _LIST_NUMBER = re.compile(r"^\s*\d{1,2}[.)](?:\s|\Z)", re.MULTILINE)
 
 
@@ -192,6 +197,27 @@ def figures_of_rules(text: str) -> set[str]:
     """The figures of a text that are a price, a share or a limit."""
     found = _FIGURE_OF_A_RULE.findall(_GROUPING.sub("", _written_out(text)))
     return {figure_of(figure) for groups in found for figure in groups if figure}
+
+
+def computed(named: set[Fact], counts: set[Fact]) -> set[Fact]:
+    """The figures that follow from named ones: each times one or two of the counts, the sums of two
+    of these, and each with a share of it added or taken off.
+
+    A count is a whole number up to 60, such as nights and people. Of more than twelve named figures
+    or counts nothing follows: any figure would.
+    """
+    values = [Decimal(one) for kind, one in named if kind == "figure" and one.count(".") < 2]
+    wholes = [one for kind, one in counts if kind == "figure" and one.isdecimal()]
+    ones = [Decimal(one) for one in wholes if int(one) <= _MOST_COUNTED]
+    if max(len(values), len(ones)) > _MOST_COMBINED:
+        return set()
+    times = {Decimal(1), *ones, *(one * other for one, other in combinations(ones, 2))}
+    found = {value * count for value in values for count in times}
+    found |= {one + other for one, other in combinations(found, 2)}
+    if ("unit", "%") in named:
+        kept = {1 + sign * share / 100 for share in values for sign in (-1, 1)}
+        found |= {value * part * count for value in values for part in kept for count in times}
+    return {("figure", figure_of(f"{value:f}")) for value in found}
 
 
 def spans_of(text: str) -> set[Fact]:

@@ -15,7 +15,7 @@ class Check:
     cited before it; if these do not hold it, or there are none, it waits for the next sentence that
     cites, and rests on that one's snippets too. `results` is what functions returned: every
     sentence may rest on it. `asked` is what an answer may repeat without a source, and `question`
-    the customer's message.
+    the customer's message. `may_compute` as in `checked`.
     """
 
     def __init__(
@@ -25,11 +25,13 @@ class Check:
         *,
         asked: str = "",
         question: str = "",
+        may_compute: bool = False,
     ) -> None:
         self._snippets = {snippet.number: snippet for snippet in snippets}
         self._results = results
         self._asked = asked
         self._question = question
+        self._may_compute = may_compute
         self._evidence: dict[tuple[int, ...], Evidence] = {}
         self._text = ""
         # The sentences that wait, and what came before each.
@@ -73,7 +75,11 @@ class Check:
         if numbers not in self._evidence:
             snippets = map(self._snippets.__getitem__, numbers)
             self._evidence[numbers] = evidence_of(
-                snippets, self._results, asked=self._asked, question=self._question
+                snippets,
+                self._results,
+                asked=self._asked,
+                question=self._question,
+                may_compute=self._may_compute,
             )
         evidence = self._evidence[numbers]
         for sentence, before in told:
@@ -99,10 +105,17 @@ def evidence_of(
     *,
     asked: str = "",
     question: str = "",
+    may_compute: bool = False,
 ) -> Evidence:
     """What snippets say, and what functions returned."""
     texts = (f"{s.title}\n{s.heading}\n{s.url or ''}\n{s.text}" for s in snippets)
-    return Evidence((*texts, results or ""), asked=asked, question=question, is_prose=not results)
+    return Evidence(
+        (*texts, results or ""),
+        asked=asked,
+        question=question,
+        is_prose=not results,
+        may_compute=may_compute,
+    )
 
 
 def checked(
@@ -113,13 +126,15 @@ def checked(
     *,
     asked: str = "",
     question: str = "",
+    may_compute: bool = False,
 ) -> tuple[str, tuple[int, ...]]:
     """The answer without wrong citations, and the numbers that it cites; raises NotGrounded.
 
     `results` is what functions returned; with them an answer needs no snippet. `asked` is what an
-    answer may repeat without a source, and `question` the customer's message.
+    answer may repeat without a source, and `question` the customer's message. `may_compute`:
+    figures may follow from those that the answer has named, for somebody looks at them afterwards.
     """
-    check = Check(snippets, results, asked=asked, question=question)
+    check = Check(snippets, results, asked=asked, question=question, may_compute=may_compute)
     for sentence in sentences(text):
         check.take(sentence)
     check.end()

@@ -89,7 +89,13 @@ class OpenAICompatible:
         while True:
             heard = exchange.evidence if exchange.has_results else None
             show = _show_nothing if question.must_be_confirmed else on_delta
-            check = Check(question.snippets, heard, asked=asked, question=question.text)
+            check = Check(
+                question.snippets,
+                heard,
+                asked=asked,
+                question=question.text,
+                may_compute=question.must_be_confirmed,
+            )
             gate = _Gate(show, check)
             try:
                 options = exchange.options() | self._options(
@@ -108,7 +114,13 @@ class OpenAICompatible:
         if _is_refusal(draft.text):
             raise Refused("The model found no answer in the snippets.", usage=used)
         text, numbers = checked(
-            draft.text, question.snippets, used, heard, asked=asked, question=question.text
+            draft.text,
+            question.snippets,
+            used,
+            heard,
+            asked=asked,
+            question=question.text,
+            may_compute=question.must_be_confirmed,
         )
         snippets = {snippet.number: snippet for snippet in question.snippets}
         cited = tuple(snippets[number] for number in numbers)

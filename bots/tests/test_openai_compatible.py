@@ -351,6 +351,57 @@ def test_all_of_an_answer_is_confirmed_and_nothing_that_says_little_by_itself(
     assert asked == [f"Statement {n}: {text}" for n, text in enumerate(statements, start=1)]
 
 
+ROOMS = Snippet(
+    1, 104, "Rooms", None,
+    "A double room costs 129 euros a night. From November to March it is 20 percent cheaper."
+    " The tax is 3.20 euros a night for each adult.",
+)  # fmt: skip
+# What a customer asks, and what a model computes from the passage for them.
+COMPUTED = [
+    ("4 nights?", "A double room costs 129 euros a night, so four nights cost 516 euros [1]."),
+    (
+        "Tax for 2 adults and 4 nights?",
+        "The tax is 3.20 euros a night for each adult: 25.60 euros for two and 4 nights [1].",
+    ),
+    (
+        "And in March?",
+        "A double room costs 129 euros a night, in March 20 percent less: 103.20 euros [1].",
+    ),
+]
+MISCOMPUTED = [
+    ("4 nights?", "A double room costs 129 euros a night, so four nights cost 526 euros [1]."),
+    ("Four?", "A double room costs 129 euros a night, so five nights cost 645 euros [1]."),
+    ("4 nights?", "A double room costs 516 euros [1]."),
+]
+
+
+def compute(stub, asked, written, *, is_confirmed):
+    question = replace(
+        QUESTION, text=asked, snippets=(ROOMS,), must_be_confirmed=is_confirmed, history=()
+    )
+    stub.play([f"say:{written}"])
+    return ask(stub, question)[0]
+
+
+@pytest.mark.parametrize(("asked", "written"), COMPUTED)
+def test_what_follows_from_named_figures_may_be_confirmed(stub, asked, written):
+    assert compute(stub, asked, written, is_confirmed=True).text == written
+    assert len(stub.confirmations) == 1
+
+
+@pytest.mark.parametrize(("asked", "written"), COMPUTED)
+def test_nothing_is_computed_that_nobody_confirms(stub, asked, written):
+    with pytest.raises(NotGrounded, match="states what its snippets do not hold"):
+        compute(stub, asked, written, is_confirmed=False)
+
+
+@pytest.mark.parametrize(("asked", "written"), MISCOMPUTED)
+def test_what_is_computed_wrongly_is_refused_unasked(stub, asked, written):
+    with pytest.raises(NotGrounded, match="states what its snippets do not hold"):
+        compute(stub, asked, written, is_confirmed=True)
+    assert stub.confirmations == []
+
+
 def test_the_second_look_asks_the_model_of_the_prompt(stub):
     ask_twice(stub, [1], question=replace(QUESTION, model="other"))
     assert [request["model"] for request in stub.requests] == ["other", "other"]
