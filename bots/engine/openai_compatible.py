@@ -41,7 +41,6 @@ MAX_ANSWER_TOKENS = 1_500
 MAX_STREAM_BYTES = 4_000_000
 _RETRY_PAUSE_SECONDS = 0.3
 _PATH = "/chat/completions"
-# Without one a part of an answer states nothing: a list's number, an empty line.
 
 
 class OpenAICompatible:

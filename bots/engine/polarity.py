@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from bots.engine.sentences import without_abbreviations
+
 # By language: what negates a clause.
 _NEGATIONS = {
     "en": r"\w+n['’]t not cannot no never none neither nor",
@@ -225,7 +227,7 @@ def clauses(text: str, language: str) -> list[Clause]:
     text = _ASIDE.sub(" ", text)
     found = []
     earlier = ""
-    for sentence in _SENTENCE.findall(text):
+    for sentence in _SENTENCE.findall(without_abbreviations(text)):
         is_unclear = sentence.endswith("?") or _UNSURE[language].search(sentence)
         is_conditional = bool(_CONDITIONAL[language].search(sentence))
         before = earlier if _OF_THE_SENTENCE_BEFORE[language].match(sentence) else ""

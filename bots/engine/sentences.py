@@ -9,21 +9,31 @@ _END = re.compile(
     rf"|[。！？]+[”’」』]*{_CITED}(?=\s*[^\s\[])"
     r"|\n(?=\s*[^\s\[])"
 )
-# Behind these a sentence goes on.
-_SHORTENED = re.compile(
-    r"\b(?:[a-z]|approx|bzw|ca|dr|evtl|excl|exkl|ggf|hrs|incl|inkl|max|min|mind|mr|mrs|ms|nr|prof"
-    r"|std|tel|vs|zzgl|mon|tues?|wed|thu|fri|sat|sun|jan|feb|mar|apr|jun|jul|aug|sept?|oct|okt|nov"
-    r"|dec|dez)\.[ \t]*$",
+# So many characters tell how a text ends.
+_TAIL = 16
+_TITLE = re.compile(r"\b(?:dr|mrs?|ms|prof)\.[ \t]*\Z", re.IGNORECASE)
+# What ends like this may be shortened, or an ordinal number: it is, if a small letter follows.
+_MAYBE_SHORTENED = re.compile(r"(?:(?<!['’])\b[^\W\d_]{1,4}|approx|\d)\.[ \t]*\Z")
+_SMALL_LETTER = re.compile(r"[ \t]*[a-zß-öø-ÿа-я]")
+_BEFORE_A_FIGURE = re.compile(
+    r"\b(?:abs|approx|ca|excl|exkl|incl|inkl|max|min|mind|no|nr|str|tel|zzgl"
+    r"|mon|tues?|wed|thu|fri|sat|sun)\.[ \t]*\Z",
     re.IGNORECASE,
 )
-_ORDINAL = re.compile(r"\d\.[ \t]*$")
-_GOES_ON = re.compile(r"(?i:jan|feb|mär|mar|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])|[a-zäöü]")
+_FIGURE = re.compile(r"[ \t]*\d")
+_SHORTENED = re.compile(r"\b([^\W\d_]{1,4})\.(?=[ \t]*[a-zß-öø-ÿа-я])")
+_INITIAL = re.compile(r"\b[^\W\d_]\.[ \t]*\Z")
+_ORDINAL = re.compile(r"\d\.[ \t]*\Z")
+_MONTH = re.compile(r"\s*(?:jan|feb|mär|mar|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])", re.I)
 _WORD = re.compile(r"[^\W\d_]+")
 # Of a script without spaces, or with long words, letters are counted.
 _WIDE = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-# The number of a list, a heading, a bold line, a line that ends in a colon, a question: they belong
-# to what follows.
-_LABEL = re.compile(r"\s*(?:\d{1,2}[.)]|(?:#.*|\*\*[^*]+\*\*|[^\[\]]*:)\s*\n|[^\[\]]*\?)\s*")
+# The number of a list, a heading, a line that ends in a colon, a question: they belong to what
+# follows. So does a line of a few words, if it is no sentence and has no figure.
+_LABEL = re.compile(
+    r"\s*(?:\d{1,2}[.)]|#[^\n]*\n|[^\[\]]*:[*_]*[ \t]*\n|[^\[\]]*[?？؟][\"'”’»)*_]*)\s*"
+)
+_FEW_WORDS = re.compile(r"[^\[\]\d.!?]*[^\W\d_][^\[\]\d.!?]*\n\s*")
 
 
 def sentences(text: str) -> list[str]:
@@ -31,10 +41,16 @@ def sentences(text: str) -> list[str]:
     ends = [match.end() for match in _END.finditer(text)]
     found = [""]
     for start, end in zip([0, *ends], [*ends, len(text)], strict=True):
-        if found[-1] and not _SHORTENED.search(found[-1]):
+        piece = text[start:end]
+        if found[-1] and not _is_shortened(found[-1], piece):
             found.append("")
-        found[-1] += text[start:end]
+        found[-1] += piece
     return found
+
+
+def without_abbreviations(text: str) -> str:
+    """A text in which "e.g." and "excl." end no sentence."""
+    return _SHORTENED.sub(r"\1", text)
 
 
 def statements(answer: str) -> list[str]:
@@ -47,19 +63,37 @@ def statements(answer: str) -> list[str]:
     label = ""
     for piece in sentences(answer):
         text, label = label + piece, ""
-        if _LABEL.fullmatch(piece) or (text != piece and not piece.strip()):
+        if _is_label(piece) or (text != piece and not piece.strip()):
             label = text
-        elif _says_little(text) or _says_little(found[-1]) or _is_month_of(found[-1], piece):
+        elif _says_little(text) or _says_little(found[-1]) or _goes_on(found[-1], piece):
             found[-1] += text
         else:
             found.append(text)
-    found[-1] += label
-    return found
+    if _says_little(label) or _says_little(found[-1]):
+        return [*found[:-1], found[-1] + label]
+    return [*found, label]
+
+
+def _is_shortened(before: str, piece: str) -> bool:
+    """Whether a text was cut behind an abbreviation or an ordinal number, not behind a sentence."""
+    tail = before[-_TAIL:]
+    return bool(
+        _TITLE.search(tail)
+        or (_MAYBE_SHORTENED.search(tail) and _SMALL_LETTER.match(piece))
+        or (_BEFORE_A_FIGURE.search(tail) and _FIGURE.match(piece))
+    )
+
+
+def _goes_on(before: str, piece: str) -> bool:
+    """Whether a sentence may go on: behind an initial, or an ordinal number with its month."""
+    tail = before[-_TAIL:]
+    is_month = _ORDINAL.search(tail) and _MONTH.match(piece)
+    return bool(_INITIAL.search(tail) or is_month)
+
+
+def _is_label(piece: str) -> bool:
+    return bool(_LABEL.fullmatch(piece) or (_says_little(piece) and _FEW_WORDS.fullmatch(piece)))
 
 
 def _says_little(text: str) -> bool:
     return len(_WORD.findall(text)) < 4 and len(_WIDE.findall(text)) < 6
-
-
-def _is_month_of(before: str, piece: str) -> bool:
-    return bool(_ORDINAL.search(before) and _GOES_ON.match(piece.lstrip()))

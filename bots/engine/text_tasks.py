@@ -31,6 +31,7 @@ MAX_ANALYSED = 50
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 _MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>")
 _JSON = re.compile(r"\{.*\}", re.DOTALL)
+_LIST_NUMBER = re.compile(r"^\s*\d{1,2}[.)]\s", re.MULTILINE)
 
 _RULES = """\
 {task}
@@ -250,9 +251,9 @@ def confirm(
     answer: Sequence[str], snippets: Sequence[Snippet], results: str, question: Question
 ) -> Task[ConfirmationDraft]:
     """Which `statements` of an answer its snippets hold, or what functions returned."""
-    told = "\n".join(
-        f"Statement {n}: {' '.join(text.split())}" for n, text in enumerate(answer, start=1)
-    )
+    # The numbers of a list would be taken for those of statements.
+    plain = (" ".join(_LIST_NUMBER.sub("- ", text).split()) for text in answer)
+    told = "\n".join(f"Statement {n}: {text}" for n, text in enumerate(plain, start=1))
     known = [
         _fenced(f"SNIPPET [{s.number}]", f"{s.title}\n{s.url or ''}\n{s.heading}\n{s.text}")
         for s in snippets

@@ -67,7 +67,7 @@ def held() -> QuerySet[Any]:
     latest = naming.order_by("-id")
     return rows.annotate(
         run_id=Subquery(latest.values("pk")[:1]), run_outcome=Subquery(latest.values("outcome")[:1])
-    )
+    ).filter(run_id__isnull=False)
 
 
 def with_run(rows: QuerySet[Any], *, document: str) -> QuerySet[Any]:

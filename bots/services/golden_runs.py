@@ -39,8 +39,8 @@ QUESTIONS_A_JOB = 10
 MAX_ANSWER = 500
 _UNFINISHED = (GoldenStatus.QUEUED, GoldenStatus.RUNNING)
 _OVERTAKEN = (
-    "The documents that this run has tried were deleted, or trained again since: a later run"
-    " tries what they say now."
+    "Nothing waits for this run any more: its documents were deleted or changed, or the bot follows"
+    " a later prompt. Once changed documents are trained, a later run tries them."
 )
 
 
@@ -76,10 +76,15 @@ def list_for_bot(bot: Bot) -> QuerySet[GoldenRun]:
 def with_outcome(rows: QuerySet[GoldenRun]) -> QuerySet[GoldenRun]:
     """Runs with `shown_outcome`: `overtaken` in place of `held` if nothing waits for it any more.
 
-    Its documents were deleted then, or trained again, so that a later run tries them.
+    Its documents were deleted or changed then, or the bot follows its prompt or a later one.
     """
     waiting = golden_holds.held().filter(bot=OuterRef("bot"), run_id=OuterRef("pk"))
-    is_overtaken = Q(~Exists(waiting), outcome=GoldenOutcome.HELD, prompt=None)
+    followed = Prompt.objects.filter(
+        bot=OuterRef("bot"), is_current=True, version__gte=OuterRef("prompt__version")
+    )
+    is_overtaken = (
+        Q(outcome=GoldenOutcome.HELD) & ~Exists(waiting) & (Q(prompt=None) | Exists(followed))
+    )
     return rows.annotate(
         shown_outcome=Case(When(is_overtaken, then=Value("overtaken")), default="outcome")
     )
@@ -112,7 +117,7 @@ def publish(bot: Bot, run_id: uuid.UUID, *, by: User) -> GoldenRun:
         run = get(bot, run_id)
         if run.outcome != GoldenOutcome.HELD:
             raise NotHeld
-        if run.prompt is None and not _held_documents(run).exists():
+        if not (_is_prompt_waiting(run) or _held_documents(run).exists()):
             raise NotHeld(_OVERTAKEN)
         _let_through(run)
         _record(run, "golden_run.published", by)
@@ -275,9 +280,16 @@ def _held_documents(run: GoldenRun) -> QuerySet[Document]:
     return golden_holds.held().filter(bot=run.bot, run_id=run.pk)
 
 
+def _is_prompt_waiting(run: GoldenRun) -> bool:
+    """Whether the run tries a prompt, and the bot follows neither that nor a later one."""
+    current = prompt_versions.find_current(run.bot_id)
+    return run.prompt is not None and (current is None or current.version < run.prompt.version)
+
+
 def _let_through(run: GoldenRun) -> None:
     """The caller holds the bot's lock."""
-    if run.prompt:
+    has_prompt = _is_prompt_waiting(run)
+    if run.prompt and has_prompt:
         prompt_versions.make_current(run.prompt)
     held = _held_documents(run)
     answers = list(held.filter(source=DocumentSource.QUESTION_ANSWER).values_list("pk", flat=True))
@@ -287,7 +299,7 @@ def _let_through(run: GoldenRun) -> None:
     for document_id in answers:
         jobs.enqueue("chats.ask_learned", client_id=run.client_id, document_id=document_id)
     # What was deleted or changed while the questions were asked is not let through.
-    run.outcome = GoldenOutcome.PUBLISHED if run.prompt or count else GoldenOutcome.HELD
+    run.outcome = GoldenOutcome.PUBLISHED if has_prompt or count else GoldenOutcome.HELD
     run.save(update_fields=["outcome"])
 
 

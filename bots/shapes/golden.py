@@ -135,8 +135,8 @@ class GoldenRunDto(Shape):
     document_ids: list[int] = Field(description="The documents that it tries.")
     outcome: Literal["published", "held", "overtaken"] | None = Field(
         description="Of a run that a change waits for: whether it was let through; `overtaken`:"
-        " neither, its documents were deleted, or trained again, so that a later run tries them."
-        " Else null."
+        " neither, its documents were deleted or changed (once they are trained, a later run tries"
+        " them), or the bot follows a later prompt. Else null."
     )
     engine: str | None = Field(
         description="The engine that answered, `embedded` where the documents were quoted in place"

@@ -287,6 +287,7 @@ def test_lines_and_the_numbers_of_lists_are_no_sentences_to_confirm(stub, betwee
 
 
 OPEN = "We are open until 17:30 [2]."
+HELP = "Alle Fragen zur Miete, z. B. Fragen zur Höhe, beantwortet Dr. Vogt in den ersten Tagen"
 
 
 @pytest.mark.parametrize(
@@ -315,7 +316,7 @@ OPEN = "We are open until 17:30 [2]."
         ),
         (
             "You can return goods:\n1. 30 days [1]\n2. 17:30 [2]",
-            ["You can return goods: 1. 30 days [1] 2. 17:30 [2]"],
+            ["You can return goods: - 30 days [1] - 17:30 [2]"],
         ),
         (
             "Goods can be returned within ca. 30 days [1].",
@@ -326,11 +327,36 @@ OPEN = "We are open until 17:30 [2]."
             ["Yes! You can return goods within 30 days [1].", OPEN],
         ),
         (
-            "Kündigen können Sie zum 31. Januar und zum 31. Juli. Die Miete bleibt bis 2028 [3].",
+            f"Return of goods\nWithin 30 days you can [1].\n🚲 **Open**\n{OPEN}",
+            ["Return of goods Within 30 days you can [1].", f"🚲 **Open** {OPEN}"],
+        ),
+        (
+            f"Goods etc. can be returned within 30 days [1]. {OPEN}",
+            ["Goods etc. can be returned within 30 days [1].", OPEN],
+        ),
+        (
+            f"{OPEN} Did you know that you can return goods?",
+            [OPEN, "Did you know that you can return goods?"],
+        ),
+        (
+            "Zum 31. Januar und zum 31. Juli können Sie kündigen. Bis 2028 bleibt die Miete [3].",
             [
-                "Kündigen können Sie zum 31. Januar und zum 31. Juli.",
-                "Die Miete bleibt bis 2028 [3].",
+                "Zum 31. Januar und zum 31. Juli können Sie kündigen.",
+                "Bis 2028 bleibt die Miete [3].",
             ],
+        ),
+        (f"{HELP} [3].", [f"{HELP} [3]."]),
+        (
+            f"{OPEN}\n## How to return goods\nWithin 30 days you can [1].",
+            [OPEN, "## How to return goods Within 30 days you can [1]."],
+        ),
+        (
+            f"{OPEN}\nMay I return goods?\n\nWithin 30 days you can [1].",
+            [OPEN, "May I return goods? Within 30 days you can [1]."],
+        ),
+        (
+            f"{OPEN} **May I return goods?** 30 days [1]",
+            [OPEN, "**May I return goods?** 30 days [1]"],
         ),
         (
             "商品可以在30天内退货 [1]。 我们每天营业至17:30 [2]。",
@@ -341,7 +367,9 @@ OPEN = "We are open until 17:30 [2]."
 def test_all_of_an_answer_is_confirmed_and_nothing_that_says_little_by_itself(
     stub, answer, statements
 ):
-    terms = "Kündigen können Sie zum 31. Januar und zum 31. Juli. Die Miete bleibt bis 2028."
+    terms = (
+        f"Kündigen können Sie zum 31. Januar und zum 31. Juli. Die Miete bleibt bis 2028. {HELP}"
+    )
     question = replace(QUESTION, snippets=(*QUESTION.snippets, Snippet(3, 103, "AGB", None, terms)))
     with pytest.raises(NotGrounded, match="does not confirm"):
         ask_twice(stub, [], [f"say:{answer}", "json"], question=question)

@@ -17,6 +17,8 @@ TEXTS = {
     ),
     "hours": "We are open from 9:00 to 17:30 on weekdays. On Sundays the shop is closed.",
     "delivery": "Delivery takes 2 to 4 working days and costs 4.90 euros below 50 euros.",
+    "backup": "Documents are backed up each day. Programs and system files are not backed up.",
+    "cable": "The black cable is 5 m. The pool is kept at 26 °C. Opened cables are not taken back.",
     "возврат": "Товар можно вернуть в течение 30 дней. Вскрытые продукты не принимаются.",
     "إرجاع": "يمكنك إرجاع البضائع خلال 30 يوما. لا نقبل إرجاع المواد الغذائية المفتوحة.",
     "giờ": "Cửa hàng mở cửa từ 9:00 đến 17:30. Giao hàng mất 2 ngày.",
@@ -38,6 +40,7 @@ GOOD = [
     ("How much is delivery?", "delivery", "It costs 4.90 euros below 50 euros. [1]"),
     ("How long does it take?", "delivery", "It takes 2 to 4 working days. [1] I hope that helps."),
     ("How long does it take?", "delivery", "It takes ca. 2 to 4 working days. [1]"),
+    ("All of it?", "backup", "Some is not backed up, e.g. programs and system files. [1]"),
     ("Open today?", "hours", "On weekdays, e.g. today, we are open from 9:00 to 17:30. [1]"),
     ("Mấy giờ mở cửa?", "giờ", "Cửa hàng mở cửa từ 9:00 đến 17:30. [1] Cảm ơn bạn đã hỏi."),
     ("When do you open?", "giờ", "The shop opens at 9:00 and closes at 17:30. [1]"),
@@ -120,6 +123,13 @@ BAD = [
     ("returns", "Opened food is not taken back. [1]", " Our food is poisoned."),
     ("hours", "On Sundays the shop is closed. [1]", " The shop is haunted."),
     ("returns", "You can return goods within 30 days. [1]", " Write to Bjarne."),
+    # A sentence before it ends like an abbreviation.
+    ("cable", "", "The black cable is 5 m. It is made of gold. [1]"),
+    ("cable", "", "The black cable is 5 m. We tow cars. [1]"),
+    ("cable", "", "The pool is kept at 26 °C. It is haunted. [1]"),
+    ("cable", "", "Opened cables are not taken back, we can't. Our food is poisoned. [1]"),
+    ("cable", "", "Opened cables are not taken back. 30 dragons fit in. [1]"),
+    ("hours", "", "We are open from 9:00 to 17:30, Mon to Sun.\nThe shop is haunted. [1]"),
     # It begins with words of the source.
     (
         "delivery", "Delivery takes 2 to 4 working days. [1]",

@@ -22,7 +22,7 @@ _WORDS = {
     "agent_gone": gettext_noop("The agent may answer chats no more"),
     "user.view_started": gettext_noop("The platform's staff began to look as this person"),
     "user.view_ended": gettext_noop("The platform's staff looks as this person no more"),
-    "overtaken": gettext_noop("Nothing waits any more: deleted, or tried by a later run"),
+    "overtaken": gettext_noop("Nothing waits any more: deleted, or changed since"),
     "answered_elsewhere": gettext_noop("Somebody answered in the channel itself"),
 }
 

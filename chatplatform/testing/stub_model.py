@@ -31,7 +31,7 @@ _SNIPPET = re.compile(
     r"<<<SNIPPET \[1\][^>]*>>>\n(?:(?:Title|Source|Heading|Page): [^\n]*\n)*(.*?)\n<<<END",
     re.DOTALL,
 )
-# The numbered sentences of an answer that is to be confirmed, a line each.
+# The numbered statements of an answer that is to be confirmed, a line each.
 _ANSWER = re.compile(r"<<<ANSWER[^>]*>>>\n(.*?)\n<<<END ANSWER", re.DOTALL)
 
 
@@ -48,7 +48,7 @@ class StubModel(ThreadingHTTPServer):
         self.requests: list[dict[str, Any]] = []
         self.json_answer: Any = {}
         self.confirmations: list[dict[str, Any]] = []
-        # Whether it confirms the sentences of an answer; None: the script plays that request too.
+        # Whether it confirms the statements of an answer; None: the script plays that request too.
         self.confirms: bool | None = True
         # Whether it streams if it is asked to, whether a stream ends with the whole message once
         # more, and what it calls its JSON.
@@ -112,10 +112,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
-        sentences = _ANSWER.search(_prompt(body))
-        if sentences and self.server.confirms is not None:
+        told = _ANSWER.search(_prompt(body))
+        if told and self.server.confirms is not None:
             self.server.confirmations.append(body)
-            count = len(sentences[1].splitlines()) if self.server.confirms else 0
+            count = len(told[1].splitlines()) if self.server.confirms else 0
             self._json(_whole(json.dumps({"held": list(range(1, count + 1))})))
         elif self.path.endswith("/chat/completions"):
             self._complete(self.server.record(body), body)

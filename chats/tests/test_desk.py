@@ -118,7 +118,7 @@ def test_of_two_agents_one_gets_the_chat_and_the_other_is_told(screen, shop, ann
 
 
 def test_a_list_that_comes_late_does_not_undo_what_was_heard_meanwhile(screen, shop, ann, ben):
-    chat_id = write_in(shop, "Zoe")
+    chat_id, other_id = write_in(shop, "Zoe"), write_in(shop, "Max")
     enter(screen, ben)
     show(screen, "Unassigned")
     expect(row(screen, "Zoe")).to_be_visible()
@@ -128,7 +128,9 @@ def test_a_list_that_comes_late_does_not_undo_what_was_heard_meanwhile(screen, s
     while not late:
         screen.wait_for_timeout(10)
     assert ann.post(f"/ai/chat/{chat_id}/assign", {"assign_type": "agent"}).status_code == 200
+    say(shop, other_id, "Still there?")
     expect(row(screen, "Zoe")).to_have_count(0)
+    expect(row(screen, "Max")).to_contain_text("Still there?")
     route, as_it_was = late[0]
     with screen.expect_response("**/ai/chats?*"):
         route.fulfill(response=as_it_was)
@@ -136,6 +138,7 @@ def test_a_list_that_comes_late_does_not_undo_what_was_heard_meanwhile(screen, s
     shop.post("/ai/client/chat", {"customer": {"name": "Yan"}, "message": "Hello?"})
     expect(row(screen, "Yan")).to_be_visible()
     expect(row(screen, "Zoe")).to_have_count(0)
+    expect(row(screen, "Max")).to_contain_text("Still there?")
 
 
 def test_the_keyboard_alone_carries_an_agent_through_ten_chats(screen, shop, ben):

@@ -164,7 +164,7 @@ def outcomes_on_pages(ann, run):
     site.force_login(ann.user)
     page = site.get(reverse("admin:bots_goldenrun_change", args=[run["id"]])).content.decode()
     listed = site.get(reverse("admin:bots_goldenrun_changelist")).content.decode()
-    words = {"Held<", "Published<", "Nothing waits any more: deleted, or tried by a later run<"}
+    words = {"Held<", "Published<", "Nothing waits any more: deleted, or changed since<"}
     cells = listed[listed.index("<tbody") : listed.rindex("</tbody")]
     (found,) = {word for word in words if word in page and word in cells}
     return found[:-1], reverse("admin:bots_goldenrun_publish_run", args=[run["id"]]) in page
@@ -180,7 +180,7 @@ def test_a_run_that_holds_nothing_any_more_says_so_and_offers_nothing(ann, bot, 
     ann.delete(f"/ai/{bot.pk}/train/question-answer/{bad.pk}")
     assert ann.get(runs).json()["items"][0]["outcome"] == "overtaken"
     assert outcomes_on_pages(ann, run) == (
-        "Nothing waits any more: deleted, or tried by a later run", False,
+        "Nothing waits any more: deleted, or changed since", False,
     )  # fmt: skip
     site = Browser()
     site.force_login(ann.user)
@@ -216,7 +216,7 @@ def test_what_is_deleted_while_its_run_waits_is_not_called_published(ann, bot, g
     (run,) = ann.get(runs).json()["items"]
     assert (run["status"], run["broke"], run["outcome"]) == ("done", [], "overtaken")
     assert outcomes_on_pages(ann, run) == (
-        "Nothing waits any more: deleted, or tried by a later run", False,
+        "Nothing waits any more: deleted, or changed since", False,
     )  # fmt: skip
 
 
@@ -235,8 +235,8 @@ def test_a_run_publishes_only_what_it_tried(ann, bot, golden, runs):
     def is_refused():
         refused = ann.post(f"{runs}/{first['id']}/publish")
         assert (refused.status_code, refused.json()["code"]) == (409, "not_held")
-        assert "trained again since" in refused.json()["detail"]
-        assert "trained again since" in site.post(publish).content.decode()
+        assert "Nothing waits for this run any more" in refused.json()["detail"]
+        assert "Nothing waits for this run any more" in site.post(publish).content.decode()
         assert Document.objects.get(pk=bad.pk).is_held
 
     is_refused()  # its new text waits to be read
@@ -293,6 +293,25 @@ def test_a_bad_prompt_is_not_published_and_its_model_is_paid(ann, bot, golden, r
         assert -sum(paid.values_list("amount", flat=True)) == len(model.requests) == 2
         ann.post(f"{runs}/{run['id']}/publish")
         assert Prompt.objects.get(is_current=True).version == 2
+
+
+@pytest.mark.parametrize("ends_before", [True, False])
+def test_an_older_prompt_does_not_come_back(ann, bot, golden, runs, settings, ends_before):
+    prompt = f"/ai/{bot.pk}/train/prompt"
+    with stub_model.running("404" if ends_before else "say:Within seven days [1].") as model:
+        settings.LLM_BASE_URL, settings.LLM_MODEL = model.base_url, "stub"
+        hold_back(ann, bot)
+        assert ann.post(prompt, {"content": "Be kind."}).json()["is_current"] is False
+        if ends_before:
+            run_jobs()
+        Bot.objects.update(hold_back_worse=False)
+        assert ann.post(prompt, {"content": "Be brief."}).json()["is_current"] is True
+        run_jobs()
+    (run,) = ann.get(runs).json()["items"]
+    assert run["outcome"] == "overtaken"
+    reply = ann.post(f"{runs}/{run['id']}/publish")
+    assert (reply.status_code, reply.json()["code"]) == (409, "not_held")
+    assert Prompt.objects.get(is_current=True).version == 2
 
 
 def test_a_model_out_of_reach_holds_the_change(ann, bot, golden, runs, settings):

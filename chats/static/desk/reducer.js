@@ -115,8 +115,11 @@ function listed(state, { view, query, items, cursor, isMore }) {
 /** A chat that was asked for before its last event was heard is older than what is known. */
 function newer(state, chat) {
   const known = state.chats[chat.id];
-  return known?.version > chat.version ? known : chat;
+  const isOlder = known?.version > chat.version || seqOf(known) > seqOf(chat);
+  return isOlder ? known : chat;
 }
+
+const seqOf = (chat) => chat?.last_message?.seq ?? 0;
 
 function shownChats(state) {
   const entries = Object.entries(state.chats);
