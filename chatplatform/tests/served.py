@@ -286,6 +286,9 @@ def rows_of(owner: Person, key: Person) -> dict[str, Any]:
 def bot_rows(bot: Bot) -> dict[str, Any]:
     own = {"client": bot.client, "bot": bot}
     prompt = Prompt.objects.create(**own, version=bot.pk, content="Be kind.")
+    waiting = Prompt.objects.create(
+        **own, version=bot.pk + 1_000_000, content="Be brief.", is_current=False
+    )
     document = Document.objects.create(
         **own, file=ContentFile(b"x", name="x.txt"), file_name="x.txt",
         mime_type="text/plain", size_bytes=1, sha256=uuid.uuid4().hex * 2,
@@ -311,7 +314,7 @@ def bot_rows(bot: Bot) -> dict[str, Any]:
         "web_url_id": WebUrl.objects.create(**own, url="https://93.184.215.14/").pk,
         "call_id": call.pk,
         "golden_question_id": GoldenQuestion.objects.create(**own, question="Hours?").pk,
-        "run_id": GoldenRun.objects.create(**own, prompt=prompt, status="done", outcome="held").pk,
+        "run_id": GoldenRun.objects.create(**own, prompt=waiting, status="done", outcome="held").pk,
     }
 
 

@@ -107,8 +107,9 @@ def world(name: str) -> dict[Any, Any]:
         **own, web_url=rows[WebUrl], url=f"http://{name}.example/a", fetched_at=timezone.now()
     )
     rows[GoldenQuestion] = GoldenQuestion.objects.create(**of_bot, question=name)
+    waiting = Prompt.objects.create(**of_bot, version=2, content=name, is_current=False)
     rows[GoldenRun] = GoldenRun.objects.create(
-        **of_bot, prompt=rows[Prompt], status="done", outcome="held"
+        **of_bot, prompt=waiting, status="done", outcome="held"
     )
     rows[LanguageModel] = LanguageModel.objects.create(
         **of_bot, base_url=f"http://127.0.0.1:9/{name}", model=name

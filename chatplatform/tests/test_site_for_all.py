@@ -54,6 +54,7 @@ def test_pages_for_visitors_shut_nobody_out(screen, looks):
     assert looked_at(screen, OPEN_TO_ALL, looks) == {}
 
 
+@pytest.mark.long
 @in_all_looks
 def test_the_first_pages_after_the_sign_in_shut_nobody_out(screen, ann, bot, looks):
     chat = make_chat(bot)

@@ -141,6 +141,7 @@ def test_a_list_that_comes_late_does_not_undo_what_was_heard_meanwhile(screen, s
     expect(row(screen, "Max")).to_contain_text("Still there?")
 
 
+@pytest.mark.long
 def test_the_keyboard_alone_carries_an_agent_through_ten_chats(screen, shop, ben):
     ids = [write_in(shop, f"Customer {number}") for number in range(10)]
     enter(screen, ben)

@@ -305,7 +305,7 @@ def test_three_clicks_in_a_browser(screen, ann, bot, grouped):
     screen.get_by_role("button", name="Save the answer").click()
     screen.get_by_text("The bot learns it now").wait_for()
     run_jobs()
-    screen.reload()
+    # The page follows by itself.
     screen.get_by_text("Yes, dogs are welcome.").wait_for()
     assert screen.get_by_text("Answered", exact=True).is_visible()
     assert violations(screen) == []

@@ -96,6 +96,7 @@ def contrast_on_white(place: Locator) -> float:
     return 1.05 / (light + 0.05)
 
 
+@pytest.mark.long
 def test_a_customer_asks_gets_a_person_and_rates(shop: Shop, screen: Page, ben):
     widget = shop.open(screen)
     widget.get_by_role("button", name="Open the chat").click()
@@ -336,6 +337,7 @@ def test_a_customer_is_known_by_the_shops_signature_and_nobody_else_sees_the_cha
     assert (second.customer.external_id, second.visitor_id == first.visitor_id) == (None, False)
 
 
+@pytest.mark.long
 def test_on_an_arabic_page_it_runs_from_right_to_left_with_banner_file_thumb_and_mail(
     shop: Shop, screen: Page, ann, bot
 ):
