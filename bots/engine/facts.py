@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from decimal import Decimal
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 
 from bots.knowledge import language, number_words
 
@@ -211,7 +211,8 @@ def computed(named: set[Fact], counts: set[Fact]) -> set[Fact]:
     ones = [Decimal(one) for one in wholes if int(one) <= _MOST_COUNTED]
     if max(len(values), len(ones)) > _MOST_COMBINED:
         return set()
-    times = {Decimal(1), *ones, *(one * other for one, other in combinations(ones, 2))}
+    pairs = combinations_with_replacement(ones, 2)  # two rooms for two nights
+    times = {Decimal(1), *ones, *(one * other for one, other in pairs)}
     found = {value * count for value in values for count in times}
     found |= {one + other for one, other in combinations(found, 2)}
     if ("unit", "%") in named:
