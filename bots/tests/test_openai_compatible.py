@@ -386,6 +386,10 @@ ROOMS = Snippet(
 )  # fmt: skip
 # What a customer asks, and what a model computes from the passage for them.
 COMPUTED = [
+    (
+        "2 rooms for 2 nights?",
+        "A double room costs 129 euros a night, so 2 rooms for 2 nights cost 516 euros [1].",
+    ),
     ("4 nights?", "A double room costs 129 euros a night, so four nights cost 516 euros [1]."),
     (
         "Tax for 2 adults and 4 nights?",
