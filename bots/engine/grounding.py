@@ -14,8 +14,9 @@ class Check:
     A sentence rests on the snippets that it cites. One that cites none rests on those that were
     cited before it; if these do not hold it, or there are none, it waits for the next sentence that
     cites, and rests on that one's snippets too. `results` is what functions returned: every
-    sentence may rest on it. `asked` is what an answer may repeat without a source, and `question`
-    the customer's message. `may_compute` as in `checked`.
+    sentence may rest on it, and an answer needs no snippet then. `asked` is what an answer may
+    repeat without a source, and `question` the customer's message. `may_compute`: figures may
+    follow from those that the answer has named, for somebody looks at them afterwards.
     """
 
     def __init__(
@@ -73,14 +74,7 @@ class Check:
     def _fault_of(self, told: Iterable[tuple[str, str]], numbers: tuple[int, ...]) -> str:
         """What is wrong with sentences that rest on these snippets; empty if nothing is."""
         if numbers not in self._evidence:
-            snippets = map(self._snippets.__getitem__, numbers)
-            self._evidence[numbers] = evidence_of(
-                snippets,
-                self._results,
-                asked=self._asked,
-                question=self._question,
-                may_compute=self._may_compute,
-            )
+            self._evidence[numbers] = self._evidence_of(numbers)
         evidence = self._evidence[numbers]
         for sentence, before in told:
             if not evidence.holds_facts_of(sentence, before=before):
@@ -93,59 +87,41 @@ class Check:
                 return "The answer contradicts its snippets."
         return ""
 
+    def _evidence_of(self, numbers: tuple[int, ...]) -> Evidence:
+        """What these snippets say, and what functions returned."""
+        cited = map(self._snippets.__getitem__, numbers)
+        texts = (f"{s.title}\n{s.heading}\n{s.url or ''}\n{s.text}" for s in cited)
+        return Evidence(
+            (*texts, self._results or ""),
+            asked=self._asked,
+            question=self._question,
+            is_prose=not self._results,
+            may_compute=self._may_compute,
+        )
+
     def _pass_on(self) -> str:
         text = "".join(sentence for sentence, _ in self._waiting)
         self._waiting.clear()
-        return _without_wrong_citations(text, set(self._snippets))
+        return self.without_wrong_citations(text)
+
+    def without_wrong_citations(self, text: str) -> str:
+        """A text that cites only snippets that there are."""
+
+        def corrected(match: re.Match[str]) -> str:
+            numbers = [int(one) for one in match[1].split(",") if int(one) in self._snippets]
+            return f"[{', '.join(map(str, numbers))}]" if numbers else ""
+
+        return CITATION.sub(corrected, text)
 
 
-def evidence_of(
-    snippets: Iterable[Snippet],
-    results: str | None = None,
-    *,
-    asked: str = "",
-    question: str = "",
-    may_compute: bool = False,
-) -> Evidence:
-    """What snippets say, and what functions returned."""
-    texts = (f"{s.title}\n{s.heading}\n{s.url or ''}\n{s.text}" for s in snippets)
-    return Evidence(
-        (*texts, results or ""),
-        asked=asked,
-        question=question,
-        is_prose=not results,
-        may_compute=may_compute,
-    )
-
-
-def checked(
-    text: str,
-    snippets: tuple[Snippet, ...],
-    usage: Usage,
-    results: str | None = None,
-    *,
-    asked: str = "",
-    question: str = "",
-    may_compute: bool = False,
-) -> tuple[str, tuple[int, ...]]:
+def checked(text: str, check: Check, usage: Usage) -> tuple[str, tuple[int, ...]]:
     """The answer without wrong citations, and the numbers that it cites; raises NotGrounded.
 
-    `results` is what functions returned; with them an answer needs no snippet. `asked` is what an
-    answer may repeat without a source, and `question` the customer's message. `may_compute`:
-    figures may follow from those that the answer has named, for somebody looks at them afterwards.
+    `check` has seen nothing yet. `usage` is what the answer has cost, if it is refused.
     """
-    check = Check(snippets, results, asked=asked, question=question, may_compute=may_compute)
     for sentence in sentences(text):
         check.take(sentence)
     check.end()
     if check.fault:
         raise NotGrounded(check.fault, usage=usage)
-    return _without_wrong_citations(text, {s.number for s in snippets}).strip(), check.cited
-
-
-def _without_wrong_citations(text: str, valid: set[int]) -> str:
-    def corrected(match: re.Match[str]) -> str:
-        numbers = [int(number) for number in match[1].split(",") if int(number) in valid]
-        return f"[{', '.join(map(str, numbers))}]" if numbers else ""
-
-    return CITATION.sub(corrected, text)
+    return check.without_wrong_citations(text).strip(), check.cited

@@ -84,18 +84,18 @@ class OpenAICompatible:
             toolbox or tools.NOTHING, lambda result: fenced("RESULT", result, word)
         )
         messages += exchange.earlier()
-        used, asked = Usage(0, 0), _asked(question)
+        used = Usage(0, 0)
+        new_check = partial(
+            Check,
+            question.snippets,
+            asked=_asked(question),
+            question=question.text,
+            may_compute=question.must_be_confirmed,
+        )
         while True:
             heard = exchange.evidence if exchange.has_results else None
             show = _show_nothing if question.must_be_confirmed else on_delta
-            check = Check(
-                question.snippets,
-                heard,
-                asked=asked,
-                question=question.text,
-                may_compute=question.must_be_confirmed,
-            )
-            gate = _Gate(show, check)
+            gate = _Gate(show, new_check(heard))
             try:
                 options = exchange.options() | self._options(
                     MAX_ANSWER_TOKENS, question.model, question.temperature
@@ -112,15 +112,7 @@ class OpenAICompatible:
             messages += exchange.carry_out(draft.calls.found)
         if _is_refusal(draft.text):
             raise Refused("The model found no answer in the snippets.", usage=used)
-        text, numbers = checked(
-            draft.text,
-            question.snippets,
-            used,
-            heard,
-            asked=asked,
-            question=question.text,
-            may_compute=question.must_be_confirmed,
-        )
+        text, numbers = checked(draft.text, new_check(heard), used)
         snippets = {snippet.number: snippet for snippet in question.snippets}
         cited = tuple(snippets[number] for number in numbers)
         if question.must_be_confirmed:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bots.engine.evidence import Evidence
-from bots.engine.grounding import checked
+from bots.engine.grounding import Check, checked
 from bots.engine.types import NotGrounded, Snippet, Usage
 
 HOTEL = (
@@ -270,7 +270,7 @@ HOUSE = (
 def is_told(answer, question):
     snippet = Snippet(1, 101, "House", None, HOUSE)
     try:
-        checked(f"{answer} [1]", (snippet,), Usage(0, 0), asked=question, question=question)
+        checked(f"{answer} [1]", Check((snippet,), asked=question, question=question), Usage(0, 0))
     except NotGrounded:
         return False
     return True
@@ -328,7 +328,7 @@ HELD_OUT = tomllib.loads((PHRASES / "held_out_sentences.toml").read_text("utf-8"
 def may_be_shown(answer, passage):
     snippet = Snippet(1, 101, passage["title"], None, passage["text"])
     try:
-        checked(answer, (snippet,), Usage(0, 0), asked="Hello?")
+        checked(answer, Check((snippet,), asked="Hello?"), Usage(0, 0))
     except NotGrounded:
         return False
     return True

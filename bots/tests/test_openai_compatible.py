@@ -217,7 +217,7 @@ def test_an_error_of_the_caller_is_raised_unchanged(stub):
     ],
 )
 def test_facts_in_the_snippets_are_grounded(text):
-    checked, cited = grounding.checked(text, (RETURNS, HOURS), Usage(0, 0))
+    checked, cited = grounding.checked(text, grounding.Check((RETURNS, HOURS)), Usage(0, 0))
     assert set(cited) <= {1, 2}
     assert "[9]" not in checked
 
@@ -240,7 +240,7 @@ def test_facts_in_the_snippets_are_grounded(text):
 )
 def test_facts_outside_the_snippets_are_not_grounded(text):
     with pytest.raises(NotGrounded):
-        grounding.checked(text, (RETURNS, HOURS), Usage(0, 0))
+        grounding.checked(text, grounding.Check((RETURNS, HOURS)), Usage(0, 0))
 
 
 @pytest.mark.parametrize("size", [1, 3, 50])
