@@ -484,15 +484,10 @@ UNFOLD: dict[str, Any] = {
         "command_search": True,
     },
     "STYLES": [lambda request: static("chatplatform/site.css")],
+    "SCRIPTS": [lambda request: static("chatplatform/autofocus.js")],
     "SITE_TITLE": "Chatbot Platform",
     "SITE_HEADER": "Chatbot Platform",
-    "SITE_FAVICONS": [
-        {
-            "rel": "icon",
-            "type": "image/svg+xml",
-            "href": lambda request: static("chatplatform/icon.svg"),
-        }
-    ],
+    "SITE_FAVICONS": [{"rel": "icon", "href": lambda request: static("chatplatform/icon.svg")}],
 }
 
 # Celery's application is the current one wherever Django is set up. The package itself does not

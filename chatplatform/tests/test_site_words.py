@@ -147,7 +147,10 @@ OWN_PAGES = {
 
 
 # Who looks as an owner sees what owners and admins see (docs/rights.md), and the banner.
-@pytest.mark.parametrize("role", [VIEWING, Role.AGENT, Role.VIEWER, "staff"])
+@pytest.mark.parametrize(
+    "role",
+    [VIEWING, Role.AGENT, pytest.param(Role.VIEWER, marks=pytest.mark.drill), "staff"],
+)
 def test_every_page_that_a_role_reaches_speaks_words_and_leads_on(rows, role):
     Document.objects.update(status="failed", error_code="too_large")
     WebhookConfig.objects.update(is_active=False, disabled_reason="by_hand")

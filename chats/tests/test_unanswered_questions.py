@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from time import sleep
 
 import pytest
 from django.test import Client as Browser
@@ -293,13 +294,19 @@ def test_the_sites_page_asks_again_when_somebody_presses_the_button(ann, bot, gr
     assert Job.objects.count() == before + 1
 
 
+def come_late(route):
+    sleep(0.5)
+    route.continue_()
+
+
 def test_three_clicks_in_a_browser(screen, ann, bot, grouped):
     trained(bot, "The shop is open from nine to five on weekdays.")
     enter_site(screen, ann.user)
     screen.goto(reverse("admin:chats_questiongroup_changelist"))
+    screen.route("**/alpine.js", come_late)
     row = screen.get_by_role("row").filter(has_text=DOGS[0])
     row.get_by_role("link", name="Write an answer").click()
-    # The answer is typed at once: its field has the focus.
+    # The answer is typed at once: its field has the focus, though the page is hidden at first.
     screen.locator("textarea:focus").wait_for()
     screen.keyboard.type("Yes, dogs are welcome.")
     screen.get_by_role("button", name="Save the answer").click()

@@ -5,7 +5,7 @@ import json
 import re
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, nullcontext
 
 import pytest
 from django.db import connection
@@ -31,6 +31,10 @@ def site(django_db_setup):
         yield port
 
 
+# Held while a stream is opened: what is answered before somebody follows is sent in one piece.
+OPENING = threading.Lock()
+
+
 @pytest.fixture
 def worker():
     """Run jobs when they are due, until the test ends."""
@@ -39,7 +43,8 @@ def worker():
     def work():
         try:
             while not stop.wait(0.05):
-                run_jobs()
+                with OPENING:
+                    run_jobs()
         finally:
             connection.close()
 
@@ -62,8 +67,9 @@ def send(port, person, chat, **headers):
     web_connection = http.client.HTTPConnection("127.0.0.1", port, timeout=70)
     headers = {**person.headers, "Content-Type": "application/json", **headers}
     body = json.dumps({"text": KNOWN, "reply": reply})
-    web_connection.request("POST", f"/ai/client/chat/{chat}", body, headers)
-    return web_connection, web_connection.getresponse()
+    with OPENING if reply == "stream" else nullcontext():
+        web_connection.request("POST", f"/ai/client/chat/{chat}", body, headers)
+        return web_connection, web_connection.getresponse()
 
 
 def ask(port, person, chat, **headers):
