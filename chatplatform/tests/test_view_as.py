@@ -215,6 +215,7 @@ def test_another_browser_of_the_staff_shows_their_own_site(viewing, staff):
     assert BANNER in viewing.get(HOME).content
 
 
+@pytest.mark.long
 def test_staff_view_and_leave_in_a_browser(screen, staff, ann):
     enter_site(screen, staff)
     screen.goto(f"/admin/identity/user/{ann.user.pk}/change/")

@@ -269,6 +269,7 @@ def test_nobody_is_shut_out(screen, shop, ben, scheme):
 
 
 @pytest.mark.usefixtures("transactional_db")
+@pytest.mark.long
 def test_nothing_is_lost_or_double_when_the_server_dies_and_the_network_fails(browser, shop, ben):
     chat_id, other_id = write_in(shop, "Zoe"), write_in(shop, "Yan")
     for one in (chat_id, other_id):

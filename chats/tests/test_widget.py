@@ -144,6 +144,7 @@ def test_a_customer_asks_gets_a_person_and_rates(shop: Shop, screen: Page, ben):
     assert Conversation.objects.count() == 1
 
 
+@pytest.mark.long
 def test_nothing_is_lost_or_doubled_without_a_connection(
     shop: Shop, screen: Page, problems: list[str]
 ):
@@ -220,6 +221,7 @@ def test_hostile_words_are_shown_as_text_and_everybody_can_read_the_chat(
     bot.save()
 
 
+@pytest.mark.long
 def test_a_picture_comes_into_view_and_a_broken_one_and_a_place_are_words(
     shop: Shop, screen: Page, ben
 ):
