@@ -223,7 +223,7 @@ class TenantAdmin(ModelAdmin):
     client_path: ClassVar[str | None] = "client"
     # Columns that hold codes of the API, shown in words.
     codes: ClassVar[frozenset[str]] = frozenset()
-    # What columns are called on the page of a row, where their own names say too little.
+    # What columns are called where their own names say too little.
     labels: ClassVar[dict[str, Any]] = {}
     read_by: ClassVar[frozenset[str]] = EVERYBODY
     # Who may change rows, besides the platform's staff; None: nobody at all.
@@ -467,6 +467,8 @@ class TenantAdmin(ModelAdmin):
         raise Http404(_NO_ROW)
 
     def _worded(self, name: Any) -> Any:
+        if name in self.labels:
+            return self._own_words[name]
         return in_words(name) if isinstance(name, str) and name in self.codes else name
 
     def _shown(self, name: Any) -> Any:

@@ -160,7 +160,7 @@ def in_own_words(model: type[Model], labels: dict[str, Any]) -> dict[str, Any]:
 
 
 def _column(field: Any, label: Any) -> Any:
-    @display(description=label, boolean=isinstance(field, BooleanField))
+    @display(description=label, boolean=isinstance(field, BooleanField), ordering=field.name)
     def shown(row: Any) -> Any:
         value = getattr(row, field.name)
         if isinstance(field, BooleanField):

@@ -17,6 +17,7 @@ from bots.models import (
     WebPage,
     WebUrl,
 )
+from bots.testing import trained
 from chatplatform.models import Job
 from identity.models import User
 
@@ -64,6 +65,23 @@ def test_lists_and_rows_open(staff, document, web_url, name):
     assert listed.status_code == 200
     assert b"<b>hours" not in listed.content
     assert staff.get(reverse(f"admin:bots_{name}_change", args=[row.pk])).status_code == 200
+
+
+@pytest.mark.parametrize("query", [{}, {"columns": "chunk_count"}])
+def test_the_list_calls_a_column_as_its_page_does_and_sorts_by_it(staff, bot, query):
+    for words in ("Long. " * 2000, "Short."):
+        trained(bot, words)
+    names = staff.get(reverse("admin:bots_document_changelist"), query).content.decode()
+    assert "Passages" in names
+    assert "Chunk count" not in names
+    place = 1 if query else 5
+    listed = [
+        [row.chunk_count for row in staff.get(
+            reverse("admin:bots_document_changelist"), query | {"o": order}
+        ).context_data["cl"].result_list]
+        for order in (f"{place}", f"-{place}")
+    ]  # fmt: skip
+    assert listed[0] == sorted(listed[0]) != listed[1] == sorted(listed[1], reverse=True)
 
 
 def test_sample_questions_are_read_only(staff, document):

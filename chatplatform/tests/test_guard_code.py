@@ -65,7 +65,7 @@ def nodes(*, where: str = "") -> Iterator[tuple[Path, ast.AST]]:
 def test_no_module_is_long():
     assert len(sources()) > 300
     long = {str(path) for path, text in sources().items() if text.count("\n") > MAX_LINES}
-    assert long == set()
+    assert long == set(), f"Longer than {MAX_LINES} lines: split them by what they are for."
 
 
 def test_no_import_is_named_by_a_letter():
@@ -86,7 +86,10 @@ def test_no_function_has_many_positional_parameters():
         names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
         if len(names) - (names[:1] in (["self"], ["cls"])) > MAX_POSITIONAL:
             violations.append(f"{path}:{node.lineno} {node.name}")
-    assert violations == []
+    assert violations == [], (
+        f"At most {MAX_POSITIONAL} positional parameters, and fixtures of a test count: make some"
+        " keywords, or one frozen value."
+    )
 
 
 def test_view_methods_take_the_request_only_to_read_it():
