@@ -20,7 +20,7 @@ from channels_app.models import (
     SendState,
 )
 from channels_app.providers import PROVIDERS
-from channels_app.services import connection_history, connections
+from channels_app.services import connections, daily_sends
 from chatplatform.admin_base import ADMINS, PLATFORM, ReadOnlyInline, TenantAdmin, button, viewer
 from chatplatform.forms import ServiceForm
 from chatplatform.web.outgoing_call_limits import calls_out
@@ -101,7 +101,7 @@ class ChannelConnectionAdmin(TenantAdmin):
         context = (extra_context or {}) | {
             "trouble": f"{words} The provider said: {row.last_error}" if row.last_error else words,
             "may_connect": self.has_connect_permission(request),
-            "sends_chart": _chart(connection_history.sends_by_day(row)),
+            "sends_chart": _chart(daily_sends.sends_by_day(row)),
         }
         return super().change_view(request, object_id, form_url, context)
 

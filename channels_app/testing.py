@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.test import Client as HttpClient
 
-from channels_app.simulator import demo
+from channels_app.simulator import defaults
 from channels_app.simulator.calls_to_platform import Sockets, Wire
 from channels_app.simulator.client import Client
 from channels_app.simulator.server import Server
@@ -44,7 +44,7 @@ class RunningSimulator(Client):
 
     @property
     def environment(self) -> dict[str, str]:
-        return demo.environment(self.origin, self.simulator.settings)
+        return defaults.environment(self.origin, self.simulator.settings)
 
     def deliver(self, within: float = 60) -> int:
         """Send all callbacks that are due within so many seconds, moving the clock on.
@@ -69,7 +69,8 @@ def simulator(
     leave by themselves and travel by HTTP to `callback_base`.
     """
     sim = Simulator(
-        demo.Settings(callback_base, seed, now), wire or (Sockets() if by_threads else InProcess())
+        defaults.Settings(callback_base, seed, now),
+        wire or (Sockets() if by_threads else InProcess()),
     )
     server = Server(sim)
     server.start(stops_within=0.005)

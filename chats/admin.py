@@ -47,7 +47,7 @@ from chats.pages.list_filters import (
     StarsFilter,
     WaitingFilter,
 )
-from chats.services.desk import inbox, unanswered_filter
+from chats.services.desk import inbox, replies_without_answer
 from chats.services.exchange import bot_previews, customer_export, erasing
 from chats.services.insight import answers_to_unanswered
 from chats.services.reply import reply_dry_run
@@ -197,7 +197,7 @@ class ConversationAdmin(TenantAdmin):
         """What customers asked and bots did not know, the newest first."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        rows = unanswered_filter.among(self._messages(request)).order_by("-id")
+        rows = replies_without_answer.among(self._messages(request)).order_by("-id")
         before = _uuid(request.GET.get("before", ""))
         rows = rows.filter(pk__lt=before) if before else rows
         rows = rows.select_related("in_reply_to", "conversation__bot", "conversation__customer")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from bots.engine.evidence import CITATION, Evidence
+from bots.engine.held_by_sources import CITATION, Evidence
 from bots.engine.sentences import sentences
 from bots.engine.types import NotGrounded, Snippet, Usage
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bots.engine.evidence import Evidence
 from bots.engine.grounding import Check, checked
+from bots.engine.held_by_sources import Evidence
 from bots.engine.types import NotGrounded, Snippet, Usage
 
 HOTEL = (

@@ -10,7 +10,7 @@ import pytest
 from bots.engine import intents
 from bots.knowledge import language, phrasebook
 from bots.knowledge.phrasebook import Heard
-from bots.services import info_answers
+from bots.services import read_customer_info
 
 FOLDER = Path(__file__).parent / "phrases"
 UNDERSTOOD = tomllib.loads((FOLDER / "understood.toml").read_text("utf-8"))
@@ -102,7 +102,7 @@ EMAIL: dict[str, Any] = {"name": "email", "type": "email", "label": {"en": "E-ma
 
 
 def said_to_a_field(text, code):
-    return info_answers.read(EMAIL, text, language=code).said
+    return read_customer_info.read(EMAIL, text, language=code).said
 
 
 @pytest.mark.parametrize("code", language.LANGUAGES)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from channels_app.simulator import demo
+from channels_app.simulator import defaults
 from channels_app.simulator.saving import Saved
 from channels_app.simulator.server import Server
 from channels_app.simulator.state import Simulator
@@ -19,7 +19,7 @@ SAVE_SECS = 5
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    names = ", ".join(vars(demo.Bases()))
+    names = ", ".join(vars(defaults.Bases()))
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=9200)
     parser.add_argument(
@@ -42,14 +42,16 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: dict[str, Any], write: Callable[[str], object]) -> None:
     """Serve until a signal to stop; or print the environment."""
-    bases = demo.Bases(**dict(each.split("=", 1) for each in options["base"]))
-    settings = demo.settings_from(
+    bases = defaults.Bases(**dict(each.split("=", 1) for each in options["base"]))
+    settings = defaults.settings_from(
         os.environ,
-        demo.Settings(options["callback_base"].rstrip("/"), options["seed"], options["now"], bases),
+        defaults.Settings(
+            options["callback_base"].rstrip("/"), options["seed"], options["now"], bases
+        ),
     )
     if options["environment"]:
         origin = f"http://{options['host']}:{options['port']}"
-        for name, value in demo.fill_unset({}, origin, settings).items():
+        for name, value in defaults.fill_unset({}, origin, settings).items():
             write(f"{name}={value}\n")
         return
     sim = Simulator(settings)

@@ -5,7 +5,7 @@ from typing import Any
 
 from channels_app.simulator import graph_reads, oauth
 from channels_app.simulator.call_subject import bearer
-from channels_app.simulator.demo import BUSINESS_ID
+from channels_app.simulator.defaults import BUSINESS_ID
 from channels_app.simulator.graph_reads import need
 from channels_app.simulator.http import Request, Response, graph_error, html, ok
 from channels_app.simulator.state import Simulator

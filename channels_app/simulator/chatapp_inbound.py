@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 
-from channels_app.simulator import chatapp, chatapp_send, media
+from channels_app.simulator import chatapp, chatapp_send, sample_files
 from channels_app.simulator.messenger_inbound import BadAction, found
 from channels_app.simulator.state import Simulator
 from channels_app.simulator.world import DAY, Json, Message, Thread
@@ -88,7 +88,7 @@ def _media(kind: str) -> Callable[[Simulator, Thread, Json], Json]:
         if values.get("file_id"):
             file = sim.world.files.get(str(values["file_id"]))
         if file is None:
-            data, mime = media.sample(kind)
+            data, mime = sample_files.sample(kind)
             name = str(values.get("filename", f"{kind}.pdf"))
             file = sim.world.store(data, mime, name=name, lifetime=chatapp.INBOUND_DAYS * DAY)
         inside: Json = {"id": file.id, "mime_type": file.mime, "sha256": file.sha256}

@@ -8,7 +8,7 @@ from typing import Any
 from channels_app.simulator import (
     connect_instructions,
     customer_actions,
-    demo,
+    defaults,
     faults,
     html_pages,
     oauth,
@@ -100,7 +100,7 @@ def _account(sim: Simulator, account: Account) -> Json:
 
 
 def _environment(sim: Simulator, values: Json) -> Any:
-    return demo.environment(sim.origin, sim.settings)
+    return defaults.environment(sim.origin, sim.settings)
 
 
 def _steps(sim: Simulator, values: Json) -> Any:
@@ -266,7 +266,7 @@ def _add_accounts(sim: Simulator, values: Json) -> Any:
     if kind not in CHANNEL_OF_KIND:
         raise BadControl(f"kind must be one of {', '.join(CHANNEL_OF_KIND)}")
     with sim.world.lock:
-        first = next(each for each in demo.ACCOUNTS if each.kind == kind)
+        first = next(each for each in defaults.ACCOUNTS if each.kind == kind)
         added = []
         for _ in range(count):
             name = f"{values.get('name', 'Shop')} {len(sim.world.accounts) + 1}"

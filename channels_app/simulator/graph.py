@@ -7,7 +7,7 @@ from collections.abc import Callable
 from channels_app.simulator import (
     chatapp,
     chatapp_send,
-    demo,
+    defaults,
     graph_reads,
     messenger,
     oauth,
@@ -15,7 +15,7 @@ from channels_app.simulator import (
     thread_reads,
 )
 from channels_app.simulator.call_subject import VERSION, bearer, segments, without_version
-from channels_app.simulator.demo import PERSON_ID
+from channels_app.simulator.defaults import PERSON_ID
 from channels_app.simulator.graph_reads import need
 from channels_app.simulator.http import Request, Response, graph_error, html, ok
 from channels_app.simulator.state import Simulator
@@ -53,7 +53,7 @@ EDGES: dict[tuple[str, str, str], Handler] = {
 
 def handle(sim: Simulator, base: str, request: Request) -> Response:
     first = next(iter(segments(request.path)), "")
-    if VERSION.match(first) and first not in demo.VERSIONS:
+    if VERSION.match(first) and first not in defaults.VERSIONS:
         raise graph_error(2500, f"Unknown path components: /{first}")
     if base == "lookaside":
         return chatapp.download(sim, request)

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from channels_app.simulator import connect_instructions, html_pages, http
 from channels_app.simulator.call_subject import bearer, segments, without_version
-from channels_app.simulator.demo import BUSINESS_ID, PERSON_ID
+from channels_app.simulator.defaults import BUSINESS_ID, PERSON_ID
 from channels_app.simulator.http import Request, Response, graph_error, ok
 from channels_app.simulator.state import Simulator
 from channels_app.simulator.world import DAY, HOUR, Account, App, Code, Subscription, Token

@@ -3,7 +3,16 @@
 from collections.abc import Callable
 from dataclasses import asdict
 
-from channels_app.simulator import calls, control, faults, graph, localapp, media, oauth, rates
+from channels_app.simulator import (
+    calls,
+    control,
+    faults,
+    graph,
+    localapp,
+    oauth,
+    rates,
+    sample_files,
+)
 from channels_app.simulator.call_subject import Subject, subject_of
 from channels_app.simulator.calls import Call
 from channels_app.simulator.http import ProviderError, Request, Response
@@ -19,8 +28,8 @@ def handle(sim: Simulator, request: Request) -> Response:
         return graph.serve_media(sim, request)
     if request.method == "POST":
         # Outside of the lock: an address may be on this very server.
-        found = media.addresses(request.params)
-        request.fetched = {address: media.fetch(address) for address in found}
+        found = sample_files.addresses(request.params)
+        request.fetched = {address: sample_files.fetch(address) for address in found}
     with sim.world.lock:
         return _call(sim, base, request)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from channels_app.simulator import demo, media
+from channels_app.simulator import defaults, sample_files
 from channels_app.simulator.callback_queue import Deliveries, Modes
 from channels_app.simulator.calls import Call
 from channels_app.simulator.calls_to_platform import Sockets, Wire
@@ -36,7 +36,7 @@ class Limits:
 
 
 class Simulator:
-    def __init__(self, settings: demo.Settings, wire: Wire | None = None) -> None:
+    def __init__(self, settings: defaults.Settings, wire: Wire | None = None) -> None:
         self.settings, self.wire = settings, wire or Sockets()
         self.origin = ""
         self._is_threaded = False
@@ -86,7 +86,7 @@ class Simulator:
         """A stored file; `sample-image` and the like are always there."""
         name, _, kind = file_id.partition("-")
         if name == "sample" and file_id not in self.world.files:
-            data, mime = media.sample(kind)
+            data, mime = sample_files.sample(kind)
             self.world.files[file_id] = Stored(file_id, mime, data)
         return self.world.files.get(file_id)
 

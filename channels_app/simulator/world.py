@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from channels_app.simulator import demo
+from channels_app.simulator import defaults
 
 Json = dict[str, Any]
 CHANNEL_OF_KIND = {
@@ -191,7 +191,7 @@ class Stored:
 
 
 class World:
-    def __init__(self, settings: demo.Settings) -> None:
+    def __init__(self, settings: defaults.Settings) -> None:
         self.settings = settings
         self.lock = threading.RLock()
         self.random = random.Random(settings.seed)
@@ -204,11 +204,11 @@ class World:
             each.id: Account(
                 each.id, each.kind, each.name, each.parent, each.username, list(each.tasks)
             )
-            for each in demo.ACCOUNTS
+            for each in defaults.ACCOUNTS
         }
         self.customers = {
             each.key: Customer(each.key, each.name, each.phone, each.hides_number)
-            for each in demo.CUSTOMERS
+            for each in defaults.CUSTOMERS
         }
         self.threads: dict[tuple[str, str], Thread] = {}
         self.tokens: dict[str, Token] = {}
@@ -217,7 +217,7 @@ class World:
         # chatapp message templates, by business account.
         self.templates: dict[str, list[Json]] = {}
 
-    def _add_app(self, each: demo.DemoApp) -> None:
+    def _add_app(self, each: defaults.DemoApp) -> None:
         """An app; two channels may share one."""
         url = f"{self.settings.callback_base}{each.callback_path}"
         hooks = {name: Hook(url, each.verify_token, []) for name in each.objects or ("localapp",)}

@@ -7,7 +7,7 @@ from http.client import HTTPConnection, HTTPMessage
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
-from channels_app.simulator import demo
+from channels_app.simulator import defaults
 from channels_app.testing import RunningSimulator, simulator
 
 NOW = 1795226400.0
@@ -111,7 +111,12 @@ class Caller:
 
     def dialog(self, app: str, **more: str) -> str:
         """The address of a consent page of the Graph family."""
-        values = {"client_id": demo.app(app).id, "response_type": "code", "state": "st 1", **more}
+        values = {
+            "client_id": defaults.app(app).id,
+            "response_type": "code",
+            "state": "st 1",
+            **more,
+        }
         return f"{self.sim.origin}/www/v26.0/dialog/oauth?{urlencode(values)}"
 
     def page(self, account: str = PAGE) -> str:

@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from channels_app.simulator import demo
+from channels_app.simulator import defaults
 from channels_app.simulator.client import Refused
 from channels_app.tests.simulator_calls import (
     BACK,
@@ -18,7 +18,7 @@ from channels_app.tests.simulator_calls import (
     query_of,
 )
 
-APP = demo.app("socialnet")
+APP = defaults.app("socialnet")
 # The example of RFC 7636, appendix B.
 VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
@@ -31,7 +31,10 @@ def at():
 
 
 def exchange(at: Caller, app: str = "socialnet", **values: str):
-    secrets = {"client_id": demo.app(app).id, "client_secret": demo.app(app).secret}
+    secrets = {
+        "client_id": defaults.app(app).id,
+        "client_secret": defaults.app(app).secret,
+    }
     return at.graph("GET", f"oauth/access_token?{urlencode({**secrets, **values})}")
 
 
@@ -184,14 +187,14 @@ def test_the_signup_of_chatapp_gives_a_code_of_30_seconds_without_an_address(at)
 
 
 def direct_code(at: Caller) -> str:
-    values = {"client_id": demo.app("photoapp_direct").id, "redirect_uri": BACK}
+    values = {"client_id": defaults.app("photoapp_direct").id, "redirect_uri": BACK}
     query = urlencode({**values, "response_type": "code", "state": "s"})
     url = f"{at.sim.origin}/direct-auth/oauth/authorize?{query}"
     return query_of(at.sim.consent(url, accounts=[PHOTO]))["code"]
 
 
 def direct_exchange(at: Caller, given: str, **more: str):
-    app = demo.app("photoapp_direct")
+    app = defaults.app("photoapp_direct")
     values = {
         "client_id": app.id, "client_secret": app.secret, "grant_type": "authorization_code",
         "redirect_uri": BACK, "code": given, **more,
@@ -202,7 +205,7 @@ def direct_exchange(at: Caller, given: str, **more: str):
 def test_direct_login_gives_an_hour_then_60_days_then_60_more(at):
     short = direct_exchange(at, direct_code(at)).json
     assert short["user_id"] == int(PHOTO)
-    secret = demo.app("photoapp_direct").secret
+    secret = defaults.app("photoapp_direct").secret
     path = f"/direct/access_token?grant_type=ig_exchange_token&client_secret={secret}"
     long = at.call("GET", path, token=short["access_token"]).json
     assert long["expires_in"] == 60 * 86_400
@@ -234,14 +237,14 @@ def test_a_direct_token_is_for_its_own_host_and_account(at):
 
 
 def local_code(at: Caller, **more: str) -> dict[str, str]:
-    values = {"app_id": demo.app("localapp").id, "redirect_uri": BACK, "state": "s",
+    values = {"app_id": defaults.app("localapp").id, "redirect_uri": BACK, "state": "s",
               "code_challenge": CHALLENGE, **more}  # fmt: skip
     url = f"{at.sim.origin}/localapp-oauth/v4/oa/permission?{urlencode(values)}"
     return query_of(at.sim.consent(url))
 
 
 def local_tokens(at: Caller, secret: str | None = None, **values: str):
-    app = demo.app("localapp")
+    app = defaults.app("localapp")
     return at.form(
         "/localapp-oauth/v4/oa/access_token", {"app_id": app.id, **values},
         secret_key=secret or app.secret,
@@ -294,7 +297,7 @@ def test_localapp_tokens_expire(at):
 
 
 def test_who_refuses_localapp_is_sent_back_with_an_error(at):
-    values = {"app_id": demo.app("localapp").id, "redirect_uri": BACK,
+    values = {"app_id": defaults.app("localapp").id, "redirect_uri": BACK,
               "code_challenge": CHALLENGE, "state": "s"}  # fmt: skip
     url = f"{at.sim.origin}/localapp-oauth/v4/oa/permission?{urlencode(values)}"
     back = query_of(at.sim.consent(url, allow=False))

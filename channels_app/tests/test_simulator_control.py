@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from channels_app.simulator import demo
+from channels_app.simulator import defaults
 from channels_app.simulator.client import Client, Refused
 from channels_app.simulator.saving import Saved
 from channels_app.simulator.world import World
@@ -29,7 +29,7 @@ def at():
 
 def test_calls_are_logged_without_secrets(at):
     token = at.sim.token("socialnet")
-    secret = demo.app("socialnet").secret
+    secret = defaults.app("socialnet").secret
     path = f"/graph/v26.0/oauth/access_token?client_id=900000001&client_secret={secret}&code=abc"
     at.call("GET", path)
     at.sim.limits(page_size=1)
@@ -172,7 +172,7 @@ def test_what_the_control_api_cannot_do_is_a_400(at, method, name, values):
 
 
 def test_the_environment_points_a_platform_here():
-    filled = demo.fill_unset(
+    filled = defaults.fill_unset(
         {"SOCIALNET_APP_ID": "mine", "EGRESS_ALLOW": "10.0.0.5:80", "CHATAPP_APP_ID": ""},
         "http://127.0.0.1:9200",
     )
@@ -180,7 +180,7 @@ def test_the_environment_points_a_platform_here():
     assert filled["CHATAPP_APP_ID"] == "900000004"
     assert filled["EGRESS_ALLOW"] == "10.0.0.5:80,127.0.0.1:9200"
     assert filled["SOCIALNET_API_URL"] == "http://127.0.0.1:9200/graph/v26.0"
-    assert filled["LOCALAPP_OA_SECRET_KEY"] == demo.OA_SECRET_KEY
+    assert filled["LOCALAPP_OA_SECRET_KEY"] == defaults.OA_SECRET_KEY
 
 
 def test_the_simulator_takes_over_the_apps_of_the_environment():
@@ -189,8 +189,8 @@ def test_the_simulator_takes_over_the_apps_of_the_environment():
         "SOCIALNET_APP_ID": "77", "SOCIALNET_APP_SECRET": "s7", "PHOTOAPP_APP_ID": "77",
         "LOCALAPP_OA_SECRET_KEY": "k7",
     }  # fmt: skip
-    settings = demo.settings_from(environ, demo.Settings("http://platform.test"))
-    assert demo.environment("http://x", settings)["SOCIALNET_APP_SECRET"] == "s7"
+    settings = defaults.settings_from(environ, defaults.Settings("http://platform.test"))
+    assert defaults.environment("http://x", settings)["SOCIALNET_APP_SECRET"] == "s7"
     world = World(settings)
     assert world.app_by_key("socialnet") is world.app_by_key("photoapp") is world.apps["77"]
     hooks = {name: hook.url for name, hook in world.apps["77"].hooks.items()}
@@ -202,8 +202,8 @@ def test_the_simulator_takes_over_the_apps_of_the_environment():
 
 
 def test_the_bases_can_be_moved():
-    settings = demo.Settings(bases=demo.Bases(graph="/g", localapp="/l"))
-    assert demo.environment("http://x", settings)["SOCIALNET_API_URL"] == "http://x/g/v26.0"
+    settings = defaults.Settings(bases=defaults.Bases(graph="/g", localapp="/l"))
+    assert defaults.environment("http://x", settings)["SOCIALNET_API_URL"] == "http://x/g/v26.0"
 
 
 @pytest.mark.django_db(transaction=True)

@@ -4,7 +4,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
-from channels_app.simulator import demo
+from channels_app.simulator import defaults
 from channels_app.simulator.world import Json
 from channels_app.tests.simulator_calls import (
     NUMBER,
@@ -74,7 +74,7 @@ def test_a_linked_account_is_hidden_without_its_permission(at):
 
 def test_business_accounts_and_numbers_are_listed(at):
     token = at.sim.token("chatapp")
-    path = f"{demo.BUSINESS_ID}/owned_whatsapp_business_accounts"
+    path = f"{defaults.BUSINESS_ID}/owned_whatsapp_business_accounts"
     assert [each["id"] for each in at.graph("GET", path, token=token).json["data"]] == [
         WABA, "102290129340399",
     ]  # fmt: skip
@@ -156,7 +156,7 @@ def test_an_address_that_fails_the_handshake_is_not_taken(at):
 
 
 def test_an_apps_webhook_is_set_by_its_own_token(at):
-    app = demo.app("socialnet")
+    app = defaults.app("socialnet")
     own_token = f"access_token={app.id}%7C{app.secret}"
     values = {"object": "instagram", "callback_url": "https://p.test/photo", "verify_token": "v",
               "fields": "messages,messaging_seen"}  # fmt: skip

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from channels_app.simulator import demo, signing
+from channels_app.simulator import defaults, signing
 from channels_app.tests.simulator_calls import OA, PAGE, Caller, caller
 
 # openssl dgst -sha256 -hmac socialnet-app-secret
@@ -42,11 +42,11 @@ def test_graph_bodies_are_signed_by_the_apps_secret():
 
 
 def test_localapp_bodies_are_hashed_with_the_time_and_the_accounts_key():
-    headers = signing.localapp(LOCALAPP_BODY, LOCALAPP_ID, demo.OA_SECRET_KEY, "right")
+    headers = signing.localapp(LOCALAPP_BODY, LOCALAPP_ID, defaults.OA_SECRET_KEY, "right")
     assert headers == {"X-ZEvent-Signature": f"mac={LOCALAPP_SIGNATURE}"}
-    bare = signing.localapp(LOCALAPP_BODY, LOCALAPP_ID, demo.OA_SECRET_KEY, "bare")
+    bare = signing.localapp(LOCALAPP_BODY, LOCALAPP_ID, defaults.OA_SECRET_KEY, "bare")
     assert bare == {"X-ZEvent-Signature": LOCALAPP_SIGNATURE}
-    by_header = signing.localapp(LOCALAPP_BODY, LOCALAPP_ID, demo.OA_SECRET_KEY, "header_time")
+    by_header = signing.localapp(LOCALAPP_BODY, LOCALAPP_ID, defaults.OA_SECRET_KEY, "header_time")
     assert by_header == {
         "X-ZEvent-Timestamp": "1795226399981",
         "X-ZEvent-Signature": f"mac={HEADER_TIME_SIGNATURE}",
@@ -63,14 +63,14 @@ def sent(at: Caller, account: str, text: str = "hällo ế") -> tuple[dict[str, 
 def test_what_is_sent_is_what_is_signed(at):
     headers, body = sent(at, PAGE)
     assert b"h\\u00e4llo \\u1ebf" in body
-    secret = demo.app("socialnet").secret.encode()
+    secret = defaults.app("socialnet").secret.encode()
     right = hmac.new(secret, body, hashlib.sha256).hexdigest()
     assert headers["X-Hub-Signature-256"] == f"sha256={right}"
     headers, body = sent(at, OA)
     assert "hällo ế".encode() in body
     time = json.loads(body)["timestamp"].encode()
     right = hashlib.sha256(
-        LOCALAPP_ID.encode() + body + time + demo.OA_SECRET_KEY.encode()
+        LOCALAPP_ID.encode() + body + time + defaults.OA_SECRET_KEY.encode()
     ).hexdigest()
     assert headers["X-ZEvent-Signature"] == f"mac={right}"
 
@@ -85,9 +85,9 @@ def test_signatures_are_wrong_or_missing_on_demand(at, account, name):
     assert len(wrong[0][name]) == len(right[0][name])
     body = wrong[1].decode()
     if account == PAGE:
-        as_it_should_be = signing.graph(body, demo.app("socialnet").secret, "right")
+        as_it_should_be = signing.graph(body, defaults.app("socialnet").secret, "right")
     else:
-        as_it_should_be = signing.localapp(body, LOCALAPP_ID, demo.OA_SECRET_KEY, "right")
+        as_it_should_be = signing.localapp(body, LOCALAPP_ID, defaults.OA_SECRET_KEY, "right")
     assert wrong[0][name] != as_it_should_be[name]
     at.sim.modes(signature="missing")
     assert name not in sent(at, account)[0]

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
-from channels_app.simulator import demo
+from channels_app.simulator import defaults
 from chatplatform.local.data_dir import Lock, make_data_dir, write_urls
 from chatplatform.local.datastore_base import Server
 from chatplatform.local.os_processes import STOP_SIGNALS, ServerError, exit_code, free_port, send
@@ -98,7 +98,7 @@ class Supervisor:
         names = [name for name in self.environ if name.startswith("DATABASE_OWNER_")]
         self._owner = {name: self.environ.pop(name) for name in names}
         if config.simulator_port is not None:
-            self.environ |= demo.fill_unset(self.environ, config.simulator_origin)
+            self.environ |= defaults.fill_unset(self.environ, config.simulator_origin)
 
     def on_signal(self, _signum: int, _frame: FrameType | None) -> None:
         self._hurry = self.stopping.is_set()  # the second signal stops at once

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
-from channels_app.simulator import demo
+from channels_app.simulator import defaults
 from channels_app.simulator.client import Client as ProviderClient
 from drills.story.training import RETURNS
 from drills.story.world import Json, World, eventually
@@ -79,7 +79,7 @@ def verify(channel: Channel) -> None:
     """The provider asks whether the callback address is ours."""
     query = {
         "hub.mode": "subscribe", "hub.challenge": "1158201444",
-        "hub.verify_token": demo.app(channel.name).verify_token,
+        "hub.verify_token": defaults.app(channel.name).verify_token,
     }  # fmt: skip
     path = f"/{channel.name}/webhook"
     assert channel.world.nobody.call("GET", path, params=query).text == "1158201444"

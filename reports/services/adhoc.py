@@ -13,7 +13,7 @@ from chatplatform.api.pagination import cursor_of, list_of, numbers_of, position
 from chatplatform.api.shapes import iso
 from chats.models import Conversation, Feedback
 from chats.services.core import tags
-from chats.services.desk import inbox, report_filters
+from chats.services.desk import counted_chats, inbox
 from identity.models import Client, User
 from reports.services import chat_sql, formatting, periods
 from reports.services.chat_sql import CHAT_COLUMNS, Row
@@ -60,7 +60,7 @@ def _resolved(rows: QuerySet[Conversation], param: shapes.AdhocQuestion) -> Quer
     """Those that the bot resolved, or the others: as `bot_resolved` counts them."""
     if param.bot_resolved is None:
         return rows
-    resolved = report_filters.solved_by_bot()
+    resolved = counted_chats.solved_by_bot()
     return rows.filter(resolved if param.bot_resolved else ~resolved)
 
 

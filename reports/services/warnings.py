@@ -17,7 +17,7 @@ from bots.services import golden_holds
 from channels_app.models import ChannelConnection, ConnectionStatus
 from channels_app.providers import PROVIDERS
 from chats.models import AssignType, Conversation, Feedback, Status
-from chats.services.desk import report_filters
+from chats.services.desk import counted_chats
 from identity.models import (
     Client,
     ClientConfig,
@@ -123,11 +123,11 @@ def _open_chats(client: Client) -> QuerySet[Conversation]:
 
 
 def _unanswered(client: Client, now: datetime) -> QuerySet[Conversation]:
-    return _open_chats(client).filter(report_filters.waited_for_target(client, now))
+    return _open_chats(client).filter(counted_chats.waited_for_target(client, now))
 
 
 def _unanswered_soon(client: Client, now: datetime) -> QuerySet[Conversation]:
-    return _open_chats(client).filter(report_filters.waited_for_half(client, now))
+    return _open_chats(client).filter(counted_chats.waited_for_half(client, now))
 
 
 def _growing_queue(client: Client, now: datetime) -> QuerySet[Conversation]:

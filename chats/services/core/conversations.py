@@ -11,7 +11,7 @@ from bots.models import Bot
 from bots.services import bots
 from chatplatform.api.errors import ApiError, Invalid, NotFound
 from chats.models import AssignType, Conversation, Customer, LockedConversation, Status
-from chats.services.core import customers, fast_sql, staff_notifications, visitor_claims
+from chats.services.core import customers, fast_sql, staff_notifications, what_pages_may_say
 from chats.shapes import conversation as conversation_shapes
 from chats.shapes.people import CustomerInfo
 from identity.auth import Principal
@@ -118,7 +118,7 @@ def update_customer(chat: Conversation, info: CustomerInfo, *, by: Principal) ->
     The external id of another customer makes the chat that customer's: 422 for a page.
     """
     if by.is_page:
-        visitor_claims.refuse_external_id(info)
+        what_pages_may_say.refuse_external_id(info)
     with transaction.atomic():
         chat = lock(chat)
         customers.check_update(chat.bot, info)

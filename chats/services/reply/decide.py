@@ -9,7 +9,7 @@ from bots.knowledge.phrasebook import SmallTalk
 from bots.models import Approval
 from bots.services.answers import Answered, NeedsApproval, Outcome, Trace, Unanswered
 from bots.services.function_calls import ProposedCall
-from bots.services.info_answers import AnswerKind
+from bots.services.read_customer_info import AnswerKind
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from bots.engine import intents
 from bots.engine.intents import Intent
-from bots.services import info_answers
-from bots.services.info_answers import Field, Told
+from bots.services import read_customer_info
+from bots.services.read_customer_info import Field, Told
 from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chats.models import AssignType, Conversation, Message
 from chats.services.core import customers, messages
@@ -140,7 +140,7 @@ def _info(
     name = _name_in_question(chat, before_seq=before_seq)
     asked = next((field for field in unknown if field["name"] == name), None)
     past, passed_over = _asked_before(chat)
-    told = info_answers.listen(
+    told = read_customer_info.listen(
         asked, unknown, texts, language=message.language, is_asked_again=name in passed_over
     )
     left = (name for name in wanted if name not in told.values)

@@ -32,7 +32,7 @@ from chats.services.core import (
     messages,
     tags,
     translations,
-    visitor_claims,
+    what_pages_may_say,
 )
 from chats.services.core.channel_hooks import ChannelFields
 from chats.services.reply import billing
@@ -82,7 +82,7 @@ def open_chat(
     assert caller.key
     bot = conversations.bot_for_key(caller.key, creation.bot_id)
     if caller.is_page:
-        visitor_claims.ensure_may_say(bot, creation)
+        what_pages_may_say.ensure_may_say(bot, creation)
     with transaction.atomic():
         chat, is_new = _open_or_reuse(caller, bot, creation)
         if creation.message:
