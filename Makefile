@@ -31,8 +31,8 @@ test: .venv/dev.stamp ## everything that must hold: lint, types, contracts, test
 
 .PHONY: tests
 tests: .venv/dev.stamp ## the tests alone
-	@echo "== tests, in 4 processes (some wait) with a PostgreSQL cluster each"
-	@$(py) -m chatplatform.local.datastores --clusters 4 exec -- $(py) -m pytest -n 4 $(PYTEST)
+	@echo "== tests, in 3 processes (some wait) with a PostgreSQL cluster each"
+	@$(py) -m chatplatform.local.datastores --clusters 3 exec -- $(py) -m pytest -n 3 $(PYTEST)
 
 .PHONY: coverage
 coverage: .venv/dev.stamp ## the tests again, slower, with a report of the lines that none runs

@@ -213,25 +213,26 @@ class Listener:
     ) -> AsyncIterator[tuple[str, dict[str, Any]] | None]:
         """The events of a stream from its beginning, as they come.
 
-        Yields None at least every `poll_seconds`, so that the caller can look at the database:
-        with the broker away a reply still arrives, only later.
+        Yields None if there is none yet, and whenever none came for `poll_seconds`, so that the
+        caller can look at the database: with the broker away a reply still arrives, only later.
         """
         self._start()
-        key, wake, position = _PREFIX + stream, asyncio.Event(), "-"
+        key, wake, position, is_quiet = _PREFIX + stream, asyncio.Event(), "-", True
         self._followers[key].add(wake)
         try:
-            yield None  # from here on no event is missed: time for a first look at the database
             while True:
                 wake.clear()
-                for entry_id, fields in await self._read(key, position):
+                entries = await self._read(key, position)
+                for entry_id, fields in entries:
                     position = "(" + entry_id.decode()
                     yield fields[b"event"].decode(), orjson.loads(fields[b"data"])
-                if wake.is_set():
-                    continue
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(wake.wait(), poll_seconds)
-                if not wake.is_set():
+                if is_quiet and not entries:
                     yield None
+                is_quiet = False
+                try:
+                    await asyncio.wait_for(wake.wait(), poll_seconds)
+                except TimeoutError:
+                    is_quiet = True
         finally:
             self._followers[key].discard(wake)
             if not self._followers[key]:

@@ -5,7 +5,7 @@ import json
 import re
 import threading
 import time
-from contextlib import closing, nullcontext
+from contextlib import closing
 
 import pytest
 from django.db import connection
@@ -31,10 +31,6 @@ def site(django_db_setup):
         yield port
 
 
-# Held while a stream is opened: what is answered before somebody follows is sent in one piece.
-OPENING = threading.Lock()
-
-
 @pytest.fixture
 def worker():
     """Run jobs when they are due, until the test ends."""
@@ -43,8 +39,7 @@ def worker():
     def work():
         try:
             while not stop.wait(0.05):
-                with OPENING:
-                    run_jobs()
+                run_jobs()
         finally:
             connection.close()
 
@@ -63,13 +58,14 @@ def chat(server, bot):
 
 def send(port, person, chat, **headers):
     """The open response to a customer's message."""
-    reply = headers.pop("reply", "wait")
+    fields = {"text": KNOWN, "reply": headers.pop("reply", "wait")}
+    if "client_message_id" in headers:
+        fields["client_message_id"] = headers.pop("client_message_id")
     web_connection = http.client.HTTPConnection("127.0.0.1", port, timeout=70)
     headers = {**person.headers, "Content-Type": "application/json", **headers}
-    body = json.dumps({"text": KNOWN, "reply": reply})
-    with OPENING if reply == "stream" else nullcontext():
-        web_connection.request("POST", f"/ai/client/chat/{chat}", body, headers)
-        return web_connection, web_connection.getresponse()
+    path = f"/ai/client/chat/{chat}"
+    web_connection.request("POST", path, json.dumps(fields), headers)
+    return web_connection, web_connection.getresponse()
 
 
 def ask(port, person, chat, **headers):
@@ -108,6 +104,17 @@ def test_a_stream_begins_with_the_message_and_ends_with_done(site, server, chat,
     assert {name for name, _ in deltas} <= {"delta"}
     assert turn["message"] == message
     assert turn["status"] == "answered"
+
+
+def test_who_follows_behind_the_reply_is_sent_the_same(site, server, chat):
+    said = {"text": KNOWN, "client_message_id": "1", "reply": "async"}
+    assert server.post(f"/ai/client/chat/{chat}", said).status_code == 202
+    run_jobs()
+    _, _, body = ask(site, server, chat, reply="stream", client_message_id="1")
+    events = events_of(body)
+    assert [name for name, _ in events] == ["message", "delta", "done"]
+    assert events[1][1]["text"] == events[-1][1]["reply"]["content"][0]["text"]
+    assert Message.objects.filter(sender_type="bot").count() == 1
 
 
 def test_the_accept_header_asks_for_a_stream(site, server, chat, worker):
