@@ -85,7 +85,9 @@ class _Publisher(threading.local):
             raise
 
     def _connect(self) -> None:
-        connection: Any = valkey.shared().connection_pool.make_connection()
+        pool = valkey.shared().connection_pool
+        # Beside the pool: that counts what it has made, and would count a thread that has ended.
+        connection: Any = pool.connection_class(**pool.connection_kwargs)
         connection.connect()
         connection.send_command("CLIENT", "REPLY", "OFF")
         self.connection, self.process = connection, os.getpid()
