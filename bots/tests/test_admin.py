@@ -71,17 +71,15 @@ def test_lists_and_rows_open(staff, document, web_url, name):
 def test_the_list_calls_a_column_as_its_page_does_and_sorts_by_it(staff, bot, query):
     for words in ("Long. " * 2000, "Short."):
         trained(bot, words)
-    names = staff.get(reverse("admin:bots_document_changelist"), query).content.decode()
-    assert "Passages" in names
-    assert "Chunk count" not in names
-    place = 1 if query else 5
-    listed = [
-        [row.chunk_count for row in staff.get(
-            reverse("admin:bots_document_changelist"), query | {"o": order}
-        ).context_data["cl"].result_list]
+    path, place = reverse("admin:bots_document_changelist"), 1 if query else 5
+    listed = staff.get(path, query).content.decode()
+    assert "Passages" in listed
+    assert "Chunk count" not in listed
+    up, down = (
+        [row.chunk_count for row in staff.get(path, query | {"o": order}).context["cl"].result_list]
         for order in (f"{place}", f"-{place}")
-    ]  # fmt: skip
-    assert listed[0] == sorted(listed[0]) != listed[1] == sorted(listed[1], reverse=True)
+    )
+    assert up == sorted(up) != down == sorted(down, reverse=True)
 
 
 def test_sample_questions_are_read_only(staff, document):
