@@ -321,6 +321,16 @@ def test_the_limits_of_a_crawl(site):
     assert reasons(pages) == {"/": "time_limit"}
 
 
+@pytest.mark.parametrize("tag", ['"é"', '"\x93a"', '"' + "a" * 300 + '"'])
+def test_a_validator_that_no_header_can_carry_is_not_sent_back(site, tag):
+    site.pages = {"/": (200, {"ETag": tag, "Content-Type": "text/html"}, html("Root").encode())}
+    page = walk(site)["/"]
+    known = KnownPage(page.sha256, page.mime_type, page.etag, "", lambda: page.body)
+    site.requests.clear()
+    assert walk(site, known_page=lambda _: known)["/"].outcome == Outcome.UNCHANGED
+    assert "if-none-match" not in dict(site.requests)["/"]
+
+
 def test_unchanged_pages_are_not_sent_again(site):
     headers = {"ETag": '"1"', "Content-Type": "text/html", "Last-Modified": "yesterday"}
     body = html("Root", "/a").encode()

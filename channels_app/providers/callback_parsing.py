@@ -3,6 +3,8 @@
 import hashlib
 import json
 import math
+import re
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -13,14 +15,19 @@ from channels_app.providers.types import Place
 _MAX_CHARACTERS = 120
 # Lists and objects inside each other; the providers' own bodies have about ten.
 _MAX_DEPTH = 50
+# Brackets, and strings as a whole, in which brackets are letters.
+_STRUCTURE = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[][{}]', re.DOTALL)
 
 
 def parse(raw: bytes) -> Any:
-    """The JSON of a callback without what PostgreSQL cannot store; None if it cannot be read."""
-    try:
-        return _clean(_loads(raw), _MAX_DEPTH)
-    except (ValueError, RecursionError):
-        return None
+    """The JSON of a callback without what PostgreSQL cannot store; None if it cannot be read.
+
+    What lies deeper than any provider's own bodies is left out.
+    """
+    for attempt in (_loads, _loads_shallow):
+        with suppress(ValueError, RecursionError):
+            return _clean(attempt(raw), _MAX_DEPTH)
+    return None
 
 
 def key_of(kind: str, *parts: Any) -> str:
@@ -49,13 +56,29 @@ def _loads(raw: bytes) -> Any:
         return json.loads(raw)
 
 
+def _loads_shallow(raw: bytes) -> Any:
+    """The JSON of a body that nests deeper than the readers go, or holds bytes that are no text."""
+    kept, depth, end = list[bytes](), 0, 0
+    for token in _STRUCTURE.finditer(raw):
+        if token[0] in b"[{":
+            depth += 1
+            if depth == _MAX_DEPTH + 1:
+                kept += [raw[end : token.start()], b"null"]
+        elif token[0] in b"]}":
+            depth -= 1
+            if depth == _MAX_DEPTH:
+                end = token.end()
+    kept.append(raw[end:])
+    return json.loads(b"".join(kept).decode("utf-8", "replace"))
+
+
 def _clean(value: Any, depth: int) -> Any:
     if isinstance(value, str):
         return value.replace("\x00", "").encode("utf-8", "replace").decode()
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, list | dict) and not depth:
-        raise ValueError("too deep")
+        return None
     if isinstance(value, list):
         return [_clean(each, depth - 1) for each in value]
     if isinstance(value, dict):

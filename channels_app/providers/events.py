@@ -126,10 +126,11 @@ class Failure(FromCustomer):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NumberChanged(FromCustomer):
-    """The customer goes by another second id from now on."""
+class IdsChanged(FromCustomer):
+    """The customer goes by another number or id from now on; empty: as before."""
 
-    new_id: str
+    new_number: str = ""
+    new_user_id: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

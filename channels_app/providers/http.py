@@ -41,13 +41,15 @@ def call(
     must come from a setting.
 
     A broken connection is `temporary`; for a send (`is_send`) it is `uncertain`, unless nothing
-    can have left.
+    can have left. A stored credential that no header can carry is `token`.
     """
     try:
         return egress.request(
             method, url, headers=headers, json=json, content=content,
             timeout_seconds=settings.CHANNEL_TIMEOUT_SECONDS, purpose=channel,
         )  # fmt: skip
+    except egress.InvalidHeader as error:
+        raise ProviderError(Kind.TOKEN, f"Connect the account again. {error}") from error
     except egress.EgressError as error:
         is_safe = error.nothing_sent or not is_send
         kind = Kind.TEMPORARY if is_safe else Kind.UNCERTAIN

@@ -1,9 +1,15 @@
 """Customers by their ids at a provider's account, of which some providers have two."""
 
+from contextlib import suppress
+
 from django.db.models import Q, QuerySet
 
 from channels_app.models import ChannelChat, ChannelConnection, CustomerIdentity
-from channels_app.providers.events import FromCustomer, NumberChanged
+from channels_app.providers.events import FromCustomer, IdsChanged
+from chatplatform.api.errors import Invalid
+from chats.models import Customer
+from chats.services.core import customers
+from chats.shapes.people import CustomerInfo
 
 
 def find(connection: ChannelConnection, item: FromCustomer) -> CustomerIdentity | None:
@@ -24,27 +30,56 @@ def keep_ids(identity: CustomerIdentity, item: FromCustomer) -> None:
     first, second = item.user_id, item.second_user_id
     if not second or (identity.provider_user_id, identity.second_user_id) == (first, second):
         return
-    others = _others(identity)
-    for other in others.filter(provider_user_id__in=[first, second]):
-        ChannelChat.objects.filter(identity=other).update(identity=identity)
-        other.delete()
-    # The number is this customer's now.
-    others.filter(second_user_id=second).update(second_user_id="")
-    identity.provider_user_id, identity.second_user_id = first, second
-    identity.save(update_fields=["provider_user_id", "second_user_id"])
+    for other in _others(identity).filter(provider_user_id__in=[first, second]):
+        _unite(identity, other)
+    _save(identity, first, second)
 
 
-def change_number(connection: ChannelConnection, item: NumberChanged) -> None:
-    """A customer has another number; nothing happens if somebody known has it already."""
+def change_ids(connection: ChannelConnection, item: IdsChanged) -> None:
+    """Give a customer the new number or id that the provider reports, on their card too.
+
+    A number that somebody had before stays theirs while it is the only id by which they are known.
+    """
     identity = find(connection, item)
-    taken = Q(provider_user_id=item.new_id) | Q(second_user_id=item.new_id)
-    if identity is None or _others(identity).filter(taken).exists():
+    if identity is None:
         return
-    if item.user_id == identity.provider_user_id and not item.second_user_id:
-        identity.provider_user_id = item.new_id  # known by the number alone
+    new_ids = [each for each in (item.new_user_id, item.new_number) if each]
+    for other in _others(identity).filter(provider_user_id__in=new_ids):
+        # Whoever has the new id, or wrote from the number since, is the same customer.
+        if other.provider_user_id != item.new_user_id and other.created_at < item.at:
+            return
+        _unite(identity, other)
+    first, second = identity.provider_user_id, identity.second_user_id
+    if first.isdigit() and not second:  # known by the number alone
+        if item.new_user_id:
+            first, second = item.new_user_id, item.new_number or first
+        else:
+            first = item.new_number
     else:
-        identity.second_user_id = item.new_id
+        first, second = item.new_user_id or first, item.new_number or second
+    _save(identity, first, second)
+
+
+def _unite(identity: CustomerIdentity, other: CustomerIdentity) -> None:
+    """Make two identities of one customer one."""
+    ChannelChat.objects.filter(identity=other).update(identity=identity)
+    other.delete()
+    if other.customer_id != identity.customer_id:
+        # Attributes that do not fit on one card leave two.
+        with suppress(Invalid):
+            customers.unite(identity.customer_id, other.customer_id, by=None)
+
+
+def _save(identity: CustomerIdentity, first: str, second: str) -> None:
+    """Store both ids. The number is this customer's now, and the card shows it."""
+    if second:
+        _others(identity).filter(second_user_id=second).update(second_user_id="")
+    before, identity.provider_user_id, identity.second_user_id = identity.address, first, second
     identity.save(update_fields=["provider_user_id", "second_user_id"])
+    shows_former = Customer.objects.filter(pk=identity.customer_id, phone=f"+{before}")
+    if identity.address != before and identity.address.isdigit() and shows_former.exists():
+        info = CustomerInfo.model_construct(phone=f"+{identity.address}", attributes={})
+        customers.update(identity.customer_id, info)
 
 
 def _others(identity: CustomerIdentity) -> QuerySet[CustomerIdentity]:

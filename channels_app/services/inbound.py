@@ -103,8 +103,8 @@ def _apply(connection: ChannelConnection, item: events.Item, counted: InboundIte
         case events.Referred():
             if chat := _newest_chat(connection, identities.find(connection, item)):
                 channel_inbound.note_referral(chat, item.referral)
-        case events.NumberChanged():
-            identities.change_number(connection, item)
+        case events.IdsChanged():
+            identities.change_ids(connection, item)
         case events.AccountTrouble():
             for each in connections.concerned(connection.channel, item.account_id):
                 connections.mark_error(each, item.reason)

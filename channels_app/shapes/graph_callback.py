@@ -4,9 +4,17 @@ Tolerant, unlike our own API: a field that we do not know is ignored, and a numb
 What does not fit all the same is counted, and does not stop what stands beside it.
 """
 
+from contextlib import suppress
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field
+from pydantic import (
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+)
 
 from chatplatform.api.shapes import MAX_ID, MAX_NUMBER, Shape, example
 
@@ -18,6 +26,29 @@ class Tolerant(Shape):
     """The base of shapes that a provider writes."""
 
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
+
+    @field_validator("*", mode="wrap")
+    @classmethod
+    def _leave_out_unreadable(
+        cls, value: Any, read: ValidatorFunctionWrapHandler, info: ValidationInfo
+    ) -> Any:
+        """A field that cannot be read is as if missing, an element of a list likewise."""
+        try:
+            return read(value)
+        except ValidationError:
+            field = cls.model_fields[info.field_name or ""]
+            if field.is_required():
+                raise
+            found = _readable(value, read) if isinstance(value, list) else []
+            return found or field.get_default(call_default_factory=True)
+
+
+def _readable(values: list[Any], read: ValidatorFunctionWrapHandler) -> list[Any]:
+    found: list[Any] = []
+    for value in values:
+        with suppress(ValidationError):
+            found += read([value])
+    return found
 
 
 class Party(Tolerant):

@@ -26,7 +26,7 @@ from channels_app.tests.chatapp import (
 )
 from channels_app.tests.helpers import post_signed
 from chatplatform.testing import run_jobs
-from chats.models import Attachment, Conversation, Message
+from chats.models import Attachment, Conversation, Customer, Message
 from identity.models import ChannelToken, Role
 from identity.testing import make_person
 from webhooks.models import Event
@@ -183,10 +183,10 @@ def test_everything_in_a_callback_is_counted_and_nothing_stops_the_rest(nobody, 
     body["entry"][0]["changes"] += [{"field": "new_field", "value": {"a": 1}}, 5]
     assert post_signed(nobody, PATH, body).status_code == 200
     run_jobs()
-    assert Message.objects.filter(sender_type="customer").count() == 2
+    assert Message.objects.filter(sender_type="customer").count() == 3
     kinds = InboundItem.objects.exclude(kind="").order_by("position")
     assert list(kinds.values_list("kind", flat=True)) == [
-        "malformed", "malformed", "poll", "group", "malformed", "status.warped", "errors",
+        "malformed", "malformed", "group", "malformed", "status.warped", "errors",
         "changes.new_field", "malformed",
     ]  # fmt: skip
     assert InboundItem.objects.count() == InboundCallback.objects.get().item_count == 11
@@ -366,6 +366,60 @@ def test_a_changed_number_is_where_answers_go(chatapp, quiet, ben):
     run_jobs()
     assert CustomerIdentity.objects.get().address == "84909999998"
     assert Message.objects.filter(sender_type="customer").count() == 1
+
+
+NEW = "84900000002"
+
+
+@pytest.mark.parametrize(
+    ("before", "system", "after"),
+    [
+        ({"from": AN}, {"type": "user_changed_number", "wa_id": NEW}, {"from": NEW}),
+        ({"from": AN}, {"type": "user_changed_number", "new_wa_id": NEW}, {"from": NEW}),
+        ({"from": AN}, {"type": "customer_changed_number", "wa_id": NEW, "customer": AN},
+         {"from": NEW}),
+        ({"from": AN, "from_user_id": "VN.1"},
+         {"type": "user_changed_number", "wa_id": NEW, "user_id": "VN.2",
+          "previous_user_id": "VN.1"},
+         {"from": NEW, "from_user_id": "VN.2"}),
+        ({"from": AN, "from_user_id": "VN.1"},
+         {"type": "user_changed_user_id", "wa_id": NEW, "user_id": "VN.2",
+          "previous_user_id": "VN.1"},
+         {"from_user_id": "VN.2"}),
+        ({"from": AN},
+         {"type": "user_changed_number", "wa_id": NEW, "user_id": "VN.2"},
+         {"from": NEW, "from_user_id": "VN.2"}),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("comes_late", [False, True])
+def test_a_changed_number_or_id_is_the_same_customer(
+    nobody, quiet, before, system, after, comes_late
+):
+    write(nobody, "before", **{"from": None, **before})
+    changed = message(id="wamid.s", type="system", system=system, text=None, **before)
+    steps = [
+        lambda: post_signed(nobody, PATH, of_chatapp(messages=[changed])),
+        lambda: write(nobody, "after", **{"from": None, **after}),
+    ]
+    for step in reversed(steps) if comes_late else steps:
+        step()
+        run_jobs()
+    customer = Customer.objects.get()
+    assert customer.phone == f"+{NEW}"
+    assert CustomerIdentity.objects.get().address == NEW
+    chats = Message.objects.filter(sender_type="customer").values_list("conversation__customer")
+    assert [pk for (pk,) in chats] == [customer.pk] * 2
+
+
+def test_a_number_that_another_customer_had_before_is_not_theirs_to_share(nobody, quiet):
+    write(nobody, "other", **{"from": NEW})
+    write(nobody, "before", **{"from": AN})
+    at = str(int(timezone.now().timestamp()) + 5)
+    system = {"type": "user_changed_number", "wa_id": NEW}
+    changed = message(id="wamid.s", type="system", system=system, text=None, timestamp=at)
+    post_signed(nobody, PATH, of_chatapp(messages=[changed]))
+    run_jobs()
+    assert Customer.objects.count() == CustomerIdentity.objects.count() == 2
 
 
 def test_a_customer_who_hides_the_number_gets_answers(chatapp, quiet, ben):

@@ -45,7 +45,7 @@ def test_the_check_of_the_address_is_answered_and_leaves_nothing(nobody, setting
 
 
 def test_a_kind_with_a_long_name_is_counted_under_its_beginning(nobody, oa):
-    assert post(nobody, event("user_" + "x" * 300)).status_code == 200
+    assert post(nobody, event("user_" + "x" * 300, {"msg_id": "1"})).status_code == 200
     run_jobs()
     item = InboundItem.objects.get()
     assert (item.outcome, item.kind) == (Outcome.UNSUPPORTED, "user_" + "x" * 55)
@@ -104,10 +104,10 @@ def test_without_the_key_events_are_refused(nobody, settings):
 @pytest.mark.parametrize(
     ("body", "kind"),
     [
-        (event("user_submit_info"), "user_submit_info"),
+        (event("user_submit_info", {"msg_id": "1"}), "user_submit_info"),
         (event("follow", oa_id=OA), "follow"),
         (event("anonymous_send_text"), "anonymous_send_text"),
-        (event(message={"msg_id": ["x"]}), "malformed"),
+        (event(message={"msg_id": ["x"]}), "user_send_text"),
         (event("user_received_message", {"text": "x"}), "user_received_message"),
         (event(sender=None), "user_send_text"),
     ],

@@ -126,7 +126,7 @@ def test_a_broken_item_stops_no_other(nobody, page):
     assert Message.objects.get().text == "hello"
     kinds = InboundItem.objects.filter(outcome=Outcome.UNSUPPORTED).order_by("position")
     assert list(kinds.values_list("kind", flat=True)) == [
-        "malformed", "malformed", "new_kind", "standby",
+        "message", "message", "new_kind", "standby",
     ]  # fmt: skip
     assert InboundCallback.objects.get().item_count == 5
 

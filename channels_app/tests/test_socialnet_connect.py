@@ -68,6 +68,19 @@ def test_a_person_consents_lists_pages_and_connects_one(socialnet, ann):
                            if each["id"] == PAGE and each["is_subscribed"]}  # fmt: skip
 
 
+def test_a_stored_token_that_no_header_can_carry_is_a_refusal(socialnet, ann, page):
+    person = ChannelToken.objects.get()
+    person.access_token = page.access_token = "EAA…"
+    person.save()
+    page.save()
+    reply = ann.get(socialnet.bot_path("pages"))
+    assert (reply.status_code, reply.json()["kind"]) == (502, "token")
+    assert connect(socialnet, OTHER_PAGE).status_code in {409, 502}
+    reply = ann.post(socialnet.bot_path("messages"), {"recipient_id": "61", "text": "Hi"})
+    assert reply.status_code < 500
+    assert ann.get(socialnet.bot_path("connection")).json()["status"] in {"connected", "expired"}
+
+
 def test_the_token_is_encrypted_and_never_shown(socialnet, ann, page):
     stored = page.access_token
     assert stored.startswith("EAA")

@@ -6,6 +6,7 @@ deadline covers an exchange as a whole; sizes are counted after decompression. R
 followed and the environment's proxies are not used.
 """
 
+import re
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from chatplatform.egress.guard import (
     ConnectionFailed,
     EgressError,
     Guard,
+    InvalidHeader,
     Timeout,
     TooLarge,
     allowed_for,
@@ -40,6 +42,7 @@ __all__ = [
     "Blocked",
     "ConnectionFailed",
     "EgressError",
+    "InvalidHeader",
     "KeepAliveClient",
     "Reply",
     "Timeout",
@@ -58,6 +61,7 @@ __all__ = [
 TIMEOUT_SECONDS = 15
 MAX_BYTES = 2_000_000
 _LOOKUP_SECONDS = 5
+_HEADER_VALUE = re.compile(r"([\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?)?")
 _USER_AGENT = "chatplatform/1.0"
 
 KeepAliveClient = httpx2.Client  # used for many exchanges with one server
@@ -93,6 +97,7 @@ def request(
     """
     started = time.monotonic()
     target = parse(url, purpose)
+    _check_headers(headers or {})
     if only_hosts is not None and not is_pinned(target.host, only_hosts):
         raise blocked(target.host, purpose, "host not pinned")
     with client(
@@ -115,6 +120,7 @@ def post(
     """
     started = time.monotonic()
     target = parse(url, "post")
+    _check_headers(headers)
     body = b""
     try:
         with http.stream("POST", target, headers=headers, content=content) as answer:
@@ -126,6 +132,14 @@ def post(
         raise ConnectionFailed("The answer is not valid HTTP.") from error
     spent = round((time.monotonic() - started) * 1000)
     return Reply(answer.status_code, dict(answer.headers), body, spent)
+
+
+def _check_headers(headers: Mapping[str, str]) -> None:
+    """Raise InvalidHeader for a value that is not visible ASCII with spaces and tabs inside it
+    (RFC 9110, 5.5)."""
+    for name, value in headers.items():
+        if not _HEADER_VALUE.fullmatch(value):
+            raise InvalidHeader(name)
 
 
 def client(

@@ -76,6 +76,15 @@ class Blocked(EgressError):
         super().__init__(REFUSAL if is_address else NO_ADDRESS)
 
 
+class InvalidHeader(EgressError):
+    """A header that HTTP cannot carry, such as a token with a letter outside of ASCII."""
+
+    nothing_sent = True
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"The value of the header {name} cannot be sent.")
+
+
 class Timeout(EgressError):
     """The exchange as a whole took longer than it may."""
 

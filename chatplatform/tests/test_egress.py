@@ -276,6 +276,16 @@ def test_raw_content_is_sent_as_it_is(allowed):
     assert allowed.seen[0][3] == b'{"a" :1}'
 
 
+@pytest.mark.parametrize("value", ["é", "EAA…", "a\nHost: b", "a\0", "\ud800", " a", "a\x7f"])
+def test_what_no_header_can_carry_is_refused_before_anything_is_sent(allowed, value):
+    with pytest.raises(egress.InvalidHeader) as refused:
+        egress.request("POST", f"{allowed.url}/", headers={"X-Key": value}, purpose="test")
+    assert refused.value.nothing_sent
+    with egress.client(purpose="test") as http, pytest.raises(egress.InvalidHeader):
+        egress.post(http, f"{allowed.url}/", headers={"X-Key": value}, content=b"", read_bytes=1)
+    assert allowed.seen == []
+
+
 def test_the_allow_list_is_exact(allowed, settings):
     assert get(f"{allowed.url}/").status == 201
     settings.EGRESS_ALLOW = [f"127.0.0.1:{allowed.server_port + 1}"]

@@ -158,7 +158,7 @@ def test_who_writes_of_a_customer_who_is_merged_meanwhile(ben, server, zoe, visi
                 time.sleep(0.05)
         pytest.fail("they do not wait")
 
-    with run_before("chats.services.desk.customer_records._record", start_others):
+    with run_before("identity.services.audit.record", start_others):
         assert ben.post(path(zoe, f"/merge/{visitor.pk}")).status_code == 200
     for thread, _ in waiting:
         thread.join(30)

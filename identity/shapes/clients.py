@@ -291,9 +291,10 @@ class SocialnetAccessToken(Shape):
     """A client's own access token at socialnet. It is stored encrypted and never returned."""
 
     access_token: Text = Field(
-        description="The token as issued by socialnet, 1..4,000 characters.",
+        description="The token as issued by socialnet: 1..4,000 visible ASCII characters.",
         min_length=1,
         max_length=4000,
+        pattern=r"^[\x21-\x7e]+$",
         json_schema_extra={"writeOnly": True},
     )
     expires_in: int | None = Field(

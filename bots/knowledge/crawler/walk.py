@@ -156,8 +156,8 @@ class _Walk:
             depth,
             Outcome.UNCHANGED if is_known else Outcome.NEW,
             http_status=reply.status,
-            etag=reply.headers.get("etag", "")[:300],
-            last_modified=reply.headers.get("last-modified", "")[:60],
+            etag=_validator(reply, "etag", 300),
+            last_modified=_validator(reply, "last-modified", 60),
             mime_type=mime_type,
             body=body,
             sha256=digest,
@@ -199,6 +199,13 @@ class _Walk:
             for url in listed.sitemaps:
                 address = url_normalization.joined(fetched.url, url)
                 yield from self._read_sitemap(address, depth=depth, level=level + 1)
+
+
+def _validator(reply: egress.Reply, name: str, longest: int) -> str:
+    """A validator of the answer (RFC 9110, 8.8), to be sent with the next request; empty if a
+    header cannot carry it."""
+    value = reply.headers.get(name, "")
+    return value if value.isascii() and value.isprintable() and len(value) <= longest else ""
 
 
 def _read_markup(body: bytes, mime_type: str) -> Markup:

@@ -21,6 +21,10 @@ from channels_app.shapes import chatapp_callback as hook
 _FILES: dict[str, Any] = {
     "image": "image", "sticker": "image", "video": "video", "audio": "audio", "document": "file",
 }  # fmt: skip
+_CHANGED_IDS = {"user_changed_number", "customer_changed_number", "user_changed_user_id"}
+# Types that are no message of a customer to the business.
+_NO_MESSAGES = {"system", "reaction", "edit", "revoke", "request_welcome", "errors"}
+_MAX_ID = 300
 # What the provider does to an account that a person must look at.
 _TROUBLE = {
     "ACCOUNT_RESTRICTION", "ACCOUNT_VIOLATION", "DISABLED_UPDATE", "ACCOUNT_DELETED",
@@ -153,12 +157,24 @@ def _change_item(message: hook.ChatappMessage, common: dict[str, Any]) -> events
         return events.Edited(**common, message_id=message.edit.original_message_id, text=text)
     if message.type == "revoke" and message.revoke:
         return events.Unsent(**common, message_id=message.revoke.original_message_id)
-    system = message.system or {}
-    if message.type == "system" and system.get("type") == "user_changed_number":
-        new_id = text_of(system.get("wa_id"))
-        if new_id.isdigit() and len(new_id) <= 300:
-            return events.NumberChanged(**common, new_id=new_id)
+    if message.type == "system" and message.system:
+        return _changed_ids(message.system, common)
     return None
+
+
+def _changed_ids(system: dict[str, Any], common: dict[str, Any]) -> events.Item | None:
+    """A customer's new number or id; providers' versions differ in the names of both."""
+    if text_of(system.get("type")) not in _CHANGED_IDS:
+        return None
+    number = text_of(system.get("wa_id")) or text_of(system.get("new_wa_id"))
+    user_id = text_of(system.get("user_id"))
+    before = text_of(system.get("previous_user_id")) or common["user_id"]
+    changed = events.IdsChanged(
+        **common | {"user_id": before},
+        new_number=number if number.isdigit() and len(number) <= _MAX_ID else "",
+        new_user_id=user_id if len(user_id) <= _MAX_ID and user_id != before else "",
+    )
+    return changed if changed.new_number or changed.new_user_id else None
 
 
 def _written(message: hook.ChatappMessage, common: dict[str, Any], name: str) -> events.Item | None:
@@ -209,9 +225,10 @@ def _content(message: hook.ChatappMessage) -> _Content | None:
     if message.type == "order" and message.order:
         lines = [text_of(message.order.get("text")), *_goods(message.order)]
         return _Content("\n".join(filter(None, lines)), metadata={"order": message.order})
-    if message.type == "unsupported":
-        return _Content(files=[events.InboundFile("file")])
-    return None
+    if message.type in _NO_MESSAGES:
+        return None
+    # Of a kind that is not handed over or not known: the agent sees that something came.
+    return _Content(files=[events.InboundFile("file")])
 
 
 def _tapped(interactive: dict[str, Any]) -> _Content | None:

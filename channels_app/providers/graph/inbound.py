@@ -90,7 +90,7 @@ def _known(
     event: hook.Messaging, common: dict[str, Any], app_ids: Collection[str], *, when: datetime | str
 ) -> events.Item | None:
     if event.message:
-        return _message(event.message, common, app_ids)
+        return _message(event.message, common, app_ids, when)
     if event.postback:
         return _postback(event.postback, common, when)
     if event.reaction:
@@ -130,20 +130,24 @@ def _known(
 
 
 def _message(
-    message: hook.HookMessage, common: dict[str, Any], app_ids: Collection[str]
+    message: hook.HookMessage,
+    common: dict[str, Any],
+    app_ids: Collection[str],
+    when: datetime | str,
 ) -> events.Item | None:
-    if not message.mid:
-        return None
-    if message.is_deleted:
+    if message.is_deleted and message.mid:
         return events.Unsent(**common, message_id=message.mid, key=key_of("unsend", message.mid))
     text, files, place = _content(message)
-    if message.is_echo:
+    if message.is_echo and message.mid:
         return events.Echo(
             **common, message_id=message.mid, text=text, files=files, send_id=message.metadata,
             is_foreign=message.app_id not in app_ids if message.app_id else None,
             key=key_of("message", message.mid),
         )  # fmt: skip
+    if message.is_deleted or message.is_echo or not (message.mid or text or files or place):
+        return None
     payload = (message.quick_reply or {}).get("payload")
+    of_content = ("message", common["user_id"], when, text, *(file.url for file in files))
     metadata = {"payload": payload, "referral": message.referral}
     if message.reply_to and message.reply_to.story:
         metadata["story"] = message.reply_to.story
@@ -151,7 +155,7 @@ def _message(
         **common, message_id=message.mid, text=text, files=files, place=place,
         reply_to=message.reply_to.mid if message.reply_to else None,
         metadata={name: value for name, value in metadata.items() if value},
-        key=key_of("message", message.mid),
+        key=key_of("message", message.mid) if message.mid else key_of(*of_content),
     )  # fmt: skip
 
 
@@ -161,7 +165,8 @@ def _content(
     lines, files, place = [message.text or ""], list[events.InboundFile](), None
     for attachment in message.attachments or []:
         payload = attachment.payload or {}
-        url = text_of(payload.get("url") or payload.get("story_media_url") or attachment.url)
+        addresses = (payload.get("url"), payload.get("story_media_url"), attachment.url)
+        url = next(filter(None, map(text_of, addresses)), "")
         if attachment.type == "location" and (found := _place(payload)):
             place = found
         elif attachment.type == "like_heart":
@@ -203,7 +208,9 @@ def _postback(
 
 def _receipt(
     status: Any, mids: Sequence[str], watermark: int | None, common: dict[str, Any]
-) -> events.Item:
+) -> events.Item | None:
+    if not mids and watermark is None:
+        return None
     return events.Receipt(
         **common, status=status, message_ids=mids, and_before=status == "read",
         up_to=moment(watermark),

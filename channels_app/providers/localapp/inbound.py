@@ -22,6 +22,8 @@ _FILES: dict[str, Any] = {
 _FROM_CUSTOMER = {
     f"user_send_{kind}" for kind in (*_FILES, "text", "location", "link", "business_card")
 }
+# They name a message, and are none.
+_REPORTS = {"user_received_message", "user_seen_message", "user_reacted_message"}
 _ECHOES = {f"oa_send_{kind}" for kind in ("text", "image", "file", "sticker", "gif", "list")}
 # What the provider writes for its reactions; any other is shown as it comes.
 _REACTIONS = {
@@ -93,7 +95,8 @@ def _item(raw: dict[str, Any]) -> events.Item:
 def _known(
     name: str, message: LocalappMessage, common: dict[str, Any], *, when: datetime | str
 ) -> events.Item | None:
-    if name in _FROM_CUSTOMER:
+    has_words = bool(message.text) and name.startswith("user_") and name not in _REPORTS
+    if name in _FROM_CUSTOMER or has_words:
         return _message(message, common, when)
     if name == "user_seen_message":
         return _receipt("read", message.msg_ids, common) if message.msg_ids else None
@@ -116,8 +119,12 @@ def _known(
     return None
 
 
-def _message(message: LocalappMessage, common: dict[str, Any], when: datetime | str) -> events.Item:
+def _message(
+    message: LocalappMessage, common: dict[str, Any], when: datetime | str
+) -> events.Item | None:
     text, files, place = _content(message)
+    if not (message.msg_id or text or files or place):
+        return None
     of_time = ("message", common["user_id"], when, text)
     return events.MessageIn(
         **common, message_id=message.msg_id, text=text, files=files, place=place,

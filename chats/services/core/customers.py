@@ -11,12 +11,13 @@ from django.db.models import Q, QuerySet
 
 from bots.models import Bot
 from bots.services import customer_info
-from chatplatform.api.errors import Invalid
+from chatplatform.api.errors import Invalid, NotFound
 from chatplatform.api.shapes import MAX_FREE_BYTES, as_json
-from chats.models import Customer, LockedConversation
+from chats.models import Conversation, Customer, LockedConversation
 from chats.shapes.people import CustomerDto, CustomerInfo
 from identity.auth import Principal
-from identity.models import Client
+from identity.models import ApiKey, Client, User
+from identity.services import audit
 from webhooks.services import announce
 
 log = logging.getLogger(__name__)
@@ -177,6 +178,38 @@ def identify(customer_id: int, info: CustomerInfo, *, by_page: bool = False) -> 
     if is_new_id and (customer.external_id or not _take_id(customer, info.external_id)):
         return find_or_create(customer.client, info, by_page=by_page)
     return update(customer_id, info, has_new_id=is_new_id, by_page=by_page)
+
+
+def unite(customer_id: int, merged_id: int, *, by: User | ApiKey | None) -> Customer:
+    """Make one customer part of another: chats, identities and attributes move, the row goes.
+
+    Where both know something, the customer who stays is right. `by` None: the provider of a
+    channel says that the two are one person. 404 for a customer who was merged meanwhile.
+    """
+    with transaction.atomic():
+        # Chats before customers, as everywhere. Until the end nothing can point to the two.
+        chats = Conversation.objects.filter(customer_id=merged_id).order_by("pk")
+        list(chats.select_for_update(no_key=True).values_list("pk"))
+        rows = Customer.objects.select_for_update().filter(pk__in=[customer_id, merged_id])
+        locked = {row.pk: row for row in rows.order_by("pk")}
+        if len(locked) < 2:
+            raise NotFound  # merged meanwhile
+        kept, gone = locked[customer_id], locked[merged_id]
+        for relation in Customer._meta.related_objects:
+            pointing = relation.related_model._base_manager.filter(**{relation.field.name: gone})
+            pointing.update(**{relation.field.name: kept})
+        gone.delete()
+        for name in ("external_id", *_FIELDS, "imported_as"):
+            setattr(kept, name, getattr(kept, name) or getattr(gone, name))
+        kept.attributes = merged_attributes(gone.attributes, kept.attributes)
+        kept.save()
+        audit.record(
+            kept.client_id, "customer.merged", by=by, subject=f"customer:{kept.pk}",
+            changes={"merged_id": merged_id},
+        )  # fmt: skip
+        data = {"customer": CustomerDto.from_row(kept).model_dump(mode="json")}
+        announce(kept.client_id, "customer.merged", {**data, "merged_id": merged_id})
+    return kept
 
 
 def merged_attributes(known: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:

@@ -4,13 +4,12 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from bots.models import Bot
-from chatplatform.api.errors import ApiError, NotFound, first_or_404
+from chatplatform.api.errors import ApiError, first_or_404
 from chats.models import Conversation, Customer
 from chats.services.core import customers
 from chats.shapes.people import CustomerDto, CustomersQuery
 from identity.auth import Principal
 from identity.services import audit
-from webhooks.services import announce
 
 _COLUMNS = ("external_id", "name", "email", "phone", "avatar_url")
 
@@ -75,7 +74,10 @@ def edit(caller: Principal, customer_id: int, body: CustomerDto) -> Customer:
             names = [*changed, *(f"attributes.{name}" for name in body.attributes)]
             customer.told = customers.told_with(customer, names, by_page=False)
             _save(customer, [*changed, "told"])
-            _record(caller, "customer.updated", customer, {"fields": changed})
+            audit.record(
+                caller.client_id, "customer.updated", by=caller.user or caller.key,
+                subject=f"customer:{customer.pk}", changes={"fields": changed},
+            )  # fmt: skip
             customers.announce_update(customer)
     return customer
 
@@ -89,27 +91,7 @@ def merge(caller: Principal, customer_id: int, *, merged_id: int) -> Customer:
     get(caller, merged_id)
     if merged_id == customer_id:
         raise SameCustomer
-    with transaction.atomic():
-        # Chats before customers, as everywhere. Until the end nothing can point to the two.
-        chats = Conversation.objects.filter(customer_id=merged_id).order_by("pk")
-        list(chats.select_for_update(no_key=True).values_list("pk"))
-        rows = Customer.objects.select_for_update().filter(pk__in=[customer_id, merged_id])
-        locked = {row.pk: row for row in rows.order_by("pk")}
-        if len(locked) < 2:
-            raise NotFound  # merged meanwhile
-        kept, gone = locked[customer_id], locked[merged_id]
-        for relation in Customer._meta.related_objects:
-            pointing = relation.related_model._base_manager.filter(**{relation.field.name: gone})
-            pointing.update(**{relation.field.name: kept})
-        gone.delete()
-        for name in (*_COLUMNS, "imported_as"):
-            setattr(kept, name, getattr(kept, name) or getattr(gone, name))
-        kept.attributes = customers.merged_attributes(gone.attributes, kept.attributes)
-        kept.save()
-        _record(caller, "customer.merged", kept, {"merged_id": merged_id})
-        data = {"customer": CustomerDto.from_row(kept).model_dump(mode="json")}
-        announce(kept.client_id, "customer.merged", {**data, "merged_id": merged_id})
-    return kept
+    return customers.unite(customer_id, merged_id, by=caller.user or caller.key)
 
 
 def _save(customer: Customer, changed: list[str]) -> None:
@@ -118,13 +100,3 @@ def _save(customer: Customer, changed: list[str]) -> None:
             customer.save(update_fields=changed)
     except IntegrityError as exc:
         raise ExternalIdTaken from exc
-
-
-def _record(caller: Principal, action: str, customer: Customer, changes: dict[str, object]) -> None:
-    audit.record(
-        caller.client_id,
-        action,
-        by=caller.user or caller.key,
-        subject=f"customer:{customer.pk}",
-        changes=changes,
-    )

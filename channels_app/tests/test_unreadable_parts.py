@@ -1,0 +1,106 @@
+"""What a provider writes beside a customer's words, in any form, never takes the words with it."""
+
+import json
+from typing import Any
+
+import pytest
+
+from channels_app.models import InboundItem, Outcome
+from channels_app.tests.chatapp import message, of_chatapp
+from channels_app.tests.helpers import event, of_localapp, post_signed
+from chatplatform.testing import run_jobs
+from chats.models import Message
+
+pytestmark = pytest.mark.django_db(transaction=True)
+WORDS = "Look at this too"
+DEEP: Any = json.loads("[" * 900 + "]" * 900)
+
+
+@pytest.fixture(autouse=True)
+def agents_answer(bot):
+    """No bot's reply stands between the customer's messages."""
+    type(bot).objects.filter(pk=bot.pk).update(agent_reply=True)
+
+
+def arrived(person, path, body) -> str:
+    assert post_signed(person, path, body).status_code == 200
+    run_jobs()
+    return Message.objects.get(sender_type="customer").text
+
+
+@pytest.mark.parametrize("payload", ["tv", ["a", "b"], 7, True, {"url": ["x"], "title": {}}, DEEP])
+def test_an_attachment_of_any_payload_keeps_the_text(nobody, page, payload):
+    attachment = {
+        "type": "fallback", "title": "TV set", "url": "https://x.example/tv", "payload": payload,
+    }  # fmt: skip
+    part = {"message": {"mid": "m_1", "text": WORDS, "attachments": [attachment, "nothing", 5]}}
+    assert arrived(nobody, "/socialnet/webhook", event(part)) == (
+        f"{WORDS}\nTV set\nhttps://x.example/tv"
+    )
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"reply_to": "m_0"}, {"quick_reply": []}, {"referral": 5}, {"app_id": {}},
+        {"metadata": [DEEP]}, {"mid": {"id": "m_1"}}, {"mid": "x" * 301},
+        {"attachments": {"type": "image"}},
+    ],
+)  # fmt: skip
+def test_a_field_of_another_form_keeps_the_text(nobody, page, beside):
+    part = {"message": {"mid": "m_1", "text": WORDS, **beside}, "timestamp": "yesterday"}
+    assert arrived(nobody, "/socialnet/webhook", event(part)) == WORDS
+
+
+def test_a_message_without_an_id_is_stored_once(nobody, page):
+    body = event({"message": {"text": WORDS}})
+    for _ in range(2):
+        assert arrived(nobody, "/socialnet/webhook", body) == WORDS
+    assert InboundItem.objects.filter(outcome=Outcome.DUPLICATE).count() == 1
+
+
+@pytest.mark.parametrize("depth", [60, 1_500, 100_000])
+def test_what_nests_too_deeply_takes_nothing_with_it(nobody, page, depth):
+    deep = {"message": {"mid": "m_0", "attachments": "DEEP"}, "note": '"[{'}
+    body = event({"message": {"mid": "m_1", "text": WORDS}})
+    body["entry"].insert(0, {"id": "1", "changes": [deep]})
+    raw = json.dumps(body).encode().replace(b'"DEEP"', b'[{"a":' * depth + b"1" + b"}]" * depth)
+    assert arrived(nobody, "/socialnet/webhook", raw) == WORDS
+
+
+def test_bytes_that_are_no_text_take_nothing_with_them(nobody, page):
+    body = json.dumps(event({"message": {"mid": "m_1", "text": WORDS}, "note": "NOTE"})).encode()
+    assert arrived(nobody, "/socialnet/webhook", body.replace(b"NOTE", b"\xff\xfe")) == WORDS
+
+
+@pytest.mark.parametrize(
+    "part",
+    [{"type": "unknown", "text": None}, {"type": "unsupported"}, {"type": "poll"},
+     {"type": "interactive", "context": {"id": "wamid.0"}}],
+)  # fmt: skip
+def test_a_kind_that_is_not_handed_over_is_seen(nobody, number, part):
+    body = of_chatapp(messages=[message(**part, errors=[{"code": 131051}])])
+    assert post_signed(nobody, "/chatapp/webhook", body).status_code == 200
+    run_jobs()
+    (piece,) = Message.objects.get(sender_type="customer").content
+    assert piece["type"] == "file"
+
+
+@pytest.mark.parametrize("kind", ["system", "request_welcome", "reaction", "revoke"])
+def test_what_is_no_message_opens_no_chat(nobody, number, kind):
+    body = of_chatapp(messages=[message(type=kind, text=None)])
+    assert post_signed(nobody, "/chatapp/webhook", body).status_code == 200
+    run_jobs()
+    assert not Message.objects.exists()
+    assert InboundItem.objects.get().outcome == Outcome.UNSUPPORTED
+
+
+@pytest.mark.parametrize("beside", [{"context": "wamid.0"}, {"referral": [1]}, {"timestamp": []}])
+def test_a_text_of_chatapp_stays_beside_any_field(nobody, number, beside):
+    body = of_chatapp(messages=[message(**beside, text={"body": WORDS})])
+    assert arrived(nobody, "/chatapp/webhook", body) == WORDS
+
+
+def test_a_question_of_a_product_keeps_its_words(nobody, oa):
+    body = of_localapp("user_asking_product", {"msg_id": "m1", "text": WORDS, "product": 5})
+    assert arrived(nobody, "/localapp/callback", body) == WORDS
