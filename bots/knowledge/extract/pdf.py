@@ -33,7 +33,7 @@ _SOFT_HYPHEN = re.compile(r"(?<=\w)[\u00ad\u2010]\n[ \t]*(?=\w)")
 _HARD_HYPHEN = re.compile(r"([a-zà-ỹ]{2})-\n[ ]*([a-zà-ỹ]{2})")
 _LIGATURE = re.compile("[\ufb00-\ufb06]")
 # A line of a table of contents: dots lead to the number of the page.
-_CONTENTS = re.compile(r"(?:\.\s?){4,}\s*[\divxlc]+\s*$")
+_CONTENTS = re.compile(r"(?<!\.)(?<!\.\s)(?:\.\s?){4,}+\s*+[\divxlc]++\s*+$")
 # Shares of the letters' size: pieces on one line, the space between columns, a new paragraph.
 _SAME_LINE, _GUTTER, _PARAGRAPH = 0.4, 1.5, 1.3
 # The middle letter takes about this share of its size.
