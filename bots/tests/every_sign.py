@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 
 from bots.engine import facts, masking
 from bots.knowledge import embedding, language, phrasebook
+from bots.knowledge.words import normalize
 from bots.tests import hostile_texts
 
 TIMES = (1, 9, 300)
@@ -64,7 +65,7 @@ def main(signs: Iterable[str]) -> None:
 
 
 def _grown(sign: str) -> int:
-    return len(unicodedata.normalize("NFKC", sign))
+    return len(normalize("NFKC", sign))
 
 
 if __name__ == "__main__":

@@ -48,7 +48,6 @@ from bots.knowledge import (
 from bots.knowledge.extract import readers
 from bots.services import customer_info, read_customer_info
 from bots.tests import hostile_texts
-from channels_app.providers import text as channel_text
 from chatplatform import formula_injection
 
 # Of processor time; what is linear takes a tenth of it.
@@ -197,7 +196,6 @@ CALLS: dict[Callable[..., Any], Call] = {
     text_tasks.summarise_text: lambda text: text_tasks.summarise_text(
         text, max_words=9, language="en"
     ),
-    channel_text.split: lambda text: channel_text.split(text, 2_000),
     rule_based_summary.of_conversation: lambda text: rule_based_summary.of_conversation(
         [Line("customer", text)], language="en", tags=(), sentiment=None
     ),
@@ -239,7 +237,8 @@ def _seconds(call: Call, text: str) -> float:
 
 # Each of these showed a function that was quadratic, or worse.
 WORST = (
-    "0", "1 1 ", "1.", "123.", "12:30", "einen", "a@", ". ", "[", "<!--x-->", "\n", " ", "all ", "a, ",
+    "0", "1 1 ", "1.", "123.", "12:30", "einen", "a@", ". ", "[", "<!--x-->", "\n", " ", "all ",
+    "a, ",
     "delivry ", "\u0327\u0301", "\ufdfa", "we have sent ",
 )  # fmt: skip
 

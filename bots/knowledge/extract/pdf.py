@@ -5,7 +5,6 @@ import json
 import os
 import re
 import signal
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from bots.knowledge.extract.document import (
     check_length,
     clean,
 )
+from bots.knowledge.words import normalize
 
 MAX_PAGES = 2_000
 # So many pages are read by two processes.
@@ -195,7 +195,7 @@ def _lines(page: Any) -> Iterator[_Line]:
 
 
 def _letters(ligature: re.Match[str]) -> str:
-    return unicodedata.normalize("NFKC", ligature[0])
+    return normalize("NFKC", ligature[0])
 
 
 def _continues(line: _Line, piece: _Line) -> bool:
