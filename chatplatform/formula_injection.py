@@ -7,7 +7,7 @@ from typing import Any
 _SIGNS = "=+\\-@＝＋－＠"
 _FORMULA = re.compile(f"[{_SIGNS}\t\r\n]")
 # Where semicolons separate, our quoted cells are cut there and at their ends of lines.
-_FORMULA_INSIDE = re.compile(rf"([;\r\n]\s*)(?=[{_SIGNS}])")
+_FORMULA_INSIDE = re.compile(rf"(;\s*+|(?<!\s)[^\S\r\n]*+[\r\n]\s*+)(?=[{_SIGNS}])")
 
 
 def no_formula(value: Any) -> Any:

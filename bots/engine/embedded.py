@@ -36,7 +36,7 @@ _WINS_BY_IMPORTANCE = 0.25
 _LIKE_THE_BEST = 0.12
 
 _QUESTIONS = ("?", "？", "؟")
-_DEBRIS = re.compile(r"^(?:[-*•–·▪◦#>|]+|\(?\d{1,2}[.)]|[a-zA-Z][.)])\s+|\s+[|•*#]+$")
+_DEBRIS = re.compile(r"^(?:[-*•–·▪◦#>|]+|\(?\d{1,2}[.)]|[a-zA-Z][.)])\s+|(?<!\s)\s++[|•*#]++$")
 # A row of a table as a line: "- Weight: up to 2 kg, Price: 4.50 euros".
 _ROW = re.compile(rf"- {chunking.LABEL}.*, {chunking.LABEL}")
 # An option of a command, with the text that says what it does.

@@ -7,6 +7,7 @@ from decimal import Decimal
 from itertools import combinations, combinations_with_replacement
 
 from bots.knowledge import language, number_words
+from bots.knowledge.words import normalize
 
 Fact = tuple[str, str]
 # They turn round what follows: a reader sees 49 where 94 stands.
@@ -14,7 +15,7 @@ _OVERRIDE = re.compile("[\u202d\u202e]")
 # What no reader sees inside of a figure or a link: zero-width and direction marks, and what makes
 # a digit a picture.
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe0e\ufe0f\ufeff\u20e3]")
-_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)*")
+_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)*+")
 # Endings that make a link in whatever case they are written, and also behind a spoken dot.
 _ENDINGS = "com|net|org|info|biz|shop|app|dev|io|ai|co|vn|de|es|fr|uk|ru|cn"
 _LINK = re.compile(
@@ -23,22 +24,25 @@ _LINK = re.compile(
     r"|\bwww\.[^\s<>\"]+"
     # The target of a link in Markdown or HTML, whatever it is.
     r"|(?:(?<=\]\()|(?<=href=[\"'])|(?<=src=[\"']))[^\s<>\"')]+"
-    r"|(?<![\w-])(?P<host>(?:[\w-]+\.)+(?:xn--[\w-]+|[^\W\d_]{2,}))(?![^\W_])"
+    r"|(?<![\w-])(?P<host>(?:[\w-]++\.){1,10}(?:xn--[\w-]++|[^\W\d_]{2,}+))(?![^\W_])"
     r"(?P<rest>(?::\d+)?(?:[/?#][^\s<>\"]*)?)",
     re.IGNORECASE,
 )
 _ABBREVIATIONS = frozenset({"m.in", "p.ej", "p.es", "p.ex", "tp.hcm", "тыс.руб", "млн.руб"})
+# All spaces before a sign, looked at from the first of them alone.
+_SPACE = r"(?:(?<!\s)\s++)?"
 # How an address is written so that no program sees it.
 _SPELLED = (
-    (re.compile(r"\s*[\[({]\s*([.@])\s*[\])}]\s*"), r"\1"),
+    (re.compile(rf"{_SPACE}[\[({{]\s*+([.@])\s*+[\])}}]\s*+"), r"\1"),
     (
         re.compile(rf"(?<=\w)(?:\s+\.\s*|\s*。\s*)(?=(?:{_ENDINGS})\b)", re.IGNORECASE | re.ASCII),
         ".",
     ),
-    (re.compile(r"\s*[\[({]\s*(?:at|ät)\s*[\])}]\s*", re.IGNORECASE), "@"),
+    (re.compile(rf"{_SPACE}[\[({{]\s*+(?:at|ät)\s*+[\])}}]\s*+", re.IGNORECASE), "@"),
     (
         re.compile(
-            r"\s*[\[({]\s*(?:dot|punkt|punto|point|ponto|chấm|точка)\s*[\])}]\s*", re.IGNORECASE
+            rf"{_SPACE}[\[({{]\s*+(?:dot|punkt|punto|point|ponto|chấm|точка)\s*+[\])}}]\s*+",
+            re.IGNORECASE,
         ),
         ".",
     ),
@@ -61,10 +65,12 @@ _LINK_END = ".,;:!?)]}*'’”»"
 # A dot, comma, apostrophe or narrow space before exactly three digits groups thousands.
 _GROUPING = re.compile(r"(?<=\d)[.,'’\u00a0\u2009\u202f](?=\d{3}(?!\d))")
 _FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
+# No figure has more digits: the rest of a longer one is not looked at.
+_LONG_FIGURE = re.compile(r"(\d(?:[.,:]?\d){29})(?:[.,:]?\d)++")
 # A telephone number is one figure, in whatever groups it is written.
 _PHONE = re.compile(
     r"(?<![\w.,:])(?:\+|\(?0|\(?\d{2,4}\)?[ -]\d{2,4}[ -](?=\d{2,4}(?!\d)))"
-    r"(?:(?:[ /-]|\)[ /-]?| ?\()?\d)+(?![\d:%]|[.,]\d)"
+    r"(?:(?:[ /-]|\)[ /-]?| ?\()?\d){1,30}(?![\d:%]|[.,]\d)"
 )
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MIN_PHONE_DIGITS = 7
@@ -167,7 +173,7 @@ _FIGURE_OF_A_RULE = re.compile(
 # More is no count of nights, people or things that a customer asks about.
 _MOST_COUNTED = 60
 _MOST_COMBINED = 12
-_LIST_NUMBER = re.compile(r"^\s*\d{1,2}[.)](?:\s|\Z)", re.MULTILINE)
+_LIST_NUMBER = re.compile(r"^[^\S\n]*+\d{1,2}[.)](?:\s|\Z)", re.MULTILINE)
 
 
 def facts_of(text: str) -> set[Fact]:
@@ -264,7 +270,8 @@ def in_digits(told: Iterable[str]) -> str:
 
 def _written_out(text: str) -> str:
     """A text whose numbers have their zeros as digits."""
-    text = _HALF_DAY.sub(_of_whole_day, unicodedata.normalize("NFKC", text))
+    text = _LONG_FIGURE.sub(r"\1", normalize("NFKC", text))
+    text = _HALF_DAY.sub(_of_whole_day, text)
     text = _SPELLED_CLOCK.sub(r"\1:\2", text)
     for times, words in _MULTIPLIED.items():
         # The parts between the matches: text and number in turn.

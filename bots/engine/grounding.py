@@ -7,6 +7,10 @@ from bots.engine.held_by_sources import CITATION, Evidence
 from bots.engine.sentences import sentences
 from bots.engine.types import NotGrounded, Snippet, Usage
 
+# Each sentence takes some milliseconds. An answer of more is none for a customer.
+MAX_SENTENCES = 100
+_WORD = re.compile(r"\w")
+
 
 class Check:
     """Follows an answer by sentence: what may be shown, and why it must not go on.
@@ -35,6 +39,7 @@ class Check:
         self._may_compute = may_compute
         self._evidence: dict[tuple[int, ...], Evidence] = {}
         self._text = ""
+        self._sentences = 0
         # The sentences that wait, and what came before each.
         self._waiting: list[tuple[str, str]] = []
         self.cited: tuple[int, ...] = ()
@@ -46,6 +51,10 @@ class Check:
         Nothing may be shown after a `fault`.
         """
         if self.fault:
+            return ""
+        self._sentences += bool(_WORD.search(sentence))
+        if self._sentences > MAX_SENTENCES:
+            self.fault = "The answer has too many sentences."
             return ""
         earlier, own, told = self.cited, self._numbers(sentence), (sentence, self._text)
         self.cited = tuple(dict.fromkeys(earlier + own))
@@ -61,7 +70,7 @@ class Check:
 
     def end(self) -> None:
         """The answer is whole: what still waits has no source but those that were cited."""
-        if not re.search(r"\w", CITATION.sub("", self._text)):
+        if not _WORD.search(CITATION.sub("", self._text)):
             self.fault = "The answer says nothing."
         elif not self.cited and self._results is None:
             self.fault = "The answer cites no snippet that exists."
@@ -77,6 +86,8 @@ class Check:
             self._evidence[numbers] = self._evidence_of(numbers)
         evidence = self._evidence[numbers]
         for sentence, before in told:
+            if not _WORD.search(sentence):
+                continue
             if not evidence.holds_facts_of(sentence, before=before):
                 return "The answer states what its snippets do not hold."
             if evidence.is_promise(sentence):

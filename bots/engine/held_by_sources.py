@@ -1,7 +1,6 @@
 """What the sources of an answer hold, and whether a sentence adds to it or contradicts it."""
 
 import re
-import unicodedata
 from collections.abc import Iterable
 from functools import cached_property
 
@@ -15,7 +14,7 @@ from bots.engine.facts_in_words import (
 )
 from bots.engine.sentences import sentences
 from bots.knowledge import dictionaries, embedding, language
-from bots.knowledge.words import fold
+from bots.knowledge.words import fold, normalize
 
 CITATION = re.compile(r"\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]")
 _DIGITS = re.compile(r"\d+")
@@ -67,6 +66,8 @@ _HANGS_ON = re.compile(
     r"|car|avec|sauf|y|con|porque|salvo|và|vì|với|kèm)\b",
     re.IGNORECASE,
 )
+# No more of a customer's message is read for facts.
+_MAX_QUESTION = 2_000
 # An address may be spelled over so many characters before a sentence.
 _REACH = 200
 _POLITE = frozenset(fold(word)[:_STEM_LETTERS] for word in polite_words.WORDS)
@@ -107,6 +108,7 @@ class Evidence:
         self._short = {stem for stem in stems if len(stem) == _SHORT}
         self._beginnings = {stem[:_SHORT] for stem in stems}
         self._asked = asked
+        question = normalize("NFKC", question)[:_MAX_QUESTION]
         self._own = facts.facts_of(question) | facts.spelled_figures([question])
         self._may_compute = may_compute
         self._asked_in_words = mentioned_in_words(asked) - {FREE}
@@ -137,10 +139,12 @@ class Evidence:
     def _joined(self, sentence: str) -> str:
         """A sentence without citations; what is one word in the sources has no hyphen in it."""
         sentence = CITATION.sub(" ", sentence)
-        for part, rest in _HYPHENATED.findall(sentence):
-            if fold(part + rest) in self._known:
-                sentence = re.sub(rf"\b{part}.{rest}\b", part + rest, sentence)
-        return sentence
+        return _HYPHENATED.sub(
+            lambda found: (
+                found[1] + found[2] if fold(found[1] + found[2]) in self._known else found[0]
+            ),
+            sentence,
+        )
 
     @cached_property
     def _ones(self) -> set[facts.Fact]:
@@ -256,9 +260,10 @@ class Evidence:
         least = _MIN_SYLLABLES if spoken == "vi" else _MIN_NEW
         for part in _HANGS_ON.split(sentence)[1:]:
             told = _telling(part, spoken) - _POLITE
-            is_new = len(told) >= least and told <= new
+            if len(told) < least or not told <= new:
+                continue
             has_facts = facts.count(part) or facts.spelled_figures([part]) or told_in_words(part)
-            if is_new and not has_facts and not _is_polite(part, spoken):
+            if not has_facts and not _is_polite(part, spoken):
                 return True
         return False
 
@@ -467,7 +472,7 @@ def _nearest(sentence: str, texts: Iterable[str], least: float) -> str:
 
 
 def _words(text: str) -> list[str]:
-    return _WORD.findall(unicodedata.normalize("NFC", _CONTRACTED.sub(" ", text.lower())))
+    return _WORD.findall(normalize("NFC", _CONTRACTED.sub(" ", text.lower())))
 
 
 def _stem(word: str) -> str:
@@ -476,7 +481,7 @@ def _stem(word: str) -> str:
 
 def _syllable(word: str) -> str:
     """A Vietnamese syllable, its tone at the end: "hòa" and "hoà" are the same."""
-    letters = unicodedata.normalize("NFD", word)
+    letters = normalize("NFD", word)
     return "_" + "".join(sorted(letters, key=_TONES.__contains__))
 
 

@@ -20,24 +20,26 @@ _OPPOSITES = {
         r"not (?:forbidden|prohibited|banned)": "allowed",
         r"(?<=we )take": "accept",
         r"closed": "not open",
-        r"(all|every)\b([^.,;!?]*?),? (?:except|apart from|but(?= the \w+[.,;]))": r"\1\2, not",
+        r"(all|every)\b([^.,;!?]{0,80}?),? (?:except|apart from|but(?= the \w+[.,;]))": (
+            r"\1\2, not"
+        ),
         r"forbidden|prohibited|banned|off limits": "not allowed",
     },
     "de": {
         r"nicht (?:verboten|untersagt)": "erlaubt",
-        r"(alle[nr]?)\b([^.,;!?]*?),? (?:außer|bis auf)": r"\1\2, nicht",
+        r"(alle[nr]?)\b([^.,;!?]{0,80}?),? (?:außer|bis auf)": r"\1\2, nicht",
         r"geschlossen": "nicht geöffnet",
         r"verboten|untersagt|unzulässig": "nicht erlaubt",
     },
     "fr": {
         r"pas interdite?s?": "autorisé",
-        r"(tou(?:te)?s)\b([^.,;!?]*?),? sauf": r"\1\2, pas",
+        r"(tou(?:te)?s)\b([^.,;!?]{0,80}?),? sauf": r"\1\2, pas",
         r"fermée?s?": "pas ouvert",
         r"interdite?s?": "pas autorisé",
     },
     "es": {
         r"no (?:est[áa]n? )?prohibid[oa]s?": "permitido",
-        r"(tod[oa]s)\b([^.,;!?]*?),? (?:salvo|excepto|menos)": r"\1\2, no",
+        r"(tod[oa]s)\b([^.,;!?]{0,80}?),? (?:salvo|excepto|menos)": r"\1\2, no",
         r"cerrad[oa]s?": "no abierto",
         r"prohibid[oa]s?": "no permitido",
     },
@@ -124,6 +126,8 @@ _ASIDE = re.compile(
     r"|rất tiếc),",
     re.IGNORECASE,
 )
+# So much of what a sentence says before a clause is compared with it.
+_REACH = 500
 # So few words are no clause of their own.
 _SHORT_PIECE = 2
 _STANDING_FOR = {
@@ -239,7 +243,7 @@ def clauses(text: str, language: str) -> list[Clause]:
             # What is told of a list is told of its first as well.
             for told in (clause + listed, clause) if listed else (clause,):
                 found.append(Clause(told, before, is_negated, is_conditional, there_is, is_whole))
-            before += clause + listed
+            before = (before + clause + listed)[-_REACH:]
         earlier = sentence
     return found
 

@@ -106,11 +106,12 @@ _DONE_ALONE = re.compile(
 )
 # What a source tells the customer to do, or that it can or must be done, is no deed of its people.
 _OF_CUSTOMER = {
-    "en": r"(?:(?:^|[.;:!?\n]\s*)(?:then |please )?|\bplease )[\w-]+ "
+    "en": r"(?:(?:^|[.;:!?\n]\s{0,9})(?:then |please )?|\bplease )[\w-]+ "
     r"|\byou(?: (?:may|can|must|should|need to|have to|want to|do not|also|only))* \w+"
     r"|\b(?:must|can|may|should|cannot|need)(?: not| only| also)* be \w+",
-    "de": r"(?:^|[.;:!?\n]\s*|\bbitte )\w+en Sie\b[^.;!?,]*|\b(?:wenn|falls|bevor|sobald|damit) Sie"
-    r"\b[^.;!?,]*|\b(?:müssen|muss|können|kann|sollten?|dürfen|darf)\b(?! wir)[^.;!?,]*",
+    "de": r"(?:^|[.;:!?\n]\s{0,9}|\bbitte )\w+en Sie\b[^.;!?,]*"
+    r"|\b(?:wenn|falls|bevor|sobald|damit) Sie\b[^.;!?,]*"
+    r"|\b(?:müssen|muss|können|kann|sollten?|dürfen|darf)\b(?! wir)[^.;!?,]*",
     "fr": r"\b(?:vous )?\w+ez\b(?: \w+er)?|\b(?:doit|doivent|peut|peuvent) être \w+",
     "es": r"\b(?:puede|debe|pueden|deben)(?: \w+)? \w+",
     "vi": r"\b(?:vui lòng|hãy|khách(?: hàng)?|bạn|cần|phải|nên|có thể)"
@@ -134,6 +135,10 @@ def _deeds(code: str) -> str:
 
 _BOTS, _OFFERED = _patterns(_OF_BOT), _patterns(_OFFERS)
 _PEOPLES, _NOBODYS = _patterns(_OF_PEOPLE), _patterns(_DONE_BY_NOBODY)
+
+
+# So much of a sentence before and behind a deed says whose it is.
+_REACH = 500
 
 
 class Promise(NamedTuple):
@@ -161,10 +166,11 @@ def promises(text: str, language: str) -> Iterator[Promise]:
             is_done = bool(_DONE.search(found[0].lower())) and (
                 language != "en" or bool(_PARTICIPLE.search(found["deed"].lower()))
             )
-            if not (is_done and _CONDITION.search(text[: found.start()])):
+            ahead = text[max(0, found.start() - _REACH) : found.start()]
+            if not (is_done and _CONDITION.search(ahead)):
                 # By its clause alone: "we have changed the menu; see your table" is none.
-                ahead = re.split("[,;:]", text[: found.start()])[-1]
-                clause = ahead + re.split("[,;:]", text[found.start() :])[0]
+                behind = text[found.start() : found.end() + _REACH]
+                clause = re.split("[,;:]", ahead)[-1] + re.split("[,;:]", behind)[0]
                 is_bots = is_done and bool(_CUSTOMER.search(clause))
                 is_report = is_done or pattern is _NOBODYS[language]
                 yield Promise(found["deed"].lower(), is_bots, is_report)

@@ -7,7 +7,7 @@ _CITED = r"(?:\s*\[\d[\d,\s]*\])*"
 _END = re.compile(
     rf"(?<![.!?…؟।])[.!?…؟।]+[\"'”’»)*_]*{_CITED}(?=\s+[^\s\[])"
     rf"|[。！？]+[”’」』]*{_CITED}(?=\s*[^\s\[])"
-    r"|\n(?=\s*[^\s\[])"
+    r"|\n(?=\s{0,99}+[^\s\[])"
 )
 # So many characters tell how a text ends.
 _TAIL = 16
@@ -31,9 +31,9 @@ _WIDE = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 # The number of a list, a heading, a line that ends in a colon, a question: they belong to what
 # follows. So does a line of a few words, if it is no sentence and has no figure.
 _LABEL = re.compile(
-    r"\s*(?:\d{1,2}[.)]|#[^\n]*\n|[^\[\]]*:[*_]*[ \t]*\n|[^\[\]]*[?？؟][\"'”’»)*_]*)\s*"
+    r"\s*+(?:\d{1,2}[.)]|#[^\n]*\n|[^\[\]]*:[*_]*[ \t]*\n|[^\[\]]*[?？؟][\"'”’»)*_]*)\s*"
 )
-_FEW_WORDS = re.compile(r"[^\[\]\d.!?]*[^\W\d_][^\[\]\d.!?]*\n\s*")
+_FEW_WORDS = re.compile(r"(?:[^\[\]\w.!?]|_)*+[^\W\d_][^\[\]\d.!?]*\n\s{0,99}")
 
 
 def sentences(text: str) -> list[str]:

@@ -30,8 +30,7 @@ MAX_NEW_TAGS = 3
 MAX_ANALYSED = 50
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 _MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>")
-_JSON = re.compile(r"\{.*\}", re.DOTALL)
-_LIST_NUMBER = re.compile(r"^\s*\d{1,2}[.)]\s", re.MULTILINE)
+_LIST_NUMBER = re.compile(r"^[^\S\n]*+\d{1,2}[.)]\s", re.MULTILINE)
 
 _RULES = """\
 {task}
@@ -150,11 +149,11 @@ class Task(Generic[Draft]):
 
     def read(self, text: str) -> Draft | None:
         """The JSON object of an answer, also from between polite phrases; None if it is wrong."""
-        match = _JSON.search(text)
-        if match is None:
+        start, end = text.find("{"), text.rfind("}") + 1
+        if start < 0 or end <= start:
             return None
         try:
-            return self.shape.model_validate_json(match[0])
+            return self.shape.model_validate_json(text[start:end])
         except ValidationError:
             return None
 

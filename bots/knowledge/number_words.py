@@ -1,9 +1,10 @@
 """Figures that are written in words, such as twenty-seven, dreißig and hai mươi bảy."""
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from typing import NamedTuple
+
+from bots.knowledge.words import normalize
 
 # By language: a value, and the words for it. One is an article in many languages, so that it counts
 # inside of larger numbers alone. Words of a line "only" mean something else in other languages.
@@ -110,7 +111,7 @@ def _numbers() -> dict[str, _Number]:
 _NUMBERS = _numbers()
 # Compounds that are one word: German, Dutch, Italian, Spanish.
 _PART = re.compile("|".join(sorted([*_NUMBERS, *_REVERSING], key=len, reverse=True)))
-_COMPOUND = re.compile(rf"(?:{_PART.pattern})+")
+_COMPOUND = re.compile(rf"(?>{_PART.pattern})++")
 
 
 def values(text: str, language: str | None) -> set[int]:
@@ -136,7 +137,7 @@ def in_digits(text: str, language: str | None) -> str:
 
 
 def _plain(text: str) -> str:
-    return _NO_FIGURES.sub(".", unicodedata.normalize("NFKC", text).lower())
+    return _NO_FIGURES.sub(".", normalize("NFKC", text).lower())
 
 
 def _read(text: str, language: str | None) -> Iterator[_Found]:

@@ -28,12 +28,18 @@ _UNITS: dict[str, tuple[str, float]] = {
     for names, size in units.items()
     for name in names.split()
 }  # fmt: skip
-_NUMBER = r"\d{1,3}(?:[,.]\d{3})+(?!\d)|\d+(?:[.,]\d+)?|\b(?:a|an|one|ein|eine|einen|một)\b"
+_NUMBER = (
+    r"(?<!\d)(?:\d{1,3}(?:[,.]\d{3}){1,9}(?!\d)|\d{1,30}(?:[.,]\d{1,30})?)"
+    r"|\b(?:a|an|one|ein|eine|einen|một)\b"
+)
 _AMOUNT = re.compile(rf"({_NUMBER})[ -]?([^\W\d_]+|[€$])", re.IGNORECASE)
 # Above these words an amount is the least, and not the most.
 _LEAST = re.compile(
     r"\b(?:from|over|above|at least|min|minimum|ab|über|từ|trên)\b\W*$", re.IGNORECASE
 )
+
+# So far before an amount.
+_REACH = 40
 
 # By what is measured: how much.
 Amounts = dict[str, list[float]]
@@ -44,7 +50,7 @@ def amounts(text: str) -> Amounts:
     found: Amounts = {}
     for match in _AMOUNT.finditer(text):
         unit = _UNITS.get(match[2].lower())
-        if unit and not _LEAST.search(text, 0, match.start()):
+        if unit and not _LEAST.search(text, max(0, match.start() - _REACH), match.start()):
             found.setdefault(unit[0], []).append(_value(match[1]) * unit[1])
     return found
 

@@ -27,7 +27,8 @@ _ASKING = (
     "|wann|wo|wer|wie|was|kann|kostet|cuándo|dónde|cómo|qué|cuánto|quand|où|comment|combien"
 )
 _AND = re.compile(
-    rf"[,;]?\s+(?:and|also|und|y|et)\s+(?:also\s+)?(?=(?:{_ASKING})\b)", re.IGNORECASE
+    rf"(?:[,;]|(?<!\s))\s++(?:and|also|und|y|et)\s++(?:also\s++)?(?=(?:{_ASKING})\b)",
+    re.IGNORECASE,
 )
 # "Y a-t-il ...?" and "¿Hay ...?" ask whether there is something.
 _OPENER = re.compile(

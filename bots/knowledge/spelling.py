@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from bots.knowledge import embedding
 
 _WORD = re.compile(r"[^\W\d_]+")
+# A question of more words says enough with a typing error in it; each unknown word takes its time.
+MAX_WORDS = 60
 # A shorter word has too many neighbours.
 MIN_LETTERS = 3
 # From this length on two errors are allowed.
@@ -31,6 +33,8 @@ class Speller:
         `fits(word, text)` says how well a word goes with the others; a word that the encoder has
         as a whole is spelt rightly in some language. Takes a millisecond for each unknown word.
         """
+        if len(_WORD.findall(text)) > MAX_WORDS:
+            return text
 
         def replaced(match: re.Match[str]) -> str:
             word = match[0].lower()

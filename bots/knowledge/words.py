@@ -2,16 +2,45 @@
 
 import re
 import unicodedata
+from typing import Literal
 
 _TOKEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _DENSE_RUN = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]+")
+
+
+# So many signs that combine with a letter stand behind none in any language.
+_MOST_MARKS = 30
+_MAYBE_MARKS = re.compile(rf"[^\w\s\x00-\x7f]{{{_MOST_MARKS + 1},}}")
+_Form = Literal["NFC", "NFD", "NFKC"]
+
+
+def normalize(form: _Form, text: str) -> str:
+    """The text in a form of Unicode.
+
+    Of many combining signs in a row the first 30 stay: to bring them into order takes a time that
+    grows by the square of their number. NFKC makes a sign eighteen letters: a text that more than
+    doubles is cut.
+    """
+    if text.isascii():
+        return text
+    ordered = unicodedata.normalize(form, _MAYBE_MARKS.sub(_without_marks, text))  # noqa: TID251
+    return ordered[: 2 * len(text) + 40] if form == "NFKC" else ordered
+
+
+def _without_marks(run: re.Match[str]) -> str:
+    kept, marks = list[str](), 0
+    for sign in run[0]:
+        marks = marks + 1 if unicodedata.combining(sign) else 0
+        if marks <= _MOST_MARKS:
+            kept.append(sign)
+    return "".join(kept)
 
 
 def fold(text: str) -> str:
     """Lower case without diacritics, as Vietnamese is often typed on phones."""
     if text.isascii():
         return text.lower()
-    plain = unicodedata.normalize("NFD", text.lower().replace("đ", "d").replace("Đ", "d"))
+    plain = normalize("NFD", text.lower().replace("đ", "d").replace("Đ", "d"))
     return "".join(letter for letter in plain if not unicodedata.combining(letter))
 
 
@@ -36,7 +65,7 @@ def _stem(word: str) -> str:
 def tokens(text: str, *, language: str) -> list[str]:
     """Words to match by; scripts without spaces give pairs of characters."""
     result: list[str] = []
-    text = unicodedata.normalize("NFC", text.lower())
+    text = normalize("NFC", text.lower())
     for run in _DENSE_RUN.findall(text):
         result += [run[start : start + 2] for start in range(max(1, len(run) - 1))]
     words = _TOKEN.findall(_DENSE_RUN.sub(" ", text))

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar
 
 from bots.knowledge import phrasebook
 from bots.knowledge.phrasebook import Heard, Phrasebook
+from bots.knowledge.words import normalize
 from bots.services import customer_info
 from chatplatform.call_once import call_once
 
@@ -33,6 +34,8 @@ _MAX_SENTENCE = 8
 # Of several messages the one counts that says the most to the field.
 _PRIORITY: tuple[AnswerKind, ...] = ("other", "wrong", "declined", "given")
 _MIN_DIGITS, _MAX_DIGITS = 6, 15
+# No more of a message is read for values.
+_MAX_READ = 2_000
 _QUESTION_MARK = re.compile(r"[?？؟]")
 _SENTENCE = re.compile(r"(?<=[.!?。！？؟])\s+|\n+")
 _PART = re.compile(r"[,!.;:،，。！]\s*")
@@ -85,7 +88,7 @@ def listen(
     """
     said: AnswerKind = "other"
     values, is_all, asks = dict[str, Any](), True, False
-    for text in texts:
+    for text in (each[:_MAX_READ] for each in texts):
         reading = (
             read(asked, text, language=language, is_asked_again=is_asked_again)
             if asked
@@ -356,7 +359,7 @@ def _only(found: Sequence[T]) -> T | None:
 
 def _in_ascii_digits(text: str) -> str:
     """Digits of every script as 0..9, and `．` and the like as they are usual."""
-    text = unicodedata.normalize("NFKC", text)
+    text = normalize("NFKC", text)[:_MAX_READ]
     return "".join(
         str(unicodedata.decimal(letter)) if letter.isdecimal() else letter for letter in text
     )

@@ -277,7 +277,7 @@ class BotLanguage(Shape):
         except KeyError:
             info = {"name": code, "name_local": code}
         # Django spells some names with combining marks; composed, they compare and sort right.
-        native_name = unicodedata.normalize("NFC", info["name_local"])
+        native_name = unicodedata.normalize("NFC", info["name_local"])  # noqa: TID251 - short
         return cls.copy_from(
             None, code=code, name=info["name"], native_name=native_name, is_default=is_default
         )

@@ -4,6 +4,9 @@ from collections.abc import Callable, Sequence
 
 from channels_app.providers.types import Choice
 
+# A character that is joined of more is none that anybody reads.
+_MOST_PARTS = 40
+
 
 def split(text: str, limit: int, *, size: Callable[[str], int] = len) -> list[str]:
     """The text in pieces of at most `limit` by `size`; cut between paragraphs, lines or words."""
@@ -43,10 +46,10 @@ def _longest_prefix(text: str, limit: int, size: Callable[[str], int]) -> int:
             low = middle
         else:
             high = middle - 1
-    cut = low
-    while cut > 1 and _joins(text[cut - 1], text[cut : cut + 1]):
-        cut -= 1
-    return cut
+    for cut in range(low, max(low - _MOST_PARTS, 0), -1):
+        if not _joins(text[cut - 1], text[cut : cut + 1]):
+            return cut
+    return low
 
 
 def _joins(left: str, right: str) -> bool:

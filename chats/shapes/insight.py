@@ -3,11 +3,12 @@
 import uuid
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
-from unicodedata import category, normalize
+from unicodedata import category
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
 from bots.engine.tagging import Suggested
+from bots.knowledge.words import normalize
 from chatplatform.api.pagination import Page
 from chatplatform.api.shapes import (
     MAX_ID,

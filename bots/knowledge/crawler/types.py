@@ -12,7 +12,7 @@ from bots.knowledge.extract.document import ExtractError
 from chatplatform import egress
 
 _SITEMAP_OPENING = re.compile(
-    rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,2000}?-->\s*)*<(?:\w+:)?(?:urlset|sitemapindex)\b",
+    rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?><!--.{0,2000}?-->\s*)*+<(?:\w+:)?(?:urlset|sitemapindex)\b",
     re.DOTALL,
 )
 _GZIP = b"\x1f\x8b"

@@ -28,7 +28,7 @@ _OFFICE = {DOCX: b"word/", XLSX: b"xl/", PPTX: b"ppt/"}
 # A protected Office file lies in a container of the format that came before.
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 _HTML_DOCUMENT = re.compile(
-    r"^\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)\b",
+    r"^\s*(?:<\?xml[^>]*>\s*)?(?><!--.*?-->\s*)*+<(?:!doctype\s+html|html)\b",
     re.IGNORECASE | re.DOTALL,
 )
 _OTHER_XML = re.compile(r"^\s*(?:<\?xml|<svg\b|<!doctype\s+(?!html))", re.IGNORECASE)

@@ -2,9 +2,10 @@
 
 import re
 import textwrap
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+from bots.knowledge.words import normalize
 
 # About 1,300 passages, which take half an hour to encode: more is not one document.
 MAX_TEXT_CHARACTERS = 2_000_000
@@ -55,7 +56,7 @@ class ExtractError(Exception):
 def clean(text: str) -> str:
     """NFC without control characters and surrogates; at most one blank line in a row."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x0c", "\n\n")
-    text = unicodedata.normalize("NFC", _UNSAFE.sub("", text)).replace("\u00a0", " ")
+    text = normalize("NFC", _UNSAFE.sub("", text)).replace("\u00a0", " ")
     text = "\n".join(line.rstrip() for line in text.split("\n"))
     return re.sub(r"\n{3,}", "\n\n", text).strip("\n")
 

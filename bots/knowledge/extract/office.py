@@ -29,7 +29,9 @@ MAX_STREAMED_BYTES = 64 * 2**20
 MAX_SLIDES = 2_000
 
 # What a number format says: a date, a time, a share, or a unit beside the digits.
-_LITERAL = re.compile(r'"([^"]*)"|\[\$([^\]-]*)[^\]]*\]|([€$£¥₫])|\\?(\s)|\\.|\[[^\]]*\]|[_*].')
+_LITERAL = re.compile(
+    r'"([^"]*)"|\[\$([^\[\]-]*)[^\[\]]*\]|([€$£¥₫])|\\?(\s)|\\.|\[[^\[\]]*\]|[_*].'
+)
 _DATE_LETTERS, _TIME_LETTERS = frozenset("yd"), frozenset("hs")
 _BUILT_IN_FORMATS = {
     **dict.fromkeys((9, 10), "0%"),

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import signal
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from bots.knowledge.extract.document import (
     check_length,
     clean,
 )
+from bots.knowledge.words import normalize
 
 MAX_PAGES = 2_000
 # So many pages are read by two processes.
@@ -33,7 +33,7 @@ _SOFT_HYPHEN = re.compile(r"(?<=\w)[\u00ad\u2010]\n[ \t]*(?=\w)")
 _HARD_HYPHEN = re.compile(r"([a-zà-ỹ]{2})-\n[ ]*([a-zà-ỹ]{2})")
 _LIGATURE = re.compile("[\ufb00-\ufb06]")
 # A line of a table of contents: dots lead to the number of the page.
-_CONTENTS = re.compile(r"(?:\.\s?){4,}\s*[\divxlc]+\s*$")
+_CONTENTS = re.compile(r"(?<!\.)(?<!\.\s)(?:\.\s?){4,}+\s*+[\divxlc]++\s*+$")
 # Shares of the letters' size: pieces on one line, the space between columns, a new paragraph.
 _SAME_LINE, _GUTTER, _PARAGRAPH = 0.4, 1.5, 1.3
 # The middle letter takes about this share of its size.
@@ -195,7 +195,7 @@ def _lines(page: Any) -> Iterator[_Line]:
 
 
 def _letters(ligature: re.Match[str]) -> str:
-    return unicodedata.normalize("NFKC", ligature[0])
+    return normalize("NFKC", ligature[0])
 
 
 def _continues(line: _Line, piece: _Line) -> bool:

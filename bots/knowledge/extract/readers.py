@@ -31,17 +31,17 @@ _IMAGES = re.compile(rf"^\s*(?:(?:\[{_IMAGE}\](?:\([^)]*\)|\[[^\]]*\])|{_IMAGE})
 _UNSEEN = re.compile("|".join(part.pattern for part in (_LINK_TARGET, _CONTENTS, _IMAGES)))
 _FENCES = ("```", "~~~")
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
-_HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*$")
-_TITLE = re.compile(r"^#\s+(.+?)\s*#*$", re.MULTILINE)
+_HEADING = re.compile(r"^#{1,6}\s++(\S.*)$")
+_TITLE = re.compile(r"^#[^\S\n]++(\S.*)$", re.MULTILINE)
 _TABLE_ROW = re.compile(r"^\s*\|(.+)\|\s*$")
-_TABLE_RULE = re.compile(r"^\s*\|[\s:|-]*-{3,}[\s:|-]*\|\s*$")
+_TABLE_RULE = re.compile(r"^\s*\|(?=[\s:|-]*?---)[\s:|-]*+$")  # of rows
 _INLINE = (
-    (re.compile(r"!\[([^\]]*)\]\([^)\s]*[^)]*\)"), r"\1"),
-    (re.compile(r"\[([^\]]+)\](?:\([^)]*\)|\[[^\]]*\])"), r"\1"),
-    (re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1"), r"\2"),
+    (re.compile(r"!\[([^\]]{0,1000})\]\([^)]{0,1000}\)"), r"\1"),
+    (re.compile(r"\[([^\]]{1,1000})\](?:\([^)]{0,1000}\)|\[[^\]]{0,1000}\])"), r"\1"),
+    (re.compile(r"(\*\*|__)(?=\S)(.{1,1000}?)(?<=\S)\1"), r"\2"),
     (re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])"), r"\1"),
-    (re.compile(r"^\s*>\s?", re.MULTILINE), ""),
-    (re.compile(r"^\s*\|?[\s:|-]*-{3,}[\s:|-]*\|?\s*$", re.MULTILINE), ""),
+    (re.compile(r"^[^\S\n]*+>\s?", re.MULTILINE), ""),
+    (re.compile(r"^(?=[ \t:|-]*?---)[ \t:|-]*+$", re.MULTILINE), ""),
     (re.compile(r"</?[a-zA-Z][^<>\n]*>"), ""),
     (re.compile(r"\\([\\`*_{}\[\]()#+.!|>-])"), r"\1"),
 )
@@ -72,7 +72,7 @@ def read_markdown(path: Path) -> TitleAndSections:
     text = clean(detection.decode(path.read_bytes()))
     # A single level-1 heading is the title; of several, none names the whole page.
     titles = _TITLE.findall(text)
-    return (_without_markup(titles[0]) if len(titles) == 1 else ""), _markdown_sections(text)
+    return (_heading(titles[0]) if len(titles) == 1 else ""), _markdown_sections(text)
 
 
 def _markdown_sections(text: str) -> list[Section]:
@@ -98,10 +98,14 @@ def _markdown_sections(text: str) -> list[Section]:
             continue
         flush()
         level = len(line) - len(line.lstrip("#"))
-        heading = _without_markup(match.group(1))
+        heading = _heading(match.group(1))
         sections.start_section(headings.below(level, heading))
     flush()
     return sections.build()
+
+
+def _heading(text: str) -> str:
+    return _without_markup(text.rstrip().rstrip("#"))
 
 
 def _labelled_tables(text: str) -> str:

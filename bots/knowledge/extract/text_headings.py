@@ -3,6 +3,7 @@
 import re
 from collections import deque
 from collections.abc import Iterable
+from itertools import dropwhile
 
 from bots.knowledge.extract.document import Section, SectionBuilder
 
@@ -13,7 +14,7 @@ _BULLET = re.compile(r"^[-*•–]\s+")
 _ASKED_OR_ANSWERED = re.compile(r"\s*(?:Q|A|Question|Answer|Frage|Antwort|Hỏi|Đáp)\s*[:.]\s")
 _RULE = re.compile(r"\s*([^\w\s])\1{4,}\s*")
 # What stands above and below each manual page: "GREP(1)      User Commands      GREP(1)".
-_OF_MANUAL = re.compile(r"\S+(?: \S+)* {3,}\S.* {3,}[\w.+-]+\(\d\w*\)\s*")
+_OF_MANUAL = re.compile(r"\S+(?: \S+)* {3,}\S.*(?<! ) {3,}+[\w.+-]++\(\d\w*\)\s*")
 _UNDERLINE = re.compile(r"\s*([=\-~])\1{2,}\s*")
 _MAX_HEADING = 80
 # A line that begins as far from the margin is in the middle of the page.
@@ -80,10 +81,8 @@ class _Outline:
 
 def _without_rules(paragraph: str) -> str:
     """Without lines that are drawn above, or head a manual page; those below a heading mark it."""
-    lines = [line for line in paragraph.split("\n") if not _OF_MANUAL.fullmatch(line)]
-    while lines and _RULE.fullmatch(lines[0]):
-        lines.pop(0)
-    return "\n".join(lines)
+    lines = (line for line in paragraph.split("\n") if not _OF_MANUAL.fullmatch(line))
+    return "\n".join(dropwhile(_RULE.fullmatch, lines))
 
 
 def _heading(paragraph: str) -> tuple[str, str]:

