@@ -135,5 +135,5 @@ def test_what_a_real_site_gets_from_its_address(tmp_path):
         False, [], ["https://chat.example"], year, True, ["10.0.0.7/32", "fd00::/8"],
     ]  # fmt: skip
     assert "TRUSTED_PROXIES" in read_settings(tmp_path, **site, TRUSTED_PROXIES="proxy")
-    local = ["http://localhost:8000"]
-    assert read_settings(tmp_path, DEBUG="true") == [True, ["*"], local, 0, False, []]
+    own, local = ["localhost", "127.0.0.1", "[::1]"], ["http://localhost:8000"]
+    assert read_settings(tmp_path, DEBUG="true") == [True, own, local, 0, False, []]

@@ -221,7 +221,7 @@ def test_a_broken_audit_log_holds_up_no_deploy():
     ]  # fmt: skip
     assert [len(commands) for name, commands in units().items() if "purge" in str(commands)] == [1]
     script = compose("docker-compose.yml")["migrate"]["command"][-1].replace("$$", "$")
-    for failing, code in (("purge_audit", 0), ("migrate", 1), ("collectstatic", 1)):
+    for failing, code in (("purge_audit", 0), ("migrate", 1)):
         fake = f'python() {{ test "$2" != {failing}; }}\n'
         assert subprocess.run(["sh", "-c", fake + script], check=False).returncode == code, failing
 
@@ -272,9 +272,6 @@ def units():
 def test_a_host_of_systemd_migrates_only_when_it_is_told_to():
     folder = DEPLOY / "systemd"
     web = (folder / "chatplatform-web.service").read_text()
-    assert re.findall("^ExecStartPre=.*(manage.py .*)", web, re.M) == [
-        "manage.py collectstatic --noinput"
-    ]
     assert "--host ${HOST} " in web
     assert "Environment=HOST=127.0.0.1\n" in web
     for path in folder.iterdir():
@@ -329,8 +326,6 @@ def test_processes_are_the_same_everywhere(tmp_path):
             containers[part.name],
         )
         commands = [container(pod)["command"], own["ExecStart"], service["command"]]
-        if part.name == "web":
-            commands.append(apart["web"]["command"][-1].replace("\\\n", "").split("exec ")[1:])
         for command in commands:
             assert essence(command) == essence(part.command), (part.name, command)
 
