@@ -149,6 +149,29 @@ def test_the_chart_leaves_out_what_is_not_wanted():
     assert len(container(made["Job", "chat-migrate"])["envFrom"]) == 2
 
 
+def test_a_number_is_no_setting():
+    """It would be written as 1e+06."""
+    limit = "PAGE_FILES_BYTES_A_DAY"
+    made = rendered(settings={limit: "5000000"})
+    assert made["ConfigMap", "chat-environment"]["data"][limit] == "5000000"
+    for values in ({"settings": {limit: 5_000_000}}, {"image": {"tag": 1.1}}):
+        with pytest.raises(subprocess.CalledProcessError) as refused:
+            rendered(**values)
+        assert "got number, want" in refused.value.stderr
+
+
+def test_no_start_collects_static_files(tmp_path):
+    """Each release has its own: of a folder that outlives it, it would take another one's."""
+    files = [path for path in DEPLOY.rglob("*") if path.is_file()]
+    files += [*settings.BASE_DIR.glob("docker-compose*.yml")]
+    files += [*(settings.BASE_DIR / "chatplatform" / "local").glob("*.py")]
+    files += [settings.BASE_DIR / "chatplatform" / "management" / "commands" / "set_up.py"]
+    assert len(files) > 30
+    assert [str(path) for path in files if "collectstatic" in path.read_text()] == []
+    image = (settings.BASE_DIR / "Dockerfile").read_text()
+    assert re.search("^RUN .*manage.py collectstatic", image, re.M)
+
+
 def test_a_rollback_takes_the_settings_back():
     made = rendered(settings={"ALLOWED_HOSTS": "chat.test"})
     own, hook = made["ConfigMap", "chat-environment"], made["ConfigMap", "chat-migrate"]

@@ -19,7 +19,15 @@ STRAY = (
     "backups/2026-11-27.dump", "data/media/attachments/0a",
 )  # fmt: skip
 # Beside the product's own folders not even what looks like a part of it.
-BESIDE = ("dump", "secret_key", "var/a.py", "backups/chats.html", "old/bots/models.py", "staticfiles/desk/app.js", "a.py")
+BESIDE = (
+    "dump",
+    "secret_key",
+    "var/a.py",
+    "backups/chats.html",
+    "old/bots/models.py",
+    "staticfiles/desk/app.js",
+    "a.py",
+)
 APPS = sorted(path.parent.name for path in settings.BASE_DIR.glob("*/apps.py"))
 NO_PART_OF_IT = re.compile(r"(^|/)tests/|\.po$|^chatplatform/static/vendor/README\.md$")
 
@@ -41,7 +49,7 @@ def is_kept_out(path):
 
 
 def is_let_in(path):
-    """Some builders look into a folder that is kept out only if an exception begins with its name."""
+    """Some builders read a folder that is kept out only if an exception begins with its name."""
     folders = [str(parent) for parent in PurePosixPath(path).parents][:-1]
     are_read = all(
         any(rule.startswith(f"!{folder}/") for rule in RULES)

@@ -31,7 +31,7 @@ def test_the_start_page_leads_to_what_is_there(nobody, db, settings, tmp_path):
 @pytest.mark.parametrize("is_development", [True, False])
 def test_the_demos_logins_are_shown_in_development_alone(nobody, settings, demo, is_development):
     settings.DEVELOPMENT = is_development
-    page = nobody.get("/", HTTP_HOST="localhost").content
+    page = nobody.get("/", Host="localhost").content
     assert (b"owner@demo.example" in page) == is_development
     assert (b"demo-word" in page) == is_development
 
@@ -56,7 +56,7 @@ def test_the_demos_logins_are_for_this_machine_alone(
     nobody, settings, demo, peer, host, more, is_shown
 ):
     settings.DEVELOPMENT, settings.ALLOWED_HOSTS = True, ["*"]
-    page = nobody.get("/", REMOTE_ADDR=peer, HTTP_HOST=host, **more)
+    page = nobody.browser.get("/", REMOTE_ADDR=peer, HTTP_HOST=host, headers=more)
     assert page.status_code == 200
     assert (b"demo-word" in page.content) == is_shown
 
