@@ -11,6 +11,7 @@ import yaml
 from django.conf import settings
 from kubernetes_validate.utils import validate as validate_manifest
 
+from chatplatform import checks
 from chatplatform.local.parts import Config, parts
 from chatplatform.observing.metrics import Metric
 
@@ -158,6 +159,13 @@ def test_a_number_is_no_setting():
         with pytest.raises(subprocess.CalledProcessError) as refused:
             rendered(**values)
         assert "got number, want" in refused.value.stderr
+
+
+def test_without_the_files_of_its_release_a_process_does_not_serve(settings, tmp_path):
+    settings.STATIC_ROOT = tmp_path
+    assert [found.id for found in checks.static_files()] == ["chatplatform.E006"]
+    (tmp_path / "staticfiles.json").touch()
+    assert checks.static_files() == []
 
 
 def test_no_start_collects_static_files(tmp_path):

@@ -5,13 +5,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from threading import Event
 from unittest import mock
 
 import pytest
 from django.core.checks import run_checks
 from django.core.management import CommandError, call_command
 from django.core.management.commands import migrate as django_migrate
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test import override_settings
 
 from bots.testing import make_bot
@@ -149,6 +150,16 @@ def test_who_may_not_write_starts_with_the_right_keys_alone():
     finally:
         with connection.cursor() as cursor:
             cursor.execute("SET default_transaction_read_only = off")
+
+
+def test_while_the_database_is_away_a_process_starts_and_asks_later(monkeypatch):
+    ended = Event()
+    answers = [OperationalError("away"), OperationalError("away"), key_check.KeysMissing()]
+    monkeypatch.setattr(key_check, "check", mock.Mock(side_effect=answers))
+    monkeypatch.setattr(key_check, "end", lambda reason: ended.set())
+    monkeypatch.setattr(key_check, "_PAUSE_SECONDS", 0.01)
+    key_check.require()
+    assert ended.wait(10)
 
 
 def test_check_names_the_missing_key():
