@@ -15,6 +15,8 @@ ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
 WORKDIR /app
 COPY --from=build /venv /venv
 COPY . .
+# Once, here: each release has its own files of pages and scripts, and no start collects any.
+RUN SECRET_KEY=none DATA_DIR=/tmp python manage.py collectstatic --noinput
 USER chatplatform
 VOLUME /data
 EXPOSE 8000

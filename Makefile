@@ -24,6 +24,10 @@ help: ## this list
 run: .venv/run.stamp ## the whole platform with its own PostgreSQL and Valkey; PORT, HOST, DATA_DIR
 	@exec $(py) -m chatplatform.local.launcher
 
+.PHONY: static
+static: .venv/run.stamp ## the files of pages and scripts of this release, for processes without DEBUG
+	@DEBUG=false SECRET_KEY=none $(py) manage.py collectstatic --noinput --clear
+
 .PHONY: test
 test: .venv/dev.stamp ## everything that must hold: lint, types, contracts, tests
 	@$(MAKE) lint contracts
@@ -71,14 +75,14 @@ words: .venv/dev.stamp ## compiles the words of the site's pages in locale/
 	.venv/bin/pybabel compile -D django -d locale
 
 .PHONY: bench
-bench: .venv/dev.stamp ## measures the hot operations, compared with a raw twin
+bench: .venv/dev.stamp static ## measures the hot operations, compared with a raw twin
 	$(throwaway) $(py) bench/comparison.py
 	$(throwaway) $(py) bench/idle_and_burst.py
 	$(throwaway) $(py) bench/desk.py
 	EXPORT_ROWS_AT_ONCE=1000 $(throwaway) $(py) bench/reports.py
 
 .PHONY: drill
-drill: .venv/dev.stamp ## kills and cuts things on purpose and counts what is lost
+drill: .venv/dev.stamp static ## kills and cuts things on purpose and counts what is lost
 	$(throwaway) $(py) -m pytest drills -q
 	$(throwaway) $(py) -m pytest -m drill
 
@@ -117,7 +121,7 @@ env: ## writes .env with new secrets, for a real site; an existing one stays
 
 .PHONY: clean
 clean: ## removes .venv and caches; the data in var/ stays
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage .coverage.*
+	rm -rf .venv staticfiles .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage .coverage.*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Stamps are newer than what they were made from; a broken-off installation leaves none.

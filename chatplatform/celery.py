@@ -21,6 +21,14 @@ def _look_at_connections(**_: object) -> None:
 
 
 @worker_init.connect
+@beat_init.connect
+def _require_keys(**_: object) -> None:
+    from chatplatform import key_check  # noqa: PLC0415 - it needs the apps
+
+    key_check.require()
+
+
+@worker_init.connect
 @worker_process_init.connect
 @beat_init.connect
 def _start_observing(**_: object) -> None:

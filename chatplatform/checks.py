@@ -6,11 +6,12 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning
 
+from chatplatform import key_check
 from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chatplatform.egress import PURPOSES, TIMEOUT_SECONDS
 from chatplatform.signatures import is_secret
 
-_LOCAL = {"*", "localhost", "127.0.0.1", "[::1]"}
+_LOCAL = {"localhost", "127.0.0.1", "[::1]"}
 _SECRET_KEY_CHARACTERS = 32
 _SHORT_KEY = Error(
     f"SECRET_KEY has fewer than {_SECRET_KEY_CHARACTERS} characters.",
@@ -28,8 +29,8 @@ _ANY_HOST = Warning(
     id="chatplatform.W002",
 )
 _DEBUG = Warning(
-    "DEBUG is on, while ALLOWED_HOSTS names a real host.",
-    hint="Set DEBUG=off: with it, error pages of the admin site show code.",
+    "DEBUG is on, while ALLOWED_HOSTS admits more than this machine.",
+    hint="Set DEBUG=off: with it, anybody may register, and nobody needs a second factor.",
     id="chatplatform.W003",
 )
 _NO_EMAIL = Warning(
@@ -38,6 +39,11 @@ _NO_EMAIL = Warning(
     id="chatplatform.W004",
 )
 
+_NO_STATIC_FILES = Error(
+    "The files of pages and scripts are not in the folder staticfiles of this release.",
+    hint="Run `make static` in the folder of this release, once; an image is built with them.",
+    id="chatplatform.E006",
+)
 _BAD_PAYMENT_SECRET = Error(
     "PAYMENT_WEBHOOK_SECRET is no signing secret.",
     hint="Set it to `whsec_` and the Base64 of 24 bytes or more, as the payment provider has it.",
@@ -106,6 +112,24 @@ def channels(**_: Any) -> list[CheckMessage]:
         for app_id, secret in pairs
         if getattr(settings, app_id, "") and not getattr(settings, secret, "")
     ]
+
+
+def static_files(**_: Any) -> list[CheckMessage]:
+    """Whether the files of pages and scripts are there: this release's own, collected once."""
+    # With DEBUG there is no such folder: they are served from where they are.
+    folder = settings.STATIC_ROOT
+    return [_NO_STATIC_FILES] if folder and not (folder / "staticfiles.json").exists() else []
+
+
+def field_keys(databases: Any = None, **_: Any) -> list[CheckMessage]:
+    """Whether a key of stored secrets is lacking; asked with `check --database default`."""
+    if not databases or "default" not in databases:
+        return []
+    try:
+        key_check.find_used("default")
+    except key_check.KeysMissing as exc:
+        return [Error(str(exc), id="chatplatform.E005")]
+    return []
 
 
 def deployment(**_: Any) -> list[CheckMessage]:

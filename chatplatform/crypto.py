@@ -3,6 +3,9 @@
 A stored value is `v1:key_id:base64(nonce + ciphertext)`, AES-256-GCM. Its context, usually
 `table.column:tenant:row`, is authenticated with it: it does not open under another context.
 A value that does not open raises an error; ciphertext is never returned in place of text.
+
+The id of a key is its fingerprint, or the name that FIELD_KEYS gives it. A name proves nothing: two
+keys may have had the same one. Whether a key opens a value is found out by opening it.
 """
 
 import base64
@@ -12,6 +15,7 @@ import hmac
 import re
 import secrets
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from cryptography.exceptions import InvalidTag
@@ -54,23 +58,26 @@ def encrypt(text: str, *, context: str) -> str:
 
 def decrypt(value: str, *, context: str) -> str:
     """The text behind a stored value; raises KeyMissing or DecryptionFailed."""
-    version, key_id, payload = _parts(value)
-    if version != _VERSION:
-        raise DecryptionFailed("The stored value is of an unknown version.")
-    key = dict(_keys()).get(key_id)
-    if key is None:
+    keys = _keys()
+    key_id = _parts(value)[1]
+    # The key of that id first. Another one may have had its name, or it another name.
+    for _, key in sorted(keys, key=lambda each: each[0] != key_id):
+        text = _opened(value, key, context)
+        if text is not None:
+            return text
+    if key_id not in dict(keys):
         raise KeyMissing("FIELD_KEYS does not hold the key of a stored value.")
-    try:
-        sealed = base64.b64decode(payload, validate=True)
-        nonce, ciphertext = sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:]
-        return AESGCM(key).decrypt(nonce, ciphertext, _associated(key_id, context)).decode()
-    except (InvalidTag, ValueError, binascii.Error) as error:
-        raise DecryptionFailed("A stored value does not open in this place.") from error
+    raise DecryptionFailed("A stored value does not open in this place.")
 
 
-def is_current(value: str) -> bool:
-    """Whether a stored value is encrypted with the newest key: a rotation skips such values."""
-    return _parts(value)[1] == _keys()[0][0]
+def is_current(value: str, *, context: str) -> bool:
+    """Whether the newest key opens a stored value: a rotation skips such values."""
+    return _opened(value, _keys()[0][1], context) is not None
+
+
+def fingerprints() -> list[str]:
+    """What tells the keys of FIELD_KEYS from any others, newest first."""
+    return [_fingerprint(key) for _, key in _keys()]
 
 
 def hash_secret(secret: str) -> str:
@@ -96,6 +103,26 @@ def _associated(key_id: str, context: str) -> bytes:
     return f"{_VERSION}:{key_id}:{context}".encode()
 
 
+def _opened(value: str, key: bytes, context: str) -> str | None:
+    """The text behind a stored value; None if this is not its key, or not its place."""
+    version, key_id, payload = _parts(value)
+    if version != _VERSION:
+        raise DecryptionFailed("The stored value is of an unknown version.")
+    try:
+        sealed = base64.b64decode(payload, validate=True)
+        nonce, ciphertext = sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:]
+        return AESGCM(key).decrypt(nonce, ciphertext, _associated(key_id, context)).decode()
+    except InvalidTag:
+        return None
+    except (ValueError, binascii.Error) as error:
+        raise DecryptionFailed("A stored value is damaged.") from error
+
+
+@cache
+def _fingerprint(key: bytes) -> str:
+    return hmac.digest(key, b"chatplatform.field_key", "sha256").hex()[:16]
+
+
 def _parts(value: str) -> tuple[str, str, str]:
     parts = value.split(":", 2)
     if len(parts) != 3:
@@ -107,11 +134,12 @@ def _keys() -> Sequence[tuple[str, bytes]]:
     keys: Sequence[tuple[str, bytes]] = settings.FIELD_KEYS
     if not keys:
         raise KeyMissing("FIELD_KEYS is empty.")
+    keys = [(name or _fingerprint(key), key) for name, key in keys]
     for key_id, key in keys:
         if not _KEY_ID.fullmatch(key_id) or len(key) != _KEY_BYTES:
-            raise KeyMissing("FIELD_KEYS needs plain key ids and keys of 32 bytes.")
+            raise KeyMissing("FIELD_KEYS needs keys of 32 bytes, and plain names if any.")
     if len({key_id for key_id, _ in keys}) != len(keys):
-        raise KeyMissing("FIELD_KEYS names a key id twice.")
+        raise KeyMissing("FIELD_KEYS names a key twice.")
     return keys
 
 

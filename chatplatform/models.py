@@ -129,3 +129,17 @@ class StoredAnswer(models.Model):
 
     def __str__(self) -> str:
         return f"answer {self.pk}"
+
+
+class KeyInUse(models.Model):
+    """A key of FIELD_KEYS that secrets may be stored with, by its fingerprint.
+
+    Whoever starts with another newest key enters it; a process that lacks one of these does not
+    start (`chatplatform.key_check`). `rotate_keys` deletes those that it has replaced.
+    """
+
+    fingerprint = models.CharField(max_length=16, primary_key=True)
+    since = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return f"key {self.fingerprint}"

@@ -28,7 +28,7 @@ gc.disable()
 env = environ.Env()  # type: ignore[no-untyped-call]
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / "var"))).resolve()
-# For a first look: secrets are made, every host is allowed, demo data is stored. Off unless it is
+# For a first look: secrets are made, demo data is stored. Off unless it is
 # set, so that a forgotten variable is never an open door; `make` sets it.
 DEVELOPMENT = env.bool("DEBUG", default=False)
 # Never Django's own debug mode: its error pages show code, and it stores every statement.
@@ -62,16 +62,31 @@ if not SECRET_KEY:
 
 
 def _field_keys() -> list[tuple[str, bytes]]:
-    """FIELD_KEYS=`id:base64,id:base64`, newest first; 32 bytes each. Left out: from SECRET_KEY."""
-    entries = env.list("FIELD_KEYS", default=[])
-    if not entries:
-        return [("s1", hashlib.sha256(b"field-key:" + SECRET_KEY.encode()).digest())]
-    pairs = [entry.split(":", 1) for entry in entries]
-    return [(key_id, base64.b64decode(key)) for key_id, key in pairs]
+    """FIELD_KEYS=`base64,base64`, newest first; 32 bytes each. Left out: from SECRET_KEY.
+
+    `name:base64` is a key whose values are stored under that name and not under its fingerprint.
+    `SECRET_KEY` stands for the key that is made from it.
+    """
+    keys = []
+    for entry in env.list("FIELD_KEYS", default=["SECRET_KEY"]) or ["SECRET_KEY"]:
+        if entry.strip() == "SECRET_KEY":
+            keys.append(("s1", hashlib.sha256(b"field-key:" + SECRET_KEY.encode()).digest()))
+            continue
+        name, _, key = entry.strip().rpartition(":")
+        try:
+            keys.append((name, base64.b64decode(key, validate=True)))
+        except ValueError as exc:
+            raise ImproperlyConfigured(f"FIELD_KEYS: a key is not Base64 ({exc}).") from exc
+    if any(len(key) != 32 for _, key in keys):
+        raise ImproperlyConfigured("FIELD_KEYS: each key is the Base64 of 32 bytes.")
+    return keys
 
 
 FIELD_KEYS = _field_keys()
-ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["*"] if DEVELOPMENT else [])
+# In development this machine's own names alone: else a page of another site, whose name comes to
+# lead here, would read what is shown here.
+_OWN_NAMES = ["localhost", "127.0.0.1", "[::1]"]
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=_OWN_NAMES if DEVELOPMENT else [])
 PUBLIC_URL = env.str("PUBLIC_URL", default=f"http://localhost:{env.int('PORT', default=8000)}")
 _public = urlsplit(PUBLIC_URL)
 
@@ -267,7 +282,9 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 FORMAT_MODULE_PATH = "chatplatform.web.formats"
 STATIC_URL = "/static/"
-STATIC_ROOT = DATA_DIR / "static"
+# In the folder of the release, where `collectstatic` puts it once, and not among the data: releases
+# follow each other on those, and go back.
+STATIC_ROOT: Path | None = BASE_DIR / "staticfiles"
 MEDIA_ROOT = DATA_DIR / "media"
 # A bucket of an S3-compatible store for all files; empty: the folder MEDIA_ROOT. Its address and
 # credentials are in AWS's own variables. Seconds for one part of its answer.
@@ -281,6 +298,7 @@ STORAGES = {
 WHITENOISE_KEEP_ONLY_HASHED_FILES = False
 if DEVELOPMENT:
     # Served from where they are: nothing is collected, hashed and compressed at a first start.
+    STATIC_ROOT = None
     STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     WHITENOISE_USE_FINDERS = True
 # The admin's middleware is inside chatplatform.api.middleware.AdminOnly.

@@ -59,6 +59,8 @@ def world(
         shared.environ["EGRESS_ALLOW"] = receiver.url.removeprefix("http://").rstrip("/")
         data = folder / "first"
         data.mkdir()
+        if root != ROOT:  # where `make static` has done it
+            shared.manage("collectstatic", "--noinput", root=root, DATA_DIR=str(data))
         # The demo's bot and people; the hosts themselves are a real site's.
         shared.manage("set_up", root=root, DEBUG="true", DATA_DIR=str(data))
         port = free_port()

@@ -53,6 +53,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         body = self._chunked() if self.headers.get("Transfer-Encoding") else self.rfile.read(length)
+        if not self._is_called_by_own_name():
+            self._send(Response(b"", 421))
+            return
         url = urlsplit(self.path)
         query = dict(parse_qsl(url.query, keep_blank_values=True))
         headers = {name.lower(): value for name, value in self.headers.items()}
@@ -60,6 +63,12 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(routing.handle(self.server.simulator, request))
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _handle
+
+    def _is_called_by_own_name(self) -> bool:
+        """Whether no other site's name, made to lead here, is what the caller has asked for."""
+        own = str(self.server.server_address[0])
+        name = urlsplit(f"//{self.headers.get('Host', '')}").hostname
+        return own in {"0.0.0.0", "::"} or name in {own, "localhost", "127.0.0.1", "::1"}
 
     def _chunked(self) -> bytes:
         chunks = []

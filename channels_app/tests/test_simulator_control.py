@@ -5,8 +5,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from http.client import HTTPConnection
 from io import StringIO
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from django.core.management import call_command
@@ -25,6 +27,18 @@ ROOT = Path(__file__).resolve().parents[2]
 def at():
     with caller() as made:
         yield made
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [("127.0.0.1:9200", 200), ("localhost", 200), ("rebound.example", 421), ("", 421)],
+)
+def test_it_answers_to_this_machines_names_alone(sim, host, status):
+    """A page of another site, whose name comes to lead here, would else read chats and tokens."""
+    address = urlsplit(sim.origin)
+    with closing(HTTPConnection(address.hostname, address.port)) as connection:
+        connection.request("GET", "/control/state", headers={"Host": host})
+        assert connection.getresponse().status == status
 
 
 def test_calls_are_logged_without_secrets(at):

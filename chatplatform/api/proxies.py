@@ -8,8 +8,12 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
 
 from django.conf import settings
+from django.http import HttpRequest
+from django.http.request import split_domain_port
 
 _SCHEMES = {"http", "https"}
+# Whoever passes requests on sends one of them.
+_FORWARDED = ("HTTP_X_FORWARDED", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA")
 
 
 def look_behind(meta: dict[str, Any]) -> None:
@@ -27,6 +31,16 @@ def look_behind(meta: dict[str, Any]) -> None:
         meta["wsgi.url_scheme"] = scheme[-1]
     if host:
         meta["HTTP_HOST"] = host[-1]
+
+
+def is_own_machine(request: HttpRequest) -> bool:
+    """Whether somebody at this machine calls it by one of its names, and not through a proxy."""
+    if any(name.startswith(_FORWARDED) for name in request.META):
+        return False
+    host = split_domain_port(request.get_host())[0].strip("[]")
+    peer = _parsed(request.META.get("REMOTE_ADDR", ""))
+    address = _parsed("127.0.0.1" if host == "localhost" else host)
+    return all(each is not None and each.is_loopback for each in (peer, address))
 
 
 def _values(meta: dict[str, Any], name: str) -> list[str]:

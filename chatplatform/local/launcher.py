@@ -11,6 +11,7 @@ import time
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from ipaddress import ip_address
 from pathlib import Path
 from types import FrameType
 
@@ -32,14 +33,33 @@ class Stopped(Exception):
 
 
 def read_config(environ: Mapping[str, str]) -> Config:
+    # Its secrets are public: a real site has no simulated providers.
+    is_development = (environ.get("DEBUG") or "false").lower() in TRUE
+    host = environ.get("HOST") or "127.0.0.1"
+    if is_development and not is_loopback(host):
+        _ensure_meant(environ, host)
     port = _port(environ, "PORT", "8000")
     metrics_port = _port(environ, "METRICS_PORT", "0")
     data_dir = make_data_dir(Path(environ.get("DATA_DIR") or ROOT / "var"))
-    # Its secrets are public: a real site has no simulated providers.
-    is_development = (environ.get("DEBUG") or "false").lower() in TRUE
     simulator_port = free_port() if is_development else None
-    host = environ.get("HOST") or "127.0.0.1"
     return Config(host, port, data_dir, simulator_port, metrics_port or None)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether nobody but this machine reaches an address; of a name only `localhost` is known."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _ensure_meant(environ: Mapping[str, str], host: str) -> None:
+    if environ.get("DEBUG_ON_NETWORK", "").lower() not in TRUE:
+        raise ServerError(
+            f"HOST={host} would open a platform with DEBUG to the network, where anybody may"
+            " register and nobody needs a second factor: leave HOST out, or set DEBUG=false; or set"
+            " DEBUG_ON_NETWORK=yes, and ALLOWED_HOSTS to the names that it is called by."
+        )
 
 
 def _port(environ: Mapping[str, str], name: str, default: str) -> int:
@@ -98,6 +118,8 @@ class Supervisor:
         names = [name for name in self.environ if name.startswith("DATABASE_OWNER_")]
         self._owner = {name: self.environ.pop(name) for name in names}
         if config.simulator_port is not None:
+            host = config.origin.removeprefix("http://").rpartition(":")[0]
+            self.environ.setdefault("ALLOWED_HOSTS", f"localhost,127.0.0.1,[::1],{host}")
             self.environ |= defaults.fill_unset(self.environ, config.simulator_origin)
 
     def on_signal(self, _signum: int, _frame: FrameType | None) -> None:

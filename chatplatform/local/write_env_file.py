@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 _MADE = {
     "(password)": lambda: secrets.token_urlsafe(24),
     "(secret key)": lambda: secrets.token_urlsafe(48),
-    "(field key)": lambda: f"k1:{base64.b64encode(secrets.token_bytes(32)).decode()}",
+    "(field key)": lambda: base64.b64encode(secrets.token_bytes(32)).decode(),
 }
 
 

@@ -112,7 +112,7 @@ from chatplatform import settings
 print(json.dumps([
     settings.DEVELOPMENT, settings.ALLOWED_HOSTS, settings.CSRF_TRUSTED_ORIGINS,
     settings.SECURE_HSTS_SECONDS, settings.SESSION_COOKIE_SECURE,
-    [str(each) for each in settings.TRUSTED_PROXIES],
+    [str(each) for each in settings.TRUSTED_PROXIES], str(settings.STATIC_ROOT),
 ]))
 """
 
@@ -133,7 +133,9 @@ def test_what_a_real_site_gets_from_its_address(tmp_path):
     year = 365 * 86400
     assert read_settings(tmp_path, **site, TRUSTED_PROXIES="10.0.0.7, fd00::/8") == [
         False, [], ["https://chat.example"], year, True, ["10.0.0.7/32", "fd00::/8"],
+        # Of this release, and not among the data, which outlive it.
+        str(Path(__file__).resolve().parents[2] / "staticfiles"),
     ]  # fmt: skip
     assert "TRUSTED_PROXIES" in read_settings(tmp_path, **site, TRUSTED_PROXIES="proxy")
-    local = ["http://localhost:8000"]
-    assert read_settings(tmp_path, DEBUG="true") == [True, ["*"], local, 0, False, []]
+    own, local = ["localhost", "127.0.0.1", "[::1]"], ["http://localhost:8000"]
+    assert read_settings(tmp_path, DEBUG="true") == [True, own, local, 0, False, [], "None"]

@@ -108,8 +108,28 @@ def test_the_newest_key_encrypts_and_an_old_one_still_decrypts(settings):
     stored = crypto.encrypt("secret", context=CONTEXT)
     settings.FIELD_KEYS = [NEW, OLD]
     assert crypto.decrypt(stored, context=CONTEXT) == "secret"
-    assert not crypto.is_current(stored)
-    assert crypto.is_current(crypto.encrypt("secret", context=CONTEXT))
+    assert not crypto.is_current(stored, context=CONTEXT)
+    assert crypto.is_current(crypto.encrypt("secret", context=CONTEXT), context=CONTEXT)
+
+
+def test_a_key_opens_its_values_whatever_it_is_named(settings):
+    stored = crypto.encrypt("secret", context=CONTEXT)
+    # Another key has the name now, as `make env` once named each one; and the old one has none.
+    settings.FIELD_KEYS = [("k1", NEW[1]), ("", OLD[1])]
+    assert crypto.decrypt(stored, context=CONTEXT) == "secret"
+    assert not crypto.is_current(stored, context=CONTEXT)
+    settings.FIELD_KEYS = [("", OLD[1])]
+    assert crypto.is_current(stored, context=CONTEXT)
+
+
+def test_a_key_without_a_name_is_known_by_its_fingerprint(settings):
+    settings.FIELD_KEYS = [("", OLD[1])]
+    (fingerprint,) = crypto.fingerprints()
+    stored = crypto.encrypt("secret", context=CONTEXT)
+    assert stored.split(":")[1] == fingerprint
+    settings.FIELD_KEYS = [NEW, OLD]
+    assert crypto.fingerprints()[1] == fingerprint
+    assert crypto.decrypt(stored, context=CONTEXT) == "secret"
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import yaml
 from django.conf import settings
 from kubernetes_validate.utils import validate as validate_manifest
 
+from chatplatform import checks
 from chatplatform.local.parts import Config, parts
 from chatplatform.observing.metrics import Metric
 
@@ -149,6 +150,36 @@ def test_the_chart_leaves_out_what_is_not_wanted():
     assert len(container(made["Job", "chat-migrate"])["envFrom"]) == 2
 
 
+def test_a_number_is_no_setting():
+    """It would be written as 1e+06."""
+    limit = "PAGE_FILES_BYTES_A_DAY"
+    made = rendered(settings={limit: "5000000"})
+    assert made["ConfigMap", "chat-environment"]["data"][limit] == "5000000"
+    for values in ({"settings": {limit: 5_000_000}}, {"image": {"tag": 1.1}}):
+        with pytest.raises(subprocess.CalledProcessError) as refused:
+            rendered(**values)
+        assert "got number, want" in refused.value.stderr
+
+
+def test_without_the_files_of_its_release_a_process_does_not_serve(settings, tmp_path):
+    settings.STATIC_ROOT = tmp_path
+    assert [found.id for found in checks.static_files()] == ["chatplatform.E006"]
+    (tmp_path / "staticfiles.json").touch()
+    assert checks.static_files() == []
+
+
+def test_no_start_collects_static_files(tmp_path):
+    """Each release has its own: of a folder that outlives it, it would take another one's."""
+    files = [path for path in DEPLOY.rglob("*") if path.is_file()]
+    files += [*settings.BASE_DIR.glob("docker-compose*.yml")]
+    files += [*(settings.BASE_DIR / "chatplatform" / "local").glob("*.py")]
+    files += [settings.BASE_DIR / "chatplatform" / "management" / "commands" / "set_up.py"]
+    assert len(files) > 30
+    assert [str(path) for path in files if "collectstatic" in path.read_text()] == []
+    image = (settings.BASE_DIR / "Dockerfile").read_text()
+    assert re.search("^RUN .*manage.py collectstatic", image, re.M)
+
+
 def test_a_rollback_takes_the_settings_back():
     made = rendered(settings={"ALLOWED_HOSTS": "chat.test"})
     own, hook = made["ConfigMap", "chat-environment"], made["ConfigMap", "chat-migrate"]
@@ -221,7 +252,7 @@ def test_a_broken_audit_log_holds_up_no_deploy():
     ]  # fmt: skip
     assert [len(commands) for name, commands in units().items() if "purge" in str(commands)] == [1]
     script = compose("docker-compose.yml")["migrate"]["command"][-1].replace("$$", "$")
-    for failing, code in (("purge_audit", 0), ("migrate", 1), ("collectstatic", 1)):
+    for failing, code in (("purge_audit", 0), ("migrate", 1)):
         fake = f'python() {{ test "$2" != {failing}; }}\n'
         assert subprocess.run(["sh", "-c", fake + script], check=False).returncode == code, failing
 
@@ -272,9 +303,6 @@ def units():
 def test_a_host_of_systemd_migrates_only_when_it_is_told_to():
     folder = DEPLOY / "systemd"
     web = (folder / "chatplatform-web.service").read_text()
-    assert re.findall("^ExecStartPre=.*(manage.py .*)", web, re.M) == [
-        "manage.py collectstatic --noinput"
-    ]
     assert "--host ${HOST} " in web
     assert "Environment=HOST=127.0.0.1\n" in web
     for path in folder.iterdir():
@@ -329,8 +357,6 @@ def test_processes_are_the_same_everywhere(tmp_path):
             containers[part.name],
         )
         commands = [container(pod)["command"], own["ExecStart"], service["command"]]
-        if part.name == "web":
-            commands.append(apart["web"]["command"][-1].replace("\\\n", "").split("exec ")[1:])
         for command in commands:
             assert essence(command) == essence(part.command), (part.name, command)
 

@@ -1,5 +1,6 @@
 """What a real site is set up with: `.env`, passwords of any characters, the API's pages hidden."""
 
+import base64
 import json
 import os
 import re
@@ -17,9 +18,9 @@ READ = """
 import json, django
 django.setup()
 from django.conf import settings
-from chatplatform import checks
+from chatplatform import checks, crypto
 print(json.dumps([settings.DATABASES, settings.REDIS_URL, settings.ALLOWED_HOSTS,
-    [key_id for key_id, _ in settings.FIELD_KEYS], [m.id for m in checks.deployment()]],
+    crypto.fingerprints(), [m.id for m in checks.deployment()]],
     default=str))
 """
 
@@ -49,7 +50,7 @@ def test_a_made_env_file_is_all_that_a_site_needs(tmp_path, capsys):
     names = ("SECRET_KEY", "DATABASE_OWNER_PASSWORD", "DATABASE_PASSWORD", "REDIS_PASSWORD")
     assert len({made[name] for name in names}) == 4
     assert "(" not in "".join(made.values())
-    databases, broker, hosts, key_ids, found = read_settings(tmp_path, made)
+    databases, broker, hosts, keys, found = read_settings(tmp_path, made)
     logins = {name: (each["USER"], each["PASSWORD"]) for name, each in databases.items()}
     assert logins == {
         "default": ("chatplatform_app", made["DATABASE_PASSWORD"]),
@@ -58,11 +59,31 @@ def test_a_made_env_file_is_all_that_a_site_needs(tmp_path, capsys):
     processes = made | {"DATABASE_OWNER_PASSWORD": ""}  # as the compose file gives it to them
     assert list(read_settings(tmp_path, processes)[0]) == ["default"]
     assert made["REDIS_PASSWORD"] in broker
-    assert (hosts, key_ids) == (["chat.example"], ["k1"])
+    assert (hosts, len(keys)) == (["chat.example"], 1)
+    # Another one has other keys, and says so.
+    assert keys != read_settings(tmp_path, made | {"FIELD_KEYS": ""})[3]
     assert found == ["chatplatform.W004"], "only the mail server is for its owner to name"
     assert write_env_file.main(tmp_path) == 1
     assert path.read_text() == text, "a second time would lose the secrets that are in use"
     assert "in use" in capsys.readouterr().err
+
+
+def test_a_bad_key_is_named_by_its_setting(tmp_path):
+    environ = {"PATH": os.environ["PATH"], "SECRET_KEY": "x" * 50}
+    for keys in ("k1:AAAA", "not base64!", "k1:"):
+        done = subprocess.run(
+            [sys.executable, "-c", "from chatplatform import settings"],
+            cwd=ROOT, env=environ | {"FIELD_KEYS": keys}, capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+        assert "FIELD_KEYS: " in done.stderr.splitlines()[-1]
+
+
+def test_the_key_that_was_made_of_secret_key_may_follow_another_one(tmp_path):
+    before = {"SECRET_KEY": "x" * 50}
+    (derived,) = read_settings(tmp_path, before)[3]
+    given = {"FIELD_KEYS": base64.b64encode(b"1" * 32).decode() + ",SECRET_KEY"}
+    assert read_settings(tmp_path, before | given)[3][1:] == [derived]
 
 
 def test_every_variable_of_the_containers_is_in_the_example():

@@ -136,7 +136,7 @@ def test_check_finds_limits_out_of_order(settings, name, value):
 @pytest.mark.parametrize(
     ("debug", "secret_key", "allowed_hosts", "expected"),
     [
-        (True, "x" * 10, ["*"], []),
+        (True, "x" * 10, ["*"], ["chatplatform.W003"]),
         (True, "x" * 50, ["localhost", "127.0.0.1"], []),
         (True, "x" * 50, ["chat.example"], ["chatplatform.W003"]),
         (False, "x" * 50, ["chat.example"], []),

@@ -90,6 +90,17 @@ def test_the_simulator_fills_what_is_unset(tmp_path: Path, monkeypatch: pytest.M
     assert environ["EGRESS_ALLOW"] == f"10.0.0.5:80,127.0.0.1:{config.simulator_port}"
 
 
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "shop.example", "0"])
+def test_a_demo_is_opened_to_the_network_only_if_that_is_meant(tmp_path: Path, host: str) -> None:
+    environ = {"DATA_DIR": str(tmp_path), "DEBUG": "true", "HOST": host}
+    with pytest.raises(ServerError, match="DEBUG_ON_NETWORK=yes"):
+        launcher.read_config(environ)
+    assert launcher.read_config(environ | {"DEBUG_ON_NETWORK": "yes"}).host == host
+    assert launcher.read_config(environ | {"DEBUG": "false"}).host == host
+    for own in ("127.0.0.1", "::1", "localhost", ""):
+        launcher.read_config(environ | {"HOST": own})
+
+
 @pytest.mark.parametrize("port", ["none", "0", "70000"])
 def test_a_bad_port_is_reported_in_one_sentence(tmp_path: Path, port: str) -> None:
     with pytest.raises(ServerError, match="PORT must be a number"):

@@ -5,15 +5,18 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from django.conf import settings as django_settings
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
+from django.test import override_settings
 
 from bots.testing import make_bot
+from chatplatform import crypto, key_check
 from chatplatform.management.commands import rotate_keys
-from chatplatform.models import StoredAnswer
+from chatplatform.models import KeyInUse, StoredAnswer
 from chatplatform.signatures import new_secret
 from chatplatform.testing import run_before
 from chatplatform.testing.web_process import database_url
@@ -30,6 +33,11 @@ def _keys(settings):
     settings.FIELD_KEYS = [OLD]
 
 
+def fingerprint(key):
+    with override_settings(FIELD_KEYS=[key]):
+        return crypto.fingerprints()[0]
+
+
 def keys_of(model, column):
     """Which key has encrypted each value of a column, in the order of the rows."""
     with connection.cursor() as cursor:
@@ -40,7 +48,7 @@ def keys_of(model, column):
 
 
 def test_nothing_else_encrypts_than_the_fields_that_it_finds(db):
-    assert len(list(rotate_keys.encrypted_columns())) >= 9
+    assert len(list(key_check.encrypted_columns())) >= 9
     encrypting = [
         path.relative_to(ROOT).as_posix()
         for path in ROOT.glob("[a-z]*/**/*.py")
@@ -77,8 +85,8 @@ def test_it_goes_on_after_a_kill(ann, settings, capsys):
     settings.FIELD_KEYS = [NEW, OLD]
     call_command("rotate_keys")
     told = capsys.readouterr().out
-    assert "chatplatform_storedanswer: 200 of 200 rows" in told
-    assert "You may remove from FIELD_KEYS: k1," in told
+    assert "chatplatform_storedanswer (answer): 200 rows were encrypted anew." in told
+    assert f"You may remove from FIELD_KEYS: {fingerprint(OLD)}," in told
     settings.FIELD_KEYS = [NEW]
     assert [row.answer for row in StoredAnswer.objects.order_by("pk")] == [
         f"a{n}" for n in range(1_200)
@@ -120,10 +128,48 @@ def test_what_cannot_be_decrypted_is_named_and_no_key_may_go(ann, settings, caps
     other.identity_secret = "wordmarker"
     other.save()
     settings.FIELD_KEYS = [NEW, OLD]
-    with pytest.raises(CommandError, match="Keep every key .* 1 values could not be decrypted"):
+    for key in (OLD, ("lost", b"9" * 32)):
+        KeyInUse.objects.create(fingerprint=fingerprint(key))
+    with pytest.raises(CommandError, match="Keep every key .* 1 values could not be opened"):
         call_command("rotate_keys")
+    assert KeyInUse.objects.count() == 2
     told = capsys.readouterr()
     assert told.err.startswith(f"bots_bot.identity_secret, row {other.pk}: FIELD_KEYS does not")
     assert "wordmarker" not in told.err + told.out
     assert "may remove" not in told.out
     assert keys_of(type(bot), "identity_secret") == ["k2", "lost"]
+    # Nothing of it goes, also if nobody has the key any more.
+    call_command("rotate_keys", keys_are_lost=True)
+    assert keys_of(type(bot), "identity_secret") == ["k2", "lost"]
+    assert [each.pk for each in KeyInUse.objects.all()] == [fingerprint(NEW)]
+
+
+def test_a_value_of_another_key_with_the_newest_ones_name_is_encrypted_anew(ann, settings, capsys):
+    bot = make_bot(ann.client)
+    bot.identity_secret = "wordmarker"
+    bot.save()
+    settings.FIELD_KEYS = [("k1", NEW[1]), ("before", OLD[1])]
+    call_command("rotate_keys")
+    assert f"You may remove from FIELD_KEYS: {fingerprint(OLD)}," in capsys.readouterr().out
+    settings.FIELD_KEYS = [NEW]
+    bot.refresh_from_db()
+    assert bot.identity_secret == "wordmarker"
+
+
+def test_what_is_stored_with_an_older_key_meanwhile_keeps_every_key(ann, settings):
+    settings.FIELD_KEYS = [NEW, OLD]
+    bot = make_bot(ann.client)
+
+    look_again = rotate_keys.Command._look_again
+
+    def renew(*args):
+        # A process that was not started anew.
+        with override_settings(FIELD_KEYS=[OLD]):
+            bot.save()
+        return look_again(*args)
+
+    with (
+        mock.patch.object(rotate_keys.Command, "_look_again", renew),
+        pytest.raises(CommandError, match="Restart all processes"),
+    ):
+        call_command("rotate_keys")

@@ -31,9 +31,34 @@ def test_the_start_page_leads_to_what_is_there(nobody, db, settings, tmp_path):
 @pytest.mark.parametrize("is_development", [True, False])
 def test_the_demos_logins_are_shown_in_development_alone(nobody, settings, demo, is_development):
     settings.DEVELOPMENT = is_development
-    page = nobody.get("/").content
+    page = nobody.get("/", Host="localhost").content
     assert (b"owner@demo.example" in page) == is_development
     assert (b"demo-word" in page) == is_development
+
+
+@pytest.mark.parametrize(
+    ("peer", "host", "more", "is_shown"),
+    [
+        ("127.0.0.1", "localhost:8000", {}, True),
+        ("::1", "[::1]:8000", {}, True),
+        ("::ffff:127.0.0.1", "127.0.0.1", {}, True),
+        ("192.0.2.9", "localhost:8000", {}, False),
+        ("127.0.0.1", "rebound.example:8000", {}, False),
+        ("127.0.0.1", "127.0.0.1.rebound.example", {}, False),
+        ("127.0.0.1", "192.0.2.1:8000", {}, False),
+        ("", "localhost", {}, False),
+        ("127.0.0.1", "localhost", {"X-Forwarded-For": "127.0.0.1"}, False),
+        ("127.0.0.1", "localhost", {"Forwarded": "for=192.0.2.9"}, False),
+        ("127.0.0.1", "localhost", {"Via": "1.1 proxy"}, False),
+    ],
+)
+def test_the_demos_logins_are_for_this_machine_alone(
+    nobody, settings, demo, peer, host, more, is_shown
+):
+    settings.DEVELOPMENT, settings.ALLOWED_HOSTS = True, ["*"]
+    page = nobody.browser.get("/", REMOTE_ADDR=peer, HTTP_HOST=host, headers=more)
+    assert page.status_code == 200
+    assert (b"demo-word" in page.content) == is_shown
 
 
 def test_the_start_page_loads_its_own_files_alone(nobody):

@@ -11,14 +11,15 @@ from django.templatetags.static import static
 from django.views.decorators.http import require_safe
 
 from chatplatform.api.errors import page_not_found
+from chatplatform.api.proxies import is_own_machine
 from chatplatform.web.languages import spoken_to
 
 
 @require_safe
 def start(request: HttpRequest) -> HttpResponse:
-    """What this is, and where to go; in development with the demo's logins."""
+    """What this is, and where to go; in development, at this machine, with the demo's logins."""
     stored = settings.DATA_DIR / "keys" / "demo_logins"
-    has_demo = settings.DEVELOPMENT and stored.exists()
+    has_demo = settings.DEVELOPMENT and stored.exists() and is_own_machine(request)
     has_shop = settings.DEVELOPMENT and (settings.DATA_DIR / "keys" / "demo_page_key").exists()
     logins = json.loads(stored.read_text()) if has_demo else []
     context = {"logins": logins, "has_shop": has_shop, "has_docs": settings.API_DOCS}

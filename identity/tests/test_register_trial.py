@@ -1,5 +1,6 @@
 """Register Trial."""
 
+import json
 from urllib.parse import urlencode
 
 import pytest
@@ -26,6 +27,16 @@ def test_a_company_registers_and_its_owner_signs_in(db, nobody):
     form = urlencode({"username": GIVEN["email"], "password": GIVEN["password"]})
     kind = "application/x-www-form-urlencoded"
     assert nobody.browser.post("/identity/token2", form, content_type=kind).status_code == 200
+
+
+def test_a_page_of_another_site_registers_nobody(db, nobody):
+    """It may send a body without a type, or as plain text, without that its browser asks first."""
+    origin = {"Origin": "https://other.example"}
+    for kind in ("", "text/plain", "application/x-www-form-urlencoded"):
+        reply = nobody.browser.post(PATH, json.dumps(GIVEN), content_type=kind, headers=origin)
+        assert reply.status_code == 415, kind
+    assert not Client.objects.exists()
+    assert nobody.browser.post(PATH, json.dumps(GIVEN), content_type="").status_code == 201
 
 
 def test_a_namesake_gets_another_code(db, nobody):

@@ -8,6 +8,8 @@ from django.core.management.commands import migrate
 from django.db import connections, transaction
 from psycopg import sql
 
+from chatplatform import key_check
+
 OWNER = "owner"
 # What the application adds rows to and never changes; of the others it only reads.
 APPEND_ONLY = ("identity_auditevent", "identity_auditlink", "identity_auditanchor")
@@ -26,6 +28,8 @@ class Command(migrate.Command):
         parser.set_defaults(database=migrating())
 
     def handle(self, *args: Any, **options: Any) -> None:
+        # With wrong keys nothing is migrated.
+        key_check.check(options["database"])
         # An index of a big table takes longer than any statement of a request may.
         with connections[options["database"]].cursor() as cursor:
             cursor.execute("SET statement_timeout = 0")
@@ -37,6 +41,7 @@ class Command(migrate.Command):
         if options["database"] == OWNER:
             application = settings.DATABASES["default"]
             grant(OWNER, role=application["USER"], password=application["PASSWORD"])
+        key_check.check(options["database"])
 
 
 def grant(alias: str, *, role: str, password: str) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from chatplatform import key_check
 from chatplatform.management.commands.migrate import migrating
 from identity.services import audit_retention
 
@@ -20,6 +21,8 @@ class Command(BaseCommand):
             self.stdout.write("AUDIT_MONTHS is 0: every month of the audit log is kept.")
             return
         alias, removed, broken = migrating(), 0, 0
+        # The anchors are sealed with them.
+        key_check.check(alias)
         for client_id in audit_retention.clients_with_old_rows(using=alias):
             try:
                 for anchor in audit_retention.purge_expired(client_id, using=alias):

@@ -1,93 +1,108 @@
 """`manage.py rotate_keys`: encrypts every stored secret with the newest key of FIELD_KEYS."""
 
-from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
-from django.apps import apps
-from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connections, models, transaction
 
 from chatplatform import crypto
 from chatplatform.crypto import EncryptedTextField
+from chatplatform.key_check import Fields, encrypted_columns
 from chatplatform.management.commands.migrate import APPEND_ONLY, migrating
+from chatplatform.models import KeyInUse
 
 _ROWS_AT_ONCE = 500
-Fields = list[EncryptedTextField]
 
 
 class Command(BaseCommand):
     help = (
-        "Encrypt every stored secret with the first key of FIELD_KEYS. It may be stopped at any"
-        " time and goes on where it was; the platform may run meanwhile. Runs as the owner of the"
-        " tables."
+        "Open every stored secret, and encrypt it with the first key of FIELD_KEYS if that does not"
+        " open it. It may be stopped at any time and run again; the platform may run meanwhile."
+        " Runs as the owner of the tables."
     )
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        alias, self._unreadable = migrating(), 0
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--keys-are-lost", action="store_true",
+            help="go on without keys that nobody has any more. What only they open stays as it is,"
+            " and has to be entered again.",
+        )  # fmt: skip
+
+    def handle(self, *args: Any, keys_are_lost: bool, **options: Any) -> None:
+        alias, self._is_quiet = migrating(), False
         for model, fields in encrypted_columns():
-            rows = self._rotate(model, fields, alias)
+            rows, _ = self._rotate(model, fields, alias)
             names = ", ".join(field.attname for field in fields)
             self._say(f"{model._meta.db_table} ({names}): {rows:,} rows were encrypted anew.")
-        used, newest = _keys_in_use(alias), settings.FIELD_KEYS[0][0]
-        if self._unreadable or used.keys() - {newest}:
-            counts = ", ".join(f"{key} {count:,}" for key, count in sorted(used.items()))
+        written_meanwhile, unreadable = self._look_again(alias)
+        if written_meanwhile:
             raise CommandError(
-                f"Keep every key of FIELD_KEYS: {self._unreadable:,} values could not be decrypted."
-                f" Values by key: {counts}. Mend what is named above, and run this again."
+                "Keep every key of FIELD_KEYS: secrets were stored with an older one meanwhile."
+                " Restart all processes with these FIELD_KEYS, and run this again."
             )
-        old = ", ".join(key for key, _ in settings.FIELD_KEYS[1:])
-        self._say(f"All {used[newest]:,} values are encrypted with {newest}.")
-        if old:
-            self._say(f"You may remove from FIELD_KEYS: {old}, if all processes have {newest}.")
+        if unreadable and not keys_are_lost:
+            raise CommandError(
+                f"Keep every key of FIELD_KEYS: {unreadable:,} values could not be opened. They"
+                " stay as they are. Put back the key that is missing, and run this again; if nobody"
+                " has it any more, run this with --keys-are-lost."
+            )
+        self._retire_older_keys(alias)
 
-    def _rotate(self, model: type[models.Model], fields: Fields, alias: str) -> int:
-        """Encrypt a table's values anew, some rows in each transaction; return how many rows."""
-        old = _not_current(model, fields, alias)
-        total, changed, last = old.count(), 0, None
-        while rows := list((old if last is None else old.filter(pk__gt=last))[:_ROWS_AT_ONCE]):
-            last = rows[-1].pk
+    def _look_again(self, alias: str) -> tuple[int, int]:
+        """How many rows a process that has an older key first wrote meanwhile, and what is lost."""
+        self._is_quiet = True
+        found = [self._rotate(model, fields, alias) for model, fields in encrypted_columns()]
+        self._is_quiet = False
+        return sum(rows for rows, _ in found), sum(values for _, values in found)
+
+    def _retire_older_keys(self, alias: str) -> None:
+        newest, *older = crypto.fingerprints()
+        with transaction.atomic(using=alias):
+            KeyInUse.objects.using(alias).get_or_create(pk=newest)
+            KeyInUse.objects.using(alias).exclude(pk=newest).delete()
+        self._say(f"All values that can be opened are encrypted with {newest}, the first key.")
+        if older:
+            keys = ", ".join(older)
+            self._say(f"You may remove from FIELD_KEYS: {keys}, if {newest} is first everywhere.")
+
+    def _rotate(self, model: type[models.Model], fields: Fields, alias: str) -> tuple[int, int]:
+        """Encrypt a table's values anew, some rows in each transaction.
+
+        Return how many rows were changed, and how many values do not open.
+        """
+        rows = model._base_manager.using(alias).order_by("pk")
+        total, seen, changed, unreadable, last = rows.count(), 0, 0, 0, None
+        while batch := list((rows if last is None else rows.filter(pk__gt=last))[:_ROWS_AT_ONCE]):
+            last = batch[-1].pk
             with transaction.atomic(using=alias):
-                changed += sum(self._rotate_row(row, fields, alias) for row in rows)
-            self._say(f"  {model._meta.db_table}: {changed:,} of {total:,} rows")
-        return changed
+                for row in batch:
+                    faults = [self._rotate_value(row, field, alias) for field in fields]
+                    changed += True in faults
+                    unreadable += faults.count(None)
+            seen += len(batch)
+            self._say(f"  {model._meta.db_table}: {seen:,} of {total:,} rows")
+        return changed, unreadable
 
-    def _rotate_row(self, row: models.Model, fields: Fields, alias: str) -> bool:
-        was_changed = False
-        for field in fields:
-            stored = str(row.__dict__[field.attname])
-            try:
-                if not crypto.is_current(stored):
-                    new = crypto.encrypt(getattr(row, field.attname), context=field.context_of(row))
-                    was_changed |= _replace(row, field, stored, new, alias)
-            except crypto.CryptoError as exc:
-                self._unreadable += 1
-                table = field.model._meta.db_table
-                self.stderr.write(f"{table}.{field.attname}, row {row.pk}: {exc}")
-        return was_changed
+    def _rotate_value(
+        self, row: models.Model, field: EncryptedTextField, alias: str
+    ) -> bool | None:
+        """Whether a value was encrypted anew; None if it does not open."""
+        stored, context = str(row.__dict__[field.attname]), field.context_of(row)
+        try:
+            if crypto.is_current(stored, context=context):
+                return False
+            new = crypto.encrypt(crypto.decrypt(stored, context=context), context=context)
+        except crypto.CryptoError as exc:
+            if not self._is_quiet:
+                place = f"{field.model._meta.db_table}.{field.attname}"
+                self.stderr.write(f"{place}, row {row.pk}: {exc}")
+            return None
+        return _replace(row, field, stored, new, alias)
 
     def _say(self, line: str) -> None:
-        self.stdout.write(line)
-        self.stdout.flush()
-
-
-def encrypted_columns() -> Iterator[tuple[type[models.Model], Fields]]:
-    """Every model with encrypted fields, and these: a test holds that nothing else encrypts."""
-    for model in apps.get_models():
-        fields = [f for f in model._meta.local_concrete_fields if isinstance(f, EncryptedTextField)]
-        if fields:
-            yield model, fields
-
-
-def _not_current(
-    model: type[models.Model], fields: Fields, alias: str
-) -> models.QuerySet[models.Model]:
-    """Rows with a value of another key than the newest, in their order."""
-    quote, newest = connections[alias].ops.quote_name, settings.FIELD_KEYS[0][0]
-    columns = [f"split_part({quote(field.attname)}, ':', 2) <> %s" for field in fields]
-    rows = model._base_manager.using(alias).order_by("pk")
-    return rows.extra(where=[" OR ".join(columns)], params=[newest] * len(columns))
+        if not self._is_quiet:
+            self.stdout.write(line)
+            self.stdout.flush()
 
 
 def _replace(
@@ -104,17 +119,3 @@ def _replace(
             [new, row.pk, stored],
         )
         return bool(cursor.rowcount)
-
-
-def _keys_in_use(alias: str) -> Counter[str]:
-    """How many values each key has encrypted, by what the values themselves say."""
-    quote, used = connections[alias].ops.quote_name, Counter[str]()
-    with connections[alias].cursor() as cursor:
-        for model, fields in encrypted_columns():
-            for column in (quote(field.attname) for field in fields):
-                table = quote(model._meta.db_table)
-                cursor.execute(
-                    f"SELECT split_part({column}, ':', 2), count(*) FROM {table} GROUP BY 1"
-                )
-                used.update({key or "(not encrypted)": count for key, count in cursor.fetchall()})
-    return used
