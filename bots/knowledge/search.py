@@ -449,7 +449,7 @@ def _gate(features: Features, *, has_vectors: bool) -> float:
         # The encoder hardly reads Vietnamese without diacritics: only words count.
         return _logistic(9.0 * features.coverage - 2.8)
     if features.is_cross_language:
-        # Fitted on English texts and questions in 16 languages (`bench/answer_quality.py`).
+        # Fitted on English texts and questions in 17 languages (`bench/answer_quality.py`).
         return _logistic(80.0 * features.nearness + 20.0 * features.above_next - 2.16)
     if features.chunks < MAX_CHUNKS_OF_ONE_TOPIC:
         # Fitted on single documents of 20 to 90 pieces (`bench/judged_replies.py`).
