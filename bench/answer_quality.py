@@ -314,6 +314,23 @@ def measure_other_language(
     table.row("vi, of English texts, other topics: handed over", outcomes)
 
 
+def measure_many_languages(table: Table, vectors: Vectors, *, is_held_out: bool) -> None:
+    """Questions in many languages to a bot whose only text is an English one."""
+    bot = Bot(index_of({"hotel": SETS / "hotel.md"}, vectors), "vi")
+    sets = json.loads((SETS / "other_languages.json").read_text("utf-8"))
+    asked = [
+        (q, words, bot.ask(q)) for _, q, words in half(sets["questions"], is_held_out=is_held_out)
+    ]
+    cited = [
+        (q, bool(reply) and any(words in one.quote for one in reply.citations))
+        for q, words, reply in asked
+    ]
+    table.row("17 languages, of an English text: right passage cited", cited)
+    off = half(sets["off_topic"], is_held_out=is_held_out)
+    outcomes = [(q, bot.ask(q) is None) for _, q in off]
+    table.row("17 languages, of an English text, other topics: handed over", outcomes)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--held-out", action="store_true")
@@ -324,6 +341,7 @@ def main() -> None:
         files = texts(Path(folder))
         index = index_of(files, vectors)
         print(f"{len(files)} texts, {len(index.chunks)} passages")
+        measure_many_languages(table, vectors, is_held_out=options.held_out)
         for code, name in (("en", "english"), ("vi", "vietnamese")):
             sets = json.loads((SETS / f"{name}.json").read_text("utf-8"))
             sets["clean"] = [row for row in sets["clean"] if row[1] in files]

@@ -13,6 +13,7 @@ from bots.engine.text_tasks import Draft, Task, Written
 from bots.engine.tools import Toolbox
 from bots.engine.types import Answer, Citation, EngineUnavailable, Question, Refused
 from bots.knowledge import chunking, search
+from bots.knowledge.phrasebook import base_of
 from bots.knowledge.question_splitting import Part
 from bots.knowledge.search import Hit, IndexedChunk, SearchResult
 
@@ -49,6 +50,8 @@ class Extract:
 
     text: str
     citations: tuple[Citation, ...]
+    # In another language than the question.
+    is_foreign: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,12 +89,15 @@ class EmbeddedEngine:
             question.found,
             language=question.language,
             threshold=question.threshold,
-            unknown=question.part_unknown,
+            unknown=question.wording.part_unknown,
         )
         if quoted is None:
             raise Refused("No document holds a sentence that answers.")
-        on_delta(quoted.text)  # in one piece: nothing of it is still to come
-        return Answer(quoted.text, quoted.citations, model="extractive")
+        lead = question.wording.found if question.is_doubted else ""
+        lead = question.wording.found_foreign if quoted.is_foreign else lead
+        text = f"{lead}\n\n{quoted.text}" if lead else quoted.text
+        on_delta(text)  # in one piece: nothing of it is still to come
+        return Answer(text, quoted.citations, model="extractive")
 
     def complete(self, task: Task[Draft], *, deadline_seconds: float) -> Written[Draft]:
         """Refuses: a text must be written by a model."""
@@ -116,7 +122,11 @@ def extract_all(
         for part, quoted in zip(parts, found, strict=True)
     ]
     citations = (citation for quoted in found if quoted for citation in quoted.citations)
-    return Extract(_said_once(filter(None, texts)), tuple(dict.fromkeys(citations)))
+    return Extract(
+        _said_once(filter(None, texts)),
+        tuple(dict.fromkeys(citations)),
+        is_foreign=any(quoted.is_foreign for quoted in found if quoted),
+    )
 
 
 def extract(
@@ -145,7 +155,12 @@ def extract(
         if best.score - candidate.score <= _NEARLY_AS_GOOD
     ]
     text = _said_once(_quoted([(candidate, citation.quote) for candidate, citation in cited]))
-    return Extract(text, tuple(citation for _, citation in cited))
+    is_foreign = result.features.is_cross_language and best.chunk.language != base_of(language)
+    return Extract(
+        text,
+        tuple(citation for _, citation in cited),
+        is_foreign=is_foreign and not best.chunk.answers,
+    )
 
 
 def _quoted(quotes: Sequence[tuple[_Candidate, str]]) -> list[str]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from functools import cached_property
 
-from bots.engine import facts, polarity, polite_words, promises
+from bots.engine import facts, nearness, polarity, polite_words, promises
 from bots.engine.facts_in_words import (
     FREE,
     FactInWords,
@@ -40,8 +40,6 @@ _NEAR = (0.88, 0.88, 0.95)
 _NEAR_POLITE = 0.89
 # The same of a sentence in another language than its sources. Those are less near to each other.
 _NEAR_TRANSLATED, _NEAR_POLITE_TRANSLATED = 0.81, 0.86
-# Shorter sentences, in bytes, are near to any other, such as headings.
-_MIN_CLAIM = 20
 # It is compared with so many sentences, those that have most words in common with it; a translation
 # has none, and with fewer telling words says too little.
 _MOST_COMPARED, _MOST_TRANSLATED, _MIN_TRANSLATED = 12, 40, 2
@@ -280,8 +278,10 @@ class Evidence:
         new = _telling(sentence, spoken) - heard - _POLITE
         if len(new) < (_MIN_SYLLABLES if spoken == "vi" else _MIN_TRANSLATED):
             return False
-        texts = _claims(self._texts)[:_MOST_TRANSLATED]
-        return not (_is_near(sentence, texts, _NEAR_TRANSLATED) or _is_polite(sentence, spoken))
+        texts = nearness.claims(self._texts)[:_MOST_TRANSLATED]
+        return not (
+            nearness.is_near(sentence, texts, _NEAR_TRANSLATED) or _is_polite(sentence, spoken)
+        )
 
     def _has_new_name(self, sentence: str, spoken: str) -> bool:
         """Whether a word with a capital letter stands neither in the sources nor in the chat."""
@@ -301,12 +301,32 @@ class Evidence:
     def _means_else(self, sentence: str, spoken: str, new_words: int) -> bool:
         """Whether no sentence of the sources, and nothing that was asked, means what it means."""
         told = _all_stems([sentence])
-        texts = [*_claims(self._texts), *_claims([self._heard_before(sentence)])]
+        texts = [*nearness.claims(self._texts), *nearness.claims([self._heard_before(sentence)])]
         texts.sort(key=lambda one: -len(told & _all_stems([one])))
         near = _NEAR[min(new_words, len(_NEAR)) - 1]
         return not (
-            _is_near(sentence, texts[:_MOST_COMPARED], near) or _is_polite(sentence, spoken)
+            nearness.is_near(sentence, texts[:_MOST_COMPARED], near) or _is_polite(sentence, spoken)
         )
+
+    def shared_words(self, sentence: str) -> int:
+        """How many telling words of a sentence in their language the sources have."""
+        sentence = self._joined(sentence)
+        told = _telling(sentence, self._language_of(sentence) or "")
+        return sum(self._has(stem) for stem in told - _POLITE)
+
+    def likeness(self, sentence: str) -> float:
+        """The cosine of a sentence and the sentence of the sources that means most nearly it."""
+        sentence = CITATION.sub(" ", sentence).strip()
+        return nearness.nearest(sentence, nearness.claims(self._texts)[:_MOST_TRANSLATED], -1.0)[0]
+
+    def may_rest(self, sentence: str) -> bool:
+        """Whether a sentence that shares no telling word with the sources may tell what they say.
+
+        It has figures, or is in another language and more than polite.
+        """
+        spoken, plain = self._recognised(sentence), CITATION.sub(" ", sentence)
+        is_foreign = spoken is not None and spoken not in self._languages
+        return facts.count(plain) > 0 or (is_foreign and not _is_polite(plain, spoken or ""))
 
     def contradicts(self, sentence: str) -> bool:
         """Whether the sources say the opposite: the same words, but negated, or not negated.
@@ -331,7 +351,8 @@ class Evidence:
 
     def _denies(self, sentence: str) -> bool:
         """Whether the sentence of the sources that means most nearly the same is negated."""
-        nearest = _nearest(sentence, _claims(self._texts)[:_MOST_TRANSLATED], _NEAR_TRANSLATED)
+        texts = nearness.claims(self._texts)[:_MOST_TRANSLATED]
+        _, nearest = nearness.nearest(sentence, texts, _NEAR_TRANSLATED)
         told = polarity.clauses(nearest, language.recognise(self._whole) or "")
         return bool(told) and all(clause.is_negated for clause in told)
 
@@ -425,50 +446,9 @@ def _told_of(clause: polarity.Clause, spoken: str) -> polarity.Told:
     )
 
 
-def _claims(texts: Iterable[str]) -> list[str]:
-    """The sentences of texts; a short one alone is near to any, and stands behind the one before.
-
-    So are a title and a heading, which come first: they are left out.
-    """
-    found = [""]
-    for sentence in (one.strip() for text in texts for one in sentences(text)):
-        if len(sentence.encode()) < _MIN_CLAIM:
-            found[-1] = f"{found[-1]} {sentence}".strip()
-        elif len(found[-1].encode()) < _MIN_CLAIM:
-            found[-1] = sentence
-        else:
-            found.append(sentence)
-    return found
-
-
 def _is_polite(sentence: str, spoken: str) -> bool:
     near = _NEAR_POLITE if spoken == "en" else _NEAR_POLITE_TRANSLATED
-    return embedding.available() and _is_near(sentence, polite_words.SENTENCES, near)
-
-
-def _is_near(sentence: str, texts: Iterable[str], least: float) -> bool:
-    """Whether a sentence means about the same as one of the texts, as far as is known.
-
-    The encoder takes some 20 ms for a text that it did not read lately; True without it.
-    """
-    vector = embedding.embed_query(sentence)
-    if vector is None:
-        return True
-    others = map(embedding.embed_query, texts)
-    return any(other is not None and float(vector @ other) >= least for other in others)
-
-
-def _nearest(sentence: str, texts: Iterable[str], least: float) -> str:
-    """The text that means most nearly what a sentence does; empty if none is so near."""
-    vector = embedding.embed_query(sentence)
-    read = ((embedding.embed_query(text), text) for text in texts)
-    near = (
-        []
-        if vector is None
-        else [(float(vector @ other), text) for other, text in read if other is not None]
-    )
-    nearness, text = max(near, default=(0, ""))
-    return text if nearness >= least else ""
+    return embedding.available() and nearness.is_near(sentence, polite_words.SENTENCES, near)
 
 
 def _words(text: str) -> list[str]:

@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any
 
 from bots.engine import Capability, prompting, text_tasks, tools
-from bots.engine.grounding import Check, checked
+from bots.engine.grounding import Check, check_of, checked, with_usual_citations
 from bots.engine.prompting import NO_ANSWER, fenced
 from bots.engine.sentences import sentences, statements
 from bots.engine.text_tasks import ConfirmationDraft, Draft, Task, Written
@@ -84,18 +84,11 @@ class OpenAICompatible:
             toolbox or tools.NOTHING, lambda result: fenced("RESULT", result, word)
         )
         messages += exchange.earlier()
-        used = Usage(0, 0)
-        new_check = partial(
-            Check,
-            question.snippets,
-            asked=_asked(question),
-            question=question.text,
-            may_compute=question.must_be_confirmed,
-        )
+        used, may_ask_again = Usage(0, 0), not question.must_be_confirmed
+        show = _show_nothing if question.must_be_confirmed else on_delta
         while True:
             heard = exchange.evidence if exchange.has_results else None
-            show = _show_nothing if question.must_be_confirmed else on_delta
-            gate = _Gate(show, new_check(heard))
+            gate = _Gate(show, check_of(question, heard))
             try:
                 options = exchange.options() | self._options(
                     MAX_ANSWER_TOKENS, question.model, question.temperature
@@ -107,17 +100,24 @@ class OpenAICompatible:
                 error.usage = used if used.prompt_tokens else error.usage
                 raise
             used = _sum(used, draft.usage or _estimated_usage(messages, draft.text))
-            if not draft.calls.found:
+            if draft.calls.found:
+                messages += exchange.carry_out(draft.calls.found)
+            elif may_ask_again and gate.lacks_citations:
+                # Nobody confirms it, and no snippet holds all of it; nothing of it was shown.
+                may_ask_again = False
+                messages += prompting.asked_to_cite(draft.text)
+            else:
                 break
-            messages += exchange.carry_out(draft.calls.found)
         if _is_refusal(draft.text):
             raise Refused("The model found no answer in the snippets.", usage=used)
-        text, numbers = checked(draft.text, new_check(heard), used)
+        check = checked(draft.text, check_of(question, heard), used)
+        text = check.text.strip()
         snippets = {snippet.number: snippet for snippet in question.snippets}
-        cited = tuple(snippets[number] for number in numbers)
+        cited = tuple(snippets[number] for number in check.cited)
         if question.must_be_confirmed:
             told = statements(text)
-            task = text_tasks.confirm(told, cited, heard or "", question)
+            read = question.snippets if check.has_added else cited
+            task = text_tasks.confirm(told, read, heard or "", question)
             used = self._confirm(task, len(told), question.model, used, ends_at)
             on_delta(text)
         citations = tuple(snippet.citation for snippet in cited)
@@ -222,7 +222,8 @@ class OpenAICompatible:
             else:
                 draft.check_complete()
         if not gate.is_refused and not draft.calls.found:
-            gate.end(draft.end())
+            draft.end()
+            gate.end(draft.text)
         return draft
 
     @contextmanager
@@ -404,13 +405,12 @@ class _Draft:
         if not self.text.strip():
             raise EngineUnavailable("The model server's answer is empty.")
 
-    def end(self) -> int:
-        """Cut an overlong answer after its latest whole sentence; the length that remains."""
+    def end(self) -> None:
+        """Cut an overlong answer after its latest whole sentence."""
         if len(self.text) >= MAX_ANSWER_CHARS or self.finish_reason == "length":
             text = self.text[:MAX_ANSWER_CHARS]
             whole = list(re.finditer(r"[.!?。！？](?:\s*\[\d[\d,\s]*\])*(?=\s|$)", text))
             self.text = text[: whole[-1].end()] if whole else text
-        return len(self.text)
 
 
 class _Gate:
@@ -428,11 +428,22 @@ class _Gate:
         self._text += piece
         self.is_refused = _is_refusal(self._text)
         if not self.is_refused:
-            self._pass_on(sentences(self._text[self._taken :])[:-1])
+            self._pass_on(self._sentences()[:-1])
 
-    def end(self, end: int) -> None:
-        """Pass on what was held back, up to `end`, when the answer is whole."""
-        self._pass_on(sentences(self._text[self._taken : end]))
+    def end(self, text: str) -> None:
+        """Pass on what was held back of the answer's whole text."""
+        self._text = text
+        self._pass_on(self._sentences())
+        if rest := self._check.end():
+            self._on_delta(rest)
+
+    @property
+    def lacks_citations(self) -> bool:
+        """Whether the answer is refused and cites nothing: nothing of it was shown."""
+        return bool(self._check.fault) and not self._check.cited and not self._check.text
+
+    def _sentences(self) -> list[str]:
+        return sentences(with_usual_citations(self._text)[self._taken :])
 
     def _pass_on(self, whole: Iterable[str]) -> None:
         for sentence in whole:
@@ -448,12 +459,6 @@ def _as_chunk(whole: dict[str, Any]) -> dict[str, Any]:
     """A whole answer as the only chunk of a stream."""
     choices = whole.get("choices") or ()
     return whole | {"choices": [each | {"delta": each.get("message")} for each in choices]}
-
-
-def _asked(question: Question) -> str:
-    """What the answer may repeat without a source: the chat, and what the model is told."""
-    lines = (line.text for line in question.history)
-    return "\n".join((question.text, question.instructions, question.setting, *lines))
 
 
 def _show_nothing(_text: str) -> None:

@@ -50,7 +50,7 @@ def of_conversation(
         summary="\n".join(parts),
         key_points=[f"{label['question']}: {question}" for question in _open_questions(lines)],
         customer_intent=request,
-        resolution=_resolution(lines, language),
+        resolution=resolution(lines, language=language),
     )
 
 
@@ -77,16 +77,18 @@ def _first_request(lines: Sequence[Line], language: str) -> str:
     return _quote(request)
 
 
-def _resolution(lines: Sequence[Line], language: str) -> str:
-    """The last reply, if it answers and the customer said no more behind it than thanks."""
+def resolution(lines: Sequence[Line], *, language: str) -> str:
+    """The last reply, if it answers and asks nothing, and the customer said no more behind it than
+    thanks; empty if the conversation tells none."""
     said = [
         line
         for line in lines
         if line.role == "assistant" or not says_nothing(line.text, language=language)
     ]
     last = said[-1] if said else None
-    is_solved = last is not None and last.role == "assistant" and last.is_answer
-    return _quote(last.text) if last and is_solved else ""
+    if last is None or last.role != "assistant" or not last.is_answer:
+        return ""
+    return "" if last.text.rstrip().endswith(_ASKING) else _quote(last.text)
 
 
 def says_nothing(text: str, *, language: str) -> bool:

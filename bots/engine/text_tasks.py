@@ -6,8 +6,9 @@ of control characters.
 
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import (
@@ -21,6 +22,8 @@ from pydantic import (
 )
 
 from bots.engine.types import Line, Question, Snippet, Usage
+from bots.knowledge import language as languages
+from bots.knowledge import phrasebook
 
 Draft = TypeVar("Draft", bound=BaseModel)
 
@@ -30,6 +33,7 @@ MAX_NEW_TAGS = 3
 MAX_ANALYSED = 50
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 _MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>")
+_MARKS = ".,;:!?\"'()«»“”„。，、！：；？؟¿¡-–…"
 _LIST_NUMBER = re.compile(r"^[^\S\n]*+\d{1,2}[.)]\s", re.MULTILINE)
 
 _RULES = """\
@@ -131,12 +135,16 @@ class TextSummaryDraft(_Draft):
 
 @dataclass(frozen=True)
 class Task(Generic[Draft]):
-    """A text to write: what a model is told, and the shape that its answer must have."""
+    """A text to write: what a model is told, and the shape that its answer must have.
+
+    `accepts`: what else must be true of it.
+    """
 
     instructions: str
     material: str
     shape: type[Draft]
     max_tokens: int
+    accepts: Callable[[Draft], bool] | None = None
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -153,9 +161,10 @@ class Task(Generic[Draft]):
         if start < 0 or end <= start:
             return None
         try:
-            return self.shape.model_validate_json(text[start:end])
+            draft = self.shape.model_validate_json(text[start:end])
         except ValidationError:
             return None
+        return draft if self.accepts is None or self.accepts(draft) else None
 
 
 @dataclass(frozen=True)
@@ -172,8 +181,8 @@ def summarise_chat(lines: Sequence[Line], *, language: str) -> Task[ChatSummaryD
     return Task(
         f"Summarise this conversation of a customer with a company in the language {language}:"
         " `summary` in at most five sentences, `key_points`, `customer_intent` (what the customer"
-        " wants, one sentence), `resolution` (how it was solved; empty where it was not). State"
-        " only what stands there.",
+        " wants, one sentence), `resolution` (how it was solved, in the conversation's own words;"
+        " empty where it was not, or where nobody says so). State only what stands there.",
         _transcript(lines),
         ChatSummaryDraft,
         max_tokens=900,
@@ -220,7 +229,30 @@ def translate(text: str, *, to: str) -> Task[TranslationDraft]:
         TranslationDraft,
         # A script that the encoder knows badly takes more than a token a character.
         max_tokens=min(200 + 2 * len(text), 12_000),
+        accepts=partial(_is_translation, text, to=phrasebook.base_of(to)),
     )
+
+
+def _is_translation(text: str, draft: TranslationDraft, *, to: str) -> bool:
+    """Whether a text came back in another language; names, figures and the like need not."""
+    spoken = languages.recognise(text) or phrasebook.base_of(draft.source_language.lower())
+    if spoken in {"", to} or not _is_prose(text):
+        return True
+    if text.split() == draft.text.split():
+        return False
+    # Of a language that is not recognised, a related one would be found.
+    return to not in languages.LANGUAGES or spoken != languages.recognise(
+        draft.text, expected=(to,)
+    )
+
+
+def _is_prose(text: str) -> bool:
+    """Whether a text has words that are no names: small ones, those of a script without capitals,
+    or a phrase that customers say."""
+    words = [word.strip(_MARKS) for word in text.split()]
+    small = [word for word in words if word.isalpha() and word[0] == word[0].lower()]
+    is_dense = any(word[0] == word[0].upper() and len(word) > 1 for word in small)
+    return len(small) > 1 or is_dense or bool(phrasebook.languages_of(text))
 
 
 def suggest_replies(
@@ -237,9 +269,11 @@ def suggest_replies(
         for snippet in snippets
     )
     return Task(
-        f"{instructions}\nWrite {count} different replies that an agent could send to the"
-        f" customer's last message, in the language {language}. State only facts that the snippets"
-        " hold, and name in `snippets` the numbers of those that a reply rests on.",
+        f"{instructions}\nWrite {count} different replies that the company's agent could send to"
+        f" the customer's last message, in the language {language}. Speak as the agent, to the"
+        " customer, and never as the customer. State only facts that the snippets hold, and name in"
+        " `snippets` the numbers of those that a reply rests on; one that rests on none may only"
+        " ask the customer for what is missing.",
         f"{known}\n\n{_transcript(lines)}",
         SuggestionDrafts,
         max_tokens=300 * count,

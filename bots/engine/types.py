@@ -56,15 +56,26 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Wording:
+    """The platform's sentences around a quotation, in the customer's language."""
+
+    # What is said of a `{question}` that no document answers, beside others.
+    part_unknown: str = ""
+    # Above a quotation that a model found no answer in, and above one in another language.
+    found: str = ""
+    found_foreign: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """A customer's question; `instructions` is the bot's prompt, `language` a code such as "vi".
 
     `found` is what the snippets were made of, question by question, for the engine that quotes by
-    sentence; `threshold` is what a gate must reach, and `part_unknown` what is said of a
-    `{question}` that does not, beside others that do. A prompt may ask for another model, and for a
-    `temperature` of 0..2; None: as little randomness as possible. `setting` says for whom a model
-    writes, and when; unlike the instructions it is no source of figures. If the answer
-    `must_be_confirmed`, a model is asked whether the snippets hold it, before any of it is shown.
+    sentence; `threshold` is what a gate must reach; `is_doubted`: a model found no answer there. A
+    prompt may ask for another model, and for a `temperature` of 0..2; None: as little randomness as
+    possible. `setting` says for whom a model writes, and when; unlike the instructions it is no
+    source of figures. If the answer `must_be_confirmed`, a model is asked whether the snippets hold
+    it, before any of it is shown.
     """
 
     text: str
@@ -74,7 +85,8 @@ class Question:
     snippets: tuple[Snippet, ...]
     found: tuple[Part, ...] = ()
     threshold: float = 0.0
-    part_unknown: str = ""
+    wording: Wording = Wording()
+    is_doubted: bool = False
     model: str = ""
     temperature: float | None = None
     setting: str = ""

@@ -17,6 +17,9 @@ _OWN_COVER = 0.5
 # How much of the topic's weight at least: the passage is to be about both; and of the weight of
 # "may they come to breakfast?", whose words ask for a passage of their own.
 _SOME_COVER = 0.1
+# Among so many found for a follow-up alone the best passage in another language must be: it shares
+# no words with that.
+_AGREED = 3
 # So many passages on a follow-up and its topic together are read by a model at most.
 _WITH_TOPIC = 3
 
@@ -135,10 +138,13 @@ def _found(
     if alone.passes(threshold) and not _is_open(text):
         return alone
     both = find_one(f"{topic}\n{_OPENER.sub('', text)}")
-    # What the topic says already is not what is asked now.
     own = _own_words(text)
-    sifted = _about(both, own - _own_words(topic) or own, least=_OWN_COVER)
-    sifted = _about(sifted, _own_words(topic), least=_SOME_COVER)
+    if both.features.is_cross_language:
+        sifted = _agreed(both, alone.result)
+    else:
+        # What the topic says already is not what is asked now.
+        sifted = _about(both, own - _own_words(topic) or own, least=_OWN_COVER)
+        sifted = _about(sifted, _own_words(topic), least=_SOME_COVER)
     if not sifted.hits and _is_open(text):
         # "And the pool?" has too few words for the gate to tell that it is another topic, and
         # "when do I return it?" is no question about whatever else is returned.
@@ -147,6 +153,14 @@ def _found(
     elif not sifted.hits:
         sifted = alone.result
     return Part(text, sifted, alone.result, replace(both, hits=both.hits[:_WITH_TOPIC]))
+
+
+def _agreed(both: SearchResult, alone: SearchResult) -> SearchResult:
+    """The hits for a follow-up and its topic, if the best is near to the follow-up alone, too."""
+    likely = alone.hits[:_AGREED] if alone.reaches(search.LIKELY_FOREIGN) else ()
+    near = {hit.chunk.id for hit in likely}
+    is_agreed = bool(both.hits) and both.hits[0].chunk.id in near
+    return both if is_agreed else replace(both, hits=())
 
 
 def _is_open(text: str) -> bool:

@@ -32,6 +32,8 @@ NEAR_THE_BEST = 0.2
 MIN_WORD_COVER = 0.6
 # What a row of a table gains whose amount is the one that a question needs.
 FITTING_ROW = 0.35
+# From this gate on a passage in another language may well answer.
+LIKELY_FOREIGN = 0.4
 # The default of a bot's "cautious ... eager" setting.
 DEFAULT_THRESHOLD = 0.77
 
@@ -82,13 +84,12 @@ class Hit:
 class Features:
     """Figures of the best piece, from which the gate is computed.
 
-    `nearness` is the cosine without what is near to any question (`embedding.own_part`).
+    `nearness` is the cosine without what is near to any question (`embedding.own_part`): without
+    half of it, to a piece in another language without all of it.
     """
 
-    above_median: float
     above_next: float
     coverage: float
-    cosine: float
     nearness: float
     is_cross_language: bool
     is_folded: bool
@@ -284,7 +285,7 @@ class Index:
         """As `search`, for a question that is encoded already; None: search by words only."""
         if not self.chunks:
             return SearchResult(
-                (), 0.0, Features(0, 0, 0, 0, 0, is_cross_language=False, is_folded=False, chunks=0)
+                (), 0.0, Features(0, 0, 0, is_cross_language=False, is_folded=False, chunks=0)
             )
         own = None if vector is None else embedding.own_part(vector, language=language)
         near = _Near(self._cosines(vector), self._cosines(own))
@@ -394,14 +395,15 @@ class Index:
         if self._has_vector[best]:
             alike &= self._has_vector
         counted = alike & self._is_text if is_cross else alike
+        if is_cross:
+            # What questions of one language have in common outweighs what this one asks.
+            cosines = own = 2 * own - cosines
         ordered = np.sort(cosines[counted if counted.any() else alike])[::-1]
         following = ordered[1:10]
         return Features(
-            above_median=float(ordered[0] - np.median(cosines[alike])),
             above_next=float(ordered[0] - following.mean()) if following.size else 0.0,
             coverage=float(cover.max() if self._has_vector[best] else cover[best]),
-            cosine=float(ordered[0]),
-            nearness=float(own[alike].max()),
+            nearness=float(ordered[0] if is_cross else own[alike].max()),
             is_cross_language=is_cross,
             is_folded=folded and (language == "vi" or not is_cross),
             chunks=int(alike.sum()),
@@ -447,7 +449,8 @@ def _gate(features: Features, *, has_vectors: bool) -> float:
         # The encoder hardly reads Vietnamese without diacritics: only words count.
         return _logistic(9.0 * features.coverage - 2.8)
     if features.is_cross_language:
-        return _logistic(25.0 * features.above_median + 100.0 * features.cosine - 84.0)
+        # Fitted on English texts and questions in 17 languages (`bench/answer_quality.py`).
+        return _logistic(80.0 * features.nearness + 20.0 * features.above_next - 2.16)
     if features.chunks < MAX_CHUNKS_OF_ONE_TOPIC:
         # Fitted on single documents of 20 to 90 pieces (`bench/judged_replies.py`).
         return _logistic(128.0 * features.nearness + 5.0 * features.coverage - 55.6)

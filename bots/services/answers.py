@@ -23,9 +23,10 @@ from bots.engine.types import (
     Refused,
     Snippet,
     Usage,
+    Wording,
 )
 from bots.knowledge.question_splitting import Part
-from bots.knowledge.search import Hit, SearchResult
+from bots.knowledge.search import LIKELY_FOREIGN, Hit, SearchResult
 from bots.models import Approval, Bot, Prompt
 from bots.services import function_runner, prompt_versions, retrieval
 from bots.services.function_calls import ProposedCall
@@ -33,9 +34,9 @@ from bots.services.function_runner import ApprovalNeeded, FunctionRunner
 
 log = logging.getLogger(__name__)
 MAX_ERROR_CHARS = 300
-# What the gate must reach for a model, and what that of passages in another language than the
-# question's. The page on models has the figures.
-MODEL_THRESHOLD, FOREIGN_THRESHOLD = 0.15, 0.02
+# What the gate must reach for a model; of passages in another language than the question's it is
+# `LIKELY_FOREIGN`. The page on models has the figures.
+MODEL_THRESHOLD = 0.15
 
 # Why there is no answer, in the words of the receipt.
 NoAnswer = Literal["below_gate", "nothing_to_quote", "model_refused", "no_answer", "engine_failed"]
@@ -60,8 +61,7 @@ class AnswerRequest:
     approved_by: Approval = Approval.NONE
     # Earlier questions that have got an answer, the latest first: a short one may go on from them.
     topics: tuple[str, ...] = ()
-    # What is said of a `{question}` of the message that no document answers, beside others.
-    part_unknown: str = ""
+    wording: Wording = Wording()
     # The customer-info fields that the platform itself asks for.
     wanted: tuple[str, ...] = ()
     # A change that is tried, in place of the bot's own index and current prompt.
@@ -184,7 +184,7 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
         snippets=_snippets(found, request) if is_model else (),
         found=found,
         threshold=request.threshold,
-        part_unknown=request.part_unknown,
+        wording=request.wording,
         model=prompt.model if prompt else "",
         temperature=prompt.temperature if prompt else None,
         setting=_setting(bot) if is_model else "",
@@ -253,7 +253,7 @@ def _passes(part: Part, request: AnswerRequest) -> bool:
 
 
 def _model_bound(result: SearchResult) -> float:
-    return FOREIGN_THRESHOLD if result.features.is_cross_language else MODEL_THRESHOLD
+    return LIKELY_FOREIGN if result.features.is_cross_language else MODEL_THRESHOLD
 
 
 def _is_by_model(request: AnswerRequest) -> bool:
@@ -319,7 +319,12 @@ def _compose(
         )
         has_acted = functions is not None and functions.has_acted
         reason = _final_reason(error, question, request, has_acted=has_acted)
-        return Unanswered(reason, failed) if reason else _quote(question, failed, on)
+        if reason:
+            return Unanswered(reason, failed)
+        is_doubted = isinstance(error, Refused)
+        quoted = _quote(replace(question, is_doubted=is_doubted), failed, on)
+        is_quoted = isinstance(quoted, Answered)
+        return Unanswered("model_refused", failed) if is_doubted and not is_quoted else quoted
     return Answered(
         composed.text, composed.citations, traced(model=composed.model, usage=composed.usage)
     )
@@ -344,8 +349,9 @@ def _final_reason(
     if has_acted:
         # No quotation tells what was done, and "not found" would hide it.
         return "engine_failed"
-    if isinstance(error, Refused):
-        return "model_refused"
-    if not question.found:
+    is_refusal = isinstance(error, Refused)
+    if not question.found and not is_refusal:
         return "no_answer" if isinstance(error, NotGrounded) else "engine_failed"
-    return None if request.fallback_to_extractive else "engine_failed"
+    if request.fallback_to_extractive and question.found:
+        return None
+    return "model_refused" if is_refusal else "engine_failed"

@@ -33,6 +33,7 @@ def test_thanks_behind_an_answer_do_not_reopen_the_chat():
     asked = ("c: Hi", "c: May I bring my dog?", "a: Yes, dogs are welcome.")
     assert digest_of(conversation(*asked, "c: Thanks!")).resolution == "Yes, dogs are welcome."
     assert digest_of(conversation(*asked, "c: That is not what I asked.")).resolution == ""
+    assert digest_of(conversation(*asked[:2], "a: Which dog is it?")).resolution == ""
     wrong = Line("assistant", "We open at nine.", is_answer=False)
     assert digest_of((*conversation(*asked[:2]), wrong)).resolution == ""
     assert digest_of((*conversation(*asked[:2]), wrong, Line("customer", "ok"))).resolution == ""

@@ -6,7 +6,7 @@ import pytest
 from bots.engine import embedded
 from bots.knowledge.search import Features, Hit, IndexedChunk, SearchResult
 
-FEATURES = Features(0, 0, 0, 0, 0, is_cross_language=False, is_folded=False, chunks=2)
+FEATURES = Features(0, 0, 0, is_cross_language=False, is_folded=False, chunks=2)
 
 
 def hit(number: int, text: str, cosine: float, *, is_important: bool) -> Hit:

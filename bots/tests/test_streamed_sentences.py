@@ -381,12 +381,8 @@ TWO = (
         ("You can return goods within 30 days. [1]", " It costs 4.90 euros. [1]"),
         ("You can return goods within 30 days. [1]", " It takes 4 days."),
         ("You can return goods. [1]", " Couriers leave heavy parcels with neighbours. [1]"),
-        ("You can return goods. [1]", " Couriers leave heavy parcels with neighbours."),
         # It cites both somewhere, but not here.
         ("You can return goods within 30 days. [1] It costs 4.90 euros. [2]", " Or 50 euros. [1]"),
-        # Nothing is shown before the first citation.
-        ("", "It costs 4.90 euros. You can return goods. [1]"),
-        ("", "Sure, I am happy to help! It costs 4.90 euros."),
         # It is no list's number.
         ("You can return goods. [1] It costs.", " 50. That is all."),
         ("It costs 4.90 euros below 50 euros. [2] You can return goods. [1]", " 50. [1]"),

@@ -11,7 +11,7 @@ from chatplatform.api.shapes import Language, Shape, Text, example, read_only
 MAX_TEXT = 2_000
 WordName = Literal[
     "greeting", "thanks", "goodbye", "about_bot", "person_possible", "unknown",
-    "nearest", "person_button", "part_unknown", "handover",
+    "nearest", "person_button", "part_unknown", "found", "found_foreign", "handover",
     "handover_no_answer", "closed", "no_person", "approval_needed", "confirm", "done", "declined",
     "agent_declined", "ask_info", "info_noted", "info_declined", "not_email", "not_phone",
     "not_number", "not_date", "not_option", "survey_question", "survey_note", "survey_button",
@@ -31,6 +31,8 @@ SAID_WHEN: Mapping[WordName, str] = {
     " for one.",
     "part_unknown": "The bot has an answer to some questions of a message, and not to this one:"
     " `{question}`.",
+    "found": "Above a quotation, where a model found no answer in the passages.",
+    "found_foreign": "Above a quotation in another language than the customer's.",
     "handover": "A person will answer. The same texts as the config's `handoff_message`.",
     "handover_no_answer": "A person will answer, since the bot has no answer. If this is not yours,"
     " your `handover` is said.",

@@ -70,7 +70,7 @@ def test_a_refusal_of_the_model_costs_credits(server, chat, stub):
     stub.play("no_answer")
     ask(server, chat)
     run_jobs()
-    assert reply().receipt["decision"] == "model_refused"
+    assert reply().receipt["engine_error"] == "The model found no answer in the snippets."
     assert credits_left(chat) == 999
 
 

@@ -73,6 +73,51 @@ def test_a_models_answer_shows_the_prompt(ben, server, bot, chat, stub, client_a
     assert receipt["call_ids"] == []
 
 
+def test_a_model_that_finds_no_answer_is_overruled_by_the_quotation(
+    ben, server, bot, chat, stub, client_a
+):
+    trained(bot, SHOP)
+    stub.play("no_answer")
+    answer = ask(server, chat)
+    assert answer.text.startswith("Here is what I found:\n\n")
+    assert "thirty days" in answer.text
+    receipt = receipt_of(ben, answer).json()
+    assert (receipt["decision"], receipt["engine"]) == ("answered", "embedded")
+    assert receipt["engine_error"] == "The model found no answer in the snippets."
+    assert len(stub.requests) == 1
+    # Who wants no quotations gets none.
+    ClientConfig.objects.filter(client=client_a).update(fallback_to_extractive=False)
+    assert receipt_of(ben, ask(server, chat)).json()["decision"] == "model_refused"
+
+
+def test_a_model_that_never_cites_answers_from_the_passages(ben, server, bot, chat, stub):
+    trained(bot, SHOP)
+    stub.play("say:Damaged goods may be returned within thirty days.")
+    answer = ask(server, chat)
+    assert answer.text == "Damaged goods may be returned within thirty days. [1]"
+    assert [cited["title"] for cited in answer.citations] == ["Shop"]
+    assert receipt_of(ben, answer).json()["engine"] == "openai_compatible"
+    stub.play("say:Damaged goods may be returned within ninety days.")
+    other = ask(server, chat, "How many days do I have to return damaged goods?")
+    assert "ninety" not in other.text
+    assert receipt_of(ben, other).json()["engine"] == "embedded"
+
+
+@pytest.mark.parametrize(
+    ("text", "lead"),
+    [
+        ("Tôi có thể trả lại hàng bị hỏng trong bao nhiêu ngày?", "bằng một ngôn ngữ khác:"),
+        ("Wie viele Tage kann ich beschädigte Ware zurückgeben?", "in einer anderen Sprache"),
+    ],
+)
+def test_a_quotation_in_another_language_says_so(server, bot, chat, text, lead):
+    trained(bot, SHOP)
+    answer = ask(server, chat, text)
+    assert lead in answer.text.partition("\n\n")[0]
+    assert "thirty days" in answer.text
+    assert [cited["title"] for cited in answer.citations] == ["Shop"]
+
+
 def test_a_receipt_of_another_system_is_readable(ben, chat, add_message):
     message = add_message(chat, "bot", "Hello", receipt={"engine": "external", "x": [1]})
     receipt = receipt_of(ben, message).json()

@@ -51,27 +51,14 @@ def test_a_suggestion_answers_what_nobody_has_answered(server, question, add_mes
     assert server.post(path_of(question)).json()["suggestions"] == []
 
 
-@needs_encoder
-def test_an_agents_earlier_answer_is_suggested(server, question, add_message):
+def test_nobodys_earlier_words_are_suggested(server, question, add_message):
     other = type(question).objects.get(pk=server.post("/ai/client/chat", {}).json()["id"])
-    add_message(other, "customer", "The goods arrived damaged, can I return these shoes?")
-    add_message(other, "agent", "Of course, write to zoe@mail.example and we fetch it.")
-    add_message(other, "agent", "A mean customer", is_note=True)
-    texts = [item["text"] for item in server.post(path_of(question)).json()["suggestions"]]
-    assert "Of course, write to [email1] and we fetch it." in texts
-    assert not any("mean" in text for text in texts)
-
-
-@needs_encoder
-def test_answers_of_other_bots_and_clients_are_not_suggested(
-    server, client_a, client_b, question, add_message
-):
-    for client in (client_a, client_b):
-        key = make_key(client, "secret", make_bot(client).pk)
-        chat = type(question).objects.get(pk=key.post("/ai/client/chat", {}).json()["id"])
-        add_message(chat, "customer", "My shoes arrived damaged, can I return the goods?")
-        add_message(chat, "agent", "Only on Mondays.")
-    assert "Mondays" not in server.post(path_of(question)).content.decode()
+    add_message(other, "customer", "My shoes arrived damaged, can I return the goods?")
+    add_message(other, "agent", "Of course, Mrs Petrova, order 4711 is fetched in Elm Street.")
+    suggestions = server.post(path_of(question)).json()["suggestions"]
+    assert suggestions
+    assert all(one["citations"] for one in suggestions)
+    assert not any("Petrova" in one["text"] for one in suggestions)
 
 
 def test_the_number_of_suggestions_is_limited(server, question):
@@ -85,19 +72,35 @@ def test_a_model_writes_suggestions_from_the_snippets(
         "suggestions": [
             {"text": "Yes, within thirty days.", "snippets": [1, 99, -1]},
             {"text": "", "snippets": []},
-            *({"text": f"Reply {n}", "snippets": []} for n in range(9)),
+            {"text": "We also fetch it at your home.", "snippets": []},
+            *({"text": f"Which shoes are it, {n}?", "snippets": []} for n in range(9)),
         ]
     }
     suggestions = server.post(path_of(question), {"count": 2, "tone": "formal"}).json()[
         "suggestions"
     ]
-    assert [item["text"] for item in suggestions] == ["Yes, within thirty days.", "Reply 0"]
+    texts = [item["text"] for item in suggestions]
+    assert texts == ["Yes, within thirty days.", "Which shoes are it, 0?"]
     assert [citation["document_id"] for citation in suggestions[0]["citations"]] == [document.pk]
     assert suggestions[1]["citations"] == []
     prompt = model.requests[0]["messages"]
     assert "in this tone: formal" in prompt[0]["content"]
+    assert "never as the customer" in prompt[0]["content"]
     assert "return damaged goods" in prompt[1]["content"]
     assert credits_spent(server.client) == 1
+
+
+@needs_encoder
+def test_a_models_suggestion_does_not_speak_as_the_customer(server, question, model):
+    model.json_answer = {
+        "suggestions": [
+            {"text": "My shoes arrived damaged, can I return the goods?", "snippets": [1]},
+            {"text": "Can I return my damaged shoes?", "snippets": []},
+            {"text": "Could you tell me your order number, please?", "snippets": []},
+        ]
+    }
+    (only,) = server.post(path_of(question)).json()["suggestions"]
+    assert only["text"].startswith("Could you tell me")
 
 
 def test_without_a_wish_the_tone_is_the_prompts(ann, server, question, document, model):

@@ -68,6 +68,23 @@ def test_a_models_summary_is_cleaned(ann, written_chat, model, credits_spent):
     assert credits_spent(ann.client) == 1
 
 
+@pytest.mark.parametrize(
+    ("last", "written", "kept"),
+    [
+        (("agent", "We sent you a new pair today."), "A new pair was sent.", True),
+        (("agent", "We sent you a new pair today."), "The customer got 50 euros back.", False),
+        (("agent", "Which size do you need?"), "A new pair was sent.", False),
+        (("customer", "Nobody has answered me."), "The customer was satisfied.", False),
+    ],
+)
+def test_a_summary_tells_no_resolution_that_the_chat_does_not(
+    ann, written_chat, add_message, model, last, written, kept
+):
+    add_message(written_chat, *last)
+    model.json_answer = ANSWER | {"resolution": written}
+    assert ann.post(path_of(written_chat)).json()["resolution"] == (written if kept else "")
+
+
 def test_a_current_summary_is_not_made_again(ann, written_chat, add_message, model, credits_spent):
     model.json_answer = ANSWER
     first = ann.post(path_of(written_chat)).json()

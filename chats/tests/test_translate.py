@@ -76,6 +76,42 @@ def test_a_model_that_fails(server, model, credits_spent, settings, mode):
     assert credits_spent(server.client) == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "to", "made"),
+    [
+        ("Where is my parcel?", "vi", "Where is my parcel?"),
+        ("Where is my parcel?", "vi", "Where might my parcel be today?"),
+        ("Where is my parcel?\n\nThanks.", "de", "Where is my parcel?  Thanks."),
+        ("Danke", "en", "Danke"),
+        ("我的包裹在哪里?", "en", "我的包裹在哪里?"),
+        ("Tôi muốn trả lại hàng", "fr", "Tôi muốn trả hàng lại cho cửa hàng"),
+        ("Where is my parcel?", "vi", "  "),
+    ],
+)
+def test_a_text_that_came_back_in_its_own_language_is_no_translation(
+    server, model, credits_spent, text, to, made
+):
+    model.json_answer = {"text": made, "source_language": ""}
+    reply = server.post(PATH, {"text": text, "out_lang_code": to})
+    assert (reply.status_code, reply.json()["code"]) == (503, "engine_unavailable")
+    assert len(model.requests) == 2
+    assert credits_spent(server.client) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "to"),
+    [
+        ("Nguyễn Văn An", "en"), ("iPhone 15 Pro Max, 1.299,00 €", "vi"), ("OK", "de"),
+        ("https://shop.example/a?b=c help@shop.example", "fr"), ("Where is it?", "en"),
+        ("Where is my parcel?", "en-GB"), ("+84 24 1234 5678", "ja"),
+    ],
+)  # fmt: skip
+def test_what_has_nothing_to_translate_may_stay_as_it_is(server, model, text, to):
+    model.json_answer = {"text": text}
+    reply = server.post(PATH, {"text": text, "out_lang_code": to})
+    assert (reply.status_code, reply.json()["text"]) == (200, text)
+
+
 def test_a_model_without_json_schema(server, model):
     model.json_answer = {"text": "Xin chào"}
     model.play("no_schema")

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from bots.engine import rule_based_summary, sentiment, tagging, text_tasks
 from bots.engine.embedded import EmbeddedEngine
+from bots.engine.held_by_sources import Evidence
 from bots.engine.sentiment import Sentiment
 from bots.engine.tagging import KnownTag, Suggested
 from bots.engine.text_tasks import MAX_ANALYSED, MAX_NEW_TAGS, MAX_TAGS, ChatSummaryDraft, TagDrafts
@@ -190,10 +191,18 @@ def _summary_by_model(
         summary=mask.reveal(draft.summary),
         key_points=[mask.reveal(point) for point in draft.key_points],
         customer_intent=mask.reveal(draft.customer_intent),
-        resolution=mask.reveal(draft.resolution),
+        resolution=_resolution(transcript, mask.reveal(draft.resolution), language=chat.language),
         message_count=transcript.message_count,
         engine=work.engine.name,
     )
+
+
+def _resolution(transcript: Transcript, written: str, *, language: str) -> str:
+    """What a model calls the resolution, if the conversation has one that says so."""
+    if not rule_based_summary.resolution(transcript.lines, language=language):
+        return ""
+    said = Evidence(line.text for line in transcript.lines)
+    return written if said.holds_facts_of(written) and not said.invents(written) else ""
 
 
 def _summary_by_rules(chat: Conversation, transcript: Transcript) -> Summary:

@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 
-from django.db.models import OuterRef, Subquery
-
-from bots.engine import Capability, embedded, rule_based_summary, tagging, text_tasks
-from bots.engine.masking import Mask
+from bots.engine import Capability, embedded, nearness, rule_based_summary, text_tasks
 from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.types import Line
+from bots.knowledge import embedding
 from bots.knowledge import language as languages
 from bots.knowledge.question_splitting import Part
 from bots.models import Bot
@@ -33,10 +31,9 @@ from identity.models import Client
 
 # BCP 47's code of a language that nobody knows.
 UNDETERMINED = "und"
-# How many of the agents' latest replies are searched for one that fits again.
-PAST_REPLIES = 60
-# The question of a past reply must be at least so near to this one.
-REPLY_FITS_FROM = 0.7
+# A suggestion that is so near to the customer's own words speaks as the customer: agents' replies
+# to them are less near.
+_LIKE_THE_CUSTOMER = 0.94
 MAX_SUGGESTION_CHARS = 3_000
 # An agent decides what to send, so less certain passages are shown than a bot would quote.
 SHOWN_FROM = 0.3
@@ -142,7 +139,7 @@ def suggest(chat: Conversation, body: SuggestionRequest) -> ReplySuggestions:
         suggestions = (
             _by_model(chat, transcript, found, body, work, language=language)
             if work.is_written
-            else [*_quotes(found, language), *_past_replies(chat, question)]
+            else _quotes(found, language)
         )
         return ReplySuggestions(suggestions=suggestions[: body.count])
 
@@ -190,29 +187,6 @@ def _quotes(found: Sequence[Part], language: str) -> list[Suggestion]:
     ]
 
 
-def _past_replies(chat: Conversation, question: str) -> list[Suggestion]:
-    """Agents' replies to questions like this one, without other customers' data."""
-    questions = Message.objects.filter(
-        conversation=OuterRef("conversation"), seq__lt=OuterRef("seq"),
-        sender_type=SenderType.CUSTOMER,
-    ).order_by("-seq")  # fmt: skip
-    rows = Message.objects.for_client(chat.client)
-    replies = (
-        rows.filter(conversation__bot=chat.bot_id, sender_type=SenderType.AGENT, is_note=False)
-        .exclude(conversation=chat)
-        .exclude(text="")
-        .order_by("-id")
-        .values_list("text", Subquery(questions.values("text")[:1]))
-    )
-    pairs = [(text, earlier) for text, earlier in replies[:PAST_REPLIES] if earlier]
-    fitting = tagging.nearest(question, [earlier for _, earlier in pairs])
-    texts = [pairs[place][0] for place, nearness in fitting if nearness >= REPLY_FITS_FROM]
-    return [
-        Suggestion(text=Mask().hide(text)[:MAX_SUGGESTION_CHARS], citations=[])
-        for text in dict.fromkeys(texts)
-    ]
-
-
 def _by_model(
     chat: Conversation,
     transcript: transcripts.Transcript,
@@ -222,7 +196,10 @@ def _by_model(
     *,
     language: str,
 ) -> list[Suggestion]:
-    """A model's replies, each with the passages that it rests on and that exist."""
+    """A model's replies, each with the passages that it rests on and that exist.
+
+    One that rests on none may only ask something.
+    """
     prompt = prompt_versions.find_current(chat.bot_id)
     snippets = retrieval.snippets(part.result for part in found)
     mask = transcripts.mask_for(chat.client)
@@ -235,9 +212,9 @@ def _by_model(
             instructions=prompt_versions.instructions_of(prompt, tone=body.tone),
         )
     )
-    return [
+    suggestions = [
         Suggestion(
-            text=mask.reveal(draft.text),
+            text=text,
             citations=[
                 Citation(**asdict(snippet.citation))
                 for snippet in snippets
@@ -245,5 +222,13 @@ def _by_model(
             ],
         )
         for draft in drafts.suggestions
-        if draft.text
+        if (text := mask.reveal(draft.text)) and not _speaks_as_customer(text, transcript)
     ]
+    return [one for one in suggestions if one.citations or one.text.endswith(("?", "？", "؟"))]
+
+
+def _speaks_as_customer(text: str, transcript: transcripts.Transcript) -> bool:
+    """Whether a reply says what the customer said lately, as far as is known."""
+    lately = transcript.of_customer[-2:]
+    is_near = embedding.available() and nearness.is_near(text, lately, _LIKE_THE_CUSTOMER)
+    return text in lately or is_near

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from django.conf import settings
 from django.db import transaction
 
-from bots.engine.types import Line
+from bots.engine.types import Line, Wording
 from bots.knowledge import question_splitting
 from bots.models import Approval
 from bots.services import answers, engines, function_runner, no_answer_suggestions
@@ -98,7 +98,10 @@ def request_for(
     )
     # Earlier questions that a short one may go on from.
     may_follow_up = question_splitting.may_follow_up(asking.question)
-    part_unknown = standard_replies.sentence("part_unknown", language=message.language, chat=chat)
+    said = {
+        name: standard_replies.sentence(name, language=message.language, chat=chat).text
+        for name in ("part_unknown", "found", "found_foreign")
+    }
     return AnswerRequest(
         text=asking.question,
         language=message.language,
@@ -115,7 +118,7 @@ def request_for(
         attempt=jobs.current_attempt(),
         approved_by=asking.approved_by,
         topics=messages.answered_before(chat, before_seq=before_seq) if may_follow_up else (),
-        part_unknown=part_unknown.text,
+        wording=Wording(**said),
         wanted=facts.wanted,
         must_be_confirmed=config.confirm_answers,
     )

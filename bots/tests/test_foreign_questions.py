@@ -1,0 +1,60 @@
+"""Questions in another language than the documents: bounds below which the search may not fall."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bots.engine import embedded
+from bots.knowledge import language, question_splitting, search
+from bots.tests.test_answer_quality import index_of
+
+SETS: dict[str, Any] = tomllib.loads(
+    (Path(__file__).parent / "phrases" / "foreign_questions.toml").read_text("utf-8")
+)
+
+
+def ask(index: search.Index, question: str, code: str, *before: str) -> embedded.Extract | None:
+    spoken = language.detect(question, default=code)
+    parts = question_splitting.find(
+        lambda text: index.search(text, language=spoken),
+        question,
+        topics=before,
+        threshold=search.DEFAULT_THRESHOLD,
+    )
+    return embedded.extract_all(parts, language=spoken, threshold=search.DEFAULT_THRESHOLD)
+
+
+def measure(index: search.Index, asked: dict[str, Any]) -> tuple[float, float]:
+    """The share of questions whose answer cites the right passage, and that of false answers."""
+    replies = [(ask(index, question, code), words) for code, question, words in asked["questions"]]
+    right = sum(
+        bool(reply) and any(words in cited.quote for cited in reply.citations)
+        for reply, words in replies
+    )
+    assert all(reply.is_foreign for reply, _ in replies if reply)
+    false = sum(bool(ask(index, question, code)) for code, question in asked["off_topic"])
+    return right / len(replies), false / len(asked["off_topic"])
+
+
+@pytest.mark.parametrize(
+    ("documents", "least", "most"), [("english", 0.8, 0.02), ("vietnamese", 0.5, 0.0)]
+)
+def test_questions_in_other_languages_are_answered_from_the_right_passage(
+    tmp_path: Path, documents: str, least: float, most: float
+) -> None:
+    asked = SETS[documents]
+    right, false = measure(index_of(tmp_path / "guide", asked["document"]), asked)
+    assert right >= least
+    assert false <= most
+
+
+def test_a_short_question_goes_on_from_the_one_before_in_another_language(tmp_path: Path) -> None:
+    index = index_of(tmp_path / "guide", SETS["english"]["document"])
+    for before, text, words in SETS["english"]["follow_ups"]:
+        reply = ask(index, text, "vi", before)
+        assert reply is not None, text
+        assert words in reply.text
+    for before, text in SETS["english"]["off_follow_ups"]:
+        assert ask(index, text, "vi", before) is None, text
