@@ -21,6 +21,13 @@ def _look_at_connections(**_: object) -> None:
 
 
 @worker_init.connect
+def _hold_lock(**_: object) -> None:
+    from chatplatform.jobs import process_lock  # noqa: PLC0415 - Django is not set up at import
+
+    process_lock.enable()
+
+
+@worker_init.connect
 @worker_process_init.connect
 @beat_init.connect
 def _start_observing(**_: object) -> None:
