@@ -197,8 +197,9 @@ def _is_held_back(connection: ChannelConnection) -> bool:
     # Nothing is replied while the client is moved.
     if connection.client.frozen_at or replies.count() < _MOST_REPLIES:
         return False
-    oldest = _next(connection.pk, "").order_by("id").first()
-    return bool(oldest and oldest.callback.received_at > timezone.now() - _LONGEST_HOLD)
+    old = timezone.now() - _LONGEST_HOLD
+    rows = _waiting(connection_id=connection.pk, is_batched=True, callback__received_at__lt=old)
+    return not rows.exists()
 
 
 def _waiting(**wanted: object) -> QuerySet[InboundItem]:
