@@ -37,6 +37,8 @@ CLAIM_SECONDS, CLAIM_PAUSE_SECONDS = 5.0, 0.2
 LONGEST_WAIT_SECONDS = 60.0
 # How often a job waits for the store of files: 1 s, 2 s, 4 s, … 60 s, over an hour in all.
 WAITS_FOR_FILES = 66
+# A process that has not renewed for so long hangs for good, or a pooler holds its lock.
+HANGS_FOR = timedelta(minutes=10)
 # Between the next starts of two jobs whose process died.
 SECONDS_APART = 0.5
 
@@ -406,7 +408,10 @@ def take_back(job_id: int) -> None:
     with transaction.atomic():
         rows = Job.objects.select_for_update(no_key=True, skip_locked=True)
         job_row = rows.filter(pk=job_id, state=JobState.RUNNING, lease_until__lt=Now()).first()
-        if job_row is None or not process_lock.is_gone(job_row.lease_holder):
+        if job_row is None:
+            return
+        hangs = rows.filter(pk=job_id, lease_until__lt=Now() - HANGS_FOR).exists()
+        if not hangs and not process_lock.is_gone(job_row.lease_holder):
             return
         lost = [job_row]
         if job_row.lease_holder is not None:

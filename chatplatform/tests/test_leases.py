@@ -169,28 +169,33 @@ def test_a_failure_that_its_process_survives_ends_the_suspicion(work):
     assert (job.state, job.deaths) == (JobState.QUEUED, 0)
 
 
-def test_a_process_that_lives_keeps_its_job_though_the_lease_has_ended(work, monkeypatch):
+@pytest.fixture
+def holder(monkeypatch):
+    """The number of this process's lock, as if it was a worker."""
     monkeypatch.setattr(process_lock, "_is_worker", True)
-    job, swept = add(), []
-
-    def act(**_):
-        expire_lease(job)
-        swept.append(Job.objects.filter(state=JobState.RUNNING).count())
-        relay.sweep()
-
-    work.act = act
-    leases.run(job.pk)
+    monkeypatch.setattr(process_lock, "_holder", None)
+    yield process_lock.holder()
     assert process_lock._holder
     process_lock._holder.stop()
-    job.refresh_from_db()
-    assert (swept, len(work.calls), job.state) == ([1], 1, JobState.DONE)
-    # The same, if the process is gone.
-    lost = add()
-    assert leases.claim(lost.pk)
-    expire_lease(lost)
+
+
+def swept(job, holder, *, seconds):
+    """The job's state, once its lease has ended so many seconds ago."""
+    Job.objects.filter(pk=job.pk).update(
+        lease_holder=holder, lease_until=Now() - timedelta(seconds=seconds)
+    )
     relay.sweep()
-    lost.refresh_from_db()
-    assert lost.state == JobState.QUEUED
+    return Job.objects.get(pk=job.pk).state
+
+
+def test_a_process_that_lives_keeps_its_job_though_the_lease_has_ended(work, holder):
+    job = add()
+    assert leases.claim(job.pk)
+    assert swept(job, holder, seconds=60) == JobState.RUNNING
+    assert swept(job, holder, seconds=601) == JobState.QUEUED, "it hangs"
+    other = add()
+    assert leases.claim(other.pk)
+    assert swept(other, holder + 1, seconds=1) == JobState.QUEUED, "it is gone"
 
 
 def test_progress_makes_up_for_earlier_failures(work):
