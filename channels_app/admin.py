@@ -112,7 +112,7 @@ class ChannelConnectionAdmin(TenantAdmin):
 
 class Items(ReadOnlyInline):
     model = InboundItem
-    fields = ("position", "account_id", "key", "outcome", "kind")
+    fields = ("position", "account_id", "key", "outcome", "kind", "attempts", "error")
     readonly_fields = fields
     ordering = ("position",)
 
@@ -125,8 +125,8 @@ class InboundCallbackAdmin(TenantAdmin):
     read_by = PLATFORM
 
     list_display = (
-        "id", "channel", "received_at", "item_count", "processed", "duplicate", "unsupported",
-        "unknown_account", "problem",
+        "id", "channel", "received_at", "item_count", "waiting", "processed", "duplicate",
+        "unsupported", "unknown_account", "problem",
     )  # fmt: skip
     list_filter = ("channel", "received_at")
     exclude = ("body",)
@@ -141,6 +141,10 @@ class InboundCallbackAdmin(TenantAdmin):
                 for outcome in Outcome
             }
         )
+
+    @admin.display(description="Waiting")
+    def waiting(self, row: InboundCallback) -> int:
+        return _count(row, Outcome.WAITING)
 
     @admin.display(description="Processed")
     def processed(self, row: InboundCallback) -> int:

@@ -189,16 +189,21 @@ class InboundCallback(models.Model):
 
 
 class Outcome(models.TextChoices):
+    WAITING = "waiting"
     PROCESSED = "processed"
     DUPLICATE = "duplicate"
     # Of a kind that is not known, or that chats do not show.
     UNSUPPORTED = "unsupported"
-    # Of an account that no bot has.
+    # Of an account that no bot had when it came.
     UNKNOWN_ACCOUNT = "unknown_account"
 
 
 class InboundItem(models.Model):
-    """What became of one item of a callback. Each is processed once, however often it comes."""
+    """One item of a callback, and what became of it. Each is processed once, however often it
+    comes.
+
+    The items of a customer are processed in the order of their ids.
+    """
 
     id = models.BigAutoField(primary_key=True)
     callback = models.ForeignKey(InboundCallback, on_delete=models.CASCADE, related_name="items")
@@ -213,6 +218,18 @@ class InboundItem(models.Model):
     kind = models.CharField(max_length=60, default="", blank=True)
     # The message that it changes, if that has not come yet.
     waits_for = models.CharField(max_length=300, default="", blank=True)
+    # The `ChannelConnection` that received it: of an erased one nothing is stored.
+    connection_id = models.UUIDField(null=True)
+    # Whose it is, as `inbound_order` names customers.
+    customer_key = models.CharField(max_length=80, db_default="", blank=True)
+    # It waits for the job of its account, not for one of its customer.
+    is_batched = models.BooleanField(db_default=False)
+    attempts = models.PositiveSmallIntegerField(db_default=0)
+    # A process begins to process it that comes after one that died.
+    is_in_hand = models.BooleanField(db_default=False)
+    # It could not be processed, and is tried by itself: its customer's later ones go on.
+    is_aside = models.BooleanField(db_default=False)
+    error = models.CharField(max_length=500, db_default="", blank=True)
 
     class Meta:
         constraints = [
@@ -229,7 +246,18 @@ class InboundItem(models.Model):
                 fields=["channel", "account_id", "waits_for"],
                 condition=~models.Q(waits_for=""),
                 name="inbound_item_waiting",
-            )
+            ),
+            # What waits: of a customer, and of an account.
+            models.Index(
+                fields=["customer_key", "id"],
+                condition=models.Q(outcome="waiting"),
+                name="inbound_waits_of_customer",
+            ),
+            models.Index(
+                fields=["connection_id", "id"],
+                condition=models.Q(outcome="waiting"),
+                name="inbound_waits_of_account",
+            ),
         ]
 
     def __str__(self) -> str:

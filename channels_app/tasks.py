@@ -1,7 +1,16 @@
 """Jobs of the channels."""
 
+from uuid import UUID
+
 from channels_app.providers.types import Signal
-from channels_app.services import callbacks, consents, sending, token_refresh, typing_and_receipts
+from channels_app.services import (
+    callbacks,
+    consents,
+    sending,
+    token_refresh,
+    typing_and_receipts,
+    waiting_items,
+)
 from chatplatform.jobs import Queue, job, periodic
 
 
@@ -28,16 +37,41 @@ def send_signal(*, conversation_id: str, signal: Signal) -> None:
     typing_and_receipts.send_signal(conversation_id, signal)
 
 
+@job(
+    "channels_app.process_items",
+    queue=Queue.CHANNEL,
+    max_attempts=30,
+    on_dead=lambda connection_id, customer_key: waiting_items.go_on(
+        UUID(connection_id), customer_key
+    ),
+)
+def process_items(*, connection_id: str, customer_key: str) -> None:
+    """What customers wrote on a channel, and what else a provider told."""
+    waiting_items.process(UUID(connection_id), customer_key)
+
+
+@job("channels_app.process_item_aside", queue=Queue.CHANNEL)
+def process_item_aside(*, item_id: int, attempt: int) -> None:
+    """What a provider told, and could not be processed in its turn."""
+    waiting_items.process_aside(item_id, attempt)
+
+
 @job("channels_app.process_callback", queue=Queue.CHANNEL, max_attempts=10)
 def process_callback(*, callback_id: int, account_id: str) -> None:
-    """What a callback holds of one account."""
-    callbacks.process(callback_id, account_id)
+    """What a callback holds of one account, which the release before has enqueued."""
+    callbacks.store_uncounted(callback_id, account_id)
 
 
 @job("channels_app.process_customer", queue=Queue.CHANNEL, max_attempts=10)
 def process_customer(*, callback_id: int, account_id: str, user_id: str) -> None:
-    """What is left of one customer in a callback, since it could not be processed at once."""
-    callbacks.process_customer(callback_id, account_id, user_id)
+    """What is left of one customer in a callback, which the release before has enqueued."""
+    callbacks.store_uncounted(callback_id, account_id)
+
+
+@job("channels_app.empty_callback", queue=Queue.CHANNEL, max_attempts=10_000)
+def empty_callback(*, callback_id: int) -> None:
+    """A callback that names an erased customer, once nobody else's items wait in it."""
+    callbacks.empty(callback_id)
 
 
 @job("channels_app.end_doubt", queue=Queue.CHANNEL)
@@ -56,6 +90,12 @@ def refresh_token(*, connection_id: str) -> None:
 def refresh_tokens() -> None:
     """Have the tokens renewed that end soon."""
     token_refresh.enqueue_due()
+
+
+@periodic("channels_app.enqueue_forgotten")
+def enqueue_forgotten() -> None:
+    """Enqueue jobs for what providers told and no job is to process."""
+    waiting_items.enqueue_forgotten()
 
 
 @periodic("channels_app.clean_up")

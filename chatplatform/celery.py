@@ -29,6 +29,13 @@ def _require_keys(**_: object) -> None:
 
 
 @worker_init.connect
+def _hold_lock(**_: object) -> None:
+    from chatplatform.jobs import process_lock  # noqa: PLC0415 - Django is not set up at import
+
+    process_lock.enable()
+
+
+@worker_init.connect
 @worker_process_init.connect
 @beat_init.connect
 def _start_observing(**_: object) -> None:

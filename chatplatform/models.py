@@ -40,6 +40,10 @@ class Job(models.Model):
     max_attempts = models.PositiveSmallIntegerField(null=True)
     lease_until = models.DateTimeField(null=True)
     lease_token = models.UUIDField(null=True)
+    # The process that has it, as `process_lock` names it; null: of that nothing is known.
+    lease_holder = models.BigIntegerField(null=True)
+    # How many processes in a row have died while they ran it.
+    deaths = models.PositiveSmallIntegerField(db_default=0)
     progress = models.PositiveSmallIntegerField(default=0)
     last_error = models.TextField(default="", blank=True)
     trace_id = models.CharField(max_length=128, default="", blank=True)

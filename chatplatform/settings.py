@@ -426,6 +426,7 @@ _PERIODIC = {
     "webhooks.number_events": 30,
     "webhooks.clean_up": 3600,
     "channels_app.refresh_tokens": 600,
+    "channels_app.enqueue_forgotten": 60,
     "channels_app.clean_up": 3600,
     "reports.clean_up": 3600,
     "reports.keep_figures": 300,

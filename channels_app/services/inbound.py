@@ -61,30 +61,33 @@ _OPEN = (SendState.SENDING, SendState.UNCERTAIN)
 
 
 @contextmanager
-def prepared(connection: ChannelConnection, item: events.Item) -> Iterator[Handle]:
-    """What to do with an item. Raises TryLater if something must end first."""
+def prepared(connection: ChannelConnection, item: events.Item, *, attempt: int) -> Iterator[Handle]:
+    """What to do with an item. Raises TryLater if something must end first.
+
+    `attempt`: which one this is, from 1.
+    """
     with ExitStack() as stack:
         match item:
             case events.MessageIn():
                 identity = identities.find(connection, item)
                 profile = None if identity else _profile(connection, item)
-                files = inbound_files.take_over(stack, connection, item.files)
+                files = inbound_files.take_over(stack, connection, item.files, attempt)
                 yield partial(_receive, connection, item, identity or profile, files)
             case events.Echo():
-                send = _match(connection, item)
+                send = _match(connection, item, attempt)
                 if send is None and item.is_foreign is None:
-                    _wait_for_calls(connection, item.user_id)
+                    _wait_for_calls(connection, item.user_id, attempt)
                 is_elsewhere = send is None and item.is_foreign is not False
                 files = inbound_files.take_over(
-                    stack, connection, item.files if is_elsewhere else ()
+                    stack, connection, item.files if is_elsewhere else (), attempt
                 )
                 yield partial(_store_echo, connection, item, send, files)
             case events.Receipt() | events.Failure():
-                _wait_if_unknown(connection, item)
+                _wait_if_unknown(connection, item, attempt)
                 yield partial(_store_report, connection, item)
             case events.Edited() | events.Unsent() | events.Reacted():
                 if not _find(identities.find(connection, item), item.message_id):
-                    _wait_for_calls(connection, item.user_id)
+                    _wait_for_calls(connection, item.user_id, attempt)
                 yield partial(_apply, connection, item)
             case _:
                 yield partial(_apply, connection, item)
@@ -107,7 +110,8 @@ def _apply(connection: ChannelConnection, item: events.Item, counted: InboundIte
             identities.change_ids(connection, item)
         case events.AccountTrouble():
             for each in connections.concerned(connection.channel, item.account_id):
-                connections.mark_error(each, item.reason)
+                if not each.connected_at or each.connected_at <= counted.callback.received_at:
+                    connections.mark_error(each, item.reason)
 
 
 # --- customers and their messages -------------------------------------------------------------
@@ -315,7 +319,7 @@ def _confirm(send: OutboundSend, message_id: str, *, at: datetime) -> None:
     sending.settle(send.message)
 
 
-def _match(connection: ChannelConnection, item: events.Echo) -> OutboundSend | None:
+def _match(connection: ChannelConnection, item: events.Echo, attempt: int) -> OutboundSend | None:
     """The send that an echo is of: by our id, by the provider's, or by its text while in doubt."""
     rows = OutboundSend.objects.filter(connection=connection)
     rows = rows.select_related("message__conversation")
@@ -329,7 +333,7 @@ def _match(connection: ChannelConnection, item: events.Echo) -> OutboundSend | N
     found = list(recent.order_by("sent_at")[:2]) if item.text or item.files else []
     if len(found) > 1:
         # The same words twice: the answer of the call that is under way tells which it was.
-        _wait_for_calls(connection, item.user_id)
+        _wait_for_calls(connection, item.user_id, attempt)
     return found[0] if found else None
 
 
@@ -387,24 +391,25 @@ def _sends(connection: ChannelConnection, item: events.Receipt | events.Failure)
     return everybody.filter(condition).exclude(message__status="read")
 
 
-def _wait_if_unknown(connection: ChannelConnection, item: events.Receipt | events.Failure) -> None:
+def _wait_if_unknown(
+    connection: ChannelConnection, item: events.Receipt | events.Failure, attempt: int
+) -> None:
     if item.send_id:
         return
     ids = item.message_ids if isinstance(item, events.Receipt) else [item.message_id]
     rows = OutboundSend.objects.filter(connection=connection, provider_message_id__in=ids)
     is_up_to = isinstance(item, events.Receipt) and item.up_to is not None
     if rows.count() < len(ids) or is_up_to:
-        _wait_for_calls(connection, item.user_id)
+        _wait_for_calls(connection, item.user_id, attempt)
 
 
-def _wait_for_calls(connection: ChannelConnection, user_id: str) -> None:
+def _wait_for_calls(connection: ChannelConnection, user_id: str, attempt: int) -> None:
     """Raise TryLater while a message to the customer is being sent, for about a minute."""
-    attempt = jobs.current_attempt()
     rows = OutboundSend.objects.filter(
         connection=connection, recipient_id=user_id, state=SendState.SENDING
     )
     if attempt < _TRIES and rows.exists():
-        raise jobs.TryLater("A message is being sent.", wait=_FIRST_WAIT * 2 ** max(attempt - 1, 0))
+        raise jobs.TryLater("A message is being sent.", wait=_FIRST_WAIT * 2 ** (attempt - 1))
 
 
 # --- ratings ----------------------------------------------------------------------------------

@@ -21,9 +21,9 @@ from chats.services.core import attachments
 from chats.shapes.message import MessageContent
 
 log = logging.getLogger(__name__)
-# Attempts of a job in which a file is asked of its provider, and the first wait between two.
+# Attempts in which a file is asked of its provider, and the first wait between two.
 _DOWNLOADS, _FIRST_WAIT = 3, timedelta(seconds=2)
-# Attempts in which a file is stored, three minutes in all. The job has one more: whatever else
+# Attempts in which a file is stored, three minutes in all. The item has one more: whatever else
 # fails in the last of these must not cost the message, which is then stored without its file.
 STORE_ATTEMPTS = 9
 NOT_STORED = "This file could not be taken over."
@@ -39,7 +39,10 @@ class Files:
 
 
 def take_over(
-    stack: ExitStack, connection: ChannelConnection, files: Sequence[events.InboundFile]
+    stack: ExitStack,
+    connection: ChannelConnection,
+    files: Sequence[events.InboundFile],
+    attempt: int,
 ) -> Files:
     """Copy files to our store. The stack removes those that no message gets.
 
@@ -48,11 +51,11 @@ def take_over(
     stored, refused = list[attachments.StoredFile](), list[MessageContent]()
     for file in files[: settings.MAX_MESSAGE_FILES]:
         try:
-            upload = _download(connection, file)
+            upload = _download(connection, file, attempt)
             stored += stack.enter_context(attachments.stored([upload]))
         except OSError as error:
             # The store's fault, not the file's: a bucket that is away, a disk that is full.
-            if jobs.current_attempt() < STORE_ATTEMPTS:
+            if attempt < STORE_ATTEMPTS:
                 raise jobs.TryLater(f"A file could not be stored: {error}") from error
             log.warning("a file from %s was not stored: %s", connection, error)
             refused.append(_refused(file, STORE_AWAY))
@@ -63,12 +66,14 @@ def take_over(
     return Files(stored, refused)
 
 
-def _download(connection: ChannelConnection, file: events.InboundFile) -> InMemoryUploadedFile:
+def _download(
+    connection: ChannelConnection, file: events.InboundFile, attempt: int
+) -> InMemoryUploadedFile:
     provider = PROVIDERS[connection.channel]
     try:
         data = consequences.call(connection, lambda account: provider.fetch(account, file))
     except ProviderError as error:
-        if error.kind in {Kind.TEMPORARY, Kind.RATE} and jobs.current_attempt() < _DOWNLOADS:
+        if error.kind in {Kind.TEMPORARY, Kind.RATE} and attempt < _DOWNLOADS:
             raise jobs.TryLater(str(error), wait=error.wait or _FIRST_WAIT) from error
         raise
     name = file.file_name or file.kind

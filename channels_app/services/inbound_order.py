@@ -1,11 +1,22 @@
-"""The order of what providers send."""
+"""The order of what providers send: that of each customer."""
 
 import hashlib
+from uuid import UUID
+
+from channels_app.providers.events import FromCustomer, Item
 
 
-def inbound_key(channel: str, account_id: str, user_id: str | None = None) -> str:
-    """What keeps the items of an account in order, or those of one customer there."""
-    if user_id is None:
-        return f"inbound:{channel}:{account_id}"[:80]
-    named = hashlib.sha256(f"{account_id}:{user_id}".encode()).hexdigest()[:40]
+def user_of(item: Item) -> str:
+    """The customer who is concerned; empty for an item of the account itself."""
+    return item.user_id if isinstance(item, FromCustomer) else ""
+
+
+def customer_key(channel: str, connection_id: UUID, user_id: str) -> str:
+    """What keeps the items of a connection's customer in order, without naming the customer."""
+    named = hashlib.sha256(f"{connection_id}:{user_id}".encode()).hexdigest()[:40]
     return f"inbound:{channel}:{named}"
+
+
+def batch_key(connection_id: UUID | str) -> str:
+    """What has the large bodies of one account processed one after the other."""
+    return f"inbound:{connection_id}"

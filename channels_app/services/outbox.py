@@ -8,10 +8,15 @@ from collections.abc import Sequence
 from django.db.models import BooleanField
 from django.db.models.expressions import RawSQL
 
-from channels_app.models import LIVE, ChannelConnection, CustomerIdentity, InboundCallback
-from channels_app.services.inbound_order import inbound_key
+from channels_app.models import (
+    ChannelConnection,
+    CustomerIdentity,
+    InboundCallback,
+    InboundItem,
+    Outcome,
+)
+from channels_app.services.inbound_order import customer_key
 from chatplatform.jobs import enqueue
-from chatplatform.models import Job, JobState
 from chats.models import Conversation, Customer, Message
 
 
@@ -61,8 +66,8 @@ def _enqueue_signal(chat: Conversation, signal: str) -> None:
 
 
 def forget(customer: Customer) -> Sequence[str]:
-    """Empty the callbacks that name the customer, and delete the jobs that were to read them;
-    returns their ids at the providers.
+    """Drop what waits of the customer, and empty the callbacks that name them; returns their ids at
+    the providers.
 
     What became of each item stays, by the provider's id of the item: none is taken twice.
     """
@@ -75,18 +80,27 @@ def forget(customer: Customer) -> Sequence[str]:
         for user_id in both
         if user_id
     }
-    # They have no client, and another one's customer may have the same id at another account.
-    accounts = ChannelConnection.objects.filter(account_id__in=[one[1] for one in found])
-    elsewhere = accounts.filter(status__in=LIVE).exclude(client_id=customer.client_id)
-    gone = set(elsewhere.values_list("channel", "account_id"))  # connected by another client since
-    keys = [inbound_key(*one) for one in found if one[:2] not in gone]
-    jobs = Job.objects.filter(name="channels_app.process_customer", ordering_key__in=keys)
-    jobs.exclude(state=JobState.RUNNING).delete()
+    own = ChannelConnection.objects.filter(client_id=customer.client_id)
+    connections = own.values_list("channel", "account_id", "pk")
+    keys = [
+        customer_key(channel, pk, user_id)
+        for channel, account_id, user_id in found
+        for *account, pk in connections
+        if account == [channel, account_id]
+    ]
+    items = InboundItem.objects.filter(outcome=Outcome.WAITING)
+    items.filter(customer_key__in=keys).update(outcome=Outcome.UNSUPPORTED, kind="erased")
     ids = {(channel, user_id) for channel, _, user_id in found}
     for channel, user_id in ids:
         named = RawSQL(  # noqa: S611 - the text is a parameter
             "position(convert_to(%s, 'UTF8') in body) > 0", [user_id], output_field=BooleanField()
         )
         callbacks = InboundCallback.objects.filter(channel=channel)
-        callbacks.alias(named=named).filter(named=True).update(body=b"")
+        callbacks = callbacks.alias(named=named).filter(named=True)
+        # What others wrote is processed before the callback is emptied.
+        others = items.filter(callback__in=callbacks.values("pk"))
+        waiting = set(others.values_list("callback", flat=True))
+        callbacks.exclude(pk__in=waiting).update(body=b"")
+        for callback_id in waiting:
+            enqueue("channels_app.empty_callback", client_id=None, callback_id=callback_id)
     return sorted(user_id for _, user_id in ids)

@@ -1,11 +1,22 @@
 """A callback whose worker is killed, or which meets other work: each item counts and acts once."""
 
 import json
+from datetime import timedelta
+from uuid import uuid4
 
 import pytest
+from django.db.models.functions import Now
 
-from channels_app.models import ChannelConnection, InboundItem, OutboundSend, Outcome, SendState
-from channels_app.services import inbound
+from bots.testing import make_bot
+from channels_app.models import (
+    ChannelConnection,
+    InboundCallback,
+    InboundItem,
+    OutboundSend,
+    Outcome,
+    SendState,
+)
+from channels_app.services import inbound, waiting_items
 from channels_app.tests.helpers import (
     PAGE,
     localapp_signature,
@@ -13,9 +24,10 @@ from channels_app.tests.helpers import (
     post_signed,
     run_waiting,
 )
-from chatplatform.jobs import relay
+from chatplatform import jobs
+from chatplatform.jobs import leases, relay
 from chatplatform.models import Job
-from chatplatform.testing import run_before, run_jobs
+from chatplatform.testing import run_jobs
 from chats.models import Message
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -113,20 +125,204 @@ def test_doubles_in_a_batch_stay_one_message_though_its_worker_was_killed(
     assert outcomes() == [Outcome.DUPLICATE] * 2 + [Outcome.PROCESSED] * 2
 
 
-def test_what_was_dropped_since_the_page_was_given_up_does_not_come_back(nobody, page):
-    with run_before(
-        "channels_app.services.callbacks._process",
-        lambda: ChannelConnection.objects.update(status="disconnected"),
-    ):
-        post_signed(nobody, "/socialnet/webhook", batch(*taps("A", "B")))
-        run_jobs()
-    assert texts() == []
-    assert outcomes() == [Outcome.UNKNOWN_ACCOUNT] * 2
+def test_what_was_received_is_stored_though_the_page_was_given_up_since(nobody, page):
+    post_signed(nobody, "/socialnet/webhook", batch(*taps("A")))
+    ChannelConnection.objects.update(status="disconnected")
+    post_signed(nobody, "/socialnet/webhook", batch(*taps("B")))
     ChannelConnection.objects.update(status="connected")
-    Job.objects.filter(name="channels_app.process_callback").update(state="queued")
     run_jobs()
+    assert texts() == ["A"]
+    assert outcomes() == [Outcome.PROCESSED, Outcome.UNKNOWN_ACCOUNT]
+
+
+@pytest.fixture
+def theirs(client_b):
+    """The same page at another client, which has given it up."""
+    return ChannelConnection.objects.create(
+        client=client_b, bot=make_bot(client_b), channel="socialnet", account_id=PAGE,
+        status="disconnected",
+    )  # fmt: skip
+
+
+def give_to(connection):
+    ChannelConnection.objects.update(status="disconnected")
+    ChannelConnection.objects.filter(pk=connection.pk).update(status="connected")
+
+
+def test_each_message_of_a_page_that_moves_is_stored_where_it_came(nobody, page, theirs):
+    for owner, text in ((page, "A"), (theirs, "B"), (page, "C")):
+        give_to(owner)
+        post_signed(nobody, "/socialnet/webhook", batch(*taps(text)))
+    run_jobs()
+    stored = Message.objects.filter(sender_type="customer").order_by("client", "seq")
+    assert list(stored.values_list("client", "text")) == [
+        (page.client_id, "A"), (page.client_id, "C"), (theirs.client_id, "B"),
+    ]  # fmt: skip
+
+
+def test_what_an_erased_connection_received_is_stored_nowhere(nobody, page, theirs):
+    post_signed(nobody, "/socialnet/webhook", batch(*taps("A")))
+    ChannelConnection.objects.filter(pk=page.pk).delete()
+    give_to(theirs)
+    run_jobs()
+    waiting_items.enqueue_forgotten()
+    assert (texts(), outcomes()) == ([], [Outcome.UNKNOWN_ACCOUNT])
+
+
+# --- bodies of many customers -------------------------------------------------------------------
+
+
+def crowded(numbers):
+    """A body in which a customer of each number writes."""
+    items = [
+        {
+            "sender": {"id": f"7{number}"}, "recipient": {"id": PAGE}, "timestamp": 1795226399000,
+            "message": {"mid": f"m_{number}", "text": f"text {number}"},
+        }
+        for number in numbers
+    ]  # fmt: skip
+    return {"object": "page", "entry": [{"id": PAGE, "messaging": items}]}
+
+
+def run_one():
+    """Run the next job of those that process items."""
+    rows = Job.objects.filter(name="channels_app.process_items", state="queued").order_by("id")
+    assert any(leases.run(row.pk) for row in rows)
+
+
+def test_a_large_body_holds_up_nobody_and_a_job_takes_fifty_of_it(nobody, page):
+    post_signed(nobody, "/socialnet/webhook", crowded(range(120)))
+    run_one()
+    assert 0 < len(texts()) <= 50
+    Job.objects.exclude(name="channels_app.process_items").delete()
+    post_signed(nobody, "/socialnet/webhook", batch(*taps("new")))
+    post_signed(nobody, "/socialnet/webhook", crowded(range(500, 511)))
+    for _ in range(2):
+        run_one()
+    # The customer who writes alone does not wait, and the smaller body goes before the large one.
+    assert {"new", *(f"text {number}" for number in range(500, 511))} <= set(texts())
+    assert len(texts()) <= 101
+    run_jobs()
+    assert sorted(texts()) == sorted(
+        ["new", *(f"text {number}" for number in [*range(120), *range(500, 511)])]
+    )
+    assert set(outcomes()) == {Outcome.PROCESSED}
+
+
+def test_what_a_customer_of_a_large_body_writes_next_comes_behind(nobody, page):
+    post_signed(nobody, "/socialnet/webhook", crowded(range(12)))
+    following = batch(*taps("next"))
+    following["entry"][0]["messaging"][0]["sender"] = {"id": "711"}
+    post_signed(nobody, "/socialnet/webhook", following)
+    Job.objects.filter(ordering_key__contains="-").update(due_at=Now() + timedelta(minutes=1))
+    run_jobs()
+    assert texts() == ["text 11", "next"]
+    run_waiting()
+    assert len(texts()) == 13
+
+
+def test_a_large_body_waits_for_the_replies_to_it(nobody, page):
+    for _ in range(8):
+        jobs.enqueue("chats.generate_reply", client_id=page.client_id, message_id=str(uuid4()))
+    post_signed(nobody, "/socialnet/webhook", crowded(range(11)))
+    leases.run(Job.objects.get(name="channels_app.process_items").pk)
     assert texts() == []
-    assert outcomes() == [Outcome.UNKNOWN_ACCOUNT] * 2
+    for _ in range(2):
+        run_waiting()
+    assert len(texts()) == 11
+
+
+# --- items that cannot be processed -------------------------------------------------------------
+
+
+def test_an_item_that_kills_its_process_goes_aside_and_the_others_are_processed(
+    nobody, page, monkeypatch
+):
+    real, deaths = inbound._receive, []
+
+    def receive(connection, item, *args):
+        if item.text == "text 5":
+            deaths.append(item)
+            raise Killed
+        return real(connection, item, *args)
+
+    monkeypatch.setattr(inbound, "_receive", receive)
+    post_signed(nobody, "/socialnet/webhook", crowded(range(12)))
+    for _ in range(2):
+        run_killed()
+    run_waiting()
+    assert (len(deaths), len(texts())) == (2, 11)
+    aside = InboundItem.objects.get(outcome=Outcome.WAITING)
+    assert (aside.is_aside, "died" in aside.error) == (True, True)
+    # Nobody has to click: it is tried again later and later, and stored once it can be.
+    first = Job.objects.get(state="queued").due_at
+    Job.objects.filter(state="queued").update(due_at=Now())
+    run_killed()
+    following = Job.objects.filter(state="queued").latest("due_at")
+    assert following.due_at - first > timedelta(minutes=9)
+    assert len(deaths) == 3
+    monkeypatch.setattr(inbound, "_receive", real)
+    run_waiting()
+    assert len(texts()) == 12
+    assert set(outcomes()) == {Outcome.PROCESSED}
+
+
+def test_an_item_that_always_fails_goes_aside_and_its_customer_goes_on(nobody, page, monkeypatch):
+    real = inbound._receive
+
+    def receive(connection, item, *args):
+        if item.text == "A":
+            raise RuntimeError("never")
+        return real(connection, item, *args)
+
+    monkeypatch.setattr(inbound, "_receive", receive)
+    for text in "AB":
+        post_signed(nobody, "/socialnet/webhook", batch(*taps(text)))
+    for _ in range(waiting_items.ATTEMPTS - 1):
+        run_waiting()
+    assert texts() == []
+    run_waiting()
+    assert texts() == ["B"]
+    assert not Job.objects.filter(state="dead").exists()
+    monkeypatch.setattr(inbound, "_receive", real)
+    run_waiting()
+    assert texts() == ["B", "A"]
+
+
+def test_a_job_that_ends_dead_is_followed_by_another(nobody, page, monkeypatch):
+    post_signed(nobody, "/socialnet/webhook", crowded(range(11)))
+    Job.objects.filter(name="channels_app.process_items").update(attempts=100)
+    with monkeypatch.context() as broken:
+        broken.setattr(waiting_items, "_next", None)
+        run_jobs()
+    assert Job.objects.filter(state="dead").count() == 1
+    assert texts() == []
+    run_waiting()
+    assert len(texts()) == 11
+
+
+def test_what_has_no_job_any_more_gets_one(nobody, page):
+    post_signed(nobody, "/socialnet/webhook", batch(*taps("A")))
+    post_signed(nobody, "/socialnet/webhook", crowded(range(11)))
+    Job.objects.all().delete()
+    waiting_items.enqueue_forgotten()
+    assert not Job.objects.exists(), "what came just now is not forgotten"
+    InboundCallback.objects.update(received_at="2026-01-01T00:00:00Z")
+    waiting_items.enqueue_forgotten()
+    run_waiting()
+    assert len(texts()) == 12
+
+
+def test_what_the_release_before_has_enqueued_is_processed(nobody, page):
+    post_signed(nobody, "/socialnet/webhook", batch(*taps("A", "B")))
+    callback = InboundCallback.objects.get()
+    InboundItem.objects.all().delete()
+    Job.objects.all().delete()
+    own = {"callback_id": callback.pk, "account_id": PAGE}
+    jobs.enqueue("channels_app.process_callback", client_id=None, **own)
+    jobs.enqueue("channels_app.process_customer", client_id=None, user_id="1", **own)
+    run_jobs()
+    assert texts() == ["A", "B"]
 
 
 def test_an_edit_that_comes_after_a_newer_one_changes_nothing(nobody, page):

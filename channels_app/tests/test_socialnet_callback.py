@@ -8,6 +8,7 @@ import pytest
 from channels_app.models import InboundCallback, InboundItem, Outcome
 from channels_app.services import callbacks
 from channels_app.tests.helpers import OTHER_PAGE, PAGE, event, post_signed, run_waiting
+from chatplatform.jobs import leases
 from chatplatform.models import Job
 from chatplatform.testing import at_once, run_before, run_jobs
 from chats.models import Conversation, Message
@@ -156,12 +157,12 @@ def test_a_body_that_comes_many_times_at_once_is_one_message(nobody, page):
 def test_two_workers_with_one_item_store_one_message(nobody, page):
     for _ in range(2):
         post_signed(nobody, PATH, event(HELLO))
-    first, second = InboundCallback.objects.order_by("id")
-    # The second is processed between the first one's look and its transaction.
-    with run_before(
-        "channels_app.services.inbound.prepared", lambda: callbacks.process(second.pk, PAGE)
-    ):
-        callbacks.process(first.pk, PAGE)
+    first, second = Job.objects.filter(name="channels_app.process_items").order_by("id")
+    # The second is run between the first one's look and its transaction, as if in no order.
+    Job.objects.filter(pk=second.pk).update(ordering_key=None)
+    with run_before("channels_app.services.inbound.prepared", lambda: leases.run(second.pk)):
+        leases.run(first.pk)
+    run_jobs()
     assert Message.objects.filter(sender_type="customer").count() == 1
     assert sorted(InboundItem.objects.values_list("outcome", flat=True)) == [
         "duplicate", "processed",
@@ -170,17 +171,17 @@ def test_two_workers_with_one_item_store_one_message(nobody, page):
 
 def test_a_job_that_runs_twice_counts_once(nobody, page):
     post_signed(nobody, PATH, event(HELLO))
-    callback = InboundCallback.objects.get()
-    callbacks.process(callback.pk, PAGE)
-    callbacks.process(callback.pk, PAGE)
+    for _ in range(2):
+        Job.objects.filter(name="channels_app.process_items").update(state="queued")
+        run_jobs()
     assert Message.objects.count() == InboundItem.objects.count() == 1
     assert InboundItem.objects.get().outcome == Outcome.PROCESSED
 
 
 def test_an_item_that_fails_is_tried_again_and_holds_up_no_other(nobody, page, monkeypatch):
     body = event(HELLO)
-    other = {"message": {"mid": "m_2", "text": "second"}}
-    body["entry"][0]["messaging"] += event(other, timestamp=1795226399990)["entry"][0]["messaging"]
+    other = event({"message": {"mid": "m_2", "text": "second"}}, user="6120000000000002")
+    body["entry"][0]["messaging"] += other["entry"][0]["messaging"]
     post_signed(nobody, PATH, body)
     with monkeypatch.context() as broken:
         real = channel_inbound.receive

@@ -17,6 +17,7 @@ from chatplatform.jobs.leases import (
     commit,
     current_attempt,
     current_job,
+    follows_death,
     others_wait,
     report_progress,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "current_attempt",
     "current_job",
     "enqueue",
+    "follows_death",
     "job",
     "others_wait",
     "periodic",

@@ -3,7 +3,6 @@
 import functools
 import inspect
 import logging
-import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -16,7 +15,6 @@ from typing import Any
 import orjson
 from django.conf import settings
 from django.db import (
-    Error,
     IntegrityError,
     InterfaceError,
     OperationalError,
@@ -26,7 +24,7 @@ from django.db import (
 from django.db.models.functions import Now
 
 from chatplatform.api.request_context import serving
-from chatplatform.jobs import registry
+from chatplatform.jobs import lease_renewer, process_lock, registry
 from chatplatform.jobs.freezing import MAY_RUN
 from chatplatform.jobs.registry import call_with_known, declared
 from chatplatform.media_stores import FilesUnavailable
@@ -39,6 +37,10 @@ CLAIM_SECONDS, CLAIM_PAUSE_SECONDS = 5.0, 0.2
 LONGEST_WAIT_SECONDS = 60.0
 # How often a job waits for the store of files: 1 s, 2 s, 4 s, … 60 s, over an hour in all.
 WAITS_FOR_FILES = 66
+# A process that has not renewed for so long hangs for good, or a pooler holds its lock.
+HANGS_FOR = timedelta(minutes=10)
+# Between the next starts of two jobs whose process died.
+SECONDS_APART = 0.5
 
 
 class GiveUp(Exception):
@@ -69,6 +71,8 @@ class Lease:
     attempts: int
     # The id of the request that it follows from; empty if from none.
     request_id: str = ""
+    # How many processes in a row have died while they ran it.
+    deaths: int = 0
 
 
 _current: ContextVar[Lease | None] = ContextVar("lease", default=None)
@@ -80,7 +84,7 @@ def run(job_id: int) -> bool:
     if lease is None:
         return False
     token = _current.set(lease)
-    _lease_renewer.add(lease)
+    lease_renewer.add(lease.token)
     started_at = time.monotonic()
     try:
         # Logs, further jobs and traces go on with the id of the request.
@@ -104,7 +108,7 @@ def run(job_id: int) -> bool:
         log.exception("%s #%s failed (attempt %s)", lease.name, lease.job_id, lease.attempts)
         _retry(lease, f"{type(exc).__name__}: {exc}")
     finally:
-        _lease_renewer.remove(lease)
+        lease_renewer.remove(lease.token)
         _current.reset(token)
         metrics.JOB_SECONDS.observe(
             time.monotonic() - started_at, registry.queue_of(lease.name), lease.name
@@ -181,17 +185,22 @@ def others_wait(queue: str, *, client_id: int, weight: int) -> bool:
 
 _CLAIM = f"""
 UPDATE chatplatform_job AS j
-SET state = 'running', attempts = attempts + 1, lease_token = %(token)s,
+SET state = 'running', attempts = LEAST(attempts + 1, 32000), lease_token = %(token)s,
+    lease_holder = %(holder)s,
     lease_until = statement_timestamp() + make_interval(secs => %(lease)s)
 WHERE j.id = %(id)s AND j.state = 'queued' AND j.due_at <= statement_timestamp()
   AND {MAY_RUN} AND NOT EXISTS (SELECT FROM chatplatform_job o
                   WHERE o.ordering_key = j.ordering_key AND o.id < j.id
                     AND o.state IN ('queued', 'running'))
-RETURNING j.name, j.args, j.attempts, j.trace_id
+RETURNING j.name, j.args, j.attempts, j.trace_id, j.deaths
 """
+# Nobody else can renew the lease of a row that is locked here.
 _HOLD = """
-SELECT true FROM chatplatform_job WHERE id = %s AND lease_token = %s AND state = 'running'
-FOR NO KEY UPDATE
+UPDATE chatplatform_job
+SET lease_until = statement_timestamp() + make_interval(secs => %(lease)s),
+    attempts = CASE WHEN %(is_progress)s THEN LEAST(attempts, 1) ELSE attempts END,
+    deaths = CASE WHEN %(is_progress)s THEN 0 ELSE deaths END
+WHERE id = %(id)s AND lease_token = %(token)s AND state = 'running'
 """
 
 
@@ -213,16 +222,16 @@ def _try_claim(job_id: int) -> Lease | None:
     token = uuid.uuid4()
     try:
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(
-                _CLAIM, {"id": job_id, "token": token, "lease": settings.JOB_LEASE_SECONDS}
-            )
+            holder = process_lock.holder()
+            values = {"id": job_id, "token": token, "holder": holder}
+            cursor.execute(_CLAIM, values | {"lease": settings.JOB_LEASE_SECONDS})
             row = cursor.fetchone()
     except IntegrityError:  # another job of the ordering key was claimed at the same moment
         return None
     if row is None:
         return None
-    name, args, attempts, request_id = row
-    return Lease(job_id, token, name, parse_json(args), attempts, request_id)
+    name, args, attempts, request_id, deaths = row
+    return Lease(job_id, token, name, parse_json(args), attempts, request_id, deaths)
 
 
 def parse_json(value: Any) -> dict[str, Any]:
@@ -236,18 +245,21 @@ def _row(lease: Lease) -> Any:
 
 
 @contextmanager
-def commit() -> Iterator[None]:
+def commit(*, is_progress: bool = False) -> Iterator[None]:
     """The transaction in which a job stores its result, under the lock of its own row.
 
-    Raises `LeaseLost` if another worker has the job by now. Outside a job (in a service that a view
-    calls, in `on_dead`) it is a plain transaction.
+    It renews the lease; raises `LeaseLost` if another worker has the job by now. `is_progress`: no
+    later attempt does this again, so that the earlier failures count no more. Outside a job (in a
+    service that a view calls, in `on_dead`) it is a plain transaction.
     """
     with transaction.atomic():
         lease = _current.get()
         if lease:
             with connection.cursor() as cursor:
-                cursor.execute(_HOLD, [lease.job_id, lease.token])
-                if cursor.fetchone() is None:
+                values: dict[str, Any] = {"id": lease.job_id, "token": lease.token}
+                values |= {"lease": settings.JOB_LEASE_SECONDS, "is_progress": is_progress}
+                cursor.execute(_HOLD, values)
+                if not cursor.rowcount:
                     raise LeaseLost
         yield
 
@@ -262,6 +274,12 @@ def current_job() -> int | None:
     """The running job's id; None outside a job."""
     lease = _current.get()
     return lease.job_id if lease else None
+
+
+def follows_death() -> bool:
+    """Whether the process died that ran this job before."""
+    lease = _current.get()
+    return bool(lease and lease.deaths)
 
 
 def report_progress(percent: int) -> None:
@@ -330,16 +348,18 @@ def _wait_for_files(lease: Lease, error: FilesUnavailable) -> None:
 
 _REQUEUE = """
 UPDATE chatplatform_job SET state = 'queued', lease_token = NULL, lease_until = NULL,
-    dispatched_at = NULL, dispatches = 0,
+    dispatched_at = NULL, dispatches = 0, deaths = %s,
     due_at = statement_timestamp() + make_interval(secs => %s), last_error = %s
 WHERE id = %s AND lease_token = %s AND state = 'running'
 """
 
 
-def _requeue(job_id: int, token: uuid.UUID, wait_seconds: float, error: str) -> None:
+def _requeue(
+    job_id: int, token: uuid.UUID, wait_seconds: float, error: str, *, deaths: int = 0
+) -> None:
     try:
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(_REQUEUE, [wait_seconds, error[:2000], job_id, token])
+            cursor.execute(_REQUEUE, [deaths, wait_seconds, error[:2000], job_id, token])
     except IntegrityError:
         # The same work was enqueued again meanwhile: that job covers this one.
         Job.objects.filter(pk=job_id, lease_token=token).update(
@@ -379,26 +399,44 @@ def _tell(
 
 
 def take_back(job_id: int) -> None:
-    """Queue a job whose lease has ended again, or end it if no attempt is left.
+    """Queue the job whose lease has ended again, with all others of its process, if that is gone.
 
-    A row that is locked is being committed by its worker: it is left alone.
+    A process that lives keeps its jobs, even if it cannot renew their leases. A row that is locked
+    is being committed: it is left alone. What no attempt is left for ends dead; so does, at once,
+    what has died with its process for the second time, and cannot have died of another such job.
     """
-    reason = "The worker stopped without finishing."
     with transaction.atomic():
         rows = Job.objects.select_for_update(no_key=True, skip_locked=True)
         job_row = rows.filter(pk=job_id, state=JobState.RUNNING, lease_until__lt=Now()).first()
-        if job_row is None or job_row.lease_token is None:
+        if job_row is None:
             return
-        if job_row.attempts < _max_attempts(job_row):
-            _requeue(job_id, job_row.lease_token, 0, reason)
+        hangs = rows.filter(pk=job_id, lease_until__lt=Now() - HANGS_FOR).exists()
+        if not hangs and not process_lock.is_gone(job_row.lease_holder):
             return
-        lease = Lease(job_id, job_row.lease_token, job_row.name, job_row.args, job_row.attempts)
+        lost = [job_row]
+        if job_row.lease_holder is not None:
+            lost = list(rows.filter(lease_holder=job_row.lease_holder, state=JobState.RUNNING))
+        suspects = sum(1 for row in lost if row.deaths)
+        # Not all at once: else those of a process would die of one of them again.
+        for place, row in enumerate(sorted(lost, key=lambda row: row.pk)):
+            _after_death(row, is_only_suspect=suspects == 1, wait=place * SECONDS_APART)
+
+
+def _after_death(row: Job, *, is_only_suspect: bool, wait: float) -> None:
+    assert row.lease_token
+    reason = "The worker stopped without finishing."
+    lease = Lease(row.pk, row.lease_token, row.name, row.args, row.attempts)
+    if row.deaths and is_only_suspect:
+        _dead_letter(lease, "Its process died twice while it ran.")
+    elif row.attempts >= _max_attempts(row):
         _dead_letter(lease, reason)
+    else:
+        _requeue(row.pk, row.lease_token, wait, reason, deaths=row.deaths + 1)
 
 
 _RETURN_TO_QUEUE = """
 UPDATE chatplatform_job SET attempts = greatest(attempts - 1, 0)
-WHERE id = %s AND state = 'running' RETURNING lease_token
+WHERE id = %s AND state = 'running' RETURNING lease_token, deaths
 """
 
 
@@ -410,14 +448,15 @@ def return_to_queue(job_ids: list[int]) -> None:
     for job_id in job_ids:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(_RETURN_TO_QUEUE, [job_id])
-            for (token,) in cursor.fetchall():
-                _requeue(job_id, token, 0, "The worker was stopped.")
+            for token, deaths in cursor.fetchall():
+                _requeue(job_id, token, 0, "The worker was stopped.", deaths=deaths)
 
 
 def requeue_dead(job_row: Job) -> bool:
     """Queue a dead job again, by hand."""
     rows = Job.objects.filter(pk=job_row.pk, state=JobState.DEAD)
     fresh = {"attempts": 0, "max_attempts": None, "dispatched_at": None, "dispatches": 0}
+    fresh["deaths"] = 0
     return bool(rows.update(state=JobState.QUEUED, **fresh))
 
 
@@ -436,58 +475,3 @@ def cancel(job_row: Job) -> bool:
         if row.state == JobState.QUEUED and declaration and declaration.on_dead:
             call_with_known(declaration.on_dead, row.args)
     return True
-
-
-class LeaseRenewer(threading.Thread):
-    """Renews the leases of this process's running jobs, all in one statement."""
-
-    def __init__(self) -> None:
-        super().__init__(daemon=True, name="lease-renewer")
-        self._leases: dict[uuid.UUID, Lease] = {}
-        self._lock = threading.Lock()
-
-    def add(self, lease: Lease) -> None:
-        global _lease_renewer  # noqa: PLW0603 - a forked child needs a thread of its own
-        with self._lock:
-            self._leases[lease.token] = lease
-            if not self.is_alive():
-                if self.ident is not None:
-                    _lease_renewer = LeaseRenewer()
-                    _lease_renewer.add(lease)
-                    return
-                self.start()
-
-    def remove(self, lease: Lease) -> None:
-        with self._lock:
-            self._leases.pop(lease.token, None)
-
-    def run(self) -> None:
-        while True:
-            time.sleep(settings.JOB_LEASE_SECONDS / 3)
-            with self._lock:
-                tokens = list(self._leases)
-            if not tokens:
-                continue
-            try:
-                _renew(tokens)
-            except Error as exc:
-                # The database is away for a moment: the next round renews, or the leases end.
-                log.warning("leases could not be renewed: %s", exc)
-            finally:
-                connection.close()  # needed every few seconds only, and never left behind
-
-
-# A row that is locked is being committed: the other leases do not wait for it.
-_RENEW = """
-UPDATE chatplatform_job SET lease_until = statement_timestamp() + make_interval(secs => %s)
-WHERE id IN (SELECT id FROM chatplatform_job WHERE lease_token = ANY(%s) AND state = 'running'
-             FOR NO KEY UPDATE SKIP LOCKED)
-"""
-
-
-def _renew(tokens: list[uuid.UUID]) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(_RENEW, [settings.JOB_LEASE_SECONDS, tokens])
-
-
-_lease_renewer = LeaseRenewer()

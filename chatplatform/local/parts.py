@@ -158,7 +158,8 @@ class Output:
 
 
 class Delay:
-    """0.2 s, doubling to 10 s; back to 0.2 s after 30 s of life."""
+    """0.2 s, doubling to 10 s; back to 0.2 s after 30 s of life. A process that died of a signal
+    had begun to work, so it does not wait for longer than before."""
 
     def __init__(self) -> None:
         self._secs = FIRST_DELAY_SECS
@@ -167,9 +168,9 @@ class Delay:
     def started(self) -> None:
         self._started_at = time.monotonic()
 
-    def died(self) -> float:
+    def died(self, *, by_signal: bool = False) -> float:
         now = time.monotonic()
-        if now - self._started_at > STABLE_SECS:
+        if by_signal or now - self._started_at > STABLE_SECS:
             self._secs = FIRST_DELAY_SECS
         delay, self._secs = self._secs, min(self._secs * 2, LONGEST_DELAY_SECS)
         self._due_at = now + delay
@@ -197,7 +198,7 @@ class Process:
         """Start it again if it has died and its delay is over."""
         if self._popen is not None and self._popen.poll() is not None:
             self.signal(signal.SIGKILL)  # children that outlived it would hold its port
-            delay = self._delay.died()
+            delay = self._delay.died(by_signal=self._popen.returncode < 0)
             ended = f"ended with {self._popen.returncode}"
             self._output.line(f"{self.part.name} {ended}: starting it again in {delay:.1f} s")
             self._popen = None

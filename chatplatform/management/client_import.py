@@ -126,7 +126,8 @@ def _as_new(model: Model, row: Row) -> Row:
         case "chatplatform.Job":
             # No worker of this cell has it.
             row["state"] = "queued" if row["state"] == "running" else row["state"]
-            row |= {"lease_until": None, "lease_token": None, "dispatched_at": None}
+            row |= {"lease_until": None, "lease_token": None, "lease_holder": None}
+            row["dispatched_at"] = None
             row["dispatches"] = 0
         case "webhooks.Delivery":
             row["lease_token"] = None

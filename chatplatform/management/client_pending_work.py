@@ -7,7 +7,7 @@ from typing import Any
 from django.db import connection
 from django.utils import timezone
 
-from channels_app.models import ChannelConnection
+from channels_app.models import ChannelConnection, InboundItem, Outcome
 from chatplatform.models import Job, JobState
 from identity.models import Client, CreditEntry
 from webhooks.models import Delivery, UnnumberedEvent
@@ -23,7 +23,6 @@ SELECT count(*) FROM pg_stat_activity
 WHERE datname = current_database() AND backend_type = 'client backend'
   AND pid <> pg_backend_pid() AND xact_start < %s
 """
-_INBOUND = ("channels_app.process_callback", "channels_app.process_customer")
 
 
 def under_way(client: Client) -> Iterator[str]:
@@ -38,7 +37,7 @@ def under_way(client: Client) -> Iterator[str]:
             yield f"{older} transactions that are older than the freezing"
     running = Job.objects.filter(client_id=client.pk, state=JobState.RUNNING)
     yield from _counted(running, "running jobs")
-    yield from _counted(_inbound(client), "callbacks that are not processed")
+    yield from _counted(_inbound(client), "items of callbacks that are not processed")
     now = timezone.now()
     sent = Delivery.objects.filter(client=client, lease_token__isnull=False, due_at__gt=now)
     yield from _counted(sent, "deliveries that are being sent")
@@ -51,12 +50,8 @@ def under_way(client: Client) -> Iterator[str]:
 
 
 def _inbound(client: Client) -> Any:
-    accounts = ChannelConnection.objects.filter(client=client).exclude(account_id="")
-    return Job.objects.filter(
-        name__in=_INBOUND,
-        state__in=[JobState.QUEUED, JobState.RUNNING],
-        args__account_id__in=list(accounts.values_list("account_id", flat=True)),
-    )
+    own = ChannelConnection.objects.filter(client=client).values("pk")
+    return InboundItem.objects.filter(outcome=Outcome.WAITING, connection_id__in=own)
 
 
 def _counted(rows: Any, what: str) -> Iterator[str]:

@@ -125,7 +125,11 @@ def callbacks(
     client: Client,
 ) -> tuple[models.QuerySet[InboundCallback], models.QuerySet[InboundItem]]:
     """What messaging providers sent to the client's accounts; other clients' may be in it."""
-    items = InboundItem.objects.filter(account_id__in=_accounts(client).values("account_id"))
+    own = ChannelConnection.objects.filter(client=client).values("pk")
+    of_account = models.Q(account_id__in=_accounts(client).values("account_id"))
+    items = InboundItem.objects.filter(
+        models.Q(connection_id__in=own) | models.Q(connection_id=None) & of_account
+    )
     return InboundCallback.objects.filter(pk__in=items.values("callback_id")), items
 
 

@@ -7,11 +7,10 @@ from unittest import mock
 import pytest
 from django.db import OperationalError, connection, connections, transaction
 from django.db.models.functions import Now
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from chatplatform import jobs
-from chatplatform.jobs import GiveUp, leases, relay
+from chatplatform.jobs import GiveUp, lease_renewer, leases, process_lock, relay
 from chatplatform.models import Job, JobState
 from chatplatform.testing import in_thread
 from chatplatform.tests.job_work import NAME, add, expire_lease, fail
@@ -114,16 +113,105 @@ def test_a_job_that_has_to_wait_is_due_when_it_says_and_its_attempts_count(work)
     assert (job.state, work.dead) == (JobState.DEAD, [{}])
 
 
-def test_a_job_that_kills_its_workers_ends_dead(work):
-    job = add(number=7)
-    for _ in range(3):
+def die(*dying):
+    """The process dies that runs these jobs, as if it was another one."""
+    for job in dying:
         assert leases.claim(job.pk)
-        expire_lease(job)
-        relay.sweep()
+    Job.objects.filter(pk__in=[job.pk for job in dying]).update(lease_holder=4711)
+    expire_lease(dying[0])
+    relay.sweep()
+    Job.objects.update(due_at=Now())
+
+
+def test_a_job_whose_process_died_twice_is_dead_at_once(work):
+    job = add(number=7)
+    die(job)
+    die(job)
     job.refresh_from_db()
-    assert (job.state, job.attempts) == (JobState.DEAD, 3)
-    assert job.last_error == "The worker stopped without finishing."
+    assert (job.state, job.attempts) == (JobState.DEAD, 2)
+    assert job.last_error == "Its process died twice while it ran."
     assert work.dead == [{"number": 7}]
+
+
+def test_a_process_that_died_condemns_no_job_that_only_ran_beside(work):
+    killing, first, second = add(number=1), add(number=2), add(number=3)
+    die(killing, first)
+    waits = list(Job.objects.order_by("id").values_list("due_at", flat=True))
+    assert waits[0] == waits[1]  # `die` has made them due
+    die(killing, first)
+    assert {job.state for job in Job.objects.all()} == {JobState.QUEUED}
+    leases.run(first.pk)
+    die(killing, second)
+    states = dict(Job.objects.values_list("pk", "state"))
+    assert states == {
+        killing.pk: JobState.DEAD, first.pk: JobState.DONE, second.pk: JobState.QUEUED,
+    }  # fmt: skip
+
+
+def test_the_jobs_of_a_dead_process_begin_one_after_the_other(work):
+    first, second = add(number=1), add(number=2)
+    for job in (first, second):
+        assert leases.claim(job.pk)
+    Job.objects.update(lease_holder=4711)
+    expire_lease(first)
+    relay.sweep()
+    due = list(Job.objects.order_by("id").values_list("due_at", flat=True))
+    assert due[1] - due[0] >= timedelta(seconds=leases.SECONDS_APART)
+
+
+def test_a_failure_that_its_process_survives_ends_the_suspicion(work):
+    job = add(number=7)
+    die(job)
+    work.act = fail(ValueError("no"))
+    leases.run(job.pk)
+    Job.objects.update(due_at=Now())
+    job.refresh_from_db()
+    assert (job.state, job.deaths) == (JobState.QUEUED, 0)
+
+
+@pytest.fixture
+def holder(monkeypatch):
+    """The number of this process's lock, as if it was a worker."""
+    monkeypatch.setattr(process_lock, "_is_worker", True)
+    monkeypatch.setattr(process_lock, "_holder", None)
+    yield process_lock.holder()
+    assert process_lock._holder
+    process_lock._holder.stop()
+
+
+def swept(job, holder, *, seconds):
+    """The job's state, once its lease has ended so many seconds ago."""
+    Job.objects.filter(pk=job.pk).update(
+        lease_holder=holder, lease_until=Now() - timedelta(seconds=seconds)
+    )
+    relay.sweep()
+    return Job.objects.get(pk=job.pk).state
+
+
+def test_a_process_that_lives_keeps_its_job_though_the_lease_has_ended(work, holder):
+    job = add()
+    assert leases.claim(job.pk)
+    assert swept(job, holder, seconds=60) == JobState.RUNNING
+    assert swept(job, holder, seconds=601) == JobState.QUEUED, "it hangs"
+    other = add()
+    assert leases.claim(other.pk)
+    assert swept(other, holder + 1, seconds=1) == JobState.QUEUED, "it is gone"
+
+
+def test_progress_makes_up_for_earlier_failures(work):
+    job = add()
+
+    def act(**_):
+        with jobs.commit(is_progress=True):
+            pass
+        raise ValueError("the next part fails")
+
+    work.act = act
+    for _ in range(7):
+        Job.objects.update(due_at=Now())
+        leases.run(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.attempts, work.dead) == (JobState.QUEUED, 1, [])
 
 
 def test_a_job_that_is_returned_to_the_queue_counts_no_attempt(work):
@@ -157,16 +245,14 @@ def test_only_running_jobs_are_returned_to_the_queue(work):
     assert (waiting.state, waiting.attempts) == (JobState.QUEUED, 0)
 
 
-def test_a_stop_does_not_take_back_the_attempts_of_crashes(work):
+def test_a_stop_does_not_take_back_the_deaths_of_processes(work):
     job = add(number=7)
-    for _ in range(3):
+    for _ in range(2):
         assert leases.claim(job.pk)
         leases.return_to_queue([job.pk])
-        assert leases.claim(job.pk)
-        expire_lease(job)
-        relay.sweep()
+        die(job)
     job.refresh_from_db()
-    assert (job.state, job.attempts) == (JobState.DEAD, 3)
+    assert (job.state, job.attempts) == (JobState.DEAD, 2)
 
 
 def test_a_long_job_keeps_its_lease(work, settings):
@@ -181,7 +267,7 @@ def test_a_long_job_keeps_its_lease(work, settings):
             swept.append(relay.sweep())
 
     work.act = act
-    with mock.patch.object(leases, "_lease_renewer", leases.LeaseRenewer()):
+    with mock.patch.object(lease_renewer, "_renewer", lease_renewer.LeaseRenewer()):
         leases.run(job.pk)
     assert set(swept) == {0}
     job.refresh_from_db()
@@ -195,7 +281,7 @@ def test_a_long_commit_does_not_keep_other_leases_from_being_renewed(work):
     Job.objects.update(lease_until=Now() + timedelta(seconds=1))
     with transaction.atomic():
         Job.objects.select_for_update(no_key=True).get(pk=committing.pk)
-        renewing, _ = in_thread(lambda: leases._renew([lease.token for lease in claimed]))
+        renewing, _ = in_thread(lambda: lease_renewer.renew([lease.token for lease in claimed]))
         renewing.join(30)
         assert not renewing.is_alive()
     renewed = Job.objects.filter(lease_until__gt=Now() + timedelta(seconds=5))
@@ -231,13 +317,21 @@ def test_a_worker_that_lost_its_lease_does_not_call_on_dead(work):
     assert (job.state, job.attempts, work.dead) == (JobState.RUNNING, 2, [])
 
 
-def test_a_commit_locks_the_jobs_row(work):
+def test_a_commit_locks_the_jobs_row_and_renews_its_lease(work):
     job = add()
 
     def act(**_):
-        with CaptureQueriesContext(connection) as captured, jobs.commit():
-            pass
-        assert any("FOR NO KEY UPDATE" in query["sql"] for query in captured)
+        Job.objects.filter(pk=job.pk).update(lease_until=Now() + timedelta(seconds=1))
+        with jobs.commit():
+            rows = Job.objects.select_for_update(no_key=True, skip_locked=True)
+            looking, found = in_thread(lambda: list_locked(rows, job))
+            looking.join(10)
+            assert found == [[]]
+        assert Job.objects.filter(pk=job.pk, lease_until__gt=Now() + timedelta(seconds=5))
+
+    def list_locked(rows, job):
+        with transaction.atomic():
+            return list(rows.filter(pk=job.pk))
 
     work.act = act
     leases.run(job.pk)

@@ -5,13 +5,20 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, Max, QuerySet
+from django.db.models import Count, Max, Min, OuterRef, QuerySet, Subquery
 from django.urls import reverse
 from django.utils import timezone
 
 from bots.models import Document, DocumentStatus, GoldenOutcome, WebUrl, WebUrlStatus
 from bots.services import documents, golden_holds, web_urls
-from channels_app.models import ChannelConnection, ConnectionStatus, OutboundSend, SendState
+from channels_app.models import (
+    ChannelConnection,
+    ConnectionStatus,
+    InboundItem,
+    OutboundSend,
+    Outcome,
+    SendState,
+)
 from chatplatform.jobs import leases, registry
 from chatplatform.models import Job, JobState
 from chatplatform.templatetags.site_words import say
@@ -21,6 +28,8 @@ from webhooks.services import deliveries
 
 # Deliveries are kept for a month; an older failure is nobody's news.
 _DELIVERIES_SINCE = timedelta(days=7)
+# What customers write is processed within seconds.
+_USUAL_WAIT = timedelta(minutes=1)
 # Most rows that one click tries again; a further click takes the next ones.
 MOST_AT_ONCE = 500
 
@@ -111,6 +120,18 @@ def _channel_words(name: str, error: str, status: str) -> str:
     return f"{name}: {what}{f' ({error})' if error else ''}"
 
 
+def _waiting_connections() -> QuerySet[ChannelConnection]:
+    """The accounts of which something has waited for a while, with how much, and since when."""
+    waiting = InboundItem.objects.filter(outcome=Outcome.WAITING, connection_id=OuterRef("pk"))
+    of_account = waiting.order_by().values("connection_id")
+    since = of_account.annotate(since=Min("callback__received_at")).values("since")
+    rows = ChannelConnection.objects.annotate(
+        waits_since=Subquery(since),
+        waiting=Subquery(of_account.annotate(count=Count("pk")).values("count")),
+    )
+    return rows.filter(waits_since__lt=timezone.now() - _USUAL_WAIT)
+
+
 def _connection(pk: Any) -> str:
     return reverse("admin:channels_app_channelconnection_change", args=[pk])
 
@@ -170,6 +191,14 @@ KINDS = {
         lambda name, error, pk, status: _connection(pk),
         at="failing_since",
         look="Connect it again",
+    ),
+    "inbound": Kind(
+        "What came from channels and waits to be processed: it is tried again by itself",
+        _waiting_connections,
+        ("account_name", "waiting", "pk"),
+        lambda name, count, pk: f"{name}: {count} messages and other events",
+        lambda name, count, pk: _connection(pk),
+        at="waits_since",
     ),
     "sends": Kind(
         "Messages that a channel refused, in the last week",

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from bots.models import Document, WebUrl
 from bots.testing import make_bot
-from channels_app.models import ChannelConnection
+from channels_app.models import ChannelConnection, InboundCallback, InboundItem
 from chatplatform.jobs import enqueue
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
@@ -151,6 +151,26 @@ def test_another_clients_failures_are_not_seen_and_not_tried(failed, ann, cara):
     assert set(groups(theirs)) == {"documents"}
     assert mine.post(PATH, {"kind": "documents", "value": ["x"]}).status_code == 404
     assert mine.post(PATH, {"kind": "channels"}).status_code == 404
+
+
+def test_what_waits_of_a_channel_is_shown_to_its_client_alone(bot, ann, cara):
+    page = ChannelConnection.objects.create(
+        client=bot.client, bot=bot, channel="socialnet", account_name="Shop page",
+        status="connected",
+    )  # fmt: skip
+    callback = InboundCallback.objects.create(channel="socialnet", body=b"")
+    for position in range(3):
+        InboundItem.objects.create(
+            callback=callback, position=position, channel="socialnet", account_id="1",
+            key=str(position), outcome="waiting" if position else "processed",
+            connection_id=page.pk,
+        )  # fmt: skip
+    assert "inbound" not in groups(entered(ann.user)), "what came just now is no failure"
+    InboundCallback.objects.update(received_at="2026-11-01T10:20:00Z")
+    page = words(entered(ann.user).get(PATH))
+    assert "Shop page: 2 messages and other events" in page
+    assert "Since 1 Nov 2026" in page
+    assert "inbound" not in groups(entered(cara.user))
 
 
 def test_nothing_has_failed(ann):

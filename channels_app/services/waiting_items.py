@@ -1,0 +1,366 @@
+"""Items of callbacks: stored as waiting when they come, then processed, each once.
+
+A body of few customers makes a job for each of them. The items of a larger one wait for the job of
+their account, which takes fifty at a time, those of the smallest bodies first; so a thousand
+customers at once hold up nobody who writes meanwhile. Whichever job has an item, it is processed
+only if no earlier one of its customer waits.
+"""
+
+import logging
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet, TextField, Value
+from django.db.models.functions import Cast, Concat, Now
+from django.utils import timezone
+
+from channels_app.models import ChannelConnection, InboundCallback, InboundItem, Outcome
+from channels_app.providers import PROVIDERS
+from channels_app.providers.callback_parsing import parse
+from channels_app.providers.events import Item, Unsupported
+from channels_app.services import inbound
+from channels_app.services.inbound_order import batch_key, customer_key, user_of
+from chatplatform import jobs
+from chatplatform.jobs import registry
+from chatplatform.models import Job, JobState
+
+log = logging.getLogger(__name__)
+# An item with its place in the callback.
+Numbered = tuple[int, Item]
+# So many customers of a body have jobs of their own.
+_OWN_JOBS = 10
+# One job processes so many items, and begins none after so many seconds: other bodies wait.
+_MOST, _SLICE_SECONDS = 50, 3.0
+# While so many replies of the client wait, a large body does not make more.
+_MOST_REPLIES, _LOOK_AGAIN = 8, timedelta(seconds=1)
+# But not for longer, whatever keeps the replies.
+_LONGEST_HOLD = timedelta(minutes=10)
+# After so many attempts, four minutes in all, the customer's later items go on. Then it is tried
+# after ten minutes, twenty, …, at last once a day.
+ATTEMPTS, _FIRST_ASIDE, _LONGEST_ASIDE = 10, timedelta(minutes=10), timedelta(days=1)
+_ASIDE_KEY = "inbound-item:"
+# An item without a job is noticed after that time.
+_WITHOUT_JOB = timedelta(minutes=2)
+
+
+# --- stored when they come ----------------------------------------------------------------------
+
+
+def store(
+    callback: InboundCallback,
+    items: Iterable[Numbered],
+    connections: Mapping[str, ChannelConnection | None],
+) -> None:
+    """Store the items of a callback for the connections that receive them, and enqueue their jobs.
+
+    `connections` by account; None: no bot has it. What changes nothing is counted at once.
+    """
+    by_account: dict[str, list[Numbered]] = {}
+    for position, item in items:
+        by_account.setdefault(item.account_id, []).append((position, item))
+    for account_id, numbered in by_account.items():
+        # The order of the rows is that in which they happened.
+        numbered.sort(key=lambda pair: (pair[1].at, pair[0]))
+        connection = connections[account_id]
+        rows = _rows(callback, numbered, connection)
+        waiting = {row.customer_key for row in rows if row.outcome == Outcome.WAITING}
+        is_batched = len(waiting) > _OWN_JOBS
+        for row in rows:
+            row.is_batched = is_batched and row.outcome == Outcome.WAITING
+        InboundItem.objects.bulk_create(rows, ignore_conflicts=True)
+        if connection and is_batched:
+            _enqueue(connection.pk, connection.client_id)
+        elif connection:
+            for key in dict.fromkeys(row.customer_key for row in rows if row.customer_key):
+                if key in waiting:
+                    _enqueue(connection.pk, connection.client_id, key)
+
+
+def _rows(
+    callback: InboundCallback, numbered: Sequence[Numbered], connection: ChannelConnection | None
+) -> list[InboundItem]:
+    known = _processed(callback.channel, [item for _, item in numbered]) if connection else set()
+    rows = list[InboundItem]()
+    for position, item in numbered:
+        row = InboundItem(
+            callback=callback, position=position, channel=callback.channel,
+            account_id=item.account_id[:100], key=item.key, outcome=Outcome.WAITING,
+            connection_id=connection and connection.pk,
+        )  # fmt: skip
+        if connection is None:
+            row.outcome = Outcome.UNKNOWN_ACCOUNT
+        elif isinstance(item, Unsupported):
+            row.outcome, row.kind = Outcome.UNSUPPORTED, item.kind[:60]
+        elif item.key in known:
+            row.outcome = Outcome.DUPLICATE
+        else:
+            known.add(item.key)
+            row.customer_key = customer_key(callback.channel, connection.pk, user_of(item))
+        rows.append(row)
+    return rows
+
+
+def _processed(channel: str, items: Sequence[Item]) -> set[str]:
+    """The keys of those items of an account that were processed before."""
+    rows = InboundItem.objects.filter(
+        channel=channel,
+        account_id=items[0].account_id[:100],
+        key__in=[item.key for item in items],
+        outcome=Outcome.PROCESSED,
+    )
+    return set(rows.values_list("key", flat=True))
+
+
+def _enqueue(
+    connection_id: UUID, client_id: int | None, key: str = "", *, wait: timedelta = jobs.NO_WAIT
+) -> None:
+    """A job for the waiting items of a customer; without a key, for those of large bodies."""
+    jobs.enqueue(
+        "channels_app.process_items", client_id=client_id, wait=wait,
+        ordering_key=key or batch_key(connection_id),
+        connection_id=str(connection_id), customer_key=key,
+    )  # fmt: skip
+
+
+# --- processed ----------------------------------------------------------------------------------
+
+
+def process(connection_id: UUID, key: str) -> None:
+    """Process the waiting items of a customer, or without a key those of an account's large bodies.
+
+    An item that cannot be processed now holds up those of its customer alone.
+    """
+    connection = _connection(connection_id)
+    if connection is None:
+        return
+    if not key and _is_held_back(connection):
+        _enqueue(connection.pk, connection.client_id, wait=_LOOK_AGAIN)
+        return
+    behind, bodies, ends_at = set[str](), _Bodies(), time.monotonic() + _SLICE_SECONDS
+    for row in list(_next(connection.pk, key)):
+        if row.customer_key in behind:
+            continue
+        if not key and time.monotonic() > ends_at:
+            break
+        try:
+            _process_in_turn(row, connection, bodies)
+        except jobs.LeaseLost:
+            raise
+        except Exception as exc:
+            if _note(row, exc):
+                continue
+            if key:
+                raise
+            behind.add(row.customer_key)
+    with jobs.commit():
+        _leave_to_customers(connection, behind)
+        if _next(connection.pk, key).exists():
+            _enqueue(connection.pk, connection.client_id, key)
+    seen = timezone.now()
+    rows = ChannelConnection.objects.filter(pk=connection.pk)
+    rows.exclude(last_event_at__gt=seen - timedelta(seconds=1)).update(last_event_at=seen)
+
+
+def process_aside(item_id: int, attempt: int) -> None:
+    """Try an item that was set aside. The next attempt is stored before this one begins."""
+    row = InboundItem.objects.filter(pk=item_id, outcome=Outcome.WAITING, attempts=attempt).first()
+    connection = _connection(row.connection_id) if row else None
+    if row is None or connection is None:
+        return
+    with jobs.commit():
+        _set_aside(row, row.error)
+    try:
+        _process(row, _Bodies().item(row), connection)
+    except jobs.LeaseLost:
+        raise
+    except Exception as exc:
+        log.exception("item %s of callback %s failed again", row.position, row.callback_id)
+        _waiting(pk=row.pk).update(error=_words(exc))
+
+
+def _connection(connection_id: UUID | None) -> ChannelConnection | None:
+    """The connection that received items; None if it was erased."""
+    rows = ChannelConnection.objects.select_related("bot", "client")
+    return rows.filter(pk=connection_id).first()
+
+
+def _is_held_back(connection: ChannelConnection) -> bool:
+    """Whether the replies to what came before are to be made first."""
+    names = [name for name, one in registry.declared.items() if one.queue == jobs.Queue.REPLY]
+    replies = Job.objects.filter(
+        client_id=connection.client_id, name__in=names, state=JobState.QUEUED, due_at__lte=Now()
+    )
+    # Nothing is replied while the client is moved.
+    if connection.client.frozen_at or replies.count() < _MOST_REPLIES:
+        return False
+    old = timezone.now() - _LONGEST_HOLD
+    rows = _waiting(connection_id=connection.pk, is_batched=True, callback__received_at__lt=old)
+    return not rows.exists()
+
+
+def _waiting(**wanted: object) -> QuerySet[InboundItem]:
+    return InboundItem.objects.filter(outcome=Outcome.WAITING, **wanted)
+
+
+def _next(connection_id: UUID, key: str) -> QuerySet[InboundItem]:
+    """The next items of a customer, or of an account's large bodies."""
+    rows = _waiting(is_aside=False).select_related("callback").defer("callback__body")
+    if key:
+        return rows.filter(customer_key=key).order_by("id")[:_MOST]
+    rows = rows.filter(connection_id=connection_id, is_batched=True)
+    return rows.order_by("callback__item_count", "id")[:_MOST]
+
+
+class _Bodies:
+    """The items of callbacks, each read once."""
+
+    def __init__(self) -> None:
+        self._items: dict[int, Sequence[Item]] = {}
+
+    def item(self, row: InboundItem) -> Item | None:
+        """What a row stands for; None if the callback was emptied, since it named an erased
+        customer."""
+        if row.callback_id not in self._items:
+            body = bytes(InboundCallback.objects.get(pk=row.callback_id).body)
+            self._items[row.callback_id] = PROVIDERS[row.channel].items(parse(body)) if body else []
+        items = self._items[row.callback_id]
+        if not items:
+            return None
+        # Another release may count the items in another way.
+        own = items[row.position : row.position + 1]
+        for item in (*own, *items):
+            if item.key == row.key and item.account_id[:100] == row.account_id:
+                return item
+        raise LookupError("This release does not find the item in its callback.")
+
+
+def _process_in_turn(row: InboundItem, connection: ChannelConnection, bodies: _Bodies) -> None:
+    """Process an item. Raises _EarlierWaits while an earlier one of its customer waits."""
+    if row.is_in_hand:
+        raise _Died
+    if jobs.follows_death():
+        with jobs.commit():
+            _waiting(pk=row.pk).update(is_in_hand=True)
+    is_done = _process(row, bodies.item(row), connection)
+    if not is_done and _waiting(pk=row.pk).exists():
+        raise _EarlierWaits("An earlier item of the customer waits.")
+
+
+class _Died(Exception):
+    """The process died that had the item in hand."""
+
+
+class _EarlierWaits(jobs.TryLater):
+    """It is not this item that cannot be processed."""
+
+
+def _process(row: InboundItem, item: Item | None, connection: ChannelConnection) -> bool:
+    """Process an item in one transaction; False if another job has done it, or it has to wait."""
+    if item is None:
+        return bool(_waiting(pk=row.pk).update(outcome=Outcome.UNSUPPORTED, kind="erased"))
+    attempt = row.attempts + 1
+    with (
+        inbound.prepared(connection, item, attempt=attempt) as handle,
+        jobs.commit(is_progress=True),
+    ):
+        mine = _waiting(pk=row.pk)
+        if not row.is_aside:
+            mine = mine.exclude(_has_earlier())
+        try:
+            with transaction.atomic():
+                # A second process that has the same item waits here, and then is the later one.
+                is_mine = mine.update(outcome=Outcome.PROCESSED, error="")
+        except IntegrityError:
+            return bool(mine.update(outcome=Outcome.DUPLICATE, error=""))
+        if is_mine:
+            handle(row)
+    return bool(is_mine)
+
+
+def _has_earlier() -> Exists:
+    earlier = _waiting(is_aside=False, customer_key=OuterRef("customer_key"))
+    return Exists(earlier.filter(pk__lt=OuterRef("pk")))
+
+
+# --- what fails ---------------------------------------------------------------------------------
+
+
+def _note(row: InboundItem, error: Exception) -> bool:
+    """Store that an item could not be processed; whether it was set aside."""
+    if isinstance(error, _EarlierWaits):
+        return False
+    if not isinstance(error, jobs.TryLater | _Died):
+        log.error("item %s of callback %s failed", row.position, row.callback_id, exc_info=error)
+    is_aside = isinstance(error, _Died) or row.attempts + 1 >= ATTEMPTS
+    with jobs.commit(is_progress=is_aside):
+        if is_aside:
+            _set_aside(row, _words(error))
+        else:
+            _waiting(pk=row.pk).update(
+                attempts=row.attempts + 1, is_in_hand=False, error=_words(error)
+            )
+    return is_aside
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, _Died):
+        return "The process died twice while it processed this."
+    return f"{type(error).__name__}: {error}"[:500]
+
+
+def _set_aside(row: InboundItem, error: str) -> None:
+    """Leave an item to a job of its own, after a wait that grows with each attempt."""
+    row.is_aside = True
+    row.attempts = max(row.attempts + 1, ATTEMPTS)
+    changed = _waiting(pk=row.pk).update(
+        is_aside=True, is_in_hand=False, attempts=row.attempts, error=error
+    )
+    connection = ChannelConnection.objects.filter(pk=row.connection_id).first()
+    if changed and connection:
+        wait = _FIRST_ASIDE * 2 ** min(row.attempts - ATTEMPTS, 10)
+        jobs.enqueue(
+            "channels_app.process_item_aside", client_id=connection.client_id,
+            wait=min(wait, _LONGEST_ASIDE), ordering_key=f"{_ASIDE_KEY}{row.pk}",
+            item_id=row.pk, attempt=row.attempts,
+        )  # fmt: skip
+
+
+def _leave_to_customers(connection: ChannelConnection, keys: Iterable[str]) -> None:
+    """Leave what waits of these customers to jobs of their own."""
+    for key in sorted(keys):
+        _waiting(customer_key=key).update(is_batched=False)
+        _enqueue(connection.pk, connection.client_id, key, wait=timedelta(seconds=1))
+
+
+def go_on(connection_id: UUID, key: str) -> None:
+    """A job for waiting items has ended dead: another one follows it, for ever."""
+    connection = ChannelConnection.objects.filter(pk=connection_id).first()
+    if connection:
+        _enqueue(connection.pk, connection.client_id, key, wait=timedelta(seconds=10))
+
+
+def enqueue_forgotten() -> None:
+    """Enqueue jobs for items that have waited for a while and have none, for whatever reason."""
+    own = ChannelConnection.objects.filter(pk=OuterRef("connection_id"))
+    _waiting().exclude(Exists(own)).update(outcome=Outcome.UNKNOWN_ACCOUNT)
+    unfinished = Job.objects.filter(state__in=[JobState.QUEUED, JobState.RUNNING])
+
+    def has_job(key: Any) -> Exists:
+        return Exists(unfinished.filter(ordering_key=key))
+
+    rows = _waiting(callback__received_at__lt=timezone.now() - _WITHOUT_JOB)
+    of_account = Concat(Value(batch_key("")), Cast(OuterRef("connection_id"), TextField()))
+    rest = rows.filter(is_aside=False).exclude(has_job(OuterRef("customer_key")))
+    rest = rest.exclude(Q(is_batched=True) & has_job(of_account))
+    for connection_id, key in rest.values_list("connection_id", "customer_key").distinct()[:500]:
+        assert connection_id
+        with transaction.atomic():
+            _leave_to_customers(ChannelConnection.objects.get(pk=connection_id), [key])
+    of_item = Concat(Value(_ASIDE_KEY), Cast(OuterRef("pk"), TextField()))
+    for row in rows.filter(is_aside=True).exclude(has_job(of_item))[:500]:
+        with transaction.atomic():
+            _set_aside(row, row.error)

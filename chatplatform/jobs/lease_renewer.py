@@ -1,0 +1,77 @@
+"""Renews the leases of a process's running jobs, all in one statement."""
+
+import logging
+import threading
+import time
+import uuid
+
+from django.conf import settings
+from django.db import Error, connection
+
+log = logging.getLogger(__name__)
+
+
+class LeaseRenewer(threading.Thread):
+    """The thread that renews. A job whose commit is under way has its lease renewed by that."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True, name="lease-renewer")
+        self._tokens: set[uuid.UUID] = set()
+        self._lock = threading.Lock()
+
+    def add(self, token: uuid.UUID) -> None:
+        global _renewer  # noqa: PLW0603 - a forked child needs a thread of its own
+        with self._lock:
+            self._tokens.add(token)
+            if not self.is_alive():
+                if self.ident is not None:
+                    _renewer = LeaseRenewer()
+                    _renewer.add(token)
+                    return
+                self.start()
+
+    def remove(self, token: uuid.UUID) -> None:
+        with self._lock:
+            self._tokens.discard(token)
+
+    def run(self) -> None:
+        while True:
+            time.sleep(settings.JOB_LEASE_SECONDS / 3)
+            with self._lock:
+                tokens = list(self._tokens)
+            if not tokens:
+                continue
+            try:
+                renew(tokens)
+            except Error as exc:
+                # The database is away for a moment: the next round renews, or the leases end.
+                log.warning("leases could not be renewed: %s", exc)
+            finally:
+                connection.close()  # needed every few seconds only, and never left behind
+
+
+# A row that is locked is being committed: the other leases do not wait for it.
+_RENEW = """
+UPDATE chatplatform_job SET lease_until = statement_timestamp() + make_interval(secs => %s)
+WHERE id IN (SELECT id FROM chatplatform_job WHERE lease_token = ANY(%s) AND state = 'running'
+             FOR NO KEY UPDATE SKIP LOCKED)
+"""
+
+
+def renew(tokens: list[uuid.UUID]) -> None:
+    """Renew the leases with these tokens."""
+    with connection.cursor() as cursor:
+        cursor.execute(_RENEW, [settings.JOB_LEASE_SECONDS, tokens])
+
+
+_renewer = LeaseRenewer()
+
+
+def add(token: uuid.UUID) -> None:
+    """Renew the lease with this token until it is removed."""
+    _renewer.add(token)
+
+
+def remove(token: uuid.UUID) -> None:
+    """Renew it no more."""
+    _renewer.remove(token)
