@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('chatplatform', '0005_ended_jobs'),
+        ('chatplatform', '0006_keys_in_use'),
     ]
 
     operations = [
