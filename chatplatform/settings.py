@@ -1,8 +1,6 @@
 """Every setting, read from the environment. Each reader names its default and its unit."""
 
-import base64
 import gc
-import hashlib
 import secrets
 import socket
 import sys
@@ -19,6 +17,7 @@ from django.urls import reverse_lazy
 from django.utils.translation import gettext_lazy
 
 from chatplatform.settings_channels import *  # noqa: F403
+from chatplatform.settings_field_keys import read_field_keys
 from chatplatform.settings_observing import *  # noqa: F403
 
 # Loading makes objects that stay: to look for garbage among them is a fifth of a process's start.
@@ -61,28 +60,7 @@ if not SECRET_KEY:
     SECRET_KEY = stored_secret("secret_key", secrets.token_urlsafe(48))
 
 
-def _field_keys() -> list[tuple[str, bytes]]:
-    """FIELD_KEYS=`base64,base64`, newest first; 32 bytes each. Left out: from SECRET_KEY.
-
-    `name:base64` is a key whose values are stored under that name and not under its fingerprint.
-    `SECRET_KEY` stands for the key that is made from it.
-    """
-    keys = []
-    for entry in env.list("FIELD_KEYS", default=["SECRET_KEY"]) or ["SECRET_KEY"]:
-        if entry.strip() == "SECRET_KEY":
-            keys.append(("s1", hashlib.sha256(b"field-key:" + SECRET_KEY.encode()).digest()))
-            continue
-        name, _, key = entry.strip().rpartition(":")
-        try:
-            keys.append((name, base64.b64decode(key, validate=True)))
-        except ValueError as exc:
-            raise ImproperlyConfigured(f"FIELD_KEYS: a key is not Base64 ({exc}).") from exc
-    if any(len(key) != 32 for _, key in keys):
-        raise ImproperlyConfigured("FIELD_KEYS: each key is the Base64 of 32 bytes.")
-    return keys
-
-
-FIELD_KEYS = _field_keys()
+FIELD_KEYS = read_field_keys(SECRET_KEY)
 # In development this machine's own names alone: else a page of another site, whose name comes to
 # lead here, would read what is shown here.
 _OWN_NAMES = ["localhost", "127.0.0.1", "[::1]"]

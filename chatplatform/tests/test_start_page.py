@@ -37,24 +37,23 @@ def test_the_demos_logins_are_shown_in_development_alone(nobody, settings, demo,
 
 
 @pytest.mark.parametrize(
-    ("peer", "host", "more", "is_shown"),
+    ("sent", "is_shown"),
     [
-        ("127.0.0.1", "localhost:8000", {}, True),
-        ("::1", "[::1]:8000", {}, True),
-        ("::ffff:127.0.0.1", "127.0.0.1", {}, True),
-        ("192.0.2.9", "localhost:8000", {}, False),
-        ("127.0.0.1", "rebound.example:8000", {}, False),
-        ("127.0.0.1", "127.0.0.1.rebound.example", {}, False),
-        ("127.0.0.1", "192.0.2.1:8000", {}, False),
-        ("", "localhost", {}, False),
-        ("127.0.0.1", "localhost", {"X-Forwarded-For": "127.0.0.1"}, False),
-        ("127.0.0.1", "localhost", {"Forwarded": "for=192.0.2.9"}, False),
-        ("127.0.0.1", "localhost", {"Via": "1.1 proxy"}, False),
+        (("127.0.0.1", "localhost:8000", {}), True),
+        (("::1", "[::1]:8000", {}), True),
+        (("::ffff:127.0.0.1", "127.0.0.1", {}), True),
+        (("192.0.2.9", "localhost:8000", {}), False),
+        (("127.0.0.1", "rebound.example:8000", {}), False),
+        (("127.0.0.1", "127.0.0.1.rebound.example", {}), False),
+        (("127.0.0.1", "192.0.2.1:8000", {}), False),
+        (("", "localhost", {}), False),
+        (("127.0.0.1", "localhost", {"X-Forwarded-For": "127.0.0.1"}), False),
+        (("127.0.0.1", "localhost", {"Forwarded": "for=192.0.2.9"}), False),
+        (("127.0.0.1", "localhost", {"Via": "1.1 proxy"}), False),
     ],
 )
-def test_the_demos_logins_are_for_this_machine_alone(
-    nobody, settings, demo, peer, host, more, is_shown
-):
+def test_the_demos_logins_are_for_this_machine_alone(nobody, settings, demo, sent, is_shown):
+    peer, host, more = sent
     settings.DEVELOPMENT, settings.ALLOWED_HOSTS = True, ["*"]
     page = nobody.browser.get("/", REMOTE_ADDR=peer, HTTP_HOST=host, headers=more)
     assert page.status_code == 200
