@@ -71,7 +71,8 @@ export function createApi(key, memory) {
   }
 
   return {
-    config: (language) => get(`/ai/bot/config${language ? `?language=${encodeURIComponent(language)}` : ""}`),
+    config: (language, cache = "default") =>
+      call(`/ai/bot/config${language ? `?language=${encodeURIComponent(language)}` : ""}`, { cache }, asJson),
     open: (body, id) => post("/ai/client/chat", body, { headers: { "Idempotency-Key": id } }),
     signIn: (id, token, customer) => post(`/ai/client/chat/customer/${id}`, customer, { token }),
     chat: (id) => get(`/ai/client/chat/${id}`),

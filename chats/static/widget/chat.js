@@ -245,7 +245,7 @@ export function createChat({ api, store, memory, language, t }) {
     const asks = (field) => field.ask_before_chat && field.name in faults;
     if (error.status === 422 && !memory.read().chat) {
       // The fields may be others than when the widget was opened.
-      set({ config: await api.config(language).catch(() => store.state.config) });
+      set({ config: await api.config(language, "no-cache").catch(() => store.state.config) });
       if (store.state.config.customer_info_fields.some(asks)) return introduce({ known: false, faults });
     }
     if (!store.state.outbox.includes(item)) return;
