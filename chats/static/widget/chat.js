@@ -45,6 +45,7 @@ export function createChat({ api, store, memory, language, t }) {
     store.dispatch({ type: "left" });
     cursors = [null, null];
     cursorOf = null;
+    isUnread = true; // Words may have changed since they were seen.
     set({ outbox: outbox.filter((item) => !item.names), agreed: agreed === store.state.config.terms, seen, thumbs });
     set({ rated: rated === chat && Boolean(chat), known, drafts: { ...NO_DRAFTS, ...drafts } });
     if (chat) await untilAnswered(refresh).catch(giveUp);
@@ -142,7 +143,7 @@ export function createChat({ api, store, memory, language, t }) {
     isUnread = false;
     set({ seen: newest });
     memory.write({ seen: newest });
-    if (chat) api.read(chat.id).catch(() => {});
+    if (chat) api.read(chat.id).catch(() => (isUnread = true));
   }
 
   /** Looks for news, now and again and again; one look at a time. Who asks during one gets another: it may have missed
@@ -279,10 +280,12 @@ export function createChat({ api, store, memory, language, t }) {
     return [fault.type === "empty_file" ? "emptyFile" : "wrongFile"];
   }
 
+  /** What the page's visitor wrote before somebody else was named is not sent for that person, nor shown to them. */
   async function deliver(item) {
-    const isOurs = () => store.state.outbox.includes(item);
+    const mine = turn;
+    const isOurs = () => mine === turn && store.state.outbox.includes(item);
     const id = isOurs() && (await opened());
-    if (isOurs()) await (item.files.length ? deliverFiles(id, item) : deliverText(id, item));
+    if (isOurs()) await (item.files.length ? deliverFiles(id, item, mine) : deliverText(id, item, mine));
   }
 
   /** The chat's id; a new one is opened with what the visitor has said of themselves. */
@@ -314,22 +317,25 @@ export function createChat({ api, store, memory, language, t }) {
   }
 
   /** Returns when the message is stored; its answer then comes by itself. */
-  async function deliverText(id, item) {
+  async function deliverText(id, item, mine) {
     const events = await api.send(id, { text: item.text, client_message_id: item.id });
     const { value } = await events.next();
     if (!value) throw new Error("The stream broke off: whether the message is stored is unknown.");
+    if (mine !== turn) return;
     if (value.event === "message") arrived(value.data);
     if (store.state.chat?.assign_type === "bot" || store.state.chat?.status === "ended") set({ draft: "" });
-    follow(events);
+    follow(events, mine);
   }
 
-  async function deliverFiles(id, item) {
+  async function deliverFiles(id, item, mine) {
     const form = new FormData();
     form.append("message", item.text);
     for (const file of item.files) form.append("files", file);
     form.append("client_message_id", item.id);
     form.append("reply", "async");
-    arrived((await api.sendFiles(id, form, item.files.reduce((sum, { size }) => sum + size, 0))).message);
+    const { message } = await api.sendFiles(id, form, item.files.reduce((sum, { size }) => sum + size, 0));
+    if (mine !== turn) return;
+    arrived(message);
     look();
   }
 
@@ -342,9 +348,10 @@ export function createChat({ api, store, memory, language, t }) {
     store.dispatch({ type: "messages", messages: [message] });
   }
 
-  async function follow(events) {
+  async function follow(events, mine) {
     try {
       for await (const { event, data } of events) {
+        if (mine !== turn) return;
         if (event === "delta") store.dispatch({ type: "delta", text: data.text });
         if (event === "reset") set({ draft: "" });
         if (event === "done" && data.reply) store.dispatch({ type: "messages", messages: [data.reply] });
