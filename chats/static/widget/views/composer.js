@@ -31,7 +31,7 @@ export function Composer({ state, actions, t }) {
   };
 
   const attached = (entry) => html`<li class=${entry.fault ? "refused" : ""}>
-    <span><bdi>${entry.file.name}</bdi>${entry.fault && html` <span role="alert">${t(...entry.fault)}</span>`}</span>
+    <span><bdi>${entry.file.name}</bdi>${entry.fault && html`: <span role="alert">${t(...entry.fault)}</span>`}</span>
     <button type="button" class="icon" aria-label=${t("remove", { name: entry.file.name })}
       onClick=${() => actions.detach(entry)}><${Icon} name="close" /></button></li>`;
 

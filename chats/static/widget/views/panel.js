@@ -8,12 +8,14 @@ import { Icon } from "./icons.js";
 import { Draft, Message, Rating, Waiting } from "./message.js";
 
 export function Panel({ state, actions, t, locale }) {
-  const { config, agreed, known, chat, isReady } = state;
+  const { config, agreed, known, chat, messages, outbox, isReady } = state;
   const asked = config.customer_info_fields.filter((field) => field.ask_before_chat);
+  // What was said in a chat that is given up can be read until something is to be sent.
+  const isReading = messages.length > 0 && !outbox.length;
   let body = html`<${Talk} state=${state} actions=${actions} t=${t} locale=${locale} />`;
   if (!isReady) body = html`<div class="log" aria-busy="true"></div>`;
   else if (config.terms && !agreed) body = html`<${Terms} terms=${config.terms} onAgree=${actions.agree} t=${t} />`;
-  else if (asked.length && !chat && !known) {
+  else if (asked.length && !chat && !known && !isReading) {
     body = html`<${Introduction} state=${state} fields=${asked} actions=${actions} t=${t} />
       <${Notices} state=${state} actions=${actions} t=${t} locale=${locale} />`;
   }
