@@ -13,7 +13,7 @@ from chatplatform.customer_channels import ChannelName, OwnChannel
 from chats import models
 from chats.shapes.insight import TagNames
 from chats.shapes.message import Message, Sentiment
-from chats.shapes.people import CustomerInfo, Identity, Location
+from chats.shapes.people import CustomerInfo, Identity, IdentitySignature, Location
 from identity.shapes.fields import Email
 
 ConversationStatus = Literal["open", "snoozed", "ended"]
@@ -110,12 +110,7 @@ class ChatCreation(Shape):
     customer: CustomerInfo = Field(
         default_factory=CustomerInfo.model_construct, description="The customer."
     )
-    identity_signature: Text | None = Field(
-        None,
-        max_length=64,
-        description="From a page: proves the customer's `external_id`. HMAC-SHA256 of the id, by"
-        " the bot's identity secret, in hexadecimal digits. Not needed with a secret key.",
-    )
+    identity_signature: IdentitySignature = None
     language: Language | None = Field(
         None, description="The customer's language; left out: the bot's default."
     )

@@ -46,6 +46,16 @@ class Location(Shape):
     longitude: float | None = Field(None, ge=-180, le=180, description="Degrees east, WGS 84.")
 
 
+IdentitySignature = Annotated[
+    Text | None,
+    Field(
+        max_length=64,
+        description="From a page: proves the customer's `external_id`. HMAC-SHA256 of the id, by"
+        " the bot's identity secret, in hexadecimal digits. Not needed with a secret key.",
+    ),
+]
+
+
 class CustomerInfo(Shape):
     """A customer, as far as the caller knows."""
 
@@ -59,8 +69,8 @@ class CustomerInfo(Shape):
     external_id: Text | None = Field(
         None,
         description="The customer's id in your own system. A known id joins the same customer. From"
-        " a page only together with the `identity_signature` of a new chat: nothing else proves who"
-        " its visitor is.",
+        " a page only together with the `identity_signature`: nothing else proves who its visitor"
+        " is.",
         min_length=1,
         max_length=200,
     )
@@ -88,6 +98,12 @@ class CustomerInfo(Shape):
             avatar_url=row.avatar_url or None,
             attributes=row.attributes,
         )
+
+
+class ChatCustomer(CustomerInfo):
+    """A chat's customer, as far as the caller knows."""
+
+    identity_signature: IdentitySignature = None
 
 
 class CustomerDto(CustomerInfo):

@@ -123,6 +123,10 @@ class VisitorConversation(Shape):
     language: str = Field(description="BCP 47.")
     message_count: int = Field(description="Messages in all.")
     last_message_at: Moment | None = Field(description="When the newest message came.")
+    last_event_seq: int = Field(
+        description="Grows with whatever happens to the chat or to one of its messages, such as a"
+        " translation that comes later: then read the messages again."
+    )
     waiting_since: Moment | None = Field(description="Since when it waits for an agent.")
     place_in_queue: int | None = Field(
         description="How many customers of the bot wait, this one among them, and not longer; null"

@@ -161,8 +161,9 @@ def test_several_chats_are_assigned_and_snoozed_at_once(screen, shop, ann, ben):
 
 
 def test_in_vietnamese_an_agent_pastes_a_file(screen, shop, ben, problems):
-    chat_id = write_in(shop, "Zoe", "Đơn hàng của tôi đâu?")
-    ben.post(f"/ai/chat/{chat_id}/assign", {"assign_type": "agent"})
+    for name, text in (("Xia", "Hello"), ("Zoe", "Đơn hàng của tôi đâu?")):
+        chat_id = write_in(shop, name, text)
+        ben.post(f"/ai/chat/{chat_id}/assign", {"assign_type": "agent"})
     enter(screen, ben)
     row(screen, "Zoe").click()
     screen.get_by_role("button", name="Translate").click()
@@ -175,7 +176,8 @@ def test_in_vietnamese_an_agent_pastes_a_file(screen, shop, ben, problems):
     screen.reload()
     expect(screen.locator("html")).to_have_attribute("lang", "vi")
     expect(screen).to_have_title(re.compile("Bàn làm việc"))
-    screen.get_by_role("navigation", name="Cuộc trò chuyện").locator("button.chat").click()
+    rows = screen.get_by_role("navigation", name="Cuộc trò chuyện").locator("button.chat")
+    rows.filter(has_text="Zoe").click()
     expect(log(screen)).to_contain_text("Đơn hàng của tôi đâu?")
     screen.locator("#composer").evaluate(
         """(field) => {
@@ -184,7 +186,12 @@ def test_in_vietnamese_an_agent_pastes_a_file(screen, shop, ben, problems):
             field.dispatchEvent(new ClipboardEvent("paste", { clipboardData, cancelable: true }));
         }"""
     )
-    expect(screen.get_by_role("button", name="Bỏ hóa đơn.txt")).to_be_visible()
+    file = screen.get_by_role("button", name="Bỏ hóa đơn.txt")
+    expect(file).to_be_visible()
+    rows.filter(has_text="Xia").click()
+    expect(file).to_have_count(0)
+    rows.filter(has_text="Zoe").click()
+    expect(file).to_be_visible()
     screen.locator("#composer").fill("Đây là hóa đơn của bạn.")
     screen.keyboard.press("Control+Enter")
     screen.get_by_role("button", name="Gửi ngay").click()

@@ -62,6 +62,24 @@ def test_an_agents_words_reach_the_customer_in_their_language(
     assert credits_spent(ben.client) == 1
 
 
+def test_what_was_read_before_its_translation_came_is_unread_until_that_is_read(
+    server, ben, model, german_chat
+):
+    model.json_answer = {"text": "Ihr Paket kommt morgen an."}
+    path = f"/ai/client/chat/{german_chat.pk}"
+    sent = ben.post(f"/ai/chat/{german_chat.pk}/manual", {"text": "Your parcel arrives tomorrow."})
+
+    def status():
+        return Message.objects.values_list("status", flat=True).get(pk=sent.json()["id"])
+
+    server.post(f"{path}/read", {})
+    assert status() == "read"
+    run_jobs()
+    assert (status(), updates()[-1]["status"]) == ("delivered", "delivered")
+    server.post(f"{path}/read", {})
+    assert status() == "read"
+
+
 def test_a_customers_words_reach_the_agents_in_the_clients_language(
     server, ben, model, german_chat
 ):

@@ -294,6 +294,44 @@ def test_a_visitor_who_signs_in_keeps_the_chats_until_then(page, secret):
     assert visitor.get(f"{CHAT}/{chat.pk}").status_code == 200
 
 
+@pytest.mark.parametrize("is_known", [False, True])
+def test_a_chat_begun_by_nobody_becomes_the_first_signed_customers_and_no_other_ones(
+    page, client_a, secret, is_known
+):
+    if is_known:
+        Customer.objects.create(client=client_a, external_id="c-1", name="Zoe")
+    visitor, chat = visit(page, message="My secret order")
+    path = f"{CHAT}/customer/{chat.pk}"
+
+    def sign_in(caller, external_id):
+        proof = {"external_id": external_id, "identity_signature": signature(secret, external_id)}
+        return caller.post(path, proof)
+
+    for wrong, status in ((None, 422), (signature("guess"), 401)):
+        refused = visitor.post(path, {"external_id": "c-1", "identity_signature": wrong})
+        assert refused.status_code == status
+    assert sign_in(page, "c-1").status_code == 404, "a signature alone opens no stranger's chat"
+    for _ in range(2):  # its answer may get lost
+        signed_in = sign_in(visitor, "c-1")
+        assert signed_in.status_code == 200
+    chat.refresh_from_db()
+    assert chat.customer.external_id == "c-1"
+    token = {"Visitor-Token": signed_in.json()["visitor_token"]}
+    owner = Person({**page.headers, **token}, key=page.key)
+    assert owner.get(f"{CHAT}/{chat.pk}").status_code == 200
+    for caller in (visitor, owner):
+        assert sign_in(caller, "c-2").status_code == 404
+        other = caller.post(CHAT, {
+            "customer": {"external_id": "c-2"}, "identity_signature": signature(secret, "c-2"),
+        }).json()  # fmt: skip
+        stranger = Person({**page.headers, "Visitor-Token": other["visitor_token"]}, key=page.key)
+        assert stranger.get(f"{CHAT}/{chat.pk}").status_code == 404
+    if is_known:
+        assert visitor.get(f"{CHAT}/{chat.pk}").status_code == 404, "the token until then is spent"
+    chat.refresh_from_db()
+    assert chat.customer.external_id == "c-1"
+
+
 @pytest.mark.parametrize("wrong", [None, "", "0" * 64, "é", signature("guess"), "other id"])
 def test_an_unsigned_external_id_is_refused(page, secret, wrong):
     body = signed(secret)

@@ -39,7 +39,7 @@ from chats.shapes.message import (
     FilesBody,
     Message,
 )
-from chats.shapes.people import CustomerInfo
+from chats.shapes.people import ChatCustomer
 from chats.shapes.visitor import VisitorConversation
 from chats.views import reply_responses, visible_fields
 from chats.views.visible_fields import SHOWN_CHAT, SHOWN_EVENTS, SHOWN_MESSAGES, SHOWN_TURN
@@ -192,16 +192,16 @@ class ClientChatViewSet(TenantViewSet):
         access=VISITOR_OR_SECRET_KEY,
     )
     def update_customer(
-        self, chat_id: uuid.UUID, body: CustomerInfo
+        self, chat_id: uuid.UUID, body: ChatCustomer
     ) -> Conversation | VisitorConversation:
         """Update what is known of the customer; fields left out keep their value.
 
-        From a page, what your server or your people wrote keeps its value too.
+        From a page, what your server or your people wrote keeps its value too. With a signed
+        `external_id` it signs its visitor in: chats that were nobody's until now become that
+        customer's, and the reply's `visitor_token` is the one to go on with.
         """
-        chat = conversations.get(self.caller, pk=chat_id)
-        return visible_fields.chat(
-            self.caller, conversations.update_customer(chat, body, by=self.caller)
-        )
+        chat = conversations.update_customer(self.caller, chat_id, body)
+        return visible_fields.chat(self.caller, chat)
 
     @operation(
         "AI / client",

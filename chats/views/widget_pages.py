@@ -1,6 +1,7 @@
 """The widget's pages: its loader, the frame that a page shows, and a shop to try it in."""
 
 import hashlib
+import re
 from functools import cache
 
 from django.conf import settings
@@ -29,9 +30,14 @@ _SHOP_POLICY = (
 )
 
 
+_NOT_SENT = re.compile(r"/\*\*.*?\*/\n|\s*// .*?$|^ +", re.MULTILINE | re.DOTALL)
+
+
 @cache
 def _loader() -> bytes:
-    return (settings.BASE_DIR / "chats" / "static" / "widget" / "loader.js").read_bytes()
+    """The loader without its comments and indentation: every page of the customer loads it."""
+    source = settings.BASE_DIR / "chats" / "static" / "widget" / "loader.js"
+    return _NOT_SENT.sub("", source.read_text()).encode()
 
 
 def _loader_etag(request: HttpRequest) -> str:

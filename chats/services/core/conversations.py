@@ -1,10 +1,12 @@
 """Conversations: opening, finding and locking them, and their own events."""
 
+import uuid
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Required, TypedDict, Unpack
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from bots.models import Bot
@@ -13,7 +15,7 @@ from chatplatform.api.errors import ApiError, Invalid, NotFound
 from chats.models import AssignType, Conversation, Customer, LockedConversation, Status
 from chats.services.core import customers, fast_sql, staff_notifications, what_pages_may_say
 from chats.shapes import conversation as conversation_shapes
-from chats.shapes.people import CustomerInfo
+from chats.shapes.people import ChatCustomer, CustomerInfo
 from identity.auth import Principal
 from identity.models import ApiKey
 from webhooks.services import announce
@@ -111,20 +113,36 @@ def open_chat(
     return chat
 
 
-def update_customer(chat: Conversation, info: CustomerInfo, *, by: Principal) -> Conversation:
+def update_customer(caller: Principal, chat_id: uuid.UUID, info: ChatCustomer) -> Conversation:
     """Update what is known of a chat's customer; fields left out keep their value.
 
     422 names each answer that does not fit the bot's fields.
-    The external id of another customer makes the chat that customer's: 422 for a page.
+    The external id of another customer makes the chat that customer's. From a page it must be
+    signed, and the chat one that was nobody's until now, or theirs already: else 404.
     """
-    if by.is_page:
-        what_pages_may_say.refuse_external_id(info)
     with transaction.atomic():
-        chat = lock(chat)
+        if caller.key and caller.is_page and info.external_id:
+            what_pages_may_say.ensure_may_name(bot_for_key(caller.key, None), info)
+            caller = sign_in(caller, info)
+        chat = lock(get(caller, pk=chat_id))
         customers.check_update(chat.bot, info)
-        chat.customer = customers.identify(chat.customer_id, info, by_page=by.is_page)
+        chat.customer = customers.identify(chat.customer_id, info, by_page=caller.is_page)
         chat.save(update_fields=["customer"])
     return chat
+
+
+def sign_in(page: Principal, info: CustomerInfo) -> Principal:
+    """The page as it speaks for the customer whose external id is signed.
+
+    What its visitor began before anybody was named becomes this customer's; chats of another
+    customer stay with the visitor's token, and the customer does not see them.
+    """
+    own = Q(customer__external_id=None) | Q(customer__external_id=info.external_id)
+    rows = visible_to_caller(page).filter(own).select_for_update(no_key=True, of=("self",))
+    chats = list(rows.order_by("pk").values_list("pk", flat=True))
+    customer = customers.of_visitor(page, info)
+    Conversation.objects.filter(pk__in=chats).update(customer=customer, visitor_id=customer.pk)
+    return replace(page, visitor_id=customer.pk)
 
 
 def lock(chat: Conversation) -> LockedConversation:

@@ -49,12 +49,12 @@ def find_or_create_for_chat(bot: Bot, info: CustomerInfo, *, by: Principal) -> C
     before a chat; the customer is then neither made nor changed.
     """
     with transaction.atomic():
-        customer = _of_visitor(by, info) if by.is_page else find_or_create(bot.client, info)
+        customer = of_visitor(by, info) if by.is_page else find_or_create(bot.client, info)
         customer_info.check(bot.customer_info_fields, answers(info), known=answers(customer))
     return customer
 
 
-def _of_visitor(page: Principal, info: CustomerInfo) -> Customer:
+def of_visitor(page: Principal, info: CustomerInfo) -> Customer:
     """The customer of a page's visitor, with what the visitor says now; a new one if needed."""
     rows = Customer.objects.for_client(page.client)
     known = rows.filter(pk=page.visitor_id).first() if page.visitor_id else None

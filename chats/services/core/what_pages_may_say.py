@@ -4,7 +4,7 @@ from bots.models import Bot
 from bots.services import visitor_identity
 from chatplatform.api.errors import Invalid, NotAuthenticated
 from chats.shapes.conversation import ChatCreation
-from chats.shapes.people import CustomerInfo
+from chats.shapes.people import ChatCustomer
 
 _ONLY_SECRET = "Only with a secret key."
 
@@ -23,17 +23,20 @@ def ensure_may_say(bot: Bot, creation: ChatCreation) -> None:
     for name in ("tags", "metadata"):
         if getattr(creation, name):
             raise Invalid.field("body", name, msg=_ONLY_SECRET)
-    external_id, signature = creation.customer.external_id, creation.identity_signature
+    ensure_signed(bot, creation.customer.external_id, creation.identity_signature)
+
+
+def ensure_signed(bot: Bot, external_id: str | None, signature: str | None) -> None:
+    """401 for an external id that the client's server has not signed."""
     if external_id is None:
         return
     if not visitor_identity.is_signed(bot, external_id, signature=signature or ""):
         raise IdentityNotSigned
 
 
-def refuse_external_id(info: CustomerInfo, *location: str) -> None:
-    """422 if a page names an external id: it cannot prove who its visitor is."""
-    if info.external_id:
-        raise Invalid.field(
-            "body", *location, "external_id",
-            msg="A public key says who the customer is only when it opens a chat, and signed.",
-        )  # fmt: skip
+def ensure_may_name(bot: Bot, info: ChatCustomer) -> None:
+    """422 if a page names a chat's customer by an external id without a signature, 401 for a wrong
+    one."""
+    if not info.identity_signature:
+        raise Invalid.field("body", "external_id", msg="Only with an identity_signature.")
+    ensure_signed(bot, info.external_id, info.identity_signature)

@@ -83,6 +83,7 @@ def _store_translation(message: Message, text: str, *, to: str) -> None:
             return
         row.translations = {**row.translations, to: text}
         row.save(update_fields=["translations"])
+        message_status.unread_translated(row)
         if not chat.is_preview:
             message_status.announce_message(chat, "message.updated", row)
 

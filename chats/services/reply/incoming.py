@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from bots.knowledge import language as languages
 from bots.models import Bot
+from bots.services import bots
 from bots.services.function_calls import ordering_key
 from chatplatform import locks
 from chatplatform.api.errors import ApiError
@@ -96,17 +97,22 @@ def open_chat(
 
 
 def _open_or_reuse(caller: Principal, bot: Bot, creation: ChatCreation) -> Opened:
-    if caller.client.config.reuse_open and creation.customer.external_id:
+    external_id = creation.customer.external_id
+    reuses_open = caller.client.config.reuse_open and external_id
+    if reuses_open:
         # One at a time for a customer: two at once would open two chats.
-        locks.lock_in_transaction(f"open-chat:{caller.client_id}:{creation.customer.external_id}")
-        while existing := _find_open(caller, bot, creation):
-            chat = conversations.lock(existing)
-            if chat.status != Status.ENDED:
-                customers.check_update(bot, creation.customer, "customer")
-                chat.customer = customers.update(
-                    chat.customer_id, creation.customer, by_page=caller.is_page
-                )
-                return Opened(chat, is_new=False)
+        locks.lock_in_transaction(f"open-chat:{caller.client_id}:{external_id}")
+    if caller.is_page and external_id:
+        bots.lock_against_deletion(bot)
+        caller = conversations.sign_in(caller, creation.customer)
+    while reuses_open and (existing := _find_open(caller, bot, creation)):
+        chat = conversations.lock(existing)
+        if chat.status != Status.ENDED:
+            customers.check_update(bot, creation.customer, "customer")
+            chat.customer = customers.update(
+                chat.customer_id, creation.customer, by_page=caller.is_page
+            )
+            return Opened(chat, is_new=False)
     return Opened(_open(caller, bot, creation), is_new=True)
 
 

@@ -8,7 +8,7 @@ import { typing } from "./chats.js";
 import { Icon } from "./icons.js";
 import * as outbox from "./outbox.js";
 import { customerName } from "./people.js";
-import { draftOf, obstacle } from "./reducer.js";
+import { draftOf, filesOf, obstacle } from "./reducer.js";
 import { dispatch } from "./store.js";
 import { t } from "./words.js";
 
@@ -17,7 +17,7 @@ const MENTION = /(^|[\s(])@([^@\n]{0,40})$/u;
 const MAX_FILES = 10;
 
 export class Composer extends Component {
-  state = { files: [], options: [], chosen: 0, suggestion: null, isOver: false };
+  state = { options: [], chosen: 0, suggestion: null, isOver: false };
   field = createRef();
 
   componentDidMount() {
@@ -39,6 +39,15 @@ export class Composer extends Component {
 
   get draft() {
     return draftOf(this.props.state, this.props.chat.id);
+  }
+
+  /** What is attached; it stays with its chat when another one is opened. */
+  get files() {
+    return filesOf(this.props.state, this.props.chat.id);
+  }
+
+  attach(files) {
+    dispatch({ type: "files", id: this.props.chat.id, files });
   }
 
   /** A chat that takes no reply may still be given a note. */
@@ -92,10 +101,10 @@ export class Composer extends Component {
   send = () => {
     const { chat, state } = this.props;
     const text = this.draft.text.trim();
-    const { files } = this.state;
+    const { files } = this;
     if ((!text && !files.length) || state.me.role === "viewer") return;
     outbox.send(chat.id, { text, isNote: this.isNote, files });
-    this.setState({ files: [], suggestion: null, options: [], missing: null, isNothing: false });
+    this.setState({ suggestion: null, options: [], missing: null, isNothing: false });
   };
 
   onKey = (event) => {
@@ -132,8 +141,8 @@ export class Composer extends Component {
   };
 
   add(list) {
-    const files = [...this.state.files, ...list].slice(0, MAX_FILES);
-    this.setState({ files, isOver: false });
+    this.attach([...this.files, ...list].slice(0, MAX_FILES));
+    this.setState({ isOver: false });
   }
 
   onPaste = (event) => {
@@ -153,10 +162,10 @@ export class Composer extends Component {
     this.setState({ isOver: event.type === "dragover" });
   };
 
-  render({ state, chat }, { files, options, chosen, suggestion, isOver, missing, isNothing }) {
+  render({ state, chat }, { options, chosen, suggestion, isOver, missing, isNothing }) {
     const hindrance = obstacle(state, chat);
     if (hindrance === "only_read") return html`<p class="composer quiet">${t(hindrance)}</p>`;
-    const { isNote } = this;
+    const { isNote, files } = this;
     const { text } = this.draft;
     const mode = (value, name) => html`
       <button type="button" class=${`mode ${value ? "to-note" : "to-reply"}`} aria-pressed=${String(isNote === value)}
@@ -179,7 +188,7 @@ export class Composer extends Component {
         ${isNothing && html`<p class="quiet"><span role="status">${t("no_saved_replies")}</span>
           <button type="button" class="link" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "replies" } })}>${t("edit_replies")}</button></p>`}
         ${options.length > 0 && html`<${Options} options=${options} chosen=${chosen} choose=${(option) => this.choose(option)} />`}
-        ${files.length > 0 && html`<${Files} files=${files} remove=${(file) => this.setState({ files: files.filter((one) => one !== file) })} />`}
+        ${files.length > 0 && html`<${Files} files=${files} remove=${(file) => this.attach(files.filter((one) => one !== file))} />`}
         <div class="tools">
           <label class="button"><${Icon} name="clip" /><span class="hidden">${t("attach")}</span>
             <input class="hidden" type="file" multiple onChange=${(event) => this.add(event.target.files)} /></label>

@@ -2,6 +2,7 @@
 
 import { Refusal, SignedOut, Unreachable, call } from "./api.js";
 import { UNDO_MS, later } from "./delayed.js";
+import { filesOf } from "./reducer.js";
 import { dispatch, read, remember, subscribe } from "./store.js";
 
 const RETRY_MS = 3000;
@@ -59,6 +60,7 @@ export function send(chatId, { text, isNote, files = [] }) {
   const item = { id, chatId, text, isNote, files, state: "held", dueAt: now + UNDO_MS, created_at: new Date(now).toISOString() };
   dispatch({ type: "queued", item });
   dispatch({ type: "draft", id: chatId, draft: { text: "" } });
+  dispatch({ type: "files", id: chatId, files: [] });
   held.set(id, later(() => post(id)));
 }
 
@@ -90,6 +92,7 @@ function recall(item) {
   if (!read().drafts[item.chatId]?.text) {
     dispatch({ type: "draft", id: item.chatId, draft: { text: item.text, isNote: item.isNote } });
   }
+  dispatch({ type: "files", id: item.chatId, files: [...item.files, ...filesOf(read(), item.chatId)] });
 }
 
 export function retry(id) {

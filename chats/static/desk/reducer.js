@@ -29,6 +29,7 @@ export function initial({ language = "en", view = "mine", now = 0 } = {}) {
     viewers: {}, // by chat and person: the name, and until when
     outbox: [],
     drafts: {},
+    files: {}, // attached and not sent, by chat
     selected: {},
     leaving: {},
     dialog: null,
@@ -82,6 +83,7 @@ const CHANGES = {
   }),
   draft: (state, { id, draft }) => ({ ...state, drafts: { ...state.drafts, [id]: { ...draftOf(state, id), ...draft } } }),
   drafts: (state, { drafts }) => ({ ...state, drafts }),
+  files: (state, { id, files }) => ({ ...state, files: { ...state.files, [id]: files } }),
   queued: (state, { item }) => ({ ...state, outbox: [...state.outbox, item] }),
   outbox: (state, { id, change }) => ({
     ...state, outbox: state.outbox.map((item) => (item.id === id ? { ...item, ...change } : item)),
@@ -101,6 +103,8 @@ const CHANGES = {
 export function draftOf(state, id) {
   return state.drafts[id] ?? { text: "", isNote: false };
 }
+
+export const filesOf = (state, id) => state.files[id] ?? [];
 
 /** A page of the list. Of many chats, the first one forgets those that nothing shows any more. */
 function listed(state, { view, query, items, cursor, isMore }) {

@@ -1,10 +1,12 @@
-/** The calls of the public API that a visitor makes. */
+/** The calls of the public API that a visitor makes. None of them waits for ever. */
+import { eventsOf } from "../common/events.js";
 
 /** An answer from 400 on. */
 export class Refused extends Error {
   constructor(status, body, retryAfter) {
     super(body.code ?? body.detail?.[0]?.msg ?? String(status));
-    Object.assign(this, { status, code: body.code, retryAfter });
+    const faults = Array.isArray(body.detail) ? body.detail : [];
+    Object.assign(this, { status, code: body.code, faults, retryAfter });
   }
 
   /** Whether the same request may be answered later. */
@@ -16,30 +18,63 @@ export class Refused extends Error {
   }
 }
 
+const PATIENCE = 20_000; // milliseconds, for an answer, and for each further piece of it
+const SLOWEST = 20; // bytes of a file that a slow line carries in a millisecond
+
+/** A timer that gives a request up; `wait` begins it anew. */
+function patience(milliseconds = PATIENCE) {
+  const controller = new AbortController();
+  let timer = 0;
+  const stop = () => clearTimeout(timer);
+  const wait = () => (stop(), (timer = setTimeout(() => controller.abort(), milliseconds)));
+  wait();
+  return { signal: controller.signal, wait, stop };
+}
+
 export function createApi(key, memory) {
-  async function call(path, { json, headers, ...options } = {}) {
-    const { token } = memory.read();
-    const reply = await fetch(path, {
-      ...(json && { method: "POST", body: JSON.stringify(json) }),
-      ...options,
-      headers: {
-        "API-KEY": key,
-        ...(token && { "Visitor-Token": token }),
-        ...(json && { "Content-Type": "application/json" }),
-        ...headers,
-      },
-    });
-    if (reply.ok) return reply;
-    const body = await reply.json().catch(() => ({}));
-    throw new Refused(reply.status, body, Number(reply.headers.get("Retry-After")) || 0);
+  /** What `read` makes of the answer, in the time that there is for it. */
+  async function call(path, { json, headers, limit = patience(), token = memory.read().token, ...options }, read) {
+    try {
+      const reply = await fetch(path, {
+        ...(json && { method: "POST", body: JSON.stringify(json) }),
+        ...options,
+        signal: limit.signal,
+        headers: {
+          "API-KEY": key,
+          ...(token && { "Visitor-Token": token }),
+          ...(json && { "Content-Type": "application/json" }),
+          ...headers,
+        },
+      });
+      if (reply.ok) return await read?.(reply);
+      const body = await reply.json().catch(() => ({}));
+      throw new Refused(reply.status, body, Number(reply.headers.get("Retry-After")) || 0);
+    } finally {
+      limit.stop();
+    }
   }
 
-  const get = async (path) => (await call(path)).json();
-  const post = async (path, json = {}, headers = {}) => (await call(path, { json, headers })).json();
+  const asJson = (reply) => reply.json();
+  const get = (path) => call(path, {}, asJson);
+  const post = (path, json = {}, more = {}) => call(path, { json, ...more }, asJson);
+
+  /** The events of the stream that answers. */
+  async function stream(path, json) {
+    const limit = patience();
+    const options = { json: { ...json, reply: "stream" }, headers: { Accept: "text/event-stream" }, limit };
+    const { body } = await call(path, options, (reply) => reply);
+    return (async function* () {
+      limit.wait();
+      yield* eventsOf(body, limit.wait);
+      limit.stop();
+    })();
+  }
 
   return {
-    config: (language) => get(`/ai/bot/config${language ? `?language=${encodeURIComponent(language)}` : ""}`),
-    open: (body, id) => post("/ai/client/chat", body, { "Idempotency-Key": id }),
+    config: (language, cache = "default") =>
+      call(`/ai/bot/config${language ? `?language=${encodeURIComponent(language)}` : ""}`, { cache }, asJson),
+    open: (body, id) => post("/ai/client/chat", body, { headers: { "Idempotency-Key": id } }),
+    signIn: (id, token, customer) => post(`/ai/client/chat/customer/${id}`, customer, { token }),
     chat: (id) => get(`/ai/client/chat/${id}`),
     history: (id, cursor) =>
       get(`/ai/client/chat/history/${id}?${new URLSearchParams({ limit: 100, ...(cursor && { cursor }) })}`),
@@ -47,10 +82,10 @@ export function createApi(key, memory) {
     rate: (id, body) => post(`/ai/chat/${id}/feedback`, body),
     read: (id) => call(`/ai/client/chat/${id}/read`, { json: {} }),
     typing: (id, isTyping) => call(`/ai/chat/${id}/typing`, { json: { is_typing: isTyping } }),
-    transcript: (id) => call(`/ai/client/chat/${id}/transcript.txt`),
+    transcript: (id) => call(`/ai/client/chat/${id}/transcript.txt`, {}, (reply) => reply.blob()),
     mail: (id, email) => call(`/ai/client/chat/${id}/transcript/mail`, { json: { email } }),
-    send: (id, body) =>
-      call(`/ai/client/chat/${id}`, { json: { ...body, reply: "stream" }, headers: { Accept: "text/event-stream" } }),
-    sendFiles: (id, form) => call(`/ai/client/chat/files/${id}`, { method: "POST", body: form }),
+    send: (id, body) => stream(`/ai/client/chat/${id}`, body),
+    sendFiles: (id, form, size) =>
+      call(`/ai/client/chat/files/${id}`, { method: "POST", body: form, limit: patience(PATIENCE + size / SLOWEST) }, asJson),
   };
 }

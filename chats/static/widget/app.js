@@ -6,6 +6,7 @@ import { createChat } from "./chat.js";
 import { paint } from "./colours.js";
 import { createMemory } from "./memory.js";
 import { createStore, unread } from "./store.js";
+import { isComposing } from "./views/composer.js";
 import { Icon } from "./views/icons.js";
 import { Panel } from "./views/panel.js";
 import { direction, spoken, translator } from "./words.js";
@@ -96,7 +97,7 @@ addEventListener("message", ({ source, origin, data }) => {
   if (source !== parent || !data || data.chatWidget !== 1) return;
   if (data.type === "visitor") {
     const remember = (text, changes) => parent.postMessage({ chatWidget: 1, type: "remember", text, changes }, origin);
-    memory.restore(data.memory, remember);
+    if ("memory" in data) memory.restore(data.memory, remember);
     actions.identify(data);
     introduced();
   }
@@ -104,7 +105,9 @@ addEventListener("message", ({ source, origin, data }) => {
   if (data.type === "close") actions.hide();
   if (data.type === "placed") store.dispatch({ type: "set", fills: Boolean(data.fills) });
 });
-addEventListener("keydown", (event) => event.key === "Escape" && store.state.isOpen && actions.hide());
+addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && !isComposing(event) && store.state.isOpen) actions.hide();
+});
 store.subscribe(draw);
 tell({ type: "ready" });
 introduction.then(actions.start).then(greet);

@@ -1,33 +1,60 @@
 /** What a visitor does: opens a chat, writes, waits, ends, rates. The store shows what came of it. */
 import { Refused } from "./api.js";
-import { eventsOf } from "../common/events.js";
-import { at } from "./store.js";
+import { faultOf, limited } from "./files.js";
+import { at, isRetold, NO_DRAFTS } from "./store.js";
 
 const SECOND = 1000;
 // How often to look for news: while a person is awaited or writes, else, and behind another tab.
 const [SOON, LATER, HIDDEN] = [2.5 * SECOND, 10 * SECOND, 30 * SECOND];
 const LONGEST_WAIT = 30 * SECOND;
+// A chat is given up when the server has not known it so often in a row: one such answer may be a fault on the way.
+const MISSES = 4;
 
 export function createChat({ api, store, memory, language, t }) {
-  let cursor = null;
+  // Where to read the messages from: the last whole page and what is behind it, since messages change afterwards.
+  let cursors = [null, null];
   let cursorOf = null;
   let timer = 0;
   let failures = 0;
+  let misses = 0;
   let sending = false;
   let looking = false;
   let asked = false;
-  let visitor = {};
+  let isUnread = false;
+  let turn = 0;
+  let identity = null; // {who, proof} as the page says it
+  let settled = Promise.resolve();
 
   const set = (changes) => store.dispatch({ type: "set", ...changes });
   const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
   async function start() {
     set({ config: await untilAnswered(() => api.config(language)) });
-    const { chat, outbox = [], agreed, seen = 0, rated, open, thumbs = {} } = memory.read();
-    set({ outbox, agreed: agreed === store.state.config.terms, seen, rated: rated === chat && Boolean(chat), thumbs });
-    if (chat) await untilAnswered(refresh);
+    identity ??= { proof: null };
+    await begin();
+    if (memory.read().open) show();
+  }
+
+  /** Shows what the person whom the page names has at this browser. */
+  async function begin() {
+    const mine = (turn += 1);
+    set({ isReady: false });
+    await settled;
+    if (mine !== turn) return;
+    const { chat, outbox = [], drafts, agreed, seen = 0, rated, known = false, thumbs = {} } = memory.read();
+    store.dispatch({ type: "left" });
+    cursors = [null, null];
+    cursorOf = null;
+    isUnread = true; // Words may have changed since they were seen.
+    set({ outbox: outbox.filter((item) => !item.names), agreed: agreed === store.state.config.terms, seen, thumbs });
+    set({ rated: rated === chat && Boolean(chat), known, drafts: { ...NO_DRAFTS, ...drafts } });
+    if (chat) await untilAnswered(refresh).catch(giveUp);
+    if (mine !== turn) return;
+    if (store.state.isOpen) memory.write({ open: true });
+    const stored = new Set(store.state.messages.map((message) => message.client_message_id));
+    giveBack(outbox.filter((item) => item.names && !stored.has(item.id)));
+    keepOutbox();
     set({ isReady: true });
-    if (open) show();
     flush();
     look();
   }
@@ -37,16 +64,21 @@ export function createChat({ api, store, memory, language, t }) {
     for (;;) {
       try {
         const result = await call();
-        failures = 0;
+        failures = misses = 0;
         if (!store.state.isOnline) set({ isOnline: true });
         return result;
       } catch (error) {
-        if (error instanceof Refused && !error.mayPass) throw error;
+        if (isFinal(error)) throw error;
         failures += 1;
-        set({ isOnline: error instanceof Refused });
+        set({ isOnline: error instanceof Refused && error.status < 500 });
         await Promise.race([pause(delayAfter(error)), backOnline()]);
       }
     }
+  }
+
+  function isFinal(error) {
+    if (!(error instanceof Refused) || error.mayPass) return false;
+    return !isGone(error) || (misses += 1) >= MISSES;
   }
 
   function delayAfter({ retryAfter }) {
@@ -56,54 +88,62 @@ export function createChat({ api, store, memory, language, t }) {
 
   const backOnline = () => new Promise((done) => addEventListener("online", done, { once: true }));
 
-  /** Reads the chat, and its messages if there are new ones. */
+  /** Reads the chat, and its messages if anything has happened to them. */
   async function refresh() {
+    const { chat: shown } = store.state;
+    if (memory.isLost(shown?.id)) return shown && begin();
     const { chat: id } = memory.read();
     if (!id) return;
-    let chat;
-    try {
-      chat = await api.chat(id);
-    } catch (error) {
-      if (!isGone(error)) throw error;
-      forget();
-      return;
-    }
+    const chat = await api.chat(id);
+    if (memory.read().chat !== id) return;
     const before = store.state.chat;
     memory.write({ token: chat.visitor_token });
     set({ chat });
-    const isNew = !before || before.id !== id || before.last_message_at !== chat.last_message_at;
-    if (isNew || cursorOf !== id) await readMessages(id);
+    const isNews = !before || before.id !== id || before.last_event_seq !== chat.last_event_seq;
+    if (isNews || cursorOf !== id) await readMessages(id);
   }
 
   /** The chat was deleted, or the token is too old. */
-  const isGone = (error) => error instanceof Refused && [401, 404].includes(error.status);
+  const isGone = (error) => error instanceof Refused && [401, 404].includes(error.status) && !isUnproven(error);
+  const isUnproven = (error) => error.code === "identity_not_signed";
 
-  function forget() {
-    memory.write({ chat: null, token: null, opening: null });
-    cursor = cursorOf = null;
-    store.dispatch({ type: "another" });
+  /** The chat cannot be reached any more. What was said stays on the screen; what is said now begins a new one. */
+  function giveUp(error) {
+    if (!isGone(error)) return report(error);
+    misses = 0;
+    memory.write({ chat: null, token: null, opening: null, known: false });
+    cursorOf = null;
+    set({ chat: null, known: false, draft: null, problem: t("lost") });
   }
 
   async function readMessages(id) {
-    if (cursorOf !== id) [cursor, cursorOf] = [null, id];
+    if (cursorOf !== id) [cursors, cursorOf] = [[null, null], id];
     let page;
+    let isChanged = false;
+    let [cursor] = cursors;
     do {
       page = await api.history(id, cursor);
+      if (cursorOf !== id) return;
+      const known = new Map(store.state.messages.map((message) => [message.id, message]));
+      isChanged ||= page.items.some((message) => isRetold(known.get(message.id), message));
       store.dispatch({ type: "messages", messages: page.items });
-      cursor = page.next_cursor ?? cursor;
-    } while (page.next_cursor);
-    noteSeen();
+      cursor = page.next_cursor;
+      if (cursor && !cursors.includes(cursor)) cursors = [cursors[1], cursor];
+    } while (cursor);
+    noteSeen(isChanged);
   }
 
-  /** What is in view counts as seen. */
-  function noteSeen() {
+  /** What is in view counts as seen; once more if its words have changed. */
+  function noteSeen(isChanged = false) {
     const { isOpen, messages, chat, seen } = store.state;
+    isUnread ||= isChanged;
     if (!isOpen || document.hidden || !messages.length) return;
-    const newest = Math.max(...messages.map(at));
-    if (newest <= seen) return;
+    const newest = Math.max(seen, ...messages.map(at));
+    if (newest <= seen && !isUnread) return;
+    isUnread = false;
     set({ seen: newest });
     memory.write({ seen: newest });
-    if (chat) api.read(chat.id).catch(() => {});
+    if (chat) api.read(chat.id).catch(() => (isUnread = true));
   }
 
   /** Looks for news, now and again and again; one look at a time. Who asks during one gets another: it may have missed
@@ -115,7 +155,7 @@ export function createChat({ api, store, memory, language, t }) {
     clearTimeout(timer);
     while (asked) {
       asked = false;
-      await untilAnswered(refresh).catch(report);
+      await untilAnswered(refresh).catch(giveUp);
     }
     looking = false;
     timer = setTimeout(look, interval());
@@ -130,24 +170,66 @@ export function createChat({ api, store, memory, language, t }) {
 
   // --- writing ---------------------------------------------------------------------------------
 
+  /** Keeps what is typed: it survives a closed widget and a reload. */
+  function draft(changes) {
+    const drafts = { ...store.state.drafts, ...changes };
+    set({ drafts });
+    memory.write({ drafts });
+  }
+
+  async function attach(list) {
+    const looks = [...list].map(async (file) => ({ file, fault: await faultOf(file, store.state.config.upload_limits) }));
+    const more = await Promise.all(looks);
+    setFiles([...store.state.files, ...more]);
+  }
+
+  const detach = (entry) => setFiles(store.state.files.filter((one) => one !== entry));
+
+  function setFiles(files) {
+    set({ files: limited(files, store.state.config.upload_limits) });
+    draft({ names: files.map(({ file }) => file.name) });
+  }
+
+  /** Sends what stands in the field, unless something in it cannot be sent. */
+  function submit() {
+    const { drafts, files } = store.state;
+    const text = drafts.text.trim();
+    if ((!text && !files.length) || files.some(({ fault }) => fault)) return;
+    set({ files: [] });
+    draft({ text: "", names: [] });
+    send(text, files.map(({ file }) => file));
+  }
+
   function send(text, files = []) {
     store.dispatch({ type: "queued", item: { id: crypto.randomUUID(), text, files } });
     keepOutbox();
     flush();
   }
 
-  /** Words wait in the browser until they are stored. Files cannot: they are lost by a reload. */
+  /** Words wait in the browser until they are stored. Files cannot: of them the names are kept. */
   function keepOutbox() {
-    memory.write({ outbox: store.state.outbox.filter((item) => !item.files.length) });
+    const kept = ({ files, ...item }) => (files.length ? { ...item, names: files.map(({ name }) => name) } : { ...item, files });
+    memory.write({ outbox: store.state.outbox.map(kept) });
+  }
+
+  /** Whether the form before the chat must be filled in first. */
+  function mustIntroduce() {
+    const { config, known } = store.state;
+    return !memory.read().chat && !known && config.customer_info_fields.some((field) => field.ask_before_chat);
   }
 
   /** Sends what waits, in order: each after the one before it was stored. */
   async function flush() {
-    if (sending) return;
+    if (sending || !store.state.isReady || mustIntroduce()) return;
     sending = true;
     try {
-      for (let item; (item = store.state.outbox[0]); ) {
-        await untilAnswered(() => deliver(item)).catch((error) => refuse(item, error));
+      for (let item; (item = store.state.outbox[0]) && !mustIntroduce(); ) {
+        try {
+          await untilAnswered(() => deliver(item));
+        } catch (error) {
+          await refuse(item, error);
+          continue;
+        }
         store.dispatch({ type: "dropped", id: item.id });
         keepOutbox();
       }
@@ -156,66 +238,104 @@ export function createChat({ api, store, memory, language, t }) {
     }
   }
 
-  function refuse(item, error) {
-    // What the visitor said of themselves was refused: they are asked again.
-    if (error.status === 422 && !store.state.chat) set({ known: false });
-    report(error, item.text);
+  /** Nothing that was refused is lost: it goes back to where it was typed, with the reason. */
+  async function refuse(item, error) {
+    if (isGone(error)) return giveUp(error);
+    if (isUnproven(error)) return (identity.proof = null);
+    const faults = Object.fromEntries(error.faults?.map(({ loc, type }) => [loc.at(-1), type]) ?? []);
+    const asks = (field) => field.ask_before_chat && field.name in faults;
+    if (error.status === 422 && !memory.read().chat) {
+      // The fields may be others than when the widget was opened.
+      set({ config: await api.config(language, "no-cache").catch(() => store.state.config) });
+      if (store.state.config.customer_info_fields.some(asks)) return introduce({ known: false, faults });
+    }
+    if (!store.state.outbox.includes(item)) return;
+    const waiting = store.state.outbox;
+    set({ outbox: [] });
+    giveBack(waiting, error);
+    keepOutbox();
   }
 
+  /** Puts messages back into the field, before what stands there. After a reload only their files' names are known. */
+  function giveBack(items, error = null) {
+    const { drafts, files, config } = store.state;
+    const names = [...items.flatMap((item) => item.names ?? []), ...(files.length ? [] : drafts.names ?? [])];
+    const sent = items.flatMap((item) => item.files ?? []);
+    const entries = sent.map((file, place) => ({ file, fault: place < (items[0].files?.length ?? 0) ? faultBy(error, place) : null }));
+    if (error?.code === "attachments_off") set({ config: { ...config, attach_enabled: false } });
+    setFiles([...entries, ...files]);
+    draft({ text: [...items.map(({ text }) => text), drafts.text].filter(Boolean).join("\n") });
+    if (error) set({ problem: t(error.status === 429 ? "tooOften" : "returned") });
+    else if (names.length) set({ problem: t("attachAgain", { names: names.join(", ") }) });
+  }
+
+  /** What the server's answer says of the file at this place of a message. */
+  function faultBy(error, place) {
+    const { max_files: count, max_request_bytes: most } = store.state.config.upload_limits;
+    if (error.code === "attachments_off") return ["noFiles"];
+    if (error.status === 413) return ["tooMuch", { size: Math.floor(most / 1e6) }];
+    const fault = error.faults?.find(({ loc }) => loc[1] === "files" && (loc[2] ?? place) === place);
+    if (!fault) return null;
+    if (fault.loc[2] === undefined) return ["tooMany", { count }];
+    return [fault.type === "empty_file" ? "emptyFile" : "wrongFile"];
+  }
+
+  /** What the page's visitor wrote before somebody else was named is not sent for that person, nor shown to them. */
   async function deliver(item) {
-    const id = await opened();
-    try {
-      await (item.files.length ? deliverFiles(id, item) : deliverText(id, item));
-    } catch (error) {
-      if (!isGone(error)) throw error;
-      forget();
-      await deliver(item);
-    }
+    const mine = turn;
+    const isOurs = () => mine === turn && store.state.outbox.includes(item);
+    const id = isOurs() && (await opened());
+    if (isOurs()) await (item.files.length ? deliverFiles(id, item, mine) : deliverText(id, item, mine));
   }
 
   /** The chat's id; a new one is opened with what the visitor has said of themselves. */
   async function opened() {
+    memory.claim();
     const { chat, opening: begun } = memory.read();
     if (chat) return chat;
     // The same id after a reload: an answer that was lost does not open a second chat.
     const opening = begun ?? crypto.randomUUID();
     memory.write({ opening });
-    const { external_id: externalId, signature, ...customer } = visitor;
+    const { proof } = identity;
     const body = {
       channel: "web",
-      customer: { ...customer, ...(externalId && { external_id: externalId }) },
-      ...(signature && { identity_signature: signature }),
+      customer: { ...customerOf(store.state), ...(proof && { external_id: proof.external_id }) },
+      ...(proof && { identity_signature: proof.identity_signature }),
       ...(language && { language }),
     };
+    const mine = turn;
     const made = await api.open(body, opening).catch((error) => {
-      if (error.code === "idempotency_key_reused") memory.write({ opening: null });
+      if (error instanceof Refused && (!error.mayPass || error.code === "idempotency_key_reused")) memory.write({ opening: null });
       throw error;
     });
-    memory.write({ chat: made.id, token: made.visitor_token, opening: null, who: externalId });
+    if (mine !== turn) throw new Error("The page names somebody else by now.");
+    memory.write({ chat: made.id, token: made.visitor_token, opening: null });
+    draft({ answers: {} });
     set({ chat: made });
     await readMessages(made.id);
     return made.id;
   }
 
   /** Returns when the message is stored; its answer then comes by itself. */
-  async function deliverText(id, item) {
-    const reply = await api.send(id, { text: item.text, client_message_id: item.id });
-    const events = eventsOf(reply.body);
+  async function deliverText(id, item, mine) {
+    const events = await api.send(id, { text: item.text, client_message_id: item.id });
     const { value } = await events.next();
     if (!value) throw new Error("The stream broke off: whether the message is stored is unknown.");
+    if (mine !== turn) return;
     if (value.event === "message") arrived(value.data);
     if (store.state.chat?.assign_type === "bot" || store.state.chat?.status === "ended") set({ draft: "" });
-    follow(events);
+    follow(events, mine);
   }
 
-  async function deliverFiles(id, item) {
+  async function deliverFiles(id, item, mine) {
     const form = new FormData();
     form.append("message", item.text);
     for (const file of item.files) form.append("files", file);
     form.append("client_message_id", item.id);
     form.append("reply", "async");
-    const turn = await (await api.sendFiles(id, form)).json();
-    arrived(turn.message);
+    const { message } = await api.sendFiles(id, form, item.files.reduce((sum, { size }) => sum + size, 0));
+    if (mine !== turn) return;
+    arrived(message);
     look();
   }
 
@@ -228,9 +348,10 @@ export function createChat({ api, store, memory, language, t }) {
     store.dispatch({ type: "messages", messages: [message] });
   }
 
-  async function follow(events) {
+  async function follow(events, mine) {
     try {
       for await (const { event, data } of events) {
+        if (mine !== turn) return;
         if (event === "delta") store.dispatch({ type: "delta", text: data.text });
         if (event === "reset") set({ draft: "" });
         if (event === "done" && data.reply) store.dispatch({ type: "messages", messages: [data.reply] });
@@ -245,12 +366,12 @@ export function createChat({ api, store, memory, language, t }) {
 
   // --- all else --------------------------------------------------------------------------------
 
-  function report(error, lost = "") {
+  function report(error) {
     const sentences = {
-      attachments_off: "noFiles", export_off: "noTranscript", mail_not_configured: "noMail", too_many_requests: "tooMuchMail",
+      export_off: "noTranscript", mail_not_configured: "noMail", too_many_requests: "tooMuchMail",
     };
     const sentence = error instanceof Refused ? (sentences[error.code] ?? "refused") : "refused";
-    set({ problem: `${t(sentence)}${lost ? ` “${lost.slice(0, 80)}”` : ""}` });
+    set({ problem: t(sentence) });
   }
 
   async function end() {
@@ -262,15 +383,16 @@ export function createChat({ api, store, memory, language, t }) {
     look();
   }
 
-  async function rate(rating, comment) {
-    const { id } = store.state.chat;
+  async function rate() {
+    const { chat: { id }, drafts: { stars: rating, comment } } = store.state;
     try {
-      await api.rate(id, { rating, ...(comment && { comment }) });
+      await api.rate(id, { rating, ...(comment.trim() && { comment: comment.trim() }) });
     } catch (error) {
       if (error.code !== "feedback_given") return report(error);
     }
     memory.write({ rated: id });
     set({ rated: true });
+    draft({ stars: 0, comment: "" });
   }
 
   async function thumb(message, value) {
@@ -285,9 +407,8 @@ export function createChat({ api, store, memory, language, t }) {
 
   async function transcript() {
     try {
-      const reply = await api.transcript(store.state.chat.id);
       const link = document.createElement("a");
-      link.href = URL.createObjectURL(await reply.blob());
+      link.href = URL.createObjectURL(await api.transcript(store.state.chat.id));
       link.download = `${store.state.chat.chat_code}.txt`;
       link.click();
       URL.revokeObjectURL(link.href);
@@ -308,7 +429,7 @@ export function createChat({ api, store, memory, language, t }) {
 
   function another() {
     memory.write({ chat: null, opening: null, rated: null });
-    cursor = cursorOf = null;
+    cursorOf = null;
     store.dispatch({ type: "another" });
   }
 
@@ -317,17 +438,35 @@ export function createChat({ api, store, memory, language, t }) {
     set({ agreed: true });
   }
 
-  /** What the visitor says of themselves before the chat. */
-  function introduce(customer) {
-    visitor = { ...visitor, ...customer };
-    set({ known: true });
+  /** The form before the chat is filled in, or has `faults`. */
+  function introduce({ known = true, faults = {} } = {}) {
+    set({ known, faults });
+    memory.write({ known });
+    flush();
   }
 
-  /** Who the page says the visitor is. A chat of somebody else before them is not shown to them. */
+  /** Who the page says the visitor is; without a proof of it they are nobody to the server. */
   function identify({ externalId, identitySignature }) {
-    const { who } = memory.read();
-    if (who && who !== externalId) memory.clear();
-    if (externalId && identitySignature) visitor = { ...visitor, external_id: externalId, signature: identitySignature };
+    const who = externalId || undefined;
+    const proof = who && identitySignature ? { external_id: who, identity_signature: identitySignature } : null;
+    const isSame = identity?.who === who && identity;
+    identity = { who, proof };
+    if (isSame) return;
+    settled = settled.then(() => settle(who, proof));
+    if (store.state.config) begin();
+  }
+
+  /** A chat that was begun before anybody was named becomes the named person's, if the server agrees. */
+  async function settle(who, proof) {
+    const chat = who && memory.nobodys();
+    if (!chat || !proof) return memory.belongTo(who, chat ? null : {});
+    const { token } = memory.read();
+    try {
+      const theirs = await untilAnswered(() => api.signIn(chat, token, proof));
+      memory.belongTo(who, { token: theirs.visitor_token });
+    } catch {
+      memory.belongTo(who, null);
+    }
   }
 
   function show() {
@@ -357,7 +496,24 @@ export function createChat({ api, store, memory, language, t }) {
   document.addEventListener("visibilitychange", () => !document.hidden && (noteSeen(), look()));
 
   return {
-    start, send, end, rate, thumb, transcript, mail, another, agree, introduce, identify, show, hide, typing,
+    start, send, submit, draft, attach, detach, end, rate, thumb, transcript, mail, another, agree, introduce, identify, show,
+    hide, typing,
     dismiss: () => set({ teaser: false, problem: null }),
   };
+}
+
+// Answers that are the customer's own and no attribute.
+const OWN = ["name", "email", "phone"];
+
+/** The answers of the form before the chat, as the API takes a customer. */
+function customerOf({ config, drafts: { answers } }) {
+  const customer = { attributes: {} };
+  for (const { name, type } of config.customer_info_fields) {
+    const answer = (answers[name] ?? "").trim();
+    if (!answer) continue;
+    const value = type === "number" ? Number(answer) : answer;
+    if (OWN.includes(name)) customer[name] = value;
+    else customer.attributes[name] = value;
+  }
+  return customer;
 }

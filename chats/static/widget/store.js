@@ -1,4 +1,8 @@
 /** The state of the widget, in one place: changed by events alone, in one pure function. */
+
+/** What the visitor has typed and not sent: the message, the answers of the form before the chat, the rating. */
+export const NO_DRAFTS = { text: "", answers: {}, stars: 0, comment: "" };
+
 export const EMPTY = {
   config: null, // the bot's configuration
   isOpen: false,
@@ -8,9 +12,12 @@ export const EMPTY = {
   isReady: false, // it is known whether the visitor has a chat
   agreed: false, // to the terms
   known: false, // the form before the chat is filled in
+  faults: {}, // what is wrong in it, by field
   chat: null,
   messages: [],
   outbox: [], // sent by the visitor, not stored yet: {id, text, files}
+  drafts: NO_DRAFTS,
+  files: [], // beside the words that are not sent yet: {file, fault}
   draft: null, // the answer while it is made; "" while nothing is there yet
   seen: 0, // the last seq that the visitor has seen
   rated: false,
@@ -33,6 +40,8 @@ export function reduce(state, { type, ...data }) {
       return { ...state, draft: (state.draft ?? "") + data.text };
     case "another":
       return { ...state, chat: null, messages: [], draft: null, seen: 0, rated: false, thumbs: {}, notice: null, problem: null };
+    case "left":
+      return { ...EMPTY, config: state.config, isOpen: state.isOpen, fills: state.fills, isOnline: state.isOnline };
     default:
       throw new Error(`unknown event: ${type}`);
   }
@@ -57,6 +66,12 @@ function inOrder(one, other) {
 }
 
 export const isFromUs = (message) => message.sender.type !== "customer";
+
+/** Whether a message of ours that was there already has other words now, such as a translation. */
+export function isRetold(known, message) {
+  const words = ({ content, translations }) => JSON.stringify([content.map(({ text }) => text), translations]);
+  return Boolean(known) && isFromUs(message) && words(known) !== words(message);
+}
 
 export function unread({ isOpen, messages, seen }) {
   return isOpen ? 0 : messages.filter((message) => isFromUs(message) && !message.is_welcome && at(message) > seen).length;

@@ -3,8 +3,9 @@ import { html } from "../../common/html.js";
 import { useEffect, useRef } from "../../vendor/preact-hooks.js";
 import { Words } from "./message.js";
 
-// Answers that are the customer's own and no attribute.
-const OWN = ["name", "email", "phone"];
+// As the server has them (`bots/services/customer_info.py`).
+const PATTERNS = { email: /^[^@\s]{1,64}@[^@\s.]+(\.[^@\s.]+)+$/, phone: /^\+?[0-9][0-9 ().-]{3,28}[0-9]$/ };
+const WRONG = { email: "wrongEmail", phone: "wrongPhone" };
 const INPUTS = { text: "text", email: "email", phone: "tel", number: "number", date: "date" };
 const COMPLETE = { name: "name", email: "email", phone: "tel" };
 
@@ -20,42 +21,50 @@ export function Terms({ terms, onAgree, t }) {
   </section>`;
 }
 
-export function Introduction({ fields, onDone, t }) {
+export function Introduction({ state, fields, actions, t }) {
+  const { drafts, faults, outbox } = state;
+  const form = useRef(null);
+  const wrong = fields.filter(({ name }) => faults[name]);
+  // Who is told what is wrong stands at the first of it.
+  useEffect(() => form.current.elements[(wrong[0] ?? fields[0]).name].focus(), [faults]);
   const submit = (event) => {
     event.preventDefault();
-    onDone(customerOf(fields, new FormData(event.target)));
+    const found = fields.filter((field) => isWrong(field, form.current.elements[field.name]));
+    actions.introduce({ known: !found.length, faults: Object.fromEntries(found.map(({ name }) => [name, true])) });
   };
-  return html`<form class="before" onSubmit=${submit}>
+  const answer = (name, value) => actions.draft({ answers: { ...drafts.answers, [name]: value } });
+  return html`<form class="before" ref=${form} noValidate onSubmit=${submit}>
     <h2>${t("introduce")}</h2>
-    ${fields.map((field, at) => html`<${Field} field=${field} isFirst=${at === 0} t=${t} />`)}
+    ${outbox.length > 0 && html`<p class="kept" dir="auto">${t("kept")} “${outbox[0].text}”</p>`}
+    ${fields.map(
+      (field) => html`<${Field} field=${field} value=${drafts.answers[field.name] ?? ""} isWrong=${faults[field.name]} onAnswer=${answer} t=${t} />`,
+    )}
     <button class="main">${t("start")}</button>
   </form>`;
 }
 
-function Field({ field, isFirst, t }) {
-  const input = useRef(null);
-  useEffect(() => isFirst && input.current.focus(), []);
-  const shared = { ref: input, name: field.name, required: field.required };
-  return html`<label class="field">
-    <span dir="auto">${field.label}${field.required ? " *" : ""}</span>
-    ${field.type === "select"
-      ? html`<select ...${shared}>
-          <option value="">${t("choose")}</option>
-          ${field.options.map((option) => html`<option value=${option.value}>${option.label}</option>`)}
-        </select>`
-      : html`<input ...${shared} type=${INPUTS[field.type]} step="any" maxlength="500" autocomplete=${COMPLETE[field.name] ?? "off"} />`}
-  </label>`;
+/** Whether the server would refuse what stands in the field. */
+function isWrong({ type, required }, { value, validity }) {
+  const answer = value.trim();
+  if (!answer) return required || validity.badInput;
+  return PATTERNS[type] ? !PATTERNS[type].test(answer) : validity.badInput;
 }
 
-/** The form's answers, as the API takes a customer. */
-function customerOf(fields, form) {
-  const customer = { attributes: {} };
-  for (const { name, type } of fields) {
-    const answer = String(form.get(name) ?? "").trim();
-    if (!answer) continue;
-    const value = type === "number" ? Number(answer) : answer;
-    if (OWN.includes(name)) customer[name] = value;
-    else customer.attributes[name] = value;
-  }
-  return customer;
+function Field({ field, value, isWrong, onAnswer, t }) {
+  const { name, type, label, required, options } = field;
+  const reason = `wrong-${name}`;
+  const shared = { name, required, value, "aria-invalid": isWrong ? "true" : null, "aria-describedby": isWrong ? reason : null };
+  const onInput = (event) => onAnswer(name, event.target.value);
+  return html`<div>
+    <label class="field">
+      <span dir="auto">${label}${required ? " *" : ""}</span>
+      ${type === "select"
+        ? html`<select ...${shared} onChange=${onInput}>
+            <option value="">${t("choose")}</option>
+            ${options.map((option) => html`<option value=${option.value} selected=${option.value === value}>${option.label}</option>`)}
+          </select>`
+        : html`<input ...${shared} onInput=${onInput} type=${INPUTS[type]} step="any" maxlength="500" autocomplete=${COMPLETE[name] ?? "off"} />`}
+    </label>
+    ${isWrong && html`<p class="wrong" id=${reason}>${t(value.trim() ? (WRONG[type] ?? "wrongAnswer") : "noAnswer")}</p>`}
+  </div>`;
 }

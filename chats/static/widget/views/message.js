@@ -78,9 +78,25 @@ function Thumbs({ value, onThumb, t }) {
   return html`<div class="thumbs">${thumb("up", t("helpful"))}${thumb("down", t("notHelpful"))}</div>`;
 }
 
-export function Message({ message, isLast, thumb, actions, locale, t }) {
+/** What an agent wrote, in the visitor's language if it was translated: one text for all of the message's words. */
+function translated({ sender, content, translations }, language) {
+  const words = sender.type === "agent" && (translations[language] ?? Object.values(translations)[0]);
+  if (!words) return null;
+  return [{ type: "text", text: words }, ...content.map((piece) => ({ ...piece, text: piece.type === "text" ? null : piece.text }))];
+}
+
+/** "Translated from English", and the way to the words themselves. */
+function Origin({ language, isOriginal, onToggle, locale, t }) {
+  const name = language && new Intl.DisplayNames(locale, { type: "language" }).of(language);
+  return html`<p class="by">${name ? t("translatedFrom", { language: name }) : t("translated")} ·${" "}
+    <button class="origin" onClick=${onToggle}>${t(isOriginal ? "showTranslation" : "showOriginal")}</button></p>`;
+}
+
+export function Message({ message, language, isLast, thumb, actions, locale, t }) {
+  const [isOriginal, setIsOriginal] = useState(false);
   const { type, name } = message.sender;
-  const pieces = message.content.filter((piece) => piece.type !== "feedback");
+  const translation = translated(message, language);
+  const pieces = ((!isOriginal && translation) || message.content).filter((piece) => piece.type !== "feedback");
   if (!pieces.length) return null;
   const time = new Date(message.created_at).toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit" });
   const isRateable = type === "bot" && !message.is_welcome;
@@ -89,6 +105,8 @@ export function Message({ message, isLast, thumb, actions, locale, t }) {
     <div class="bubble">
       ${pieces.map((piece) => html`<${Piece} piece=${piece} t=${t} onChoose=${isLast && actions.send} />`)}
     </div>
+    ${translation &&
+    html`<${Origin} language=${message.language} isOriginal=${isOriginal} onToggle=${() => setIsOriginal(!isOriginal)} locale=${locale} t=${t} />`}
     ${message.citations.length > 0 && html`<${Sources} citations=${message.citations} t=${t} />`}
     ${isRateable && html`<${Thumbs} value=${thumb} onThumb=${(value) => actions.thumb(message, value)} t=${t} />`}
   </li>`;
@@ -116,9 +134,8 @@ export function Draft({ text, name, by = "bot", t }) {
 }
 
 /** Stars and words, once. */
-export function Rating({ actions, t }) {
-  const [stars, setStars] = useState(0);
-  const [comment, setComment] = useState("");
+export function Rating({ drafts, actions, t }) {
+  const { stars, comment } = drafts;
   const form = useRef(null);
   // The first star makes the form longer than the room that is left for it.
   useEffect(() => {
@@ -126,11 +143,11 @@ export function Rating({ actions, t }) {
   }, [stars > 0]);
   const submit = (event) => {
     event.preventDefault();
-    actions.rate(stars, comment.trim());
+    actions.rate();
   };
   const star = (count) => html`<label class=${count <= stars ? "lit" : ""} title=${t("stars", { count })}>
     <input type="radio" name="stars" value=${count} aria-label=${t("stars", { count })}
-      checked=${stars === count} onChange=${() => setStars(count)} /><span aria-hidden="true">${count <= stars ? "★" : "☆"}</span>
+      checked=${stars === count} onChange=${() => actions.draft({ stars: count })} /><span aria-hidden="true">${count <= stars ? "★" : "☆"}</span>
   </label>`;
   return html`<form class="rating" ref=${form} onSubmit=${submit}>
     <fieldset>
@@ -139,7 +156,7 @@ export function Rating({ actions, t }) {
     </fieldset>
     ${stars > 0 &&
     html`<label class="field"><span>${t("comment")}</span>
-        <textarea rows="2" maxlength="2000" value=${comment} onInput=${(event) => setComment(event.target.value)}></textarea></label>
+        <textarea rows="2" maxlength="2000" value=${comment} onInput=${(event) => actions.draft({ comment: event.target.value })}></textarea></label>
       <button class="main">${t("rate")}</button>`}
   </form>`;
 }

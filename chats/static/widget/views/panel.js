@@ -8,14 +8,16 @@ import { Icon } from "./icons.js";
 import { Draft, Message, Rating, Waiting } from "./message.js";
 
 export function Panel({ state, actions, t, locale }) {
-  const { config, agreed, known, chat, outbox, isReady } = state;
+  const { config, agreed, known, chat, messages, outbox, isReady } = state;
   const asked = config.customer_info_fields.filter((field) => field.ask_before_chat);
-  const hasBegun = chat || outbox.length;
+  // What was said in a chat that is given up can be read until something is to be sent.
+  const isReading = messages.length > 0 && !outbox.length;
   let body = html`<${Talk} state=${state} actions=${actions} t=${t} locale=${locale} />`;
   if (!isReady) body = html`<div class="log" aria-busy="true"></div>`;
   else if (config.terms && !agreed) body = html`<${Terms} terms=${config.terms} onAgree=${actions.agree} t=${t} />`;
-  else if (asked.length && !hasBegun && !known) {
-    body = html`<${Introduction} fields=${asked} onDone=${actions.introduce} t=${t} />`;
+  else if (asked.length && !chat && !known && !isReading) {
+    body = html`<${Introduction} state=${state} fields=${asked} actions=${actions} t=${t} />
+      <${Notices} state=${state} actions=${actions} t=${t} locale=${locale} />`;
   }
   return html`<main class="panel" aria-label=${config.bot_name}>
     <${Head} state=${state} actions=${actions} t=${t} />
@@ -107,7 +109,7 @@ function Talk({ state, actions, t, locale }) {
         html`<li class="message bot"><div class="bubble"><p class="words" dir="auto">${config.welcome_message}</p></div></li>`}
         ${messages.map(
           (message, at) => html`<${Message}
-            key=${message.id} message=${message} isLast=${at === messages.length - 1} thumb=${thumbs[message.id]}
+            key=${message.id} message=${message} language=${chat?.language} isLast=${at === messages.length - 1} thumb=${thumbs[message.id]}
             actions=${actions} locale=${locale} t=${t}
           />`,
         )}
@@ -117,11 +119,11 @@ function Talk({ state, actions, t, locale }) {
       </ol>
       ${!hasAsked && config.sample_questions.length > 0 && html`<${Questions} questions=${config.sample_questions} onAsk=${actions.send} t=${t} />`}
       ${isEnded && html`<p class="note">${t("ended")}</p>`}
-      ${isEnded && (rated ? html`<p class="note" role="status">${t("thanks")}</p>` : html`<${Rating} actions=${actions} t=${t} />`)}
+      ${isEnded && (rated ? html`<p class="note" role="status">${t("thanks")}</p>` : html`<${Rating} drafts=${state.drafts} actions=${actions} t=${t} />`)}
       ${isEnded && html`<p class="note"><button class="main" onClick=${actions.another}>${t("another")}</button></p>`}
     </div>
     <${Notices} state=${state} actions=${actions} t=${t} locale=${locale} />
-    <${Composer} config=${config} actions=${actions} t=${t} />
+    <${Composer} state=${state} actions=${actions} t=${t} />
   `;
 }
 

@@ -1,0 +1,46 @@
+/** Files that the visitor attaches: looked at here first, so that one that would be refused is named at once. The server
+looks again, and knows the same types (`chats/services/core/attachments.py`). */
+const HEAD = 4096; // bytes
+// How the accepted types begin, and where.
+const STARTS = [
+  [0, "\x89PNG\r\n\x1a\n"], [0, "\xff\xd8\xff"], [0, "GIF87a"], [0, "GIF89a"], [8, "WEBP"], [0, "%PDF-"], [0, "ID3"],
+  [0, "\xff\xfb"], [0, "OggS"], [8, "WAVE"], [4, "ftyp"], [0, "\x1aE\xdf\xa3"],
+];
+const OFFICE = /^PK\x03\x04[^]*(word|xl|ppt)\//;
+const CONTROLS = /[\x00-\x08\x0b\x0e-\x1f]/;
+const MARKUP = /^\s*<(!doctype|html|svg|\?xml|script)/i;
+
+/** What is wrong with a file, as a word of the catalogue with its values; null if nothing is. */
+export async function faultOf(file, { max_file_bytes: most }) {
+  if (!file.size) return ["emptyFile"];
+  if (file.size > most) return ["tooLarge", { size: Math.floor(most / 1e6) }];
+  return (await isAccepted(file)) ? null : ["wrongFile"];
+}
+
+async function isAccepted(file) {
+  let bytes;
+  try {
+    bytes = new Uint8Array(await file.slice(0, HEAD).arrayBuffer());
+  } catch {
+    return true; // It cannot be read here: the server decides.
+  }
+  const letters = String.fromCharCode(...bytes);
+  if (STARTS.some(([at, start]) => letters.startsWith(start, at)) || OFFICE.test(letters)) return true;
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: file.size > HEAD });
+    return !CONTROLS.test(text) && !MARKUP.test(text);
+  } catch {
+    return false;
+  }
+}
+
+/** The files with what is wrong with them together: too many, or too much. */
+export function limited(entries, { max_files: count, max_request_bytes: most }) {
+  let sum = 0;
+  return entries.map((entry, at) => {
+    if (entry.fault && !entry.isOfAll) return entry;
+    sum += entry.file.size;
+    const fault = at >= count ? ["tooMany", { count }] : sum > most ? ["tooMuch", { size: Math.floor(most / 1e6) }] : null;
+    return { ...entry, fault, isOfAll: Boolean(fault) };
+  });
+}
