@@ -31,9 +31,8 @@ PATIENCE = 60.0
 @contextmanager
 def web(port: int) -> Iterator[int]:
     command = [
-        sys.executable, "-m", "granian", "--interface", "asgi", "--host", "127.0.0.1", "--port",
-        str(port), "--workers", "1", "--no-ws", "--log-level", "warning",
-        "chatplatform.asgi:application",
+        sys.executable, "-m", "chatplatform.web.serve", "chatplatform.asgi:application",
+        "--host", "127.0.0.1", "--port", str(port), "--workers", "1",
     ]  # fmt: skip
     process = subprocess.Popen(command, cwd=ROOT)
     try:
