@@ -38,8 +38,14 @@ THREADS = 8
 THREADS_OF_KEY = 3
 # Check Health answers even while every other thread hangs.
 HEALTH_THREADS = 2
+# A reader who takes nothing of a stream or file for so long is given up.
+READER_SECONDS = 60.0
 # Live answers even while Check Health is flooded: whoever starts containers again asks for it.
 LIVE_THREADS = 1
+
+
+class _ReaderStalled(Exception):
+    """The reader of an answer takes nothing more of it."""
 
 
 class Application:
@@ -140,7 +146,7 @@ class Application:
     async def _send_file(self, response: HttpResponseBase, receive: Receive, send: Send) -> None:
         """Send a file; close it as soon as its reader has all of it or has gone away."""
         try:
-            await _until_gone(self._send_pieces(response, send), receive)
+            await _until_gone(self._send_pieces(response, _patiently(send)), receive)
         finally:
             await asyncio.get_running_loop().run_in_executor(self.threads, response.close)
 
@@ -156,20 +162,39 @@ class Application:
     async def _write_stream(self, response: StreamingReply, receive: Receive, send: Send) -> None:
         if self.listener is None:
             self.listener = Listener(Stopping())
-        await _until_gone(response.write_to(self.listener, self.threads, send), receive)
+        try:
+            answer = response.write_to(self.listener, self.threads, _patiently(send))
+            await _until_gone(answer, receive)
+        finally:
+            if response.on_end:
+                self.threads.submit(response.on_end)
 
 
 async def _until_gone(answer: Coroutine[Any, Any, None], receive: Receive) -> None:
-    """Send an answer; stop when its reader hangs up."""
+    """Send an answer; stop when its reader hangs up, or takes nothing more."""
     gone = asyncio.ensure_future(_wait_for_disconnect(receive))
     work = asyncio.ensure_future(answer)
     await asyncio.wait({gone, work}, return_when=asyncio.FIRST_COMPLETED)
     gone.cancel()
     if work.done():
-        work.result()
+        with contextlib.suppress(_ReaderStalled):
+            work.result()
         return
     work.cancel()
     await asyncio.wait({work})
+
+
+def _patiently(send: Send) -> Send:
+    """Sends pieces of a long answer; gives up a reader who takes none for a while."""
+
+    async def send_piece(message: dict[str, Any]) -> None:
+        try:
+            async with asyncio.timeout(READER_SECONDS):
+                await send(message)
+        except TimeoutError as exc:
+            raise _ReaderStalled from exc
+
+    return send_piece
 
 
 async def _wait_for_disconnect(receive: Receive) -> None:

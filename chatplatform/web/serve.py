@@ -2,7 +2,8 @@
 
     python -m chatplatform.web.serve chatplatform.asgi:application [further options of granian]
 
-A connection that brings no whole request within half a minute is cut, also between two requests.
+A connection that brings no whole head of a request within half a minute (granian's own limit) is
+cut, also between two requests.
 """
 
 import os
@@ -17,8 +18,7 @@ _OTHER_FILES = 1_024
 _OPTIONS = (
     "--interface", "asgi", "--no-ws", "--workers", "2", "--respawn-failed-workers",
     # With HTTP/2 as well, whoever says nothing would be waited for without end.
-    "--http", "1", "--http1-header-read-timeout", "30000", "--backlog", "4096",
-    "--log-level", "warning",
+    "--http", "1", "--backlog", "4096", "--log-level", "warning",
 )  # fmt: skip
 
 
