@@ -174,7 +174,7 @@ def _offered(page: Any) -> tuple[set[str], set[str]]:
         else:
             parameters.add(column.parameter_name)
     for column in tuple(columns):
-        field = get_fields_from_path(page.model, column)[-1]
+        field: Any = get_fields_from_path(page.model, column)[-1]
         if field.is_relation:
             columns |= {f"{column}_id", f"{column}__{field.related_model._meta.pk.name}"}
     return columns, parameters
