@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
-from django.db import connection
+from django.db import connection, connections
 from django.db.models import F
 from django.utils import timezone
 
@@ -64,9 +64,10 @@ def followed(reply):
         with ThreadPoolExecutor(1) as threads:
             follow = reply.follow(listener, InThread(threads))
             events = [(sent.event, sent.data) async for sent in follow]
-            threads.submit(connection.close)
-        listener._task.cancel()
-        await asyncio.wait({listener._task})
+            threads.submit(connections.close_all)
+        if listener._task:
+            listener._task.cancel()
+            await asyncio.wait({listener._task})
         await listener._client.aclose()
         return events
 
