@@ -20,6 +20,5 @@ RUN SECRET_KEY=none DATA_DIR=/tmp python manage.py collectstatic --noinput
 USER chatplatform
 VOLUME /data
 EXPOSE 8000
-CMD ["python", "-m", "granian", "--interface", "asgi", "--no-ws", "--host", "0.0.0.0", \
-     "--port", "8000", "--workers", "2", "--respawn-failed-workers", \
-     "--workers-kill-timeout", "50", "--log-level", "warning", "chatplatform.asgi:application"]
+CMD ["python", "-m", "chatplatform.web.serve", "chatplatform.asgi:application", \
+     "--host", "0.0.0.0", "--port", "8000", "--workers-kill-timeout", "50"]

@@ -31,9 +31,8 @@ PATIENCE = 60.0
 @contextmanager
 def web(port: int) -> Iterator[int]:
     command = [
-        sys.executable, "-m", "granian", "--interface", "asgi", "--host", "127.0.0.1", "--port",
-        str(port), "--workers", "1", "--no-ws", "--log-level", "warning",
-        "chatplatform.asgi:application",
+        sys.executable, "-m", "chatplatform.web.serve", "chatplatform.asgi:application",
+        "--host", "127.0.0.1", "--port", str(port), "--workers", "1",
     ]  # fmt: skip
     process = subprocess.Popen(command, cwd=ROOT)
     try:
@@ -55,8 +54,9 @@ def megabytes(pid: int) -> float:
     )
 
 
-def set_up() -> tuple[str, Any]:
-    """A signed-in person's token, and a key with its chat."""
+def set_up() -> tuple[list[str], Any]:
+    """The tokens of signed-in people, each for as many feeds as one may have, and a key with its
+    chat."""
     sys.path.insert(0, str(ROOT))
     import django  # noqa: PLC0415 - the environment must be complete first
 
@@ -66,13 +66,15 @@ def set_up() -> tuple[str, Any]:
     call_command("migrate", verbosity=0)
     from bots.testing import make_bot  # noqa: PLC0415
     from chats.models import Conversation  # noqa: PLC0415
+    from chats.services.desk.feed_limits import OF_PERSON  # noqa: PLC0415
     from identity.testing import make_client, make_key, make_person  # noqa: PLC0415
 
     client = make_client("Bench")
     key = make_key(client, "secret", make_bot(client).pk)
     chat = key.post("/ai/client/chat", {}).json()["id"]
-    token = make_person(client).headers["Authorization"]
-    return token, (key, Conversation.objects.get(pk=chat))
+    people = [make_person(client) for _ in range(-(-STREAMS // OF_PERSON))]
+    tokens = [person.headers["Authorization"] for person in people]
+    return tokens, (key, Conversation.objects.get(pk=chat))
 
 
 class Reader:
@@ -93,12 +95,12 @@ class Reader:
                 self.arrivals.append(time.perf_counter())
 
 
-async def measure(port: int, pid: int, token: str, send_message: Any) -> list[str]:
+async def measure(port: int, pid: int, tokens: list[str], send_message: Any) -> list[str]:
     empty = megabytes(pid)
     readers = [Reader() for _ in range(STREAMS)]
     tasks = []
     for number, reader in enumerate(readers):
-        tasks.append(asyncio.ensure_future(reader.read(port, token)))
+        tasks.append(asyncio.ensure_future(reader.read(port, tokens[number % len(tokens)])))
         if number % 50 == 49:  # the time to connect is not measured
             await asyncio.wait_for(reader.ready.wait(), PATIENCE)
     await asyncio.wait_for(asyncio.gather(*(reader.ready.wait() for reader in readers)), PATIENCE)
@@ -199,7 +201,7 @@ def main() -> None:
 
 
 def run() -> list[str]:
-    token, (key, chat) = set_up()
+    tokens, (key, chat) = set_up()
     path = f"/ai/client/chat/{chat.pk}"
 
     def send_message() -> float:
@@ -209,7 +211,7 @@ def run() -> list[str]:
 
     port = free_port()
     with web(port) as pid, disturbed() if "disturbed" in sys.argv else nullcontext():
-        return asyncio.run(measure(port, pid, token, send_message))
+        return asyncio.run(measure(port, pid, tokens, send_message))
 
 
 if __name__ == "__main__":

@@ -2,11 +2,11 @@
 
 import functools
 import re
-import uuid
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, TypeVar, cast
 
 from django.contrib import admin, messages
+from django.contrib.admin.exceptions import DisallowedModelAdminLookup
 from django.contrib.admin.filters import RelatedFieldListFilter
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.options import IncorrectLookupParameters
@@ -14,14 +14,15 @@ from django.contrib.admin.utils import get_fields_from_path, unquote
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 from django.core.exceptions import PermissionDenied
-from django.db.models import Q, QuerySet, UUIDField
+from django.db import DataError
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.text import camel_case_to_spaces, smart_split, unescape_string_literal
+from django.utils.text import camel_case_to_spaces, unescape_string_literal
 from django.utils.translation import gettext
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import action as unfold_action
@@ -29,7 +30,7 @@ from unfold.decorators import display
 from unfold.templatetags import unfold_list
 
 from chatplatform import admin_lists, media
-from chatplatform.admin_lists import BoundedPaginator, RowsShown
+from chatplatform.admin_lists import BoundedPaginator, NoSuchList, RowsShown
 from chatplatform.api.errors import ApiError
 from chatplatform.empty_lists import WHEN_EMPTY
 from chatplatform.forms import ServiceForm
@@ -41,7 +42,7 @@ View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 EVERYBODY = frozenset({"owner", "admin", "agent", "viewer"})
 ADMINS = frozenset({"owner", "admin"})
 PLATFORM: frozenset[str] = frozenset()
-# Columns that nobody may filter by: guessing letter by letter would read them.
+# Columns that hold secrets, or hashes of them: no list offers them as a filter.
 SECRETS = {
     "access_token", "api_key", "application_secret", "password", "previous_secret",
     "recovery_hashes", "refresh_token", "secret", "secret_hash", "secret_headers", "session_data",
@@ -92,16 +93,6 @@ def asks_first(question: str) -> Callable[[Callable[..., Any]], Callable[..., An
         return ask
 
     return decorate
-
-
-def _spellings(field: Any, word: str) -> list[Any]:
-    """What a column may hold that is this word, whatever its case; none for a UUID that is none."""
-    if not isinstance(field, UUIDField):
-        return [word, word.lower(), word.upper()]
-    try:
-        return [uuid.UUID(word)]
-    except ValueError:
-        return []
 
 
 def viewer(request: HttpRequest) -> Any:
@@ -235,6 +226,8 @@ class TenantAdmin(ModelAdmin):
     list_before_template: Any = "admin/list_tools.html"
     # Columns that a list offers besides those that it shows.
     more_columns: Any = ()
+    # Columns that links lead to, besides filters, foreign keys and the primary key.
+    linked_by: ClassVar[frozenset[str]] = frozenset()
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return _has_role(request, self.read_by)
@@ -280,7 +273,7 @@ class TenantAdmin(ModelAdmin):
 
         Related rows are searched first, and by themselves: a join would read whole tables.
         """
-        for bit in smart_split(search_term):
+        for bit in admin_lists.words_of(search_term):
             word = unescape_string_literal(bit) if _QUOTED.fullmatch(bit) else bit
             found = Q(pk__in=[])
             for name in self.get_search_fields(request):
@@ -292,7 +285,7 @@ class TenantAdmin(ModelAdmin):
         path = name.removeprefix("=")
         like: tuple[str, Any] = ("icontains", word)
         if name != path:
-            like = ("in", _spellings(get_fields_from_path(self.model, path)[-1], word))
+            like = ("in", admin_lists.spellings(get_fields_from_path(self.model, path)[-1], word))
         relation, _, column = path.partition("__")
         if not column:
             return Q(**{f"{path}__{like[0]}": like[1]})
@@ -319,6 +312,15 @@ class TenantAdmin(ModelAdmin):
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
         return RowsShown
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        """The list that an address asks for; 400 if it asks for what the list does not offer."""
+        if len(request.META["QUERY_STRING"]) > admin_lists.MOST_ADDRESS:
+            raise NoSuchList
+        try:
+            return super().get_changelist_instance(request)
+        except (DisallowedModelAdminLookup, IncorrectLookupParameters, DataError) as exc:
+            raise NoSuchList from exc
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
@@ -403,8 +405,7 @@ class TenantAdmin(ModelAdmin):
         return [(name, OwnRowsFilter) if self._is_relation(name) else name for name in names]
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
-        parts = set(lookup.split("__"))
-        return not parts & SECRETS and super().lookup_allowed(lookup, value, request)
+        return admin_lists.is_offered(self, lookup)
 
     def audit_subject(self, row: Any) -> str:
         """How the audit log names a row."""
@@ -452,10 +453,7 @@ class TenantAdmin(ModelAdmin):
         """The rows that the list finds with these filters, as a file for spreadsheets."""
         if not self.has_view_permission(request) or not self.has_manage_permission(request):
             raise PermissionDenied
-        try:
-            rows: Any = self.get_changelist_instance(request)
-        except IncorrectLookupParameters as exc:
-            raise Http404("The list has no such filter.") from exc
+        rows: Any = self.get_changelist_instance(request)
         site, noun = cast("Any", self.admin_site), self.model._meta.model_name
         file = admin_lists.write(rows, record=functools.partial(site.record_export, request, noun))
         return media.file_response(

@@ -3,21 +3,30 @@ and what the page of a row says in other words than Django.
 """
 
 import csv
+import functools
 import io
 import tempfile
+import uuid
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import IO, Any
 
-from django.contrib.admin.utils import display_for_field, label_for_field, lookup_field
+from django.contrib.admin.filters import EmptyFieldListFilter
+from django.contrib.admin.utils import (
+    display_for_field,
+    get_fields_from_path,
+    label_for_field,
+    lookup_field,
+)
 from django.core.exceptions import FieldDoesNotExist, ObjectDoesNotExist, ValidationError
 from django.core.paginator import Paginator
-from django.db.models import BooleanField, JSONField, Model
+from django.db.models import BooleanField, JSONField, Model, UUIDField
 from django.http import HttpRequest
 from django.utils.functional import cached_property
 from django.utils.html import strip_tags
+from django.utils.text import smart_split
 from unfold.decorators import display
 from unfold.paginator import InfinitePaginator
 from unfold.utils import prettify_json
@@ -33,6 +42,22 @@ COLUMNS = "columns"
 MOST_EXPORTED = 10_000
 # Most rows that a list counts.
 MOST_COUNTED = 1000
+# Most characters of a list's filters, order and columns in its address; and of what is searched
+# for, and its words: each is looked for in every column that is searched.
+MOST_ADDRESS, MOST_SEARCHED, MOST_WORDS = 4_000, 200, 10
+
+
+# How the address of a list may compare a column with a value. Django's other lookups, patterns and
+# transforms, are a language: whoever may read a list could write statements of any length in it.
+COMPARISONS = frozenset({"exact", "in", "isnull", "gte", "lt"})
+
+
+class NoSuchList(ApiError):
+    detail = "The list has no such filter, order or page, or too many at once: open the list anew."
+
+
+class TooLongSearch(ApiError):
+    detail = f"Search for at most {MOST_WORDS} words, of {MOST_SEARCHED} characters in all."
 
 
 class TooManyRows(ApiError):
@@ -121,6 +146,56 @@ class RowsShown(ChangeList):
     def without(self, *names: str | None) -> str:
         """The query of the list without these parameters."""
         return self.get_query_string({name: None for name in names if name})
+
+
+def is_offered(page: Any, lookup: str) -> bool:
+    """Whether the address of a page's list may filter so."""
+    columns, parameters = _offered(page)
+    path, _, comparison = lookup.rpartition("__")
+    return lookup in parameters | columns or (comparison in COMPARISONS and path in columns)
+
+
+@functools.cache
+def _offered(page: Any) -> tuple[set[str], set[str]]:
+    """What the address of a page's list may name: columns, and parameters of filters.
+
+    The columns are those of its filters, the primary key, the foreign keys, and those that links
+    lead to (`linked_by`).
+    """
+    meta = page.model._meta
+    relations = {field.name for field in meta.concrete_fields if field.is_relation}
+    columns, parameters = {meta.pk.name, *page.linked_by, *relations}, set()
+    for one in page.list_filter:
+        column, kind = one if isinstance(one, tuple) else (one, None)
+        if kind is EmptyFieldListFilter:
+            parameters.add(f"{column}__isempty")
+        if isinstance(column, str):
+            columns.add(column)
+        else:
+            parameters.add(column.parameter_name)
+    for column in tuple(columns):
+        field: Any = get_fields_from_path(page.model, column)[-1]
+        if field.is_relation:
+            columns |= {f"{column}_id", f"{column}__{field.related_model._meta.pk.name}"}
+    return columns, parameters
+
+
+def words_of(search: str) -> list[str]:
+    """The words that are searched for, quoted ones together; 400 if they are too many."""
+    words = list(smart_split(search)) if len(search) <= MOST_SEARCHED else []
+    if len(search) > MOST_SEARCHED or len(words) > MOST_WORDS:
+        raise TooLongSearch
+    return words
+
+
+def spellings(field: Any, word: str) -> list[Any]:
+    """What a column may hold that is this word, whatever its case; none for a UUID that is none."""
+    if not isinstance(field, UUIDField):
+        return [word, word.lower(), word.upper()]
+    try:
+        return [uuid.UUID(word)]
+    except ValueError:
+        return []
 
 
 def _label(name: Any) -> str:

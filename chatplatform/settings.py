@@ -110,6 +110,7 @@ MIDDLEWARE = [
 ]
 # Sessions, CSRF and messages serve only the admin site; the API authenticates by header.
 ADMIN_MIDDLEWARE = [
+    "chatplatform.api.middleware.BriefReads",
     # Its answers have a random length, and forms hold a token that changes with each page: how well
     # a page compresses tells nobody what it holds (BREACH).
     "django.middleware.gzip.GZipMiddleware",

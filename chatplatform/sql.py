@@ -1,14 +1,16 @@
-"""A model's columns, for the few SQL statements that are written by hand.
+"""A model's columns, for the few SQL statements that are written by hand; how long any may take.
 
 Building a statement with Django costs more processor time than sending it and reading the answer.
 That matters only for statements that every request or every message needs.
 """
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Generic, TypeVar
 
-from django.db import connection, models
+import psycopg
+from django.db import connection, connections, models
 
 Row = TypeVar("Row", bound=models.Model)
 
@@ -69,3 +71,29 @@ def _is_json(field: Any) -> bool:
 def moment(column: str) -> str:
     """A time as JSON has it: `chatplatform.api.shapes.iso` in SQL."""
     return f"""to_char({column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"""
+
+
+@contextmanager
+def statements_within(milliseconds: int) -> Iterator[None]:
+    """Cancels every statement of this thread that takes longer (OperationalError)."""
+    limited: list[Any] = []
+
+    def limit(execute: Callable[..., Any], *args: Any) -> Any:
+        wrapper = args[-1]["connection"]
+        if wrapper not in limited:
+            # Beside Django, which would count two statements more.
+            wrapper.connection.execute(f"SET statement_timeout = {milliseconds}")
+            limited.append(wrapper)
+        return execute(*args)
+
+    with ExitStack() as stack:
+        for alias in connections:
+            stack.enter_context(connections[alias].execute_wrapper(limit))
+        try:
+            yield
+        finally:
+            for wrapper in limited:
+                # A connection that broke is not used again.
+                if wrapper.connection:
+                    with suppress(psycopg.Error):
+                        wrapper.connection.execute("RESET statement_timeout")

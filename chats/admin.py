@@ -19,7 +19,7 @@ from unfold.decorators import display
 from bots.models import Bot, FunctionCall
 from bots.services import bots, written_sources
 from bots.shapes.written import MAX_QUESTION, QuestionAnswerDto
-from chatplatform import media, navigation
+from chatplatform import admin_lists, media, navigation
 from chatplatform.admin_base import ReadOnlyInline, TenantAdmin, asks_first, button, each, viewer
 from chatplatform.api.errors import ApiError
 from chatplatform.templatetags.site_words import say
@@ -109,6 +109,7 @@ class ConversationAdmin(TenantAdmin):
     ]  # fmt: skip
     codes = frozenset({"handoff_reason", "sentiment"})
     more_columns = ("channel", "language", "sentiment", "created_at", "ended_at")
+    linked_by = frozenset({"sentiment"})
     list_select_related = ["client", "bot", "customer"]
     search_fields = ["=chat_code", "customer__name", "customer__email", "customer__external_id"]
     inlines = [Transcript]
@@ -257,6 +258,7 @@ class ConversationAdmin(TenantAdmin):
         user: Any = request.user
         if not search_term or user.client is None:
             return super().get_search_results(request, queryset, search_term)
+        admin_lists.words_of(search_term)
         return queryset.filter(pk__in=inbox.search(user.client, search_term)), False
 
 

@@ -101,6 +101,7 @@ class EventAdmin(TenantAdmin):
     read_by = ADMINS
     list_display = ("id", "shown_type", "client", "conversation_id", "sequence", "created_at")
     search_fields = ("client__name",)
+    linked_by = frozenset({"conversation_id"})
     list_select_related = ("client",)
     inlines = (Deliveries,)
     exclude = ("type",)

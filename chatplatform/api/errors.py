@@ -15,6 +15,7 @@ from django.http.multipartparser import MultiPartParserError
 from django.template.loader import render_to_string
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
+from psycopg.errors import QueryCanceled
 from pydantic import BaseModel
 from rest_framework.exceptions import APIException
 
@@ -221,6 +222,10 @@ def render(exc: BaseException) -> HttpResponse:
         wait = getattr(exc, "wait", None)
         headers = {"Retry-After": str(int(wait))} if wait else {}
         return error_response(exc.status_code, str(exc.detail), headers=headers)
+    if isinstance(exc, OperationalError) and isinstance(exc.__cause__, QueryCanceled):
+        log.error("statement cancelled: %s", exc)
+        detail = "This takes the database too long: ask for less, such as fewer days or words."
+        return error_response(503, detail, headers={"Retry-After": "30"})
     if isinstance(exc, OperationalError):
         log.error("database unavailable: %s", exc)
         detail = "The database is not reachable; try again."

@@ -5,15 +5,17 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from django.conf import settings
-from django.core.exceptions import DisallowedHost
+from django.core.exceptions import DisallowedHost, SuspiciousOperation
 from django.core.handlers.exception import convert_exception_to_response
+from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.middleware.security import SecurityMiddleware
 from django.utils.log import log_response
 from django.utils.module_loading import import_string
 
+from chatplatform import sql
 from chatplatform.api import cors, proxies, rate_limits
-from chatplatform.api.errors import refused, render
+from chatplatform.api.errors import ApiError, refused, render
 from chatplatform.api.operation import CAN_WAIT
 from chatplatform.api.request_context import serving
 from chatplatform.api.routing import find_operation
@@ -23,6 +25,8 @@ from chatplatform.web.streaming import WaitingResponse
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
+# Of a statement, while a page of the site is read.
+SITE_READ_MILLISECONDS = 5_000
 _ACCEPTED_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
 
 
@@ -130,6 +134,22 @@ class AdminOnly(Middleware):
             # All of it: sessions and messages are stored after the view.
             return WaitingResponse(lambda: self.admin_chain(request))
         return self.admin_chain(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """A refusal, or a database that does not answer, as a page; Django knows a fault alone."""
+        if isinstance(exception, ApiError | OperationalError | SuspiciousOperation):
+            return refused(request, exception)
+        return None
+
+
+class BriefReads(Middleware):
+    """Reading a page cancels a statement that takes too long: a thread is held for no longer."""
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if request.method not in {"GET", "HEAD"}:
+            return self.get_response(request)
+        with sql.statements_within(SITE_READ_MILLISECONDS):
+            return self.get_response(request)
 
 
 class CountPages(Middleware):

@@ -310,8 +310,8 @@ IDEMPOTENCY_KEY: dict[str, Any] = {
     "description": "Makes a repetition harmless for 24 hours: the same key with the same body gets"
     " the first answer again, with `Idempotent-Replayed: true`; with another body a 422"
     " `idempotency_key_reused`; while the first is being served a 409 `request_in_flight`.",
+    # Without an example: tools fill it in, and then every request but the first would do nothing.
     "schema": {"type": "string", "minLength": 1, "maxLength": idempotency.MAX_KEY_CHARACTERS},
-    "example": "order-1234-note-1",
 }
 VISITOR_TOKEN: dict[str, Any] = {
     "in": "header",

@@ -78,7 +78,7 @@ def parts(config: Config) -> list[Part]:
     simulator = ["--state", str(config.data_dir / "simulator-state"), "--port"]
     simulator += [str(config.simulator_port), "--callback-base", config.origin]
     platform = [
-        Part("web", [python, "-m", "granian", *_web(config)], 6),
+        Part("web", [python, "-m", "chatplatform.web.serve", *_web(config)], 6),
         Part("worker", quick, 12, soft),
         # SIGTERM is no soft shutdown here: deliveries end or return to the queue at once.
         Part("worker-webhook", webhook, 12, quiet),
@@ -108,9 +108,7 @@ def _pool(name: str, pool: str, concurrency: int, queues: str) -> list[str]:
 def _web(config: Config) -> list[str]:
     address = ["--host", config.host, "--port", str(config.port)]
     # A worker that waits for a slow reader must not delay the stop.
-    workers = ["--workers", "2", "--respawn-failed-workers", "--workers-kill-timeout", "4"]
-    app = "chatplatform.asgi:application"
-    return ["--interface", "asgi", "--no-ws", *workers, *address, "--log-level", "warning", app]
+    return ["chatplatform.asgi:application", *address, "--workers-kill-timeout", "4"]
 
 
 class Output:

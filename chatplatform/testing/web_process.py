@@ -47,9 +47,9 @@ def web_process(
     """As `web`, for a test that stops the process itself."""
     port = port or free_port()
     command = [
-        sys.executable, "-m", "granian", "--interface", "asgi", "--host", "127.0.0.1",
-        "--port", str(port), "--workers", "1", "--no-ws",
+        sys.executable, "-m", "chatplatform.web.serve",
         "chatplatform.tests.checked_asgi:application",
+        "--host", "127.0.0.1", "--port", str(port), "--workers", "1",
     ]  # fmt: skip
     breaches = Path(tempfile.mkstemp(prefix="breaches-")[1])
     env = {

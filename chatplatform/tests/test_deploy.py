@@ -317,7 +317,7 @@ def essence(command):
     and how long a web worker may take to stop."""
     words = " ".join(command).replace("%%h", "%h").split()
     words = words[
-        next(n for n, word in enumerate(words) if re.search("granian|celery|relay", word)) :
+        next(n for n, word in enumerate(words) if re.search("web.serve|celery|relay", word)) :
     ]
     for option in ("--host", "--port", "--workers-kill-timeout", "--schedule"):
         if option in words:

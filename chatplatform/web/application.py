@@ -8,12 +8,14 @@ streams cost no thread, and everything else runs as plain synchronous Django.
 import asyncio
 import contextlib
 import io
+import re
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
 
+from django.conf import settings
 from django.core import signals
 from django.core.handlers.base import BaseHandler
 from django.core.handlers.wsgi import WSGIRequest
@@ -33,13 +35,22 @@ from chatplatform.web.streaming import Send, StreamingReply, WaitingResponse, st
 # Durable commits need several requests in flight. More threads only compete for the interpreter's
 # lock: with 16 a message costs a third more processor time than with 8.
 THREADS = 8
-# How many of them one API key takes. Every visitor of a page sends the same key: a flood with it,
-# or messages to a locked chat, must leave threads to others.
-THREADS_OF_KEY = 3
+# How many of them one credential takes. Every visitor of a page sends the same key: a flood
+# with it, or messages to a locked chat, must leave threads to others; so must what a person opens.
+THREADS_OF_CALLER = 3
 # Check Health answers even while every other thread hangs.
 HEALTH_THREADS = 2
+# A reader who takes nothing of a stream or file for so long is given up.
+READER_SECONDS = 60.0
 # Live answers even while Check Health is flooded: whoever starts containers again asks for it.
 LIVE_THREADS = 1
+
+
+_SESSION = re.compile(rb"\b%b=[^;]+" % settings.SESSION_COOKIE_NAME.encode())
+
+
+class _ReaderStalled(Exception):
+    """The reader of an answer takes nothing more of it."""
 
 
 class Application:
@@ -52,7 +63,7 @@ class Application:
         self.waiting = ThreadPoolExecutor(WAITING_THREADS, thread_name_prefix="waiting")
         self.health = ThreadPoolExecutor(HEALTH_THREADS, thread_name_prefix="health")
         self.live = ThreadPoolExecutor(LIVE_THREADS, thread_name_prefix="live")
-        self.keys = WeakValueDictionary[bytes, asyncio.Semaphore]()
+        self.turns = WeakValueDictionary[bytes, asyncio.Semaphore]()
         self.refusals = Refusals()
         self.listener: Listener | None = None
 
@@ -108,12 +119,14 @@ class Application:
         return self.health if path.startswith("/health") else self.threads
 
     def turn(self, scope: dict[str, Any]) -> contextlib.AbstractAsyncContextManager[None]:
-        """A turn of the request's API key. Who waits for it takes no thread."""
-        key = next((value for name, value in scope["headers"] if name == b"api-key"), None)
-        if key is None:
+        """A turn of the request's credential. Who waits for it takes no thread."""
+        sent = dict(scope["headers"])
+        session = _SESSION.search(sent.get(b"cookie", b""))
+        caller = sent.get(b"api-key") or sent.get(b"authorization") or (session and session[0])
+        if not caller:
             return contextlib.nullcontext()
-        turns = self.keys.get(key)
-        return turns or self.keys.setdefault(key, asyncio.Semaphore(THREADS_OF_KEY))
+        turns = self.turns.get(caller)
+        return turns or self.turns.setdefault(caller, asyncio.Semaphore(THREADS_OF_CALLER))
 
     def largest(self, scope: dict[str, Any]) -> bodies.Room:
         """Runs in a thread: how large the body may be, or a refusal."""
@@ -140,7 +153,7 @@ class Application:
     async def _send_file(self, response: HttpResponseBase, receive: Receive, send: Send) -> None:
         """Send a file; close it as soon as its reader has all of it or has gone away."""
         try:
-            await _until_gone(self._send_pieces(response, send), receive)
+            await _until_gone(self._send_pieces(response, _patiently(send)), receive)
         finally:
             await asyncio.get_running_loop().run_in_executor(self.threads, response.close)
 
@@ -156,20 +169,39 @@ class Application:
     async def _write_stream(self, response: StreamingReply, receive: Receive, send: Send) -> None:
         if self.listener is None:
             self.listener = Listener(Stopping())
-        await _until_gone(response.write_to(self.listener, self.threads, send), receive)
+        try:
+            answer = response.write_to(self.listener, self.threads, _patiently(send))
+            await _until_gone(answer, receive)
+        finally:
+            if response.on_end:
+                self.threads.submit(response.on_end)
 
 
 async def _until_gone(answer: Coroutine[Any, Any, None], receive: Receive) -> None:
-    """Send an answer; stop when its reader hangs up."""
+    """Send an answer; stop when its reader hangs up, or takes nothing more."""
     gone = asyncio.ensure_future(_wait_for_disconnect(receive))
     work = asyncio.ensure_future(answer)
     await asyncio.wait({gone, work}, return_when=asyncio.FIRST_COMPLETED)
     gone.cancel()
     if work.done():
-        work.result()
+        with contextlib.suppress(_ReaderStalled):
+            work.result()
         return
     work.cancel()
     await asyncio.wait({work})
+
+
+def _patiently(send: Send) -> Send:
+    """Sends pieces of a long answer; gives up a reader who takes none for a while."""
+
+    async def send_piece(message: dict[str, Any]) -> None:
+        try:
+            async with asyncio.timeout(READER_SECONDS):
+                await send(message)
+        except TimeoutError as exc:
+            raise _ReaderStalled from exc
+
+    return send_piece
 
 
 async def _wait_for_disconnect(receive: Receive) -> None:

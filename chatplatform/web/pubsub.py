@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 _PREFIX = "live:"
 _STREAM_SECONDS = 300  # how long a stream is kept after its last event
 _STREAM_EVENTS = 5000  # how many of its events are kept, about
+LOOKS_A_SECOND = 100  # of all that follow a stream in a process, when nothing comes
 _PAUSE_SECONDS = 0.5  # before a lost subscription is made again
 
 _best_effort = valkey.BestEffort("live update dropped")
@@ -215,8 +216,9 @@ class Listener:
     ) -> AsyncIterator[tuple[str, dict[str, Any]] | None]:
         """The events of a stream from its beginning, as they come.
 
-        Yields None if there is none yet, and whenever none came for `poll_seconds`, so that the
-        caller can look at the database: with the broker away a reply still arrives, only later.
+        Yields None if there is none yet, and whenever none came for `poll_seconds`, or longer if
+        very many wait, so that the caller can look at the database: with the broker away a reply
+        still arrives, only later.
         """
         self._start()
         key, wake, position, is_quiet = _PREFIX + stream, asyncio.Event(), "-", True
@@ -232,7 +234,9 @@ class Listener:
                     yield None
                 is_quiet = False
                 try:
-                    await asyncio.wait_for(wake.wait(), poll_seconds)
+                    # However many wait, the database is not asked more often than it can answer.
+                    pause = max(poll_seconds, len(self._followers) / LOOKS_A_SECOND)
+                    await asyncio.wait_for(wake.wait(), pause)
                 except TimeoutError:
                     is_quiet = True
         finally:

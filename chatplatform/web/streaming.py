@@ -54,6 +54,7 @@ class StreamingReply(HttpResponse):
     `follow(listener, in_thread)` yields events. With `as_stream` they are sent as they come; else
     the data of the last one is the JSON answer, and `status_of` gives its status. One that is
     `endless` ends between two events when the process is told to stop: its reader comes back.
+    `on_end` is called in a thread when it has ended, however that was.
     """
 
     def __init__(
@@ -63,12 +64,14 @@ class StreamingReply(HttpResponse):
         as_stream: bool,
         status_of: Callable[[dict[str, Any]], int],
         endless: bool = False,
+        on_end: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(content_type="text/event-stream" if as_stream else "application/json")
         self.follow = follow
         self.as_stream = as_stream
         self.status_of = status_of
         self.endless = endless
+        self.on_end = on_end
         self["Cache-Control"] = "no-store"
         if as_stream:
             self["X-Accel-Buffering"] = "no"

@@ -136,7 +136,6 @@ class MessageRequest(Shape):
     model_config = example(
         sender={"type": "customer", "id": "customer-17", "name": "Cara Diaz"},
         text="Where is my parcel?",
-        client_message_id="m-1",
         generate_reply=True,
     )
 

@@ -1,14 +1,16 @@
 """`reply=wait` and `reply=stream` on the real web server; jobs run in a thread of the test."""
 
+import asyncio
 import http.client
 import json
 import re
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
-from django.db import connection
+from django.db import connection, connections
 from django.db.models import F
 from django.utils import timezone
 
@@ -16,7 +18,11 @@ from bots.testing import trained
 from chatplatform.models import Job
 from chatplatform.testing import run_before, run_jobs, stub_model
 from chatplatform.testing.web_process import web
+from chatplatform.web.pubsub import Listener
+from chatplatform.web.stopping import Stopping
+from chatplatform.web.streaming import InThread
 from chats.models import Conversation, Message
+from chats.views import reply_responses
 from identity.models import ClientConfig
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -48,6 +54,36 @@ def worker():
     yield
     stop.set()
     thread.join(70)
+
+
+def followed(reply):
+    """The events of a reply that the test's client was to wait for."""
+
+    async def collect():
+        listener = Listener(Stopping())
+        with ThreadPoolExecutor(1) as threads:
+            follow = reply.follow(listener, InThread(threads))
+            events = [(sent.event, sent.data) async for sent in follow]
+            threads.submit(connections.close_all)
+        if listener._task:
+            listener._task.cancel()
+            await asyncio.wait({listener._task})
+        await listener._client.aclose()
+        return events
+
+    return asyncio.run(collect())
+
+
+def test_further_replies_than_may_be_waited_for_come_later(server, chat, monkeypatch):
+    monkeypatch.setattr(reply_responses, "WAITING_OF_CLIENT", 0)
+    began = time.monotonic()
+    events = followed(server.post(f"/ai/client/chat/{chat}", {"text": KNOWN, "reply": "stream"}))
+    assert time.monotonic() - began < 30  # of the minute that a reply is waited for
+    assert [name for name, _ in events] == ["message", "done"]
+    assert events[-1][1]["status"] == "pending"
+    assert not reply_responses._waiting
+    run_jobs()
+    assert Message.objects.filter(conversation=chat, sender_type="bot").count() == 1
 
 
 @pytest.fixture

@@ -59,17 +59,20 @@ class FeedViewSet(TenantViewSet):
         themselves; `last_event_id` in the query for others) and nothing is missed. Beside them,
         without an id: `ready` at the beginning with who is `online`, then `presence` when one of
         your colleagues comes or goes, `typing`, and `viewing`. `notification.created` holds your
-        own notifications alone. The stream ends when the sign-in that opened it does.
+        own notifications alone. The stream ends when the sign-in that opened it does. One person
+        has at most ten open, and a client a thousand: 429 `too_many_feeds`.
         """
         in_header = request.headers.get("Last-Event-ID")
         location = ("header", "Last-Event-ID") if in_header else ("query", "last_event_id")
-        follow = feed.events_for(
+        follow, end = feed.events_for(
             self.user,
             last_event_id=in_header or query.last_event_id,
             error_location=location,
             is_still_admitted=session_check(request),
         )
-        return StreamingReply(follow, as_stream=True, status_of=lambda _: 200, endless=True)
+        return StreamingReply(
+            follow, as_stream=True, status_of=lambda _: 200, endless=True, on_end=end
+        )
 
     @operation("AI / chat", "Create Chat Events Ticket", access=BEARER_ANY_ROLE, status=201)
     def ticket(self, request: HttpRequest) -> desk_shapes.FeedTicket:

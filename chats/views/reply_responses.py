@@ -1,6 +1,7 @@
 """The response to a customer's message: the reply at once, streamed, waited for or left to come."""
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,10 @@ from chats.services.reply import incoming
 from chats.services.reply.incoming import Turn
 from chats.services.reply.streams import ReplyStream
 
+# Replies to messages of one client that are waited for at once in a process: a further message gets
+# its turn as `pending`, and the reply comes all the same.
+WAITING_OF_CLIENT = 1_000
+_waiting = Counter[int]()
 Shaper = Callable[[dict[str, Any]], dict[str, Any]]
 
 
@@ -63,26 +68,34 @@ async def _follow(
     """
     shape, message_shape = shapes
     message, shown = turn
-    ends_at = time.monotonic() + settings.REPLY_WAIT_SECONDS
-    yield ServerSent(StreamEvent.MESSAGE, message_shape(shown["message"]))
-    answered_with: str | None = str(message.pk)
-    while answered_with:
-        stream, answered_with = ReplyStream(answered_with).name, None
-        async for item in listener.follow(stream):
-            event, data = item or ("", {})
-            if event in {StreamEvent.DELTA, StreamEvent.RESET}:
-                yield ServerSent(event, data)
-                continue
-            if event == StreamEvent.JOINED:
-                # A later message of the burst: the reply to it is the reply to this one.
-                answered_with = data["message_id"]
-                break
-            shown = await in_thread(_refresh, turn)
-            if shown["status"] != "pending":
-                break
-            if time.monotonic() > min(ends_at, listener.stopping.ends_at):
-                break
-    yield ServerSent(StreamEvent.DONE, await in_thread(shape, shown))
+    client_id = message.client_id
+    _waiting[client_id] += 1
+    has_room = _waiting[client_id] <= WAITING_OF_CLIENT
+    ends_at = time.monotonic() + (settings.REPLY_WAIT_SECONDS if has_room else 0)
+    try:
+        yield ServerSent(StreamEvent.MESSAGE, message_shape(shown["message"]))
+        answered_with: str | None = str(message.pk)
+        while answered_with:
+            stream, answered_with = ReplyStream(answered_with).name, None
+            async for item in listener.follow(stream):
+                event, data = item or ("", {})
+                if event in {StreamEvent.DELTA, StreamEvent.RESET}:
+                    yield ServerSent(event, data)
+                    continue
+                if event == StreamEvent.JOINED:
+                    # A later message of the burst: the reply to it is the reply to this one.
+                    answered_with = data["message_id"]
+                    break
+                shown = await in_thread(_refresh, turn)
+                if shown["status"] != "pending":
+                    break
+                if time.monotonic() > min(ends_at, listener.stopping.ends_at):
+                    break
+        yield ServerSent(StreamEvent.DONE, await in_thread(shape, shown))
+    finally:
+        _waiting[client_id] -= 1
+        if not _waiting[client_id]:
+            del _waiting[client_id]
 
 
 def _refresh(turn: Turn) -> dict[str, Any]:

@@ -126,6 +126,7 @@ class PlainMessage:
     """A customer's message as `receive_message` stored it, and who has its chat."""
 
     pk: uuid.UUID
+    client_id: int
     conversation_id: uuid.UUID
     seq: int
     # The message's JSON.
@@ -254,7 +255,8 @@ def receive_message(
         return None
     channels = events.channels_of(caller.client_id, has_deliveries=has_deliveries)
     pubsub.signal_on_commit(*channels, *([registry.CHANNEL] if has_job else []))
-    return PlainMessage(message_id, chat_id, seq, shown, owner, reason, has_job)
+    client_id = caller.client_id
+    return PlainMessage(message_id, client_id, chat_id, seq, shown, owner, reason, has_job)
 
 
 def read_messages(

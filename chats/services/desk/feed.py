@@ -13,7 +13,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import Error
@@ -25,6 +25,7 @@ from chatplatform.web.pubsub import Listener
 from chatplatform.web.streaming import Events, InThread, ServerSent, StreamEvent
 from chats.models import Conversation
 from chats.services.core import agent_typing, channel_hooks, presence
+from chats.services.desk.feed_limits import Place
 from identity.auth import Principal
 from identity.models import Client, Role, User
 from webhooks.models import Event
@@ -66,16 +67,24 @@ def publish_viewing(chat: Conversation, *, by: User, is_viewing: bool) -> None:
     publish(chat.client_id, StreamEvent.VIEWING, {"conversation_id": str(chat.pk), **data})
 
 
+class Feed(NamedTuple):
+    """What a stream sends, and what is to be done when it has ended."""
+
+    follow: Callable[[Listener, InThread], Events]
+    end: Callable[[], None]
+
+
 def events_for(
     user: User,
     *,
     last_event_id: str | None,
     error_location: tuple[str, str],
     is_still_admitted: Callable[[], bool],
-) -> Callable[[Listener, InThread], Events]:
+) -> Feed:
     """The events of the user's client, from `last_event_id` or now, until admission ends.
 
-    `error_location` is where the request holds `last_event_id`, for the error if it is unknown.
+    `error_location` is where the request holds `last_event_id`, for the error if it is unknown;
+    429 if too many feeds are open.
     """
     assert user.client
     client, now = user.client, events.end_of_feed(user.client)
@@ -84,13 +93,18 @@ def events_for(
         raise Invalid.field(
             *error_location, msg="There is no such event (any more); begin without one."
         )
+    held = Place(user)
+    held.take()
     presence.touch(user)
+
+    def may_continue() -> bool:
+        return _may_continue(user, is_still_admitted) and held.keep()
 
     def follow(listener: Listener, in_thread: InThread) -> Events:
         create_reader = functools.partial(_LogReader, client, listener, in_thread, now)
-        return _follow(create_reader, _Stream(user), place, is_still_admitted)
+        return _follow(create_reader, _Stream(user), place, may_continue)
 
-    return follow
+    return Feed(follow, held.give_back)
 
 
 @dataclass(eq=False)
@@ -211,7 +225,7 @@ async def _follow(
     create_reader: Callable[[], _LogReader],
     stream: _Stream,
     place: int,
-    is_still_admitted: Callable[[], bool],
+    may_continue: Callable[[], bool],
 ) -> Events:
     reader = _join_reader(stream, create_reader)
     in_thread = reader.in_thread
@@ -237,7 +251,7 @@ async def _follow(
             try:
                 await asyncio.wait_for(stream.wake.wait(), max(0, check_at - time.monotonic()))
             except TimeoutError:
-                if not await in_thread(_may_continue, stream.user, is_still_admitted):
+                if not await in_thread(may_continue):
                     return
                 check_at = time.monotonic() + settings.FEED_CHECK_SECONDS
     finally:
