@@ -49,7 +49,7 @@ def figures(client: Client) -> list[Figure]:
     found = overview.of(client, week)
     now, before = found.current, found.previous
     waited = formatting.duration(before.person_response_seconds.p50)
-    chats = f"{_list('chats_conversation')}?is_preview__exact=0&began={_DAYS}"
+    chats = f"{_list('chats_conversation')}?began={_DAYS}"
     return [
         _waiting(client),
         Figure(
@@ -78,7 +78,7 @@ def figures(client: Client) -> list[Figure]:
             ngettext("{count} rating", "{count} ratings", now.rating_count).format(
                 count=formatting.number(now.rating_count)
             ),
-            f"{_list('chats_feedback')}?about=chat&conversation__is_preview__exact=0&began={_DAYS}",
+            f"{_list('chats_feedback')}?about=chat&began={_DAYS}",
         ),
         _credits(client, now),
     ]
@@ -92,7 +92,7 @@ def warnings(client: Client) -> list[Hint]:
 
 def set_up_steps(client: Client) -> list[Hint]:
     """What a new client does first; empty once customers have written."""
-    if Conversation.objects.for_client(client).exists():
+    if Conversation.objects.for_client(client).filter(is_preview=False).exists():
         return []
     read = Document.objects.for_client(client).filter(chunk_count__gt=0)
     bot = Bot.objects.for_client(client).order_by("pk").first()
@@ -123,10 +123,7 @@ def _waiting(client: Client) -> Figure:
     rows = Conversation.objects.for_client(client).filter(
         status=Status.OPEN, assign_type=AssignType.QUEUE, is_preview=False
     )
-    path = (
-        f"{_list('chats_conversation')}"
-        "?assign_type__exact=queue&status__exact=open&is_preview__exact=0"
-    )
+    path = f"{_list('chats_conversation')}?assign_type__exact=queue&status__exact=open"
     oldest = rows.order_by("waiting_since").values_list("waiting_since", flat=True).first()
     if oldest is None:
         return Figure(

@@ -39,7 +39,7 @@ _TOKEN_ENDS_SOON = timedelta(days=7)
 _CREDITS_END_SOON = timedelta(days=7)
 _LOW_STARS = 2
 _MOST_SAMPLES = 5
-_OPEN_CHATS = "?status__exact=open&is_preview__exact=0"
+_OPEN_CHATS = "?status__exact=open"
 # Their rows are shown to those alone who may read them elsewhere.
 _FOR_ADMINS = {WebhookConfig}
 
@@ -251,7 +251,7 @@ _RULES = (
         "low_ratings", "warning", "{n} rating{s} of one or two stars since yesterday",
         "Read these chats, and train the bot on what it did not know.",
         _low_ratings, "conversation__chat_code", since="created_at",
-        link="?rating__exact=low&about=chat&given=day&conversation__is_preview__exact=0",
+        link="?rating__exact=low&about=chat&given=day",
     ),
     _Rule(
         "channel_token_expiring", "warning", "{n} channel token{s} about to expire",
