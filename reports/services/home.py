@@ -1,5 +1,6 @@
 """Home of a client in the site: is all well? Each figure and warning leads to its rows."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -14,12 +15,13 @@ from django.utils.translation import gettext, ngettext
 from bots.models import Bot, Document
 from chats.models import AssignType, Conversation, Status
 from identity.models import ApiKey, Client, Plan, Subscription, User
-from reports.services import formatting, overview, periods
+from reports.services import failures, formatting, overview, periods
 from reports.services import warnings as client_warnings
 from reports.shapes.adhoc import PeriodQuery
 from reports.shapes.overview import Figures
 
 _DAYS = 7
+_FAILED_WITHOUT_WARNING = ("addresses", "deliveries", "sends")
 
 
 @dataclass(frozen=True)
@@ -85,9 +87,26 @@ def figures(client: Client) -> list[Figure]:
 
 
 def warnings(client: Client) -> list[Hint]:
-    """What needs somebody and is not muted, each with the way to its rows."""
+    """What needs somebody and is not muted, each with the way to its rows; and what has failed of
+    which no warning tells."""
     found = (one for one in client_warnings.of(client) if one.warning.muted_until is None)
-    return [Hint(one.warning.title, one.warning.link, one.model) for one in found]
+    return [
+        *(Hint(one.warning.title, one.warning.link, one.model) for one in found),
+        *failure_hints(client, _FAILED_WITHOUT_WARNING),
+    ]
+
+
+def failure_hints(client: Client | None, kinds: Iterable[str]) -> list[Hint]:
+    """Each of these kinds of failure that there is; without a client, over all."""
+    counts = [
+        (kind, sum(group.count for group in failures.of_kind(kind, client)))
+        for kind in (failures.KINDS[name] for name in kinds)
+    ]
+    return [
+        Hint(f"{formatting.number(count)} × {gettext(kind.title)}", reverse("failures"), kind.model)
+        for kind, count in counts
+        if count
+    ]
 
 
 def set_up_steps(client: Client) -> list[Hint]:

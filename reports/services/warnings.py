@@ -30,7 +30,8 @@ from identity.models import (
 from identity.services import credits
 from reports.services import formatting, mutes
 from reports.shapes import warnings as shapes
-from webhooks.models import DisabledReason, WebhookConfig
+from webhooks.models import WebhookConfig
+from webhooks.services import configs
 
 _DAY = timedelta(days=1)
 # A token that nobody can renew for us; one that we renew ourselves is late after half of the time
@@ -192,10 +193,7 @@ def _expiring_tokens(client: Client, now: datetime) -> QuerySet[ChannelConnectio
 
 
 def _failing_endpoints(client: Client, now: datetime) -> QuerySet[WebhookConfig]:
-    """Those that fail, and those that were switched off for it; not by the client's own wish."""
-    off = Q(is_active=False) & ~Q(disabled_reason=DisabledReason.BY_HAND)
-    rows = WebhookConfig.objects.for_client(client).filter(deleted_at=None)
-    return rows.filter(off | Q(is_active=True, failing_since__isnull=False))
+    return configs.failing().filter(client=client)
 
 
 def _failed_documents(client: Client, now: datetime) -> QuerySet[Document]:
