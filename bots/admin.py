@@ -136,6 +136,9 @@ class BotAdmin(TenantAdmin):
                 secret = done[0]
             elif done:
                 messages.success(request, step.done, extra_tags=chosen)
+                for one in getattr(done[0], "refused", ()):
+                    told = f"Left out: {one.file_name}: {one.message}"
+                    messages.error(request, told, extra_tags=chosen)
                 return redirect(f"{request.path}#{chosen}")
         shown = {name: bound.get(name) or self._form(bot, name, steps[name]) for name in steps}
         return self._set_up_page(request, bot, shown, secret)

@@ -64,6 +64,21 @@ def test_files_are_uploaded_and_their_progress_is_shown(site, path, bot):
     assert "every 2s" not in page
 
 
+def test_of_an_upload_the_good_files_are_taken_and_the_others_named(site, path, bot):
+    def files(*more):
+        return [SimpleUploadedFile("a.exe", b"MZ\x00\x01"), SimpleUploadedFile("b.txt", b""), *more]
+
+    good = SimpleUploadedFile("good.txt", b"Open at nine.")
+    page = site.post(path, {"form": "files", "files": files(good)}, follow=True).content.decode()
+    assert Document.objects.get().file_name == "good.txt"
+    assert "Uploaded: the bot reads them now." in page
+    page_of_none = site.post(path, {"form": "files", "files": files()}).content.decode()
+    for shown in (page, page_of_none):
+        for name in ("a.exe: ", "b.txt: "):
+            assert name in shown
+    assert Document.objects.count() == 1
+
+
 @pytest.mark.parametrize(
     ("form", "model"),
     [
