@@ -2,7 +2,8 @@
  * Sends the forms of a page (`data-form`) in the background, so that what stands unsaved in it stays:
  * in the other forms, and in this one if it is refused, if nobody answers or if the sign-in has ended.
  *
- * Of the page that answers, the form's own part (`data-part`) is shown, and each `data-live`.
+ * Of the page that answers, the form's own part (`data-part`) is shown, and each `data-live`. A form
+ * that has no part is alone on its page, which is opened anew when it is done.
  */
 const REFUSED = "errornote mb-3 px-3 py-2.5 rounded-default bg-red-100 text-red-700 dark:bg-red-500/20 dark:text-red-400";
 const leaving = new WeakSet();
@@ -36,18 +37,18 @@ async function show(form, reply) {
   const there = reply.redirected ? reply.url : reply.headers.get("Location");
   const next = there && new URL(there, location.href);
   if (next?.pathname.endsWith("/login/")) return tell(form, form.dataset.signedOut, next.pathname);
-  if (next && next.pathname !== location.pathname) {
+  const part = form.closest("[data-part]");
+  if (next && (next.pathname !== location.pathname || !part)) {
     leaving.add(form);
-    return location.assign(next);
+    return next.href === location.href ? location.reload() : location.assign(next);
   }
   const answer = next && !reply.redirected ? await fetch(next) : reply;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   if (!answer.ok) return tell(form, page.querySelector("h1 + p")?.textContent ?? form.dataset.offline);
-  const part = form.closest("[data-part]");
-  const fresh = part && page.getElementById(part.id);
+  const fresh = page.getElementById((part ?? form).id);
   if (!fresh) return put(document.getElementById("content"), page.getElementById("content"));
   keepWhatPagesNeverHold(form, page.getElementById(form.id));
-  put(part, fresh);
+  put(part ?? form, fresh);
   for (const live of document.querySelectorAll("[data-live]")) {
     const now = page.getElementById(live.id);
     if (now && !fresh.contains(live)) put(live, now);
@@ -58,7 +59,7 @@ function put(old, fresh) {
   if (old === null || fresh === null) return location.reload();
   old.replaceWith(document.adoptNode(fresh));
   window.htmx?.process(fresh);
-  fresh.querySelector("[data-refused] .errorlist, [data-refused] .errornote, [role=status]")?.scrollIntoView({ block: "center" });
+  fresh.querySelector("[data-refused] .errors, [data-refused] .errornote, [role=status]")?.scrollIntoView({ block: "center" });
 }
 
 /** Of a form that was refused: chosen files, and passwords. */
