@@ -221,8 +221,6 @@ class TenantAdmin(ModelAdmin):
     show_facets = admin.ShowFacets.NEVER
     # The lookup of a row's client; None: the rows belong to the platform.
     client_path: ClassVar[str | None] = "client"
-    # The lookup of whether a row is of a preview: no list has it, its own page shows it.
-    preview_path: ClassVar[str | None] = None
     # Columns that hold codes of the API, shown in words.
     codes: ClassVar[frozenset[str]] = frozenset()
     # What columns are called where their own names say too little.
@@ -269,17 +267,11 @@ class TenantAdmin(ModelAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows: QuerySet[Any] = super().get_queryset(request)
         user: Any = request.user
-        if not (request.resolver_match and request.resolver_match.kwargs):
-            rows = self.listed(rows)
         if user.is_superuser:
             return rows
         if self.client_path is None or user.client_id is None:
             return rows.none()
         return rows.filter(**{self.client_path: user.client_id})
-
-    def listed(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        """Those rows that stand in lists, searches and choices: none of the staff's previews."""
-        return rows.filter(**{self.preview_path: False}) if self.preview_path else rows
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
@@ -412,8 +404,6 @@ class TenantAdmin(ModelAdmin):
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
         parts = set(lookup.split("__"))
-        if lookup == f"{self.preview_path}__exact":  # lists were filtered by it: saved views stay
-            return True
         return not parts & SECRETS and super().lookup_allowed(lookup, value, request)
 
     def audit_subject(self, row: Any) -> str:

@@ -98,8 +98,27 @@ class Transcript(ReadOnlyInline):
         return f"{row.get_status_display()}: {row.error}" if row.error else row.get_status_display()
 
 
+class ListsWithoutPreviews(TenantAdmin):
+    """Lists, searches and choices have none of the staff's previews; the page of one shows it."""
+
+    preview_path = "conversation__is_preview"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows = super().get_queryset(request)
+        is_page_of_row = request.resolver_match and request.resolver_match.kwargs
+        return rows if is_page_of_row else self.listed(rows)
+
+    def listed(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        return rows.filter(**{self.preview_path: False})
+
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
+        # Lists were filtered by it: saved views stay.
+        is_old = lookup == f"{self.preview_path}__exact"
+        return is_old or super().lookup_allowed(lookup, value, request)
+
+
 @admin.register(Conversation)
-class ConversationAdmin(TenantAdmin):
+class ConversationAdmin(ListsWithoutPreviews):
     list_display = [
         "chat_code", "client", "bot", "customer", "status", "assign_type", "handoff_reason",
         "message_count", "last_message_at",
@@ -288,7 +307,7 @@ def _tried(chat: Conversation) -> dict[str, Any]:
 
 
 @admin.register(Customer)
-class CustomerAdmin(TenantAdmin):
+class CustomerAdmin(ListsWithoutPreviews):
     list_display = ["id", "name", "email", "external_id", "client", "created_at"]
     more_columns = ("phone",)
     list_select_related = ["client"]
@@ -321,7 +340,7 @@ class CustomerAdmin(TenantAdmin):
 
 
 @admin.register(Feedback)
-class FeedbackAdmin(TenantAdmin):
+class FeedbackAdmin(ListsWithoutPreviews):
     list_display = [
         "created_at", "client", "conversation", "rating", "thumb", "reason", "resolved", "comment",
     ]  # fmt: skip
@@ -329,15 +348,13 @@ class FeedbackAdmin(TenantAdmin):
         StarsFilter, RatedFilter, GivenFilter, RatedChatBeganFilter, "thumb", "resolved",
         "conversation__bot",
     ]  # fmt: skip
-    preview_path = "conversation__is_preview"
     codes = frozenset({"reason"})
     list_select_related = ["client", "conversation"]
     search_fields = ["comment", "=conversation__chat_code"]
 
 
 @admin.register(Summary)
-class SummaryAdmin(TenantAdmin):
-    preview_path = "conversation__is_preview"
+class SummaryAdmin(ListsWithoutPreviews):
     list_display = ["created_at", "client", "conversation", "engine", "language", "message_count"]
     list_select_related = ["client", "conversation"]
     search_fields = ["=conversation__chat_code", "customer_intent"]

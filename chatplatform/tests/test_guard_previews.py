@@ -17,7 +17,7 @@ from identity.testing import Person, make_key
 pytestmark = pytest.mark.django_db(transaction=True)
 WORD = "zanzibar"
 # POSTs that answer with rows; all others are GETs.
-POSTED = {("POST", "/report/adhoc/search"): {"group_by": []}}
+POSTED: dict[tuple[str, str], Any] = {("POST", "/report/adhoc/search"): {"group_by": []}}
 SITE_PAGES = (
     "admin:index", "failures", "admin:chats_unanswered", "reports_overview", "reports_adhoc",
     "reports_warnings",
@@ -32,6 +32,7 @@ def preview(ann: Person, bot: Bot) -> Conversation:
     run_jobs()
     chat = Conversation.objects.get()
     path = f"/ai/chat/{chat.pk}"
+    body: dict[str, Any]
     for more in (f"Who sells a {WORD}?", f"A person about the {WORD}, please"):
         body = {"messages": [{"role": "user", "content": more}]}
         assert ann.post(f"{path}/generate", body).status_code == 200
