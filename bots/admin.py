@@ -125,20 +125,20 @@ class BotAdmin(TenantAdmin):
         """Everything that a new bot needs, on one page: knowledge, look, a trial, the script."""
         bot: models.Bot = self.row(request, object_id)
         steps = forms.TEACH | (forms.SHOW if self.has_manage_permission(request) else {})
-        chosen, secret = request.POST.get("form"), ""
+        chosen = request.POST.get("form")
         bound: dict[str, Any] = {}
         if chosen in steps:
             step = steps[chosen]
             form = bound[chosen] = self._form(bot, chosen, step, request)
             done = form.carry_out(lambda data: [step.act(bot, data, viewer(request))])
-            if done and chosen == "key":
-                # Shown at once: a message would store it in a cookie.
-                secret = done[0]
-            elif done:
+            if done:
                 messages.success(request, step.done, extra_tags=chosen)
+                for one in getattr(done[0], "refused", ()):
+                    told = f"Left out: {one.file_name}: {one.message}"
+                    messages.error(request, told, extra_tags=chosen)
                 return redirect(f"{request.path}#{chosen}")
         shown = {name: bound.get(name) or self._form(bot, name, steps[name]) for name in steps}
-        return self._set_up_page(request, bot, shown, secret)
+        return self._set_up_page(request, bot, shown)
 
     @xframe_options_sameorigin
     def look(self, request: HttpRequest, bot_id: int) -> HttpResponse:
@@ -179,7 +179,7 @@ class BotAdmin(TenantAdmin):
         return step.form(*sent, initial=initial, auto_id=f"{name}_%s")
 
     def _set_up_page(
-        self, request: HttpRequest, bot: models.Bot, shown: dict[str, Any], secret: str
+        self, request: HttpRequest, bot: models.Bot, shown: dict[str, Any]
     ) -> HttpResponse:
         written = models.Document.objects.filter(bot=bot, web_url=None).order_by("-id")
         pages = web_urls.list_for_bot(bot).order_by("-id")
@@ -187,6 +187,7 @@ class BotAdmin(TenantAdmin):
         held = list(golden_holds.held().filter(bot=bot).only("web_url"))
         waiting = {models.DocumentStatus.QUEUED, models.DocumentStatus.TRAINING}
         keys = ApiKey.objects.filter(bot_id=bot.pk, scope=KeyScope.PUBLIC, revoked_at=None)
+        keys = keys.exclude(expires_at__lte=timezone.now())
         return self.page(
             request, "admin/bots/set_up.html", f"Set up {bot.bot_name}",
             bot=bot,
@@ -205,7 +206,6 @@ class BotAdmin(TenantAdmin):
             done=[one.extra_tags for one in messages.get_messages(request)],
             may_try=viewer(request).client_id is not None,
             is_trained=any(_is_known(row) for row in sources),
-            secret=secret,
             loader=request.build_absolute_uri("/widget/v1/loader.js"),
             key=keys.order_by("-id").first(),
         )  # fmt: skip

@@ -177,11 +177,10 @@ TEACH = {
 }  # fmt: skip
 
 
-def _make_page_key(bot: Bot, data: dict[str, Any], by: User) -> str:
-    made = api_keys.create(
+def _make_page_key(bot: Bot, data: dict[str, Any], by: User) -> None:
+    api_keys.create(
         bot.client, name="Web page", scope=KeyScope.PUBLIC, bot_id=bot.pk, created_by=by, **data
     )
-    return made[1]
 
 
 # What owners and admins do.

@@ -99,9 +99,12 @@ class Files(forms.FileInput):
 
 
 class FilesField(forms.FileField):
-    """Several files, at least one."""
+    """Several files, at least one. The service says of each what is wrong with it."""
 
     widget = Files
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(allow_empty_file=True, **kwargs)
 
     def clean(self, data: Any, initial: Any = None) -> list[Any]:
         return [super(FilesField, self).clean(file, initial) for file in data or [None]]

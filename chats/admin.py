@@ -47,10 +47,11 @@ from chats.pages.list_filters import (
     StarsFilter,
     WaitingFilter,
 )
-from chats.services.desk import inbox, replies_without_answer
+from chats.services.core import bot_while_queued
+from chats.services.desk import customer_records, inbox, replies_without_answer
 from chats.services.exchange import bot_previews, customer_export, erasing
 from chats.services.insight import answers_to_unanswered
-from chats.services.reply import reply_dry_run
+from chats.services.reply import incoming, reply_dry_run
 from chats.shapes import message as message_shapes
 from chats.shapes.bot_preview import GenerateChatRequest
 from chats.shapes.replay import ReplayedTurn
@@ -97,16 +98,36 @@ class Transcript(ReadOnlyInline):
         return f"{row.get_status_display()}: {row.error}" if row.error else row.get_status_display()
 
 
+class ListsWithoutPreviews(TenantAdmin):
+    """Lists, searches and choices have none of the staff's previews; the page of one shows it."""
+
+    preview_path = "conversation__is_preview"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows = super().get_queryset(request)
+        is_page_of_row = request.resolver_match and request.resolver_match.kwargs
+        return rows if is_page_of_row else self.listed(rows)
+
+    def listed(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        return rows.filter(**{self.preview_path: False})
+
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
+        # Lists were filtered by it: saved views stay.
+        is_old = lookup == f"{self.preview_path}__exact"
+        return is_old or super().lookup_allowed(lookup, value, request)
+
+
 @admin.register(Conversation)
-class ConversationAdmin(TenantAdmin):
+class ConversationAdmin(ListsWithoutPreviews):
     list_display = [
         "chat_code", "client", "bot", "customer", "status", "assign_type", "handoff_reason",
         "message_count", "last_message_at",
     ]  # fmt: skip
     list_filter = [
         "status", "assign_type", WaitingFilter, BeganFilter, AnsweredByFilter, HandoffFilter,
-        "channel", "is_preview", "bot",
+        "channel", "bot",
     ]  # fmt: skip
+    preview_path = "is_preview"
     codes = frozenset({"handoff_reason", "sentiment"})
     more_columns = ("channel", "language", "sentiment", "created_at", "ended_at")
     linked_by = frozenset({"sentiment"})
@@ -156,7 +177,8 @@ class ConversationAdmin(TenantAdmin):
         done = form.carry_out(ask) if form.is_bound else None
         return done or self.page(
             request, "admin/chats/try_bot.html", f"Try {bot.bot_name}",
-            bot=bot, form=form, chat=chat, **(_tried(chat) if chat else {}),
+            bot=bot, form=form, chat=chat, may_teach=self.has_train_permission(request),
+            **(_tried(chat) if chat else {}),
         )  # fmt: skip
 
     def why(self, request: HttpRequest, chat_id: uuid.UUID, message_id: uuid.UUID) -> HttpResponse:
@@ -274,10 +296,12 @@ def _tried(chat: Conversation) -> dict[str, Any]:
     rows = list(inbox.transcript(chat).order_by("seq"))
     answers = [row for row in rows if row.receipt and row.sender_type != SenderType.CUSTOMER]
     receipt = inbox.receipt(chat, answers[-1].pk) if answers else None
-    is_asked = bool(rows) and rows[-1].sender_type == SenderType.CUSTOMER
+    asked = rows[-1] if rows and rows[-1].sender_type == SenderType.CUSTOMER else None
     return {
         "said": [(row, message_shapes.Message.from_row(row)) for row in rows],
-        "is_busy": is_asked and chat.assign_type == AssignType.BOT,
+        "is_busy": asked is not None and incoming.outcome(asked)["status"] == "pending",
+        "may_ask": chat.assign_type == AssignType.BOT or bot_while_queued.may_answer(chat),
+        "answer": answers[-1] if answers else None,
         "handed_over": "" if chat.assign_type == AssignType.BOT else say(chat.handoff_reason),
         "receipt": receipt,
         "has_no_answer": receipt is not None and receipt.decision in NO_ANSWER,
@@ -285,13 +309,16 @@ def _tried(chat: Conversation) -> dict[str, Any]:
 
 
 @admin.register(Customer)
-class CustomerAdmin(TenantAdmin):
+class CustomerAdmin(ListsWithoutPreviews):
     list_display = ["id", "name", "email", "external_id", "client", "created_at"]
     more_columns = ("phone",)
     list_select_related = ["client"]
     search_fields = ["name", "email", "external_id"]
     actions = ["erase"]
     actions_detail = ["export"]
+
+    def listed(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        return customer_records.without_staff(rows)
 
     @button("Export", url_path="export", permissions=["manage"], icon="download", is_recorded=True)
     def export(self, request: HttpRequest, object_id: str) -> HttpResponseBase:
@@ -315,13 +342,13 @@ class CustomerAdmin(TenantAdmin):
 
 
 @admin.register(Feedback)
-class FeedbackAdmin(TenantAdmin):
+class FeedbackAdmin(ListsWithoutPreviews):
     list_display = [
         "created_at", "client", "conversation", "rating", "thumb", "reason", "resolved", "comment",
     ]  # fmt: skip
     list_filter = [
         StarsFilter, RatedFilter, GivenFilter, RatedChatBeganFilter, "thumb", "resolved",
-        "conversation__bot", "conversation__is_preview",
+        "conversation__bot",
     ]  # fmt: skip
     codes = frozenset({"reason"})
     list_select_related = ["client", "conversation"]
@@ -329,7 +356,7 @@ class FeedbackAdmin(TenantAdmin):
 
 
 @admin.register(Summary)
-class SummaryAdmin(TenantAdmin):
+class SummaryAdmin(ListsWithoutPreviews):
     list_display = ["created_at", "client", "conversation", "engine", "language", "message_count"]
     list_select_related = ["client", "conversation"]
     search_fields = ["=conversation__chat_code", "customer_intent"]

@@ -25,7 +25,7 @@ from bots.models import (
     WebUrl,
 )
 from bots.services import bots
-from bots.shapes.train import ImportantDocumentDto, SkippedFile
+from bots.shapes.train import ImportantDocumentDto, RefusedFile, SkippedFile
 from chatplatform import jobs, media
 from chatplatform.api.errors import ApiError, Invalid, TooLarge, first_or_404
 from identity.models import ApiKey, User
@@ -62,26 +62,68 @@ class StoredFile:
     sha256: str
 
 
-def upload(bot: Bot, *, files: Sequence[File], by: User | None) -> list[Document]:
-    """Store files as documents queued for training; all of them or none.
+@dataclass(frozen=True)
+class Uploaded:
+    """What came of an upload: the documents, and the files that were left out, each with why."""
 
-    A file that the bot already has gives the existing document, trained again if it failed.
+    documents: list[Document]
+    refused: list[RefusedFile]
+
+
+def upload(bot: Bot, *, files: Sequence[File], by: User | None) -> Uploaded:
+    """Store files as documents queued for training; those that cannot be are left out.
+
+    A file that the bot already has gives the existing document, trained again if it failed. If
+    nothing is left, the refusal names every file.
     """
-    types = [_checked_type(position, file) for position, file in enumerate(files)]
+    fit: list[tuple[int, File, str]] = []
+    refused: list[RefusedFile] = []
+    for position, file in enumerate(files):
+        try:
+            fit.append((position, file, _checked_type(position, file)))
+        except ApiError as exc:
+            refused.append(_refused(position, file, exc))
+    if not fit:
+        raise _nothing_taken(refused)
     stored: list[StoredFile] = []
     used: set[str] = set()
     try:
-        for file, mime_type in zip(files, types, strict=True):
-            stored.append(_store(file, mime_type))
+        stored.extend(_store(file, mime_type) for _, file, mime_type in fit)
         with transaction.atomic():
-            documents = _create_documents(bot, stored, by=by)
+            documents, beyond = _create_documents(bot, stored, by=by)
         used = {document.file.name or "" for document in documents}
     finally:
         # Duplicates, and every file if the transaction failed.
         for stored_file in stored:
             if stored_file.file not in used:
                 default_storage.delete(stored_file.file)
-    return documents
+    for (position, file, _), stored_file in zip(fit, stored, strict=True):
+        if stored_file.sha256 in beyond:
+            refused.append(_refused(position, file, DocumentLimit()))
+    return Uploaded(documents, sorted(refused, key=lambda one: one.position))
+
+
+def _refused(position: int, file: File, exc: ApiError) -> RefusedFile:
+    """A file that is left out, with the code and the words of its refusal."""
+    code, message = exc.code, str(exc)
+    if isinstance(exc, Invalid):
+        code, message = exc.errors[0]["type"], exc.errors[0]["msg"]
+    return RefusedFile(
+        position=position, file_name=media.safe_name(file), code=code, message=message
+    )
+
+
+def _nothing_taken(refused: Sequence[RefusedFile]) -> ApiError:
+    """Why no file of an upload is taken."""
+    told = {one.position: f"{one.file_name}: {one.message}" for one in refused}
+    if any(one.code == TooLarge.code for one in refused):
+        return TooLarge(" ".join(told.values()))
+    return Invalid(
+        [
+            {"loc": ["body", "files", one.position], "msg": told[one.position], "type": one.code}
+            for one in refused
+        ]
+    )
 
 
 def _checked_type(position: int, file: File) -> str:
@@ -104,13 +146,20 @@ def _store(file: File, mime_type: str) -> StoredFile:
     return StoredFile(name, media.safe_name(file), mime_type, file.size or 0, digest.hexdigest())
 
 
-def _create_documents(bot: Bot, stored: Sequence[StoredFile], *, by: User | None) -> list[Document]:
-    """Create rows and jobs, under the bot's lock: it prevents duplicates and guards the limit."""
+def _create_documents(
+    bot: Bot, stored: Sequence[StoredFile], *, by: User | None
+) -> tuple[list[Document], set[str]]:
+    """Create rows and jobs, under the bot's lock: it prevents duplicates and guards the limit.
+
+    Returns the documents, and the digests of files for which the bot has no room.
+    """
     bots.lock(bot)
     by_digest = {stored_file.sha256: stored_file for stored_file in stored}
     existing = _find_by_digest(bot, by_digest)
     new = [file for digest, file in by_digest.items() if digest not in existing]
-    if uploaded_documents(bot).count() + len(new) > MAX_DOCUMENTS:
+    room = max(0, MAX_DOCUMENTS - uploaded_documents(bot).count())
+    new, beyond = new[:room], {file.sha256 for file in new[room:]}
+    if not new and not existing:
         raise DocumentLimit
     for digest, document in existing.items():
         if not _has_file(document):
@@ -124,7 +173,7 @@ def _create_documents(bot: Bot, stored: Sequence[StoredFile], *, by: User | None
         record(document, "created", by=by)
     # Read again, with the columns that the database has set.
     documents = _find_by_digest(bot, by_digest)
-    return [documents[digest] for digest in by_digest]
+    return [documents[digest] for digest in by_digest if digest in documents], beyond
 
 
 def _find_by_digest(bot: Bot, digests: Iterable[str]) -> dict[str, Document]:

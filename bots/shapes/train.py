@@ -178,11 +178,26 @@ class DocumentDto(Shape):
         )
 
 
+class RefusedFile(Shape):
+    """A file of an upload that was not taken."""
+
+    position: int = Field(description="Its place among the files of the request, from 0.")
+    file_name: str = Field(description="Its name.")
+    code: str = Field(
+        description="`too_large`, `unsupported_type`, `empty`, `encrypted`, or `document_limit`:"
+        " the bot has no room for it."
+    )
+    message: str = Field(description="The same in words.")
+
+
 class DocumentsResponse(Shape):
     """A page of documents, newest first."""
 
     items: list[DocumentDto] = Field(description="The documents of this page.")
     next_cursor: str | None = Field(description="Asks for the next page; null on the last.")
+    refused: list[RefusedFile] = Field(
+        default=[], description="After an upload: the files that were not taken, each with why."
+    )
 
 
 class DocumentsQuery(Page):

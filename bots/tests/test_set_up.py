@@ -7,10 +7,12 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client as Browser
 from django.urls import reverse
+from django.utils import timezone
 
 from bots.models import Bot, Document, Prompt, WebUrl
 from chatplatform.models import Job
 from identity.models import ApiKey
+from identity.services import api_keys
 from identity.testing import make_person
 
 NEW = reverse("admin:bots_bot_new_bot")
@@ -62,6 +64,21 @@ def test_files_are_uploaded_and_their_progress_is_shown(site, path, bot):
     page = site.get(path).content.decode()
     assert "The file is empty." in page
     assert "every 2s" not in page
+
+
+def test_of_an_upload_the_good_files_are_taken_and_the_others_named(site, path, bot):
+    def files(*more):
+        return [SimpleUploadedFile("a.exe", b"MZ\x00\x01"), SimpleUploadedFile("b.txt", b""), *more]
+
+    good = SimpleUploadedFile("good.txt", b"Open at nine.")
+    page = site.post(path, {"form": "files", "files": files(good)}, follow=True).content.decode()
+    assert Document.objects.get().file_name == "good.txt"
+    assert "Uploaded: the bot reads them now." in page
+    page_of_none = site.post(path, {"form": "files", "files": files()}).content.decode()
+    for shown in (page, page_of_none):
+        for name in ("a.exe: ", "b.txt: "):
+            assert name in shown
+    assert Document.objects.count() == 1
 
 
 @pytest.mark.parametrize(
@@ -150,7 +167,7 @@ def test_what_was_done_is_said_once_where_the_page_jumps_to(site, path, form, wo
     name = form["form"]
     assert page.index(f'id="{name}"') < page.index(words) < page.index(f'id="{name}-form"')
     if name == "text":
-        assert re.search('id="text" open', page)
+        assert 'id="text" data-part open' in page
     assert words not in site.get(path).content.decode()
 
 
@@ -173,36 +190,46 @@ def test_whether_it_holds_back_what_makes_it_worse_is_set_there(ann, site, path,
     assert bot.hold_back_worse is False
 
 
-def test_the_script_tag_is_shown_once_and_works_on_the_hosts(site, path, bot, nobody):
-    site.post(path, {"form": "hosts", "allowed_domain": "shop.example"})
-    page = site.post(path, {"form": "key"}).content.decode()
+def test_the_script_tag_stays_and_works_as_soon_as_there_are_hosts(site, path, bot, nobody):
+    page = site.post(path, {"form": "key"}, follow=True).content.decode()
     told = re.findall(r'data-key=(?:&quot;|")([^"&]+)', page)[0]
+    shop = {"API-KEY": told, "Origin": "https://shop.example"}
+    assert "It works nowhere yet" in page
+    assert nobody.get("/ai/bot/config", **shop).status_code == 403
+    form = {"form": "hosts", "allowed_domain": "shop.example"}
+    page = site.post(path, form, follow=True).content.decode()
+    assert told in page
+    assert "It works nowhere yet" not in page
     key = ApiKey.objects.get()
     assert (key.scope, key.bot_id) == ("public", bot.pk)
     assert told.startswith(key.prefix)
-    # The form leads to the tag, not to the head of a long page.
-    assert 'action="#key"' in site.get(path).content.decode()
-    assert page.index('id="key"') < page.index(told)
-    shop = {"API-KEY": told, "Origin": "https://shop.example"}
+    assert page.index('id="tag"') < page.index(told)
     assert nobody.get("/ai/bot/config", **shop).status_code == 200
     other = {"API-KEY": told, "Origin": "https://other.example"}
     assert nobody.get("/ai/bot/config", **other).status_code == 403
     later = site.get(path).content.decode()
-    assert told not in later
-    assert "last used" in later
+    assert told in later
+    assert "Last used" in later
+    server_key, secret = api_keys.create(bot.client, name="Server", scope="secret")
+    assert (key.public_key, server_key.public_key) == (told, "")
+    assert secret not in site.get(path).content.decode()
+    ApiKey.objects.update(public_key="")  # made before it was kept
+    assert "was shown when it was made" in site.get(path).content.decode()
+    ApiKey.objects.update(revoked_at=timezone.now())
+    assert "holds a key of its own" in site.get(path).content.decode()
 
 
 def test_the_key_of_the_script_tag_has_a_cap_that_the_form_shows(site, path, bot):
     shown = r'name="daily_credits"[^>]*value="500"|value="500"[^>]*name="daily_credits"'
     assert re.search(shown, site.get(path).content.decode())
     for sent, cap in (("500", 500), ("40", 40), ("", None)):
-        page = site.post(path, {"form": "key", "daily_credits": sent}).content.decode()
+        form = {"form": "key", "daily_credits": sent}
+        page = site.post(path, form, follow=True).content.decode()
         key = ApiKey.objects.latest("pk")
         assert key.prefix in page
         assert key.daily_credits == cap
     for wrong in ("-1", "many"):
-        page = site.post(path, {"form": "key", "daily_credits": wrong}).content.decode()
-        assert "data-key" not in page
+        assert site.post(path, {"form": "key", "daily_credits": wrong}).status_code == 200
     assert ApiKey.objects.count() == 3
 
 

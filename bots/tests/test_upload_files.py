@@ -82,14 +82,26 @@ def test_a_failed_document_is_tried_again(ann, bot):
         (TEXT, "x.pdf.exe", "unsupported_type"),
     ],
 )
-def test_a_wrong_file_refuses_the_upload(ann, bot, data, name, kind):
-    reply = ann.upload(path(bot), files=[file(), file(data, name)])
+def test_a_wrong_file_is_left_out_and_named(ann, bot, data, name, kind):
+    reply = ann.upload(path(bot), files=[file(data, name), file()])
+    assert reply.status_code == 202
+    (refused,) = reply.json()["refused"]
+    assert refused.pop("message")
+    assert refused == {"position": 0, "file_name": name, "code": kind}
+    assert [item["file_name"] for item in reply.json()["items"]] == ["hours.txt"]
+    assert Document.objects.count() == Job.objects.count() == len(stored_files()) == 1
+    Document.objects.all().delete()
+    Job.objects.all().delete()
+    before = stored_files()
+    reply = ann.upload(path(bot), files=[file(data, name), file(b"", "nothing.txt")])
     assert reply.status_code == 422
-    error = reply.json()["detail"][0]
-    assert (error["loc"], error["type"]) == (["body", "files", 1], kind)
+    first, second = reply.json()["detail"]
+    assert (first["loc"], first["type"]) == (["body", "files", 0], kind)
+    assert (second["loc"], second["type"]) == (["body", "files", 1], "empty")
+    assert name in first["msg"]
     assert not Document.objects.exists()
     assert not Job.objects.exists()
-    assert not stored_files()
+    assert stored_files() == before
 
 
 @pytest.mark.parametrize("name", ["../../etc/hours.txt", "x" * 300 + ".txt", "a\u202etxt.txt"])
@@ -103,10 +115,15 @@ def test_hostile_file_names(ann, bot, name):
 
 def test_a_file_above_the_limit(ann, bot, settings):
     settings.MAX_UPLOAD_BYTES = 100
-    reply = ann.upload(path(bot), files=[file(b"a" * 101)])
+    reply = ann.upload(path(bot), files=[file(b"a" * 101), file(b"", "nothing.txt")])
     assert reply.status_code == 413
     assert reply.json()["code"] == "too_large"
+    assert "nothing.txt: " in reply.json()["detail"]
     assert not stored_files()
+    reply = ann.upload(path(bot), files=[file(), file(b"a" * 101, "long.txt")])
+    assert [(one["file_name"], one["code"]) for one in reply.json()["refused"]] == [
+        ("long.txt", "too_large")
+    ]
 
 
 def test_a_file_of_exactly_the_limit(ann, bot, settings):
@@ -137,6 +154,13 @@ def test_the_limit_of_a_bot(ann, bot):
         assert ann.upload(path(bot), files=[file()]).status_code == 202
     assert (reply.status_code, reply.json()["code"]) == (409, "document_limit")
     assert Document.objects.count() == len(stored_files()) == 1
+    with mock.patch("bots.services.documents.MAX_DOCUMENTS", 2):
+        more = [file(b"the second text of the shop"), file(b"the third text of it", "third.txt")]
+        reply = ann.upload(path(bot), files=more)
+    assert [(one["file_name"], one["code"]) for one in reply.json()["refused"]] == [
+        ("third.txt", "document_limit")
+    ]
+    assert Document.objects.count() == len(stored_files()) == 2
 
 
 @pytest.mark.undocumented

@@ -97,13 +97,14 @@ class DocumentViewSet(TenantViewSet):
     def create(
         self, bot_id: int, body: Body_upload_files_ai__bot_id__train_document_post
     ) -> dict[str, Any]:
-        """Train the bot on files: all of them are accepted, or none.
+        """Train the bot on files. Those that cannot be taken are named in `refused`.
 
         A worker trains them; `Get Files` shows the progress. A file that the bot already has
-        gives the existing document.
+        gives the existing document. If no file can be taken, it is a 413, a 422 or a 409.
         """
-        rows = documents.upload(bots.get(self.client, bot_id), files=body.files, by=self.user)
-        return {"items": [DocumentDto.from_row(row) for row in rows], "next_cursor": None}
+        made = documents.upload(bots.get(self.client, bot_id), files=body.files, by=self.user)
+        items = [DocumentDto.from_row(row) for row in made.documents]
+        return {"items": items, "next_cursor": None, "refused": made.refused}
 
     @operation("AI / train", "Delete Document By Id", access=TRAINER, status=204)
     def destroy(self, bot_id: int, document_id: int) -> None:

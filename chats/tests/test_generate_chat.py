@@ -108,7 +108,11 @@ def test_the_usage_of_a_model(ben, shop, settings):
 def test_the_bot_hands_over(ben, bot):
     open_preview(ben, bot, QUESTION)
     run_jobs()
-    generated = continue_chat(ben, Conversation.objects.get()).json()
+    chat = Conversation.objects.get()
+    assert continue_chat(ben, chat).json()["status"] == "asked_again", "as in the widget"
+    continue_chat(ben, chat, "And who was Napoleon?")
+    run_jobs()
+    generated = continue_chat(ben, chat).json()
     assert (generated["status"], generated["handoff_reason"]) == ("handed_off", "no_answer")
     assert generated["message"]["sender"]["type"] == "system"
     assert (generated["engine"], generated["model"], generated["citations"]) == (None, None, [])

@@ -4,10 +4,12 @@ import pytest
 from django.test import Client as Browser
 from django.urls import reverse
 
+from bots.models import Bot
 from bots.testing import trained
 from chatplatform.testing import run_jobs
 from chats.models import Conversation, Message
 from chats.testing import make_chat
+from identity.models import ClientConfig
 from identity.testing import make_person
 
 
@@ -74,13 +76,21 @@ def test_a_wrong_answer_is_traced_corrected_and_then_right(site, path, bot):
 
 @pytest.mark.django_db(transaction=True)
 def test_a_handover_is_said_and_ends_the_trial(site, path, bot):
-    reply = site.post(path, {"question": "What is the meaning of life?"})
+    question = "What is the meaning of life?"
+    reply = site.post(path, {"question": question})
+    run_jobs()
+    page = site.get(reply.url).content.decode()
+    assert "It found no passage at all." in page
+    teach = reverse("admin:chats_answer", args=[Message.objects.get(sender_type="bot").pk])
+    assert teach in page
+    assert question in site.get(teach).content.decode()
+    site.post(reply.url, {"question": "I want to talk to a person"})
     run_jobs()
     page = site.get(reply.url).content.decode()
     assert "Handed over to people: " in page
-    assert "The bot answers no more in this chat." in page
-    assert "It found no passage at all." in page
-    assert f"{reverse('admin:bots_bot_set_up', args=[bot.pk])}#question" in page
+    assert "The bot answers no more in this chat." not in page
+    ClientConfig.objects.update(answer_while_waiting=False)
+    assert "The bot answers no more in this chat." in site.get(reply.url).content.decode()
 
 
 def test_what_is_refused_is_said(site, path, bot):
@@ -104,3 +114,39 @@ def test_viewers_and_strangers_do_not_try(ann, cara, path):
         assert browser.get(path).status_code == status
         assert browser.post(path, {"question": "Hello?"}).status_code == status
     assert not Conversation.objects.exists()
+
+
+WITH_FIELDS = [
+    {"name": "email", "label": {"en": "E-mail"}, "type": "email"},
+    {"name": "colour", "label": {"en": "Colour"}, "type": "text"},
+    {"name": "city", "label": {"en": "City"}, "type": "text", "required": True,
+     "ask_before_chat": True},
+]  # fmt: skip
+SAYS = ["When is the shop open?", "It is ann@shop.example", "red", "Who was Napoleon?", "Why?"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_it_says_what_the_widget_says(ann, site, path, bot, page):
+    """The welcome, the fields to ask for, other words before a handover: all as on a page."""
+    trained(bot, "The shop is open from nine to five on weekdays.", title="Opening hours")
+    Bot.objects.update(welcome_message={"en": "Welcome!"})
+    fields = {"fields": WITH_FIELDS}
+    assert ann.put(f"/ai/{bot.pk}/customer-info-field", fields).status_code == 200
+    opening = {"channel": "web", "customer": {"attributes": {"city": "Ulm"}}}
+    opened = page.post("/ai/client/chat", opening).json()
+    visitor, tried = {"Visitor-Token": opened["visitor_token"]}, path
+    for text in SAYS:
+        said = {"text": text, "reply": "async"}
+        sent = page.post(f"/ai/client/chat/{opened['id']}", said, **visitor)
+        assert sent.status_code == 202, sent.content
+        tried = site.post(tried, {"question": text})["Location"]
+        run_jobs()
+    seen = ("sender_type", "text", "receipt__decision", "receipt__asks_for", "receipt__filled")
+    on_page, in_preview = (
+        list(Message.objects.filter(conversation=chat).order_by("seq").values_list(*seen))
+        for chat in Conversation.objects.order_by("is_preview")
+    )
+    assert (on_page[0][1], len(on_page)) == ("Welcome!", 1 + 2 * len(SAYS))
+    assert on_page[-3][1] != on_page[-1][1]
+    assert in_preview == on_page
+    assert Conversation.objects.get(is_preview=True).customer.attributes == {}

@@ -41,7 +41,7 @@ def create(
     requests_per_minute: int | None = None,
     daily_credits: int | None = None,
 ) -> tuple[ApiKey, str]:
-    """A new key, and the text that its holder sends, which is not stored."""
+    """A new key, and the text that its holder sends; that of a secret key is not stored."""
     _check_bot(client, scope, bot_id)
     _check_cap(scope, daily_credits)
     if expires_at and expires_at <= timezone.now():
@@ -59,6 +59,7 @@ def create(
             created_by=created_by,
             prefix=prefix,
             secret_hash=hash_secret(secret),
+            public_key=f"{prefix}.{secret}" if scope == KeyScope.PUBLIC else "",
         )
         _record(key, "api_key.created", by=created_by, changes={"scope": scope, "bot_id": bot_id})
     key.refresh_from_db(fields=["created_at"])

@@ -1,9 +1,11 @@
 """What has failed, in one place: grouped by cause, each group with the way to its rows."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from enum import StrEnum
+from typing import Any, TypeAlias
 
 from django.db.models import Count, Max, Min, OuterRef, QuerySet, Subquery
 from django.urls import reverse
@@ -24,12 +26,14 @@ from chatplatform.models import Job, JobState
 from chatplatform.templatetags.site_words import say
 from identity.models import Client
 from webhooks.models import Delivery, DeliveryState
-from webhooks.services import deliveries
+from webhooks.services import configs, deliveries
 
 # Deliveries are kept for a month; an older failure is nobody's news.
 _DELIVERIES_SINCE = timedelta(days=7)
 # What customers write is processed within seconds.
 _USUAL_WAIT = timedelta(minutes=1)
+# For so long the page looks by itself what came of a try.
+_LOOKS_AGAIN = timedelta(minutes=2)
 # Most rows that one click tries again; a further click takes the next ones.
 MOST_AT_ONCE = 500
 
@@ -45,6 +49,10 @@ class Kind:
     words: Callable[..., str]
     link: Callable[..., str]
     again: Callable[[Any], bool] | None = None
+    # What came of a row that was tried again: for how it ended, or why it goes on.
+    result: Callable[[Any], "Result"] | None = None
+    # The related rows that it reads.
+    related: tuple[str, ...] = ()
     # The column of when it failed.
     at: str = "created_at"
     # What the link of a group is for.
@@ -69,6 +77,37 @@ class Failure:
     values: list[str]
 
 
+class Outcome(StrEnum):
+    """What came of a row that was tried again."""
+
+    DONE = "done"
+    FAILED = "failed again"
+    WAITING = "under way"
+
+
+# An outcome, and the reason for it if there is one.
+Result: TypeAlias = tuple[Outcome, str]
+
+
+@dataclass(frozen=True)
+class TriedAgain:
+    """What came of rows that were tried again: how many ended so, and for which reason."""
+
+    at: datetime
+    results: list[tuple[Outcome, str, int]]
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether a row has not ended yet that was tried a short while ago."""
+        is_new = timezone.now() - self.at < _LOOKS_AGAIN
+        return is_new and any(outcome == Outcome.WAITING for outcome, _, _ in self.results)
+
+    @property
+    def is_well(self) -> bool:
+        """Whether all of them ended well."""
+        return all(outcome == Outcome.DONE for outcome, _, _ in self.results)
+
+
 def of_kind(kind: Kind, client: Client | None) -> list[Failure]:
     """The failures of one kind, the most frequent first; without a client, those of all."""
     owner = () if kind.model is Job else ("client_id", "client__name")
@@ -88,16 +127,61 @@ def of_kind(kind: Kind, client: Client | None) -> list[Failure]:
     ]
 
 
-def try_again(kind: Kind, client: Client | None, values: list[str]) -> int:
-    """Try the rows of one group again, at most `MOST_AT_ONCE`; returns how many."""
+def try_again(kind: Kind, client: Client | None, values: list[str]) -> list[str]:
+    """Try the rows of one group again, at most `MOST_AT_ONCE`; returns the ids of those taken."""
     assert kind.again, "this kind is not tried again"
     names = kind.cause if kind.model is Job else ("client_id", *kind.cause)
     rows = _rows(kind, client).filter(**dict(zip(names, values, strict=True)))
-    return sum(kind.again(row) for row in rows.order_by("pk")[:MOST_AT_ONCE])
+    return [str(row.pk) for row in rows.order_by("pk")[:MOST_AT_ONCE] if kind.again(row)]
+
+
+def tried_again(kind: Kind, client: Client | None, ids: list[str], at: datetime) -> TriedAgain:
+    """What has come by now of rows that were tried again at a time; rows that are gone are left
+    out."""
+    assert kind.result, "this kind is not tried again"
+    rows = _of_client(kind.model._base_manager.filter(pk__in=ids), client)
+    counts = Counter(map(kind.result, rows.prefetch_related(*kind.related)))
+    order = list(Outcome)
+    found = sorted(counts.items(), key=lambda one: (order.index(one[0][0]), -one[1]))
+    return TriedAgain(at, [(outcome, why, count) for (outcome, why), count in found])
 
 
 def _rows(kind: Kind, client: Client | None) -> QuerySet[Any]:
-    return kind.rows().filter(client_id=client.pk) if client else kind.rows()
+    return _of_client(kind.rows(), client)
+
+
+def _of_client(rows: QuerySet[Any], client: Client | None) -> QuerySet[Any]:
+    return rows.filter(client_id=client.pk) if client else rows
+
+
+def _read_again(row: Document | WebUrl) -> Result:
+    if row.status == DocumentStatus.FAILED:
+        return Outcome.FAILED, row.error_message or say(row.error_code)
+    return Outcome.DONE if row.status == DocumentStatus.TRAINED else Outcome.WAITING, ""
+
+
+def _sent_again(row: Delivery) -> Result:
+    if row.state == DeliveryState.SUCCEEDED:
+        return Outcome.DONE, ""
+    if row.state == DeliveryState.PENDING:
+        paused = row.config.paused_until
+        if paused and paused > timezone.now():
+            return Outcome.WAITING, f"nothing is sent to {row.config} before {paused:%H:%M} UTC"
+        return Outcome.WAITING, ""
+    last = max(row.log.all(), key=lambda one: one.number, default=None)
+    why = say(last.error) if last else ""
+    if last and last.http_status:
+        why = f"{why} ({last.http_status})"
+    is_last = row.state == DeliveryState.GAVE_UP
+    return Outcome.FAILED, why if is_last else f"{why}; the next try comes by itself"
+
+
+def _done_again(row: Job) -> Result:
+    if row.state in {JobState.DEAD, JobState.CANCELLED}:
+        return Outcome.FAILED, row.last_error if row.state == JobState.DEAD else "cancelled"
+    if row.state == JobState.DONE:
+        return Outcome.DONE, ""
+    return Outcome.WAITING, f"so far: {row.last_error}" if row.attempts > 1 else ""
 
 
 def _failed_deliveries() -> QuerySet[Delivery]:
@@ -136,6 +220,10 @@ def _connection(pk: Any) -> str:
     return reverse("admin:channels_app_channelconnection_change", args=[pk])
 
 
+def _endpoint(pk: Any) -> str:
+    return reverse("admin:webhooks_webhookconfig_manage", args=[pk])
+
+
 def job_words(name: str) -> str:
     """What a job does, as its declaration says it."""
     declared = registry.declared.get(name)
@@ -151,11 +239,12 @@ def _list(page: str, **query: str) -> str:
 KINDS = {
     "documents": Kind(
         "Documents that could not be read",
-        lambda: Document.objects.filter(status=DocumentStatus.FAILED, web_url=None),
+        lambda: Document.objects.filter(status=DocumentStatus.FAILED),
         ("error_message", "error_code"),
         lambda message, code: message or say(code),
         lambda message, code: _list("bots_document", status__exact="failed"),
         documents.retrain,
+        _read_again,
     ),
     "held": Kind(
         "Documents held back by golden questions",
@@ -172,14 +261,25 @@ KINDS = {
         lambda message, code: message or say(code),
         lambda message, code: _list("bots_weburl", status__exact="failed"),
         web_urls.crawl_again,
+        _read_again,
+    ),
+    "endpoints": Kind(
+        "Endpoints that fail, or were switched off for it",
+        configs.failing,
+        ("url", "pk", "is_active"),
+        lambda url, pk, is_active: str(url) if is_active else f"{url}: switched off",
+        lambda url, pk, is_active: _endpoint(pk),
+        at="failing_since",
     ),
     "deliveries": Kind(
         "Deliveries to your servers that were given up, in the last week",
         _failed_deliveries,
         ("config_id", "config__url"),
         lambda config_id, url: str(url),
-        lambda config_id, url: reverse("admin:webhooks_webhookconfig_manage", args=[config_id]),
+        lambda config_id, url: _endpoint(config_id),
         deliveries.retry,
+        _sent_again,
+        ("config", "log"),
     ),
     "channels": Kind(
         "Channels that do not work",
@@ -216,5 +316,6 @@ KINDS = {
         lambda name, error: f"{job_words(name)}: {error}",
         lambda name, error: _list("chatplatform_job", state__exact="dead"),
         leases.requeue_dead,
+        _done_again,
     ),
 }  # fmt: skip

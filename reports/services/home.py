@@ -1,5 +1,6 @@
 """Home of a client in the site: is all well? Each figure and warning leads to its rows."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -14,12 +15,13 @@ from django.utils.translation import gettext, ngettext
 from bots.models import Bot, Document
 from chats.models import AssignType, Conversation, Status
 from identity.models import ApiKey, Client, Plan, Subscription, User
-from reports.services import formatting, overview, periods
+from reports.services import failures, formatting, overview, periods
 from reports.services import warnings as client_warnings
 from reports.shapes.adhoc import PeriodQuery
 from reports.shapes.overview import Figures
 
 _DAYS = 7
+_FAILED_WITHOUT_WARNING = ("addresses", "deliveries", "sends")
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ def figures(client: Client) -> list[Figure]:
     found = overview.of(client, week)
     now, before = found.current, found.previous
     waited = formatting.duration(before.person_response_seconds.p50)
-    chats = f"{_list('chats_conversation')}?is_preview__exact=0&began={_DAYS}"
+    chats = f"{_list('chats_conversation')}?began={_DAYS}"
     return [
         _waiting(client),
         Figure(
@@ -78,21 +80,38 @@ def figures(client: Client) -> list[Figure]:
             ngettext("{count} rating", "{count} ratings", now.rating_count).format(
                 count=formatting.number(now.rating_count)
             ),
-            f"{_list('chats_feedback')}?about=chat&conversation__is_preview__exact=0&began={_DAYS}",
+            f"{_list('chats_feedback')}?about=chat&began={_DAYS}",
         ),
         _credits(client, now),
     ]
 
 
 def warnings(client: Client) -> list[Hint]:
-    """What needs somebody and is not muted, each with the way to its rows."""
+    """What needs somebody and is not muted, each with the way to its rows; and what has failed of
+    which no warning tells."""
     found = (one for one in client_warnings.of(client) if one.warning.muted_until is None)
-    return [Hint(one.warning.title, one.warning.link, one.model) for one in found]
+    return [
+        *(Hint(one.warning.title, one.warning.link, one.model) for one in found),
+        *failure_hints(client, _FAILED_WITHOUT_WARNING),
+    ]
+
+
+def failure_hints(client: Client | None, kinds: Iterable[str]) -> list[Hint]:
+    """Each of these kinds of failure that there is; without a client, over all."""
+    counts = [
+        (kind, sum(group.count for group in failures.of_kind(kind, client)))
+        for kind in (failures.KINDS[name] for name in kinds)
+    ]
+    return [
+        Hint(f"{formatting.number(count)} × {gettext(kind.title)}", reverse("failures"), kind.model)
+        for kind, count in counts
+        if count
+    ]
 
 
 def set_up_steps(client: Client) -> list[Hint]:
     """What a new client does first; empty once customers have written."""
-    if Conversation.objects.for_client(client).exists():
+    if Conversation.objects.for_client(client).filter(is_preview=False).exists():
         return []
     read = Document.objects.for_client(client).filter(chunk_count__gt=0)
     bot = Bot.objects.for_client(client).order_by("pk").first()
@@ -123,10 +142,7 @@ def _waiting(client: Client) -> Figure:
     rows = Conversation.objects.for_client(client).filter(
         status=Status.OPEN, assign_type=AssignType.QUEUE, is_preview=False
     )
-    path = (
-        f"{_list('chats_conversation')}"
-        "?assign_type__exact=queue&status__exact=open&is_preview__exact=0"
-    )
+    path = f"{_list('chats_conversation')}?assign_type__exact=queue&status__exact=open"
     oldest = rows.order_by("waiting_since").values_list("waiting_since", flat=True).first()
     if oldest is None:
         return Figure(

@@ -11,7 +11,7 @@ from chatplatform.models import Job, JobState
 from chatplatform.web import health
 from identity.models import Client, CreditOrder, OrderStatus
 from reports.services import failures, formatting
-from reports.services.home import Figure, Hint
+from reports.services.home import Figure, Hint, failure_hints
 
 _WEEK = timedelta(days=7)
 
@@ -51,15 +51,7 @@ def figures() -> list[Figure]:
 
 def warnings() -> list[Hint]:
     """Each kind of failure that there is, over all clients."""
-    found = [
-        (kind, sum(group.count for group in failures.of_kind(kind, None)))
-        for kind in failures.KINDS.values()
-    ]
-    return [
-        Hint(f"{formatting.number(count)} × {gettext(kind.title)}", reverse("failures"), kind.model)
-        for kind, count in found
-        if count
-    ]
+    return failure_hints(None, failures.KINDS)
 
 
 def _list(page: str) -> str:

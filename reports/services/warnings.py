@@ -30,7 +30,8 @@ from identity.models import (
 from identity.services import credits
 from reports.services import formatting, mutes
 from reports.shapes import warnings as shapes
-from webhooks.models import DisabledReason, WebhookConfig
+from webhooks.models import WebhookConfig
+from webhooks.services import configs
 
 _DAY = timedelta(days=1)
 # A token that nobody can renew for us; one that we renew ourselves is late after half of the time
@@ -39,7 +40,7 @@ _TOKEN_ENDS_SOON = timedelta(days=7)
 _CREDITS_END_SOON = timedelta(days=7)
 _LOW_STARS = 2
 _MOST_SAMPLES = 5
-_OPEN_CHATS = "?status__exact=open&is_preview__exact=0"
+_OPEN_CHATS = "?status__exact=open"
 # Their rows are shown to those alone who may read them elsewhere.
 _FOR_ADMINS = {WebhookConfig}
 
@@ -192,10 +193,7 @@ def _expiring_tokens(client: Client, now: datetime) -> QuerySet[ChannelConnectio
 
 
 def _failing_endpoints(client: Client, now: datetime) -> QuerySet[WebhookConfig]:
-    """Those that fail, and those that were switched off for it; not by the client's own wish."""
-    off = Q(is_active=False) & ~Q(disabled_reason=DisabledReason.BY_HAND)
-    rows = WebhookConfig.objects.for_client(client).filter(deleted_at=None)
-    return rows.filter(off | Q(is_active=True, failing_since__isnull=False))
+    return configs.failing().filter(client=client)
 
 
 def _failed_documents(client: Client, now: datetime) -> QuerySet[Document]:
@@ -251,7 +249,7 @@ _RULES = (
         "low_ratings", "warning", "{n} rating{s} of one or two stars since yesterday",
         "Read these chats, and train the bot on what it did not know.",
         _low_ratings, "conversation__chat_code", since="created_at",
-        link="?rating__exact=low&about=chat&given=day&conversation__is_preview__exact=0",
+        link="?rating__exact=low&about=chat&given=day",
     ),
     _Rule(
         "channel_token_expiring", "warning", "{n} channel token{s} about to expire",

@@ -1,13 +1,16 @@
 """What has failed stands on one page of the site, in words, and is tried again there."""
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
+import time_machine
 from django.core import mail
 from django.db import transaction
 from django.test import Client as Browser
 from django.urls import reverse
+from django.utils import timezone
 
 from bots.models import Document, WebUrl
 from bots.testing import make_bot
@@ -15,9 +18,11 @@ from channels_app.models import ChannelConnection, InboundCallback, InboundItem
 from chatplatform.jobs import enqueue
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
+from chats.testing import make_chat
 from identity.models import User
 from identity.testing import make_person
-from webhooks.models import Delivery
+from reports.services import failures
+from webhooks.models import Delivery, DeliveryAttempt, WebhookConfig
 from webhooks.services import announce
 
 PATH = reverse("failures")
@@ -89,7 +94,9 @@ def test_a_group_is_tried_again_and_the_others_stay(failed, bot, ann):
     before = Job.objects.count()
     documents = groups(browser)["documents"]
     assert [group.count for group in documents] == [2, 1]
-    assert "2 tried again." in words(try_again(browser, "documents", documents[0]))
+    page = words(try_again(browser, "documents", documents[0]))
+    assert "2 under way" in page
+    assert 'hx-trigger="every 2s"' in page
     assert Document.objects.filter(status="queued").count() == 2
     other.refresh_from_db()
     assert other.status == "failed"
@@ -106,7 +113,7 @@ def test_dead_jobs_are_requeued_by_staff_alone(failed, ann):
     group = groups(staff)["jobs"][0]
     assert try_again(entered(ann.user), "jobs", group).status_code == 404
     assert Job.objects.filter(state="dead").count() == 1
-    assert "1 tried again." in words(try_again(staff, "jobs", group))
+    assert "1 under way" in words(try_again(staff, "jobs", group))
     assert not Job.objects.filter(state="dead").exists()
 
 
@@ -125,8 +132,9 @@ def test_a_dead_job_is_understood_mended_and_requeued(ben, settings):
     row = Job.objects.get()
     assert reverse("admin:chatplatform_job_change", args=[row.pk]) in words(staff.get(group.link))
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
-    assert "1 tried again." in words(try_again(staff, "jobs", group))
+    assert "1 under way" in words(try_again(staff, "jobs", group))
     run_jobs()
+    assert "1 done" in words(staff.get(PATH))
     assert [sent.to for sent in mail.outbox] == [[ben.user.email]]
     assert "All is well" in words(staff.get(PATH))
 
@@ -175,3 +183,65 @@ def test_what_waits_of_a_channel_is_shown_to_its_client_alone(bot, ann, cara):
 
 def test_nothing_has_failed(ann):
     assert "All is well" in words(entered(ann.user).get(PATH))
+
+
+@pytest.mark.parametrize(
+    ("kind", "result", "told"),
+    [
+        ("documents", {"status": "trained"}, "2 done"),
+        ("documents", {"status": "failed", "error_message": "Still empty."},
+         "2 failed again: Still empty."),
+        ("addresses", {"status": "failed", "error_code": "timeout"}, "1 failed again: Timeout"),
+        ("deliveries", {"state": "succeeded"}, "1 done"),
+        ("deliveries", {"state": "gave_up"}, "1 failed again: Bad status (500)"),
+        ("deliveries", {"state": "failed"},
+         "1 failed again: Bad status (500); the next try comes by itself"),
+        ("jobs", {"state": "done"}, "1 done"),
+        ("jobs", {"state": "dead", "last_error": "Still full"}, "1 failed again: Still full"),
+        ("jobs", {"state": "queued", "attempts": 2}, "1 under way: so far: Disk full"),
+    ],
+)  # fmt: skip
+def test_what_came_of_a_try_is_told(failed, kind, result, told):
+    staff = entered(User.objects.create_superuser("staff@example.com", full_name="Staff"))
+    group = groups(staff)[kind][0]
+    assert "under way" in words(try_again(staff, kind, group))
+    failures.KINDS[kind].model._base_manager.update(**result)
+    for delivery in Delivery.objects.all():
+        DeliveryAttempt.objects.create(
+            client_id=delivery.client_id, delivery=delivery, number=1, error="bad_status",
+            http_status=500,
+        )  # fmt: skip
+    page = words(staff.get(PATH))
+    assert told in page
+    assert ("every 2s" in page) == ("under way" in told)
+    assert "All is well" not in page
+    with time_machine.travel(timezone.now() + timedelta(hours=2)):
+        assert "What you tried again" not in words(staff.get(PATH))
+
+
+def test_home_and_the_failures_agree(failed, bot, endpoint, ann):
+    """Whatever has failed is on both, also an endpoint that fails and has given up nothing yet."""
+    browser, home = entered(ann.user), reverse("admin:index")
+    rows: dict[str, Any] = {
+        "documents": Document.objects.all(), "addresses": WebUrl.objects.all(),
+        "deliveries": Delivery.objects.all(), "channels": ChannelConnection.objects.all(),
+    }  # fmt: skip
+    assert set(groups(browser)) == set(rows)
+    make_chat(bot)
+    for kind, found in rows.items():
+        shown = words(browser.get(home))
+        assert "All is well" not in shown, kind
+        found.delete()
+    address = WebUrl.objects.create(client=bot.client, bot=bot, url="http://y.example/")
+    Document.objects.filter(pk=failed_document(bot, "p").pk).update(web_url=address)
+    assert set(groups(browser)) == {"documents"}, "a page that could not be read"
+    Document.objects.all().delete()
+    for is_active in (True, False):
+        WebhookConfig.objects.update(
+            failing_since=timezone.now(), is_active=is_active, disabled_reason="failing"
+        )
+        assert set(groups(browser)) == {"endpoints"}
+        assert "1 endpoint failing or switched off" in words(browser.get(home))
+    WebhookConfig.objects.update(disabled_reason="by_hand")
+    for path in (PATH, home):
+        assert "All is well" in words(browser.get(path))

@@ -1,17 +1,23 @@
 """The site's page of what has failed, for those who may read its rows."""
 
+from datetime import datetime, timedelta
 from typing import Any
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
+from django.utils import timezone
 
 from bots.models import Document, WebUrl
 from chatplatform import navigation
 from chatplatform.web import health
 from identity.models import Client, User
 from reports.services import failures
+
+# Where a sign-in keeps what it tried again last.
+_TRIED = "tried_again"
+_SHOWN_FOR = timedelta(hours=1)
 
 
 def page(request: HttpRequest) -> HttpResponse:
@@ -27,7 +33,12 @@ def page(request: HttpRequest) -> HttpResponse:
         if _page_of(kind).has_view_permission(request)
         and (groups := failures.of_kind(kind, client))
     ]
-    context = {**admin.site.each_context(request), "title": "Failures", "found": found}
+    context = {
+        **admin.site.each_context(request),
+        "title": "Failures",
+        "found": found,
+        "tried": _tried_again(request, user),
+    }
     if user.is_superuser:
         context["parts"] = health.check_all()
     return TemplateResponse(request, "admin/failures.html", context)
@@ -38,11 +49,23 @@ def _try_again(request: HttpRequest, user: User) -> HttpResponse:
     if kind is None or not _may_try(request, kind):
         raise Http404
     try:
-        count = failures.try_again(kind, _client(request, user), request.POST.getlist("value"))
+        ids = failures.try_again(kind, _client(request, user), request.POST.getlist("value"))
     except ValueError as exc:  # other values than a group has
         raise Http404 from exc
-    messages.success(request, f"{count} tried again.")
+    tried = {"kind": request.POST["kind"], "ids": ids, "at": timezone.now().isoformat()}
+    request.session[_TRIED] = tried
     return redirect(request.get_full_path())
+
+
+def _tried_again(request: HttpRequest, user: User) -> failures.TriedAgain | None:
+    """What has come of the viewer's latest try, for an hour."""
+    tried = request.session.get(_TRIED)
+    if tried is None:
+        return None
+    kind, at = failures.KINDS[tried["kind"]], datetime.fromisoformat(tried["at"])
+    if timezone.now() - at > _SHOWN_FOR or not _may_try(request, kind):
+        return None
+    return failures.tried_again(kind, _client(request, user), tried["ids"], at)
 
 
 def _client(request: HttpRequest, user: User) -> Client | None:

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from chatplatform import egress, signatures
@@ -30,6 +30,13 @@ class TooManyEndpoints(ApiError):
 def list_for_client(client: Client) -> QuerySet[WebhookConfig]:
     """The client's endpoints, without deleted ones."""
     return WebhookConfig.objects.for_client(client).filter(deleted_at=None)
+
+
+def failing() -> QuerySet[WebhookConfig]:
+    """The endpoints that fail, and those switched off for it; not by their owner's wish."""
+    off = Q(is_active=False) & ~Q(disabled_reason=DisabledReason.BY_HAND)
+    rows = WebhookConfig.objects.filter(deleted_at=None)
+    return rows.filter(off | Q(is_active=True, failing_since__isnull=False))
 
 
 def get(client: Client, config_id: uuid.UUID | None = None) -> WebhookConfig:

@@ -141,10 +141,11 @@ def _names(info: CustomerInfo) -> list[str]:
 def fill_in(chat: LockedConversation, given: Mapping[str, Any]) -> list[str]:
     """Store what a chat's customer told the bot, by field; what is known already stays.
 
-    Returns the names of the fields that were filled. Nothing is stored of a preview's customer.
+    Returns the names of the fields that were filled. Nothing is stored of a preview's customer:
+    the receipts of its replies tell what was said.
     """
     if chat.is_preview or not given:
-        return []
+        return list(given)
     customer = _lock(chat.customer_id)
     known = answers(customer)
     new = {name: value for name, value in given.items() if known.get(name) in (None, "")}

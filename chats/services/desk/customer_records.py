@@ -25,16 +25,18 @@ class SameCustomer(ApiError):
 
 
 def visible(caller: Principal) -> QuerySet[Customer]:
-    """The client's customers; for a key of one bot, those who have a chat with it.
-
-    The staff, who try bots as customers, are left out.
-    """
-    chats = Conversation.objects.filter(customer=OuterRef("pk"))
-    staff = Q(external_id__startswith=customers.STAFF) & Exists(chats.filter(is_preview=True))
-    rows = Customer.objects.for_client(caller.client).exclude(staff)
+    """The client's customers; for a key of one bot, those who have a chat with it."""
+    rows = without_staff(Customer.objects.for_client(caller.client))
     if caller.key and caller.key.bot_id:
+        chats = Conversation.objects.filter(customer=OuterRef("pk"))
         rows = rows.filter(Exists(chats.filter(bot_id=caller.key.bot_id)))
     return rows
+
+
+def without_staff(rows: QuerySet[Customer]) -> QuerySet[Customer]:
+    """These customers without the staff, who try bots as customers and have no chats but that."""
+    chats = Conversation.objects.filter(customer=OuterRef("pk"), is_preview=False)
+    return rows.exclude(Q(external_id__startswith=customers.STAFF) & ~Exists(chats))
 
 
 def list_(caller: Principal, query: CustomersQuery) -> QuerySet[Customer]:

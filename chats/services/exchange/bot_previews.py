@@ -1,4 +1,7 @@
-"""Previews: a client's staff try a bot in chats that notify nobody and count nowhere."""
+"""Previews: a client's staff try a bot in chats that notify nobody and count nowhere.
+
+A preview is answered as the chat of a new visitor of a web page.
+"""
 
 from typing import Any
 
@@ -54,10 +57,14 @@ def open_preview(
         chat = conversations.open_chat(
             bot,
             customer=customer,
-            channel="api",
+            channel="web",
             is_preview=True,
-            language=body.language or bot.default_language,
+            language=body.language
+            or languages.detect(
+                body.messages[0].content, default=bot.default_language, offered=bot.languages
+            ),
         )
+        messages.append_welcome(chat)
         return _append(chat, body, client_message_id)
 
 

@@ -9,6 +9,7 @@ be the answer after all.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, Literal
 
 from bots.engine import intents
@@ -110,8 +111,9 @@ def wanted_fields(chat: Conversation) -> tuple[str, ...]:
     """The names of the fields that the bot asks for in this chat, as far as they are not known.
 
     A form before the chat has asked for some; what a customer left out there they may leave out.
+    Of a preview the form is taken as filled in.
     """
-    had_form = (
+    had_form = chat.is_preview or (
         chat.opened_by_key_id is not None
         and chat.requester is None
         and chat.channel not in MESSAGING_CHANNELS
@@ -119,13 +121,22 @@ def wanted_fields(chat: Conversation) -> tuple[str, ...]:
     return tuple(
         field["name"]
         for field in _unknown_fields(chat)
-        if not had_form or field["required"] or not field["ask_before_chat"]
+        if not had_form
+        or not field["ask_before_chat"]
+        or (field["required"] and not chat.is_preview)
     )
 
 
 def _unknown_fields(chat: Conversation) -> list[Field]:
+    """Of a preview's customer, who is one of the staff, nothing is known but what the chat says."""
     fields = chat.bot.customer_info_fields
-    known = customers.answers(chat.customer) if fields else {}
+    if not fields:
+        return []
+    if chat.is_preview:
+        told = Message.objects.filter(conversation=chat, receipt__has_key="filled")
+        names = set(chain.from_iterable(told.values_list("receipt__filled", flat=True)))
+        return [field for field in fields if field["name"] not in names]
+    known = customers.answers(chat.customer)
     return [field for field in fields if known.get(field["name"]) in (None, "")]
 
 

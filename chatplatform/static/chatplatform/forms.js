@@ -1,0 +1,99 @@
+/**
+ * Sends the forms of a page (`data-form`) in the background, so that what stands unsaved in it stays:
+ * in the other forms, and in this one if it is refused, if nobody answers or if the sign-in has ended.
+ *
+ * Of the page that answers, the form's own part (`data-part`) is shown, and each `data-live`. A form
+ * that has no part is alone on its page, which is opened anew when it is done.
+ */
+const REFUSED = "errornote mb-3 px-3 py-2.5 rounded-default bg-red-100 text-red-700 dark:bg-red-500/20 dark:text-red-400";
+const leaving = new WeakSet();
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (!form.matches("form[data-form]")) return;
+  event.preventDefault();
+  send(form, event.submitter);
+});
+
+addEventListener("beforeunload", (event) => {
+  if ([...document.querySelectorAll("form[data-form]")].some(isUnsaved)) event.preventDefault();
+});
+
+async function send(form, button) {
+  const body = new FormData(form);
+  if (button?.name) body.append(button.name, button.value);
+  // Whoever signed in again meanwhile, in another tab, has a new one.
+  body.set("csrfmiddlewaretoken", /(?:^|; )csrftoken=([^;]+)/.exec(document.cookie)?.[1] ?? body.get("csrfmiddlewaretoken"));
+  form.inert = true;
+  try {
+    await show(form, await fetch(addressOf(form), { method: "POST", body, headers: { Background: "form" } }));
+  } catch {
+    tell(form, form.dataset.offline);
+  }
+  form.inert = false;
+}
+
+async function show(form, reply) {
+  const there = reply.redirected ? reply.url : reply.headers.get("Location");
+  const next = there && new URL(there, location.href);
+  if (next?.pathname.endsWith("/login/")) return tell(form, form.dataset.signedOut, next.pathname);
+  const part = form.closest("[data-part]");
+  if (next && (next.pathname !== location.pathname || !part)) {
+    leaving.add(form);
+    return next.href === location.href ? location.reload() : location.assign(next);
+  }
+  const answer = next && !reply.redirected ? await fetch(next) : reply;
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (!answer.ok) return tell(form, page.querySelector("h1 + p")?.textContent ?? form.dataset.offline);
+  const fresh = page.getElementById((part ?? form).id);
+  if (!fresh) return put(document.getElementById("content"), page.getElementById("content"));
+  keepWhatPagesNeverHold(form, page.getElementById(form.id));
+  put(part ?? form, fresh);
+  for (const live of document.querySelectorAll("[data-live]")) {
+    const now = page.getElementById(live.id);
+    if (now && !fresh.contains(live)) put(live, now);
+  }
+}
+
+function put(old, fresh) {
+  if (old === null || fresh === null) return location.reload();
+  old.replaceWith(document.adoptNode(fresh));
+  window.htmx?.process(fresh);
+  fresh.querySelector("[data-refused] .errors, [data-refused] .errornote, [role=status]")?.scrollIntoView({ block: "center" });
+}
+
+/** Of a form that was refused: chosen files, and passwords. */
+function keepWhatPagesNeverHold(form, fresh) {
+  if (!fresh?.hasAttribute("data-refused")) return;
+  for (const input of form.querySelectorAll("input[type=file], input[type=password]")) {
+    const twin = fresh.elements[input.name];
+    if (twin && input.type === "file") twin.files = input.files;
+    else if (twin) twin.value = input.value;
+  }
+}
+
+function tell(form, words, signIn) {
+  form.querySelector(":scope > [role=alert]")?.remove();
+  const told = document.createElement("p");
+  told.className = REFUSED;
+  told.setAttribute("role", "alert");
+  told.textContent = words;
+  if (signIn) {
+    const link = Object.assign(document.createElement("a"), { href: signIn, target: "_blank", className: "underline" });
+    link.textContent = form.dataset.signIn;
+    told.append(" ", link);
+  }
+  form.prepend(told);
+  told.scrollIntoView({ block: "center" });
+}
+
+const addressOf = (form) => new URL(form.getAttribute("action") || "", location.href);
+
+const isUnsaved = (form) => !leaving.has(form) && (form.hasAttribute("data-refused") || [...form.elements].some(isChanged));
+
+function isChanged(input) {
+  if (input.type === "file") return input.files.length > 0;
+  if (input.type === "checkbox" || input.type === "radio") return input.checked !== input.defaultChecked;
+  if (input.options) return input.value !== ([...input.options].find((one) => one.defaultSelected) ?? input.options[0])?.value;
+  return input.defaultValue !== undefined && input.type !== "hidden" && input.value !== input.defaultValue;
+}
