@@ -89,7 +89,7 @@ def _rows(
         row = InboundItem(
             callback=callback, position=position, channel=callback.channel,
             account_id=item.account_id[:100], key=item.key, outcome=Outcome.WAITING,
-            connection_id=connection and connection.pk,
+            connection_id=connection.pk if connection else None,
         )  # fmt: skip
         if connection is None:
             row.outcome = Outcome.UNKNOWN_ACCOUNT
@@ -185,7 +185,7 @@ def process_aside(item_id: int, attempt: int) -> None:
 def _connection(connection_id: UUID | None) -> ChannelConnection | None:
     """The connection that received items; None if it was erased."""
     rows = ChannelConnection.objects.select_related("bot", "client")
-    return rows.filter(pk=connection_id).first()
+    return rows.filter(pk=connection_id).first() if connection_id else None
 
 
 def _is_held_back(connection: ChannelConnection) -> bool:
@@ -319,7 +319,7 @@ def _set_aside(row: InboundItem, error: str) -> None:
     changed = _waiting(pk=row.pk).update(
         is_aside=True, is_in_hand=False, attempts=row.attempts, error=error
     )
-    connection = ChannelConnection.objects.filter(pk=row.connection_id).first()
+    connection = _connection(row.connection_id)
     if changed and connection:
         wait = _FIRST_ASIDE * 2 ** min(row.attempts - ATTEMPTS, 10)
         jobs.enqueue(

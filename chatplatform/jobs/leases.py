@@ -223,7 +223,7 @@ def _try_claim(job_id: int) -> Lease | None:
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             holder = process_lock.holder()
-            values = {"id": job_id, "token": token, "holder": holder}
+            values: dict[str, Any] = {"id": job_id, "token": token, "holder": holder}
             cursor.execute(_CLAIM, values | {"lease": settings.JOB_LEASE_SECONDS})
             row = cursor.fetchone()
     except IntegrityError:  # another job of the ordering key was claimed at the same moment
