@@ -18,8 +18,8 @@ def run(
 ) -> None:
     """Have customers write, and an agent answer each; the provider tells of it in disorder.
 
-    Bodies hold up to `batch` events where the provider batches, each event comes twice and shuffled,
-    with fields that nobody knows; ticks come before and after what they are of.
+    Bodies hold up to `batch` events where the provider batches, each event comes twice and
+    shuffled, with fields that nobody knows; ticks come before and after what they are of.
     """
     chance = random.Random(seed)
     users = [f"customer{number}" for number in range(CUSTOMERS)]
