@@ -1,4 +1,5 @@
-"""Callbacks of each channel: five thousand events in disorder, twenty thousand mutated bodies."""
+"""Callbacks of each channel: five thousand events in disorder, a thousand in a body; twenty
+thousand mutated bodies."""
 
 import pytest
 
@@ -38,7 +39,7 @@ def test_every_event_is_counted_and_no_answer_doubled(
 ) -> None:
     channel: Channel = request.getfixturevalue(name)
     request.getfixturevalue(connected)
-    crowd.run(channel, ben, EVENTS)
+    crowd.run(channel, ben, EVENTS, batch=1_000)
 
 
 @of_all_channels

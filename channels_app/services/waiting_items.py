@@ -34,10 +34,10 @@ Numbered = tuple[int, Item]
 # So many customers of a body have jobs of their own.
 _OWN_JOBS = 10
 # One job processes so many items, and begins none after so many seconds: other bodies wait.
-_MOST, _SLICE_SECONDS = 50, 3.0
-# While so many replies of the client wait, a large body does not make more.
-_MOST_REPLIES, _LOOK_AGAIN = 8, timedelta(seconds=1)
-# But not for longer, whatever keeps the replies.
+_MOST, _SLICE_SECONDS = 50, 1.0
+# While so much of the client waits for a worker, a large body does not make more.
+_MOST_DUE, _LOOK_AGAIN = 4, timedelta(seconds=1)
+# But not for longer, whatever keeps that.
 _LONGEST_HOLD = timedelta(minutes=10)
 # After so many attempts, four minutes in all, the customer's later items go on. Then it is tried
 # after ten minutes, twenty, …, at last once a day.
@@ -89,7 +89,7 @@ def _rows(
         row = InboundItem(
             callback=callback, position=position, channel=callback.channel,
             account_id=item.account_id[:100], key=item.key, outcome=Outcome.WAITING,
-            connection_id=connection and connection.pk,
+            connection_id=connection.pk if connection else None,
         )  # fmt: skip
         if connection is None:
             row.outcome = Outcome.UNKNOWN_ACCOUNT
@@ -185,17 +185,20 @@ def process_aside(item_id: int, attempt: int) -> None:
 def _connection(connection_id: UUID | None) -> ChannelConnection | None:
     """The connection that received items; None if it was erased."""
     rows = ChannelConnection.objects.select_related("bot", "client")
-    return rows.filter(pk=connection_id).first()
+    return rows.filter(pk=connection_id).first() if connection_id else None
 
 
 def _is_held_back(connection: ChannelConnection) -> bool:
-    """Whether the replies to what came before are to be made first."""
+    """Whether other customers' messages, and replies to what came before, are to go first."""
     names = [name for name, one in registry.declared.items() if one.queue == jobs.Queue.REPLY]
-    replies = Job.objects.filter(
-        client_id=connection.client_id, name__in=names, state=JobState.QUEUED, due_at__lte=Now()
-    )
+    unfinished = Job.objects.filter(state__in=[JobState.QUEUED, JobState.RUNNING])
+    before = unfinished.filter(ordering_key=OuterRef("ordering_key"), pk__lt=OuterRef("pk"))
+    due = unfinished.filter(
+        client_id=connection.client_id, name__in=[*names, "channels_app.process_items"],
+        state=JobState.QUEUED, due_at__lte=Now(),
+    ).exclude(Exists(before))  # fmt: skip
     # Nothing is replied while the client is moved.
-    if connection.client.frozen_at or replies.count() < _MOST_REPLIES:
+    if connection.client.frozen_at or due.count() < _MOST_DUE:
         return False
     old = timezone.now() - _LONGEST_HOLD
     rows = _waiting(connection_id=connection.pk, is_batched=True, callback__received_at__lt=old)
@@ -319,7 +322,7 @@ def _set_aside(row: InboundItem, error: str) -> None:
     changed = _waiting(pk=row.pk).update(
         is_aside=True, is_in_hand=False, attempts=row.attempts, error=error
     )
-    connection = ChannelConnection.objects.filter(pk=row.connection_id).first()
+    connection = _connection(row.connection_id)
     if changed and connection:
         wait = _FIRST_ASIDE * 2 ** min(row.attempts - ATTEMPTS, 10)
         jobs.enqueue(

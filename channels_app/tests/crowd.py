@@ -9,19 +9,22 @@ from chats.models import Conversation, Message
 from identity.testing import Person
 from webhooks.models import Event
 
-CUSTOMERS = 10
+# More than have jobs of their own when they come in one body.
+CUSTOMERS = 12
 
 
-def run(channel: Channel, agent: Person, count: int, *, seed: int = 20261122) -> None:
+def run(
+    channel: Channel, agent: Person, count: int, *, batch: int = 100, seed: int = 20261122
+) -> None:
     """Have customers write, and an agent answer each; the provider tells of it in disorder.
 
-    Bodies hold up to 100 events where the provider batches, each event comes twice and shuffled,
-    with fields that nobody knows; ticks come before and after what they are of.
+    Bodies hold up to `batch` events where the provider batches, each event comes twice and
+    shuffled, with fields that nobody knows; ticks come before and after what they are of.
     """
     chance = random.Random(seed)
     users = [f"customer{number}" for number in range(CUSTOMERS)]
     type(channel.bot).objects.filter(pk=channel.bot.pk).update(agent_reply=True)
-    channel.sim.modes(hold=True, batch=100, duplicate=1, shuffle=True, unknown_fields=True)
+    channel.sim.modes(hold=True, batch=batch, duplicate=1, shuffle=True, unknown_fields=True)
     written = []
     for number in range(count):
         user = users[number] if number < CUSTOMERS else chance.choice(users)

@@ -16,7 +16,7 @@ from channels_app.models import (
     Outcome,
     SendState,
 )
-from channels_app.services import inbound, waiting_items
+from channels_app.services import inbound, outbox, waiting_items
 from channels_app.tests.helpers import (
     PAGE,
     localapp_signature,
@@ -28,7 +28,7 @@ from chatplatform import jobs
 from chatplatform.jobs import leases, relay
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
-from chats.models import Message
+from chats.models import Customer, Message
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -313,14 +313,28 @@ def test_what_has_no_job_any_more_gets_one(nobody, page):
     assert len(texts()) == 12
 
 
+def test_what_others_wrote_is_processed_though_a_customer_of_the_body_is_erased(nobody, page):
+    post_signed(nobody, "/socialnet/webhook", crowded([1]))
+    run_jobs()
+    post_signed(nobody, "/socialnet/webhook", crowded([1, 2, 3]))
+    InboundItem.objects.filter(outcome=Outcome.DUPLICATE).update(outcome=Outcome.WAITING)
+    outbox.forget(Customer.objects.get())
+    for _ in range(2):
+        run_waiting()
+    assert texts() == ["text 1", "text 2", "text 3"]
+    assert {bytes(row.body) for row in InboundCallback.objects.all()} == {b""}
+
+
 def test_what_the_release_before_has_enqueued_is_processed(nobody, page):
     post_signed(nobody, "/socialnet/webhook", batch(*taps("A", "B")))
     callback = InboundCallback.objects.get()
     InboundItem.objects.all().delete()
     Job.objects.all().delete()
-    own = {"callback_id": callback.pk, "account_id": PAGE}
-    jobs.enqueue("channels_app.process_callback", client_id=None, **own)
-    jobs.enqueue("channels_app.process_customer", client_id=None, user_id="1", **own)
+    for name in ("process_callback", "process_customer"):
+        jobs.enqueue(
+            f"channels_app.{name}", client_id=None,
+            callback_id=callback.pk, account_id=PAGE, user_id="1",
+        )  # fmt: skip
     run_jobs()
     assert texts() == ["A", "B"]
 

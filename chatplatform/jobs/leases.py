@@ -223,7 +223,7 @@ def _try_claim(job_id: int) -> Lease | None:
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             holder = process_lock.holder()
-            values = {"id": job_id, "token": token, "holder": holder}
+            values: dict[str, Any] = {"id": job_id, "token": token, "holder": holder}
             cursor.execute(_CLAIM, values | {"lease": settings.JOB_LEASE_SECONDS})
             row = cursor.fetchone()
     except IntegrityError:  # another job of the ordering key was claimed at the same moment
@@ -347,7 +347,8 @@ def _wait_for_files(lease: Lease, error: FilesUnavailable) -> None:
 
 
 _REQUEUE = """
-UPDATE chatplatform_job SET state = 'queued', lease_token = NULL, lease_until = NULL,
+UPDATE chatplatform_job
+SET state = 'queued', lease_token = NULL, lease_until = NULL, lease_holder = NULL,
     dispatched_at = NULL, dispatches = 0, deaths = %s,
     due_at = statement_timestamp() + make_interval(secs => %s), last_error = %s
 WHERE id = %s AND lease_token = %s AND state = 'running'
@@ -415,10 +416,11 @@ def take_back(job_id: int) -> None:
             return
         lost = [job_row]
         if job_row.lease_holder is not None:
-            lost = list(rows.filter(lease_holder=job_row.lease_holder, state=JobState.RUNNING))
+            of_process = rows.filter(lease_holder=job_row.lease_holder, state=JobState.RUNNING)
+            lost = list(of_process.order_by("pk"))
         suspects = sum(1 for row in lost if row.deaths)
         # Not all at once: else those of a process would die of one of them again.
-        for place, row in enumerate(sorted(lost, key=lambda row: row.pk)):
+        for place, row in enumerate(lost):
             _after_death(row, is_only_suspect=suspects == 1, wait=place * SECONDS_APART)
 
 
@@ -456,7 +458,7 @@ def requeue_dead(job_row: Job) -> bool:
     """Queue a dead job again, by hand."""
     rows = Job.objects.filter(pk=job_row.pk, state=JobState.DEAD)
     fresh = {"attempts": 0, "max_attempts": None, "dispatched_at": None, "dispatches": 0}
-    fresh["deaths"] = 0
+    fresh |= {"deaths": 0, "lease_holder": None}
     return bool(rows.update(state=JobState.QUEUED, **fresh))
 
 

@@ -11,7 +11,6 @@ from django.db.utils import IntegrityError
 
 from bots.models import Bot
 from channels_app.models import ChannelConnection, InboundCallback, InboundItem
-from channels_app.services.inbound_order import inbound_key
 from chatplatform import jobs
 from chatplatform.models import Job
 from chatplatform.tests.test_erasing import found
@@ -52,7 +51,7 @@ def filled(word):
         outcome="processed",
     )  # fmt: skip
     jobs.enqueue("channels_app.process_customer", client_id=None,
-            ordering_key=inbound_key("socialnet", word, f"{word} 1"),
+            ordering_key=f"inbound:socialnet:{word}",
             callback_id=callback.pk, account_id=word, user_id=f"{word} 1")  # fmt: skip
     passwords.request_reset(email=person.email, address="192.0.2.1")
     sign_in_providers.ask_link(email=person.email.upper(), address="192.0.2.2")

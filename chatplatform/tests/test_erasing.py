@@ -15,7 +15,6 @@ from django.urls import reverse
 
 from bots.models import FunctionCall
 from channels_app.models import CustomerIdentity, InboundCallback
-from channels_app.services.inbound_order import inbound_key
 from chatplatform import jobs, valkey
 from chatplatform.models import Job
 from chatplatform.testing import run_before, run_jobs
@@ -91,9 +90,8 @@ def remember(chat, word):
     for event in Event.objects.filter(client=row.client, data__customer__id=row.customer_id):
         sent, _ = Delivery.objects.get_or_create(event=event, config=config, defaults=own)
         DeliveryAttempt.objects.create(**own, delivery=sent, number=1, response_excerpt=word)
-    jobs.enqueue(  # a message that could not be processed at once, as `callbacks` leaves it
+    jobs.enqueue(  # a message that could not be processed at once, as the release before left it
         "channels_app.process_customer", client_id=None,
-        ordering_key=inbound_key("socialnet", "1", word),
         callback_id=1, account_id="1", user_id=word,
     )  # fmt: skip
     Export.objects.create(
