@@ -77,7 +77,7 @@ def _checked(answer: str, source: str, asked: str) -> None:
 
 def _evidence(text: str) -> None:
     """All that is asked of a sentence of an answer, whatever the first of it says."""
-    sentence = max(sentences.sentences(text), key=len)
+    sentence = max(sentences.sentences(text), key=len)[: grounding.MAX_SENTENCE_CHARACTERS]
     evidence = grounding.Evidence([SOURCE], asked=text, question=text, may_compute=True)
     for asks in (evidence.holds_facts_of, evidence.invents, evidence.contradicts):
         asks(sentence)

@@ -51,15 +51,15 @@ def test_a_suggestion_answers_what_nobody_has_answered(server, question, add_mes
     assert server.post(path_of(question)).json()["suggestions"] == []
 
 
-def test_signs_that_stand_for_many_letters_end_no_process(server, page, question, add_message, bot):
+def test_signs_that_stand_for_many_letters_end_no_process(server, question, add_message, bot):
     """The encoder wrote beyond its memory for them, and the process died."""
     signs = "\ufdfa" * 30
     trained(bot, f"Greetings\n\n{signs * 10} for all who come.")
     add_message(question, "customer", f"What is {signs}?")
     assert server.post(path_of(question)).status_code == 200
     visitor = {"customer": {"name": signs}, "language": "ar"}
-    chat = page.post("/ai/client/chat", visitor).json()
-    reply = page.post(f"/ai/client/chat/{chat['id']}", {"text": signs, "reply": "wait"})
+    chat = server.post("/ai/client/chat", visitor).json()
+    reply = server.post(f"/ai/client/chat/{chat['id']}", {"text": signs, "reply": "wait"})
     assert reply.status_code == 200
     assert reply.json()["message"]["content"][0]["text"] == signs
 
