@@ -57,11 +57,6 @@ def test_signs_that_stand_for_many_letters_end_no_process(server, question, add_
     trained(bot, f"Greetings\n\n{signs * 10} for all who come.")
     add_message(question, "customer", f"What is {signs}?")
     assert server.post(path_of(question)).status_code == 200
-    visitor = {"customer": {"name": signs}, "language": "ar"}
-    chat = server.post("/ai/client/chat", visitor).json()
-    reply = server.post(f"/ai/client/chat/{chat['id']}", {"text": signs, "reply": "wait"})
-    assert reply.status_code == 200
-    assert reply.json()["message"]["content"][0]["text"] == signs
 
 
 @needs_encoder
