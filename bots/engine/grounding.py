@@ -35,8 +35,8 @@ def with_usual_citations(text: str) -> str:
 
     return _CITED_OTHERWISE.sub(usual, text.translate(_BRACKETS))
 
-# Each sentence takes some milliseconds. An answer of more is none for a customer.
-MAX_SENTENCES = 100
+# Each sentence takes some milliseconds, more if it is long. More is no answer for a customer.
+MAX_SENTENCES, MAX_SENTENCE_CHARACTERS = 100, 2_000
 _WORD = re.compile(r"\w")
 
 
@@ -88,8 +88,8 @@ class Check:
         if self.fault:
             return ""
         self._sentences += bool(_WORD.search(sentence))
-        if self._sentences > MAX_SENTENCES:
-            self.fault = "The answer has too many sentences."
+        if self._sentences > MAX_SENTENCES or len(sentence) > MAX_SENTENCE_CHARACTERS:
+            self.fault = "The answer has too many sentences, or one that is too long."
             return ""
         earlier, own, told = self.cited, self._numbers(sentence), (sentence, self._text)
         self.cited = tuple(dict.fromkeys(earlier + own))

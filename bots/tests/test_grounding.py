@@ -458,3 +458,23 @@ def test_nothing_of_its_own_hangs_on_a_true_sentence(told):
 )
 def test_what_a_source_says_word_for_word_is_no_deed(fact):
     assert may_be_shown(f"{fact} [1]", {"title": "House", "text": fact})
+
+
+def test_a_figure_of_too_many_digits_is_compared_by_its_first():
+    order = "1234567890" * 4
+    evidence = Evidence([f"Your number is {order}."])
+    assert evidence.holds_facts_of(f"It is {order}.")
+    assert not evidence.holds_facts_of(f"It is {'9' * 40}.")
+
+
+def test_an_answer_of_too_many_sentences_is_none():
+    check = Check([Snippet(1, 1, "Hotel", None, HOTEL)])
+    with pytest.raises(NotGrounded, match="too many sentences"):
+        checked("Dogs are welcome [1]. " * 101, check, Usage(0, 0))
+
+
+def test_no_more_of_a_question_may_be_repeated_than_is_read():
+    source = "Children under 12 pay 9 euros."
+    for question, is_read in (("My son is 7.", True), (f"{'a ' * 1_000}My son is 7.", False)):
+        evidence = Evidence([source], question=question)
+        assert evidence.holds_facts_of("At 7 he pays 9 euros.") is is_read

@@ -64,6 +64,12 @@ def test_a_long_text_goes_out_in_parts_in_their_order(socialnet, say):
     assert Event.objects.filter(type="message.delivered").count() == 1
 
 
+def test_a_text_of_signs_that_join_goes_out_in_few_parts(socialnet, say):
+    """Each sign belongs to the letter before it, and none is a message of its own."""
+    say("a" + "\u0301" * 4500)
+    assert [len(part) for part in socialnet.replies()] == [2000, 2000, 501]
+
+
 def test_our_own_file_is_uploaded_and_a_link_is_passed_on(socialnet, agents_chat, ann, bot):
     server = make_key(ann.client, "secret", bot.pk)
     file = SimpleUploadedFile("a.png", PNG)

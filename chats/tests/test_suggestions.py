@@ -51,6 +51,14 @@ def test_a_suggestion_answers_what_nobody_has_answered(server, question, add_mes
     assert server.post(path_of(question)).json()["suggestions"] == []
 
 
+def test_signs_that_stand_for_many_letters_end_no_process(server, question, add_message, bot):
+    """The encoder wrote beyond its memory for them, and the process died."""
+    signs = "\ufdfa" * 30
+    trained(bot, f"Greetings\n\n{signs * 10} for all who come.")
+    add_message(question, "customer", f"What is {signs}?")
+    assert server.post(path_of(question)).status_code == 200
+
+
 def test_nobodys_earlier_words_are_suggested(server, question, add_message):
     other = type(question).objects.get(pk=server.post("/ai/client/chat", {}).json()["id"])
     add_message(other, "customer", "My shoes arrived damaged, can I return the goods?")

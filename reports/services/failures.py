@@ -77,7 +77,7 @@ class Failure:
     values: list[str]
 
 
-class Outcome(StrEnum):
+class RetryOutcome(StrEnum):
     """What came of a row that was tried again."""
 
     DONE = "done"
@@ -86,7 +86,7 @@ class Outcome(StrEnum):
 
 
 # An outcome, and the reason for it if there is one.
-Result: TypeAlias = tuple[Outcome, str]
+Result: TypeAlias = tuple[RetryOutcome, str]
 
 
 @dataclass(frozen=True)
@@ -94,18 +94,18 @@ class TriedAgain:
     """What came of rows that were tried again: how many ended so, and for which reason."""
 
     at: datetime
-    results: list[tuple[Outcome, str, int]]
+    results: list[tuple[RetryOutcome, str, int]]
 
     @property
     def is_under_way(self) -> bool:
         """Whether a row has not ended yet that was tried a short while ago."""
         is_new = timezone.now() - self.at < _LOOKS_AGAIN
-        return is_new and any(outcome == Outcome.WAITING for outcome, _, _ in self.results)
+        return is_new and any(outcome == RetryOutcome.WAITING for outcome, _, _ in self.results)
 
     @property
     def is_well(self) -> bool:
         """Whether all of them ended well."""
-        return all(outcome == Outcome.DONE for outcome, _, _ in self.results)
+        return all(outcome == RetryOutcome.DONE for outcome, _, _ in self.results)
 
 
 def of_kind(kind: Kind, client: Client | None) -> list[Failure]:
@@ -141,7 +141,7 @@ def tried_again(kind: Kind, client: Client | None, ids: list[str], at: datetime)
     assert kind.result, "this kind is not tried again"
     rows = _of_client(kind.model._base_manager.filter(pk__in=ids), client)
     counts = Counter(map(kind.result, rows.prefetch_related(*kind.related)))
-    order = list(Outcome)
+    order = list(RetryOutcome)
     found = sorted(counts.items(), key=lambda one: (order.index(one[0][0]), -one[1]))
     return TriedAgain(at, [(outcome, why, count) for (outcome, why), count in found])
 
@@ -156,32 +156,35 @@ def _of_client(rows: QuerySet[Any], client: Client | None) -> QuerySet[Any]:
 
 def _read_again(row: Document | WebUrl) -> Result:
     if row.status == DocumentStatus.FAILED:
-        return Outcome.FAILED, row.error_message or say(row.error_code)
-    return Outcome.DONE if row.status == DocumentStatus.TRAINED else Outcome.WAITING, ""
+        return RetryOutcome.FAILED, row.error_message or say(row.error_code)
+    return RetryOutcome.DONE if row.status == DocumentStatus.TRAINED else RetryOutcome.WAITING, ""
 
 
 def _sent_again(row: Delivery) -> Result:
     if row.state == DeliveryState.SUCCEEDED:
-        return Outcome.DONE, ""
+        return RetryOutcome.DONE, ""
     if row.state == DeliveryState.PENDING:
         paused = row.config.paused_until
         if paused and paused > timezone.now():
-            return Outcome.WAITING, f"nothing is sent to {row.config} before {paused:%H:%M} UTC"
-        return Outcome.WAITING, ""
+            return (
+                RetryOutcome.WAITING,
+                f"nothing is sent to {row.config} before {paused:%H:%M} UTC",
+            )
+        return RetryOutcome.WAITING, ""
     last = max(row.log.all(), key=lambda one: one.number, default=None)
     why = say(last.error) if last else ""
     if last and last.http_status:
         why = f"{why} ({last.http_status})"
     is_last = row.state == DeliveryState.GAVE_UP
-    return Outcome.FAILED, why if is_last else f"{why}; the next try comes by itself"
+    return RetryOutcome.FAILED, why if is_last else f"{why}; the next try comes by itself"
 
 
 def _done_again(row: Job) -> Result:
     if row.state in {JobState.DEAD, JobState.CANCELLED}:
-        return Outcome.FAILED, row.last_error if row.state == JobState.DEAD else "cancelled"
+        return RetryOutcome.FAILED, row.last_error if row.state == JobState.DEAD else "cancelled"
     if row.state == JobState.DONE:
-        return Outcome.DONE, ""
-    return Outcome.WAITING, f"so far: {row.last_error}" if row.attempts > 1 else ""
+        return RetryOutcome.DONE, ""
+    return RetryOutcome.WAITING, f"so far: {row.last_error}" if row.attempts > 1 else ""
 
 
 def _failed_deliveries() -> QuerySet[Delivery]:
