@@ -347,7 +347,7 @@ def test_a_pdf_is_read_by_column_with_its_headings_and_paragraphs(tmp_path: Path
             for x, text in zip((72, 320), pair, strict=True)
         ),
         column(72, 590, "Dogs sleep outside, as the neigh-", "bours ask."),
-        column(72, 540, "Fees . . . . . . . . . . 7"),
+        column(72, 540, "Fees . . . . . . . . . . 1"),
     ]
     path = tmp_path / "rules.pdf"
     path.write_bytes(pdf_bytes("\n".join(content).encode()))

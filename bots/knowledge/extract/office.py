@@ -12,7 +12,6 @@ from bots.knowledge.extract.document import (
     MAX_ROWS,
     ExtractError,
     Section,
-    SectionBuilder,
     TitleAndSections,
     check_length,
     headed_row,
@@ -42,7 +41,7 @@ _EPOCH, _EPOCH_1904 = datetime(1899, 12, 30), datetime(1904, 1, 1)  # noqa: DTZ0
 _LAST_DAY = 2_958_465
 
 
-def _check_zip(archive: zipfile.ZipFile, main_part: str, max_part: int) -> None:
+def check_zip(archive: zipfile.ZipFile, main_part: str, max_part: int) -> None:
     entries = archive.infolist()
     if main_part not in {entry.filename for entry in entries}:
         raise ExtractError("unsupported_type", f"The archive holds no {main_part}.")
@@ -57,43 +56,7 @@ def _check_zip(archive: zipfile.ZipFile, main_part: str, max_part: int) -> None:
         raise ExtractError("too_large", "The document unpacks to too much data.")
 
 
-def read_docx(path: Path) -> TitleAndSections:
-    import docx  # noqa: PLC0415  parsers are loaded in the child only
-
-    with zipfile.ZipFile(path) as archive:
-        _check_zip(archive, "word/document.xml", MAX_XML_BYTES)
-
-    document = docx.Document(str(path))
-    sections = SectionBuilder()
-    for block in document.iter_inner_content():
-        if hasattr(block, "rows"):
-            sections.add("\n".join(_table_lines(block)))
-            continue
-        text = block.text.strip()
-        if not text:
-            continue
-        style = (block.style.name or "").lower() if block.style is not None else ""
-        if style.startswith("heading") or style == "title":
-            sections.start_section(text)
-        else:
-            is_item = style.startswith("list")
-            sections.add(f"- {text}" if is_item else text, glue="\n" if is_item else "\n\n")
-    return document.core_properties.title or "", sections.build()
-
-
-def _table_lines(table: Any) -> Iterator[str]:
-    for row in table.rows:
-        cells: list[str] = []
-        for cell in row.cells:
-            text = " ".join(cell.text.split())
-            # A merged cell is listed once per column.
-            if text and (not cells or cells[-1] != text):
-                cells.append(text)
-        if cells:
-            yield " | ".join(cells)
-
-
-def _parsed(archive: zipfile.ZipFile, part: str) -> Any:
+def parsed(archive: zipfile.ZipFile, part: str) -> Any:
     """The root of a part; None if the archive has no such part."""
     from lxml import etree  # noqa: PLC0415  parsers are loaded in the child only
 
@@ -121,15 +84,15 @@ def _streamed(archive: zipfile.ZipFile, part: str, tag: str) -> Iterator[Any]:
                 del element.getparent()[0]
 
 
-def _title(archive: zipfile.ZipFile) -> str:
-    properties = _parsed(archive, "docProps/core.xml")
+def title_of(archive: zipfile.ZipFile) -> str:
+    properties = parsed(archive, "docProps/core.xml")
     return "" if properties is None else (properties.findtext("{*}title") or "").strip()
 
 
 def _listed_parts(archive: zipfile.ZipFile, part: str, root: Any, tag: str) -> list[Any]:
     """(element, name of its part) for each element of a list that names parts by relations."""
     folder, name = posixpath.split(part)
-    relations = _parsed(archive, f"{folder}/_rels/{name}.rels")
+    relations = parsed(archive, f"{folder}/_rels/{name}.rels")
     targets = {
         relation.get("Id"): posixpath.normpath(posixpath.join(f"/{folder}", relation.get("Target")))
         for relation in ([] if relations is None else relations)
@@ -146,8 +109,8 @@ def _listed_parts(archive: zipfile.ZipFile, part: str, root: Any, tag: str) -> l
 def read_xlsx(path: Path) -> TitleAndSections:
     """A section for each row, headed by its sheet; hidden sheets are not read."""
     with zipfile.ZipFile(path) as archive:
-        _check_zip(archive, "xl/workbook.xml", MAX_STREAMED_BYTES)
-        workbook = _parsed(archive, "xl/workbook.xml")
+        check_zip(archive, "xl/workbook.xml", MAX_STREAMED_BYTES)
+        workbook = parsed(archive, "xl/workbook.xml")
         properties = workbook.find("{*}workbookPr")
         is_1904 = properties is not None and properties.get("date1904") in {"1", "true"}
         cells = _Cells(
@@ -167,7 +130,7 @@ def read_xlsx(path: Path) -> TitleAndSections:
                     check_length(characters)
                     if len(sections) > MAX_ROWS:
                         raise ExtractError("too_large", f"There are more than {MAX_ROWS} rows.")
-        return _title(archive), sections
+        return title_of(archive), sections
 
 
 def _texts(item: Any) -> Iterator[str]:
@@ -178,7 +141,7 @@ def _texts(item: Any) -> Iterator[str]:
 
 def _cell_formats(archive: zipfile.ZipFile) -> list[str]:
     """The number format of each cell style, by its position."""
-    styles = _parsed(archive, "xl/styles.xml")
+    styles = parsed(archive, "xl/styles.xml")
     if styles is None:
         return []
     codes = dict(_BUILT_IN_FORMATS)
@@ -295,17 +258,17 @@ def _table(name: str, rows: Iterator[tuple[dict[int, str], bool]]) -> Iterator[S
 def read_pptx(path: Path) -> TitleAndSections:
     """A section for each slide, headed by its title; no hidden slides, no speaker notes."""
     with zipfile.ZipFile(path) as archive:
-        _check_zip(archive, "ppt/presentation.xml", MAX_XML_BYTES)
+        check_zip(archive, "ppt/presentation.xml", MAX_XML_BYTES)
         part = "ppt/presentation.xml"
-        slides = _listed_parts(archive, part, _parsed(archive, part), "sldId")
+        slides = _listed_parts(archive, part, parsed(archive, part), "sldId")
         if len(slides) > MAX_SLIDES:
             raise ExtractError("too_large", f"The document has more than {MAX_SLIDES} slides.")
         sections = []
         for number, (_, slide) in enumerate(slides, 1):
-            root = _parsed(archive, slide)
+            root = parsed(archive, slide)
             if root is not None and root.get("show") not in {"0", "false"}:
                 sections.append(_slide(root, number))
-        return _title(archive), sections
+        return title_of(archive), sections
 
 
 def _slide(root: Any, number: int) -> Section:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bots.knowledge.extract import detection, office, pages, pdf, text_headings
+from bots.knowledge.extract import detection, office, pages, pdf, text_headings, word
 from bots.knowledge.extract.document import (
     MAX_ROWS,
     ExtractError,
@@ -140,7 +140,7 @@ def _without_markup(text: str) -> str:
 
 READERS: dict[str, Callable[[Path], TitleAndSections]] = {
     detection.PDF: pdf.read_pdf,
-    detection.DOCX: office.read_docx,
+    detection.DOCX: word.read_docx,
     detection.XLSX: office.read_xlsx,
     detection.PPTX: office.read_pptx,
     detection.HTML: pages.read_html,
