@@ -48,13 +48,19 @@ def shown(value: str, code: str, epoch: datetime) -> str:
     if _ELAPSED.search(section) and number >= 0:
         return _elapsed(number, section)
     letters = frozenset(match["text"].lower() for match in _PART.finditer(section) if match["text"])
-    if letters & (_DATE_LETTERS | _TIME_LETTERS) and 0 <= number <= _LAST_DAY:
-        moment = epoch + timedelta(minutes=round(number * 1_440))
-        date = f"{moment:%Y-%m-%d}" if letters & _DATE_LETTERS else ""
-        return f"{date} {moment:%H:%M}".strip() if letters & _TIME_LETTERS else date
+    if letters & (_DATE_LETTERS | _TIME_LETTERS):
+        return _moment(number, letters, epoch)
     if "/" in letters or "e" in letters:
         return _plain(number)
     return " ".join(_formatted(number, section).split())
+
+
+def _moment(number: float, letters: frozenset[str], epoch: datetime) -> str:
+    if not 0 <= number <= _LAST_DAY:
+        return _plain(number)
+    moment = epoch + timedelta(minutes=round(number * 1_440))
+    date = f"{moment:%Y-%m-%d}" if letters & _DATE_LETTERS else ""
+    return f"{date} {moment:%H:%M}".strip() if letters & _TIME_LETTERS else date
 
 
 def _section(code: str, number: float) -> tuple[str, float]:
