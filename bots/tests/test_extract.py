@@ -108,7 +108,7 @@ def test_docx_headings_lists_and_tables(file: Path) -> None:
     (section,) = read(file, docx_bytes(), "a.docx").sections
     assert section.heading == "Returns"
     assert section.text == (
-        "Goods come back within thirty days.\n- Keep the receipt\n\nFee | 5 euros"
+        "Goods come back within thirty days.\n- Keep the receipt\n\n- Fee | 5 euros"
     )
 
 

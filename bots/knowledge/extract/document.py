@@ -5,6 +5,7 @@ import textwrap
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 # About 1,300 passages, which take half an hour to encode: more is not one document.
 MAX_TEXT_CHARACTERS = 2_000_000
@@ -20,6 +21,10 @@ _MAX_CODE_LINES = 25
 _MAX_NAME_WORDS = 12
 
 _DIGIT = re.compile(r"\d")
+# Scripts without spaces between words.
+DENSE = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
+)
 _UNSAFE = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufeff\ud800-\udfff]")
 
 
@@ -32,8 +37,13 @@ class Section:
     page: int | None = None
 
 
-# What a reader returns: the title that the document gives itself, or "", and its sections.
-TitleAndSections = tuple[str, list[Section]]
+class Content(NamedTuple):
+    """What a reader returns: the title that the document gives itself, or "", and its sections."""
+
+    title: str
+    sections: list[Section]
+    # What of the document could not be read; "": nothing.
+    warning: str = ""
 
 
 @dataclass(frozen=True)
@@ -42,10 +52,13 @@ class ExtractedText:
     mime_type: str
     sections: tuple[Section, ...]
     language: str
+    warning: str = ""
 
 
 class ExtractError(Exception):
-    """`code`: unsupported_type, too_large, encrypted, empty, malformed or timeout."""
+    """`code`: unsupported_type, too_large, encrypted, empty, malformed, unreadable,
+    unknown_encoding or timeout.
+    """
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)

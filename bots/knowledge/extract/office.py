@@ -12,9 +12,9 @@ from typing import Any
 from bots.knowledge.extract import number_formats
 from bots.knowledge.extract.document import (
     MAX_ROWS,
+    Content,
     ExtractError,
     Section,
-    TitleAndSections,
     check_length,
     headed_row,
     labelled_row,
@@ -108,7 +108,7 @@ def _listed_parts(archive: zipfile.ZipFile, part: str, root: Any, tag: str) -> l
     return listed
 
 
-def read_xlsx(path: Path) -> TitleAndSections:
+def read_xlsx(path: Path) -> Content:
     """A section for each row, headed by its sheet; hidden sheets are not read."""
     with zipfile.ZipFile(path) as archive:
         check_zip(archive, "xl/workbook.xml", MAX_STREAMED_BYTES)
@@ -132,7 +132,7 @@ def read_xlsx(path: Path) -> TitleAndSections:
                     check_length(characters)
                     if len(sections) > MAX_ROWS:
                         raise ExtractError("too_large", f"There are more than {MAX_ROWS} rows.")
-        return title_of(archive), sections
+        return Content(title_of(archive), sections)
 
 
 def _texts(item: Any) -> Iterator[str]:
@@ -325,7 +325,7 @@ def _at(column: int) -> Callable[[dict[int, str]], str]:
     return lambda row: row.get(column, "")
 
 
-def read_pptx(path: Path) -> TitleAndSections:
+def read_pptx(path: Path) -> Content:
     """A section for each slide, headed by its title; no hidden slides, no speaker notes."""
     with zipfile.ZipFile(path) as archive:
         check_zip(archive, "ppt/presentation.xml", MAX_XML_BYTES)
@@ -338,7 +338,7 @@ def read_pptx(path: Path) -> TitleAndSections:
             root = parsed(archive, slide)
             if root is not None and root.get("show") not in {"0", "false"}:
                 sections.append(_slide(root, number))
-        return title_of(archive), sections
+        return Content(title_of(archive), sections)
 
 
 def _slide(root: Any, number: int) -> Section:

@@ -7,11 +7,11 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bots.knowledge.extract import detection, page_visibility
+from bots.knowledge.extract import encodings, page_visibility
 from bots.knowledge.extract.document import (
+    Content,
     Headings,
     SectionBuilder,
-    TitleAndSections,
     as_written,
     clean,
     labelled_row,
@@ -46,12 +46,13 @@ class _Block(NamedTuple):
     shown: str = ""
 
 
-def read_html(path: Path) -> TitleAndSections:
+def read_html(path: Path) -> Content:
     import trafilatura  # noqa: PLC0415  parsers are loaded in the child only
 
     html: Any = importlib.import_module("lxml.html")  # has no types
 
-    text = clean(detection.decode(path.read_bytes()))
+    page = path.read_bytes()
+    text = clean(encodings.decode(page, encodings.declared(page)))
     # lxml refuses a str that declares an encoding.
     data = re.sub(r"^\s*<\?xml[^>]*>", "", text).encode()
     tree = html.document_fromstring(data, parser=html.HTMLParser(encoding="utf-8"))
@@ -73,7 +74,7 @@ def read_html(path: Path) -> TitleAndSections:
         blocks = [
             block for block in blocks if block.level or _letters(block.shown or block.text) in kept
         ]
-    return title, _sections(blocks, title).build()
+    return Content(title, _sections(blocks, title).build())
 
 
 def _says_something(text: str) -> bool:

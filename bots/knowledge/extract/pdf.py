@@ -11,9 +11,10 @@ from typing import Any
 
 from bots.knowledge.extract import pdf_layout, text_headings
 from bots.knowledge.extract.document import (
+    DENSE,
+    Content,
     ExtractError,
     Section,
-    TitleAndSections,
     check_length,
     clean,
 )
@@ -38,12 +39,15 @@ _FEW_PAGES = 4
 _PRINTED = re.compile(r"(?:#/#/#|#\.#\.#|#-#-#),? #:#|(?:file|https?)://\S+(?: # ?/ ?#)?$|# ?/ ?#$")
 # A heading is so much larger than the text, and at most so long.
 _LARGER, _MAX_HEADING = 1.12, 120
+# The middle word of no language is longer; a few words tell nothing.
+_MAX_MEAN_LETTERS, _MIN_LETTERS = 12, 60
+_MARKS = ".,;:!?()[]\"'“”‘’„«»-–"
 # The operator that sets how letters are drawn, and those that draw; 3 and 7 draw nothing.
 _UNDRAWN = re.compile(rb"[37]\s+Tr\b")
 _DRAWS = frozenset({b"Tj", b"TJ", b"'", b'"'})
 
 
-def read_pdf(path: Path) -> TitleAndSections:
+def read_pdf(path: Path) -> Content:
     import pdf_oxide  # noqa: PLC0415  parsers are loaded in the child only
     import pypdf  # noqa: PLC0415
     from pypdf import errors  # noqa: PLC0415
@@ -63,8 +67,34 @@ def read_pdf(path: Path) -> TitleAndSections:
         raise ExtractError("encrypted", "The PDF is protected by a password.") from error
     if data:
         document = pdf_oxide.PdfDocument.from_bytes(data)
-    pages = _without_running_lines(_without_contents(list(_pages(document))))
-    return title, _sections([pdf_layout.in_reading_order(page) for page in pages])
+    pages, warning = _readable(list(_pages(document)))
+    pages = _without_running_lines(_without_contents(pages))
+    sections = _sections([pdf_layout.in_reading_order(page) for page in pages])
+    return Content(title, sections, warning)
+
+
+def _readable(pages: list[list[Line]]) -> tuple[list[list[Line]], str]:
+    """The pages without those whose words cannot be told apart, and what is missing, in words."""
+    glued = [has_glued_words(" ".join(line.text for line in page)) for page in pages]
+    empty = sum(not page for page in pages)
+    if any(glued) and sum(glued) + empty == len(pages):
+        message = "Its words are drawn without spaces: save it again, or as a Word file."
+        raise ExtractError("unreadable", message)
+    missing = (
+        (empty, "hold no text: they may be scans"),
+        (sum(glued), "are left out: their words are drawn without spaces"),
+    )
+    warning = " ".join(f"{n} of {len(pages)} pages {what}." for n, what in missing if n)
+    pairs = zip(pages, glued, strict=True)
+    return [[] if is_glued else page for page, is_glued in pairs], warning
+
+
+def has_glued_words(text: str) -> bool:
+    """Whether the words of a text are too long for any language that parts them."""
+    words = [word for word in text.split() if word.strip(_MARKS).isalpha()]
+    words = [word for word in words if not DENSE.search(word)]
+    letters = sum(map(len, words))
+    return letters > _MIN_LETTERS and letters > _MAX_MEAN_LETTERS * len(words)
 
 
 def _without_undrawn_text(reader: Any, document: Any) -> bytes | None:

@@ -7,8 +7,8 @@ from typing import Any
 
 from bots.knowledge.extract import office
 from bots.knowledge.extract.document import (
+    Content,
     SectionBuilder,
-    TitleAndSections,
     table_lines,
 )
 
@@ -23,14 +23,14 @@ _OFF = frozenset({"0", "false", "off"})
 _BOXES = "txbxContent"
 
 
-def read_docx(path: Path) -> TitleAndSections:
+def read_docx(path: Path) -> Content:
     with zipfile.ZipFile(path) as archive:
         office.check_zip(archive, "word/document.xml", office.MAX_XML_BYTES)
         body = office.parsed(archive, "word/document.xml").find("{*}body")
         sections = SectionBuilder()
         if body is not None:
             _Reader(archive).add_blocks(body, sections)
-        return office.title_of(archive), sections.build()
+        return Content(office.title_of(archive), sections.build())
 
 
 def _name(element: Any) -> str:
