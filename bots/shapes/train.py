@@ -104,7 +104,8 @@ class DocumentError(Shape):
 
     code: str = Field(
         description="`unsupported_type`, `too_large`, `encrypted`, `empty`, `malformed`,"
-        " `unreadable`, `unknown_encoding`, `timeout`, `file_missing`, `files_unavailable` or `interrupted`."
+        " `unreadable`, `unknown_encoding`, `timeout`, `file_missing`, `files_unavailable` or"
+        " `interrupted`."
     )
     message: str = Field(description="The same in a sentence.")
 

@@ -226,7 +226,7 @@ def test_docx_within_the_size_limits_but_not_the_memory(file: Path) -> None:
     body = WORD + b"<w:p/>" * 1_100_000 + b"</w:body></w:document>"
     assert len(body) < office.MAX_XML_BYTES
     data = docx_with_part(body)
-    assert refused(file, data, "a.docx", memory_mb=256) in {"too_large", "malformed"}
+    assert refused(file, data, "a.docx", memory_mb=128) in {"too_large", "malformed"}
     # With the default of 512 MB its time ends first.
     assert refused(file, data, "a.docx", timeout_seconds=1) == "timeout"
 
