@@ -62,7 +62,8 @@ def test_hidden_words_of_a_word_file(tmp_path: Path, hidden: str) -> None:
 
 def test_parts_of_a_word_file_stand_in_their_place(tmp_path: Path) -> None:
     body = (
-        f"<w:p>{run('We close at ')}{control(run('six'))}{run(' on ')}<w:ins>{run('Monday')}</w:ins>"
+        f"<w:p>{run('We close at ')}{control(run('six'))}{run(' on ')}"
+        f"<w:ins>{run('Monday')}</w:ins>"
         f"<w:smartTag>{run('.')}</w:smartTag>{TEXT_BOX}</w:p>"
         "<w:tbl>"
         f"<w:tr>{cell('Room')}{cell('Summer')}{cell('Winter')}</w:tr>"

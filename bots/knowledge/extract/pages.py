@@ -186,9 +186,9 @@ def _holds_more(cell: Any) -> bool:
 def _rows(table: Any) -> Iterator[_Block]:
     """The rows of a table of data, each cell with the name of its column."""
     header: dict[int, str] = {}
-    rows: list[dict[int, str]] = []
+    rows: list[tuple[dict[int, str], str]] = []
     is_above = True
-    for names, cells in _grid(table):
+    for names, cells, shown in _grid(table):
         if is_above and names == {"th"} and len(cells) > 1:
             # Below names of groups stand the names of their columns.
             columns = header.keys() | cells.keys()
@@ -198,32 +198,37 @@ def _rows(table: Any) -> Iterator[_Block]:
             }
         elif any(cells.values()):
             is_above = False
-            rows.append(cells)
-    if not header and max((len(cells) for cells in rows), default=0) > 2:
-        for line in table_lines([{n: text for n, text in row.items() if text} for row in rows]):
+            rows.append((cells, shown))
+    if not header and max((len(cells) for cells, _ in rows), default=0) > 2:
+        for line in table_lines([{n: text for n, text in row.items() if text} for row, _ in rows]):
             yield _Block(line.removeprefix("- "), is_item=True)
         return
-    for cells in rows:
+    for cells, shown in rows:
         text = labelled_row(header, cells).replace("\n", ", ")
-        yield _Block(text, is_item=True, shown="".join(dict.fromkeys(cells.values())))
+        yield _Block(text, is_item=True, shown=shown)
 
 
-def _grid(table: Any) -> Iterator[tuple[set[str], dict[int, str]]]:
-    """The tags and the texts of each row by column; a cell is read for all that it covers."""
+def _grid(table: Any) -> Iterator[tuple[set[str], dict[int, str], str]]:
+    """The tags, the texts by column and the own text of each row.
+
+    A cell is read for all that it covers.
+    """
     going_on: dict[int, tuple[int, str]] = {}
     for row in table.iter("tr"):
         cells: dict[int, str] = {}
         names: set[str] = set()
+        shown = ""
         for cell in row.iterchildren("td", "th"):
             column = next(n for n in count() if n not in cells and n not in going_on)
             text = _line(cell)
             names.add(cell.tag)
+            shown += text
             for covered in range(column, column + _span(cell, "colspan")):
                 cells[covered] = text
                 going_on[covered] = (_span(cell, "rowspan"), text)
         cells |= {column: text for column, (_, text) in going_on.items() if column not in cells}
         going_on = {column: (n - 1, text) for column, (n, text) in going_on.items() if n > 1}
-        yield names, dict(sorted(cells.items()))
+        yield names, dict(sorted(cells.items())), shown
 
 
 def _span(cell: Any, name: str) -> int:
