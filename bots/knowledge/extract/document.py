@@ -100,7 +100,8 @@ def table_lines(rows: Sequence[Mapping[int, str]]) -> list[str]:
     """
     rows = [dict(row) for row in rows if row]
     columns = max(map(max, rows), default=0) + 1
-    header, rest = {}, rows
+    header: dict[int, str] = {}
+    rest = rows
     while columns > 2 and rest and not any(map(_DIGIT.search, rest[0].values())):
         first, *rest = rest
         # Below names of groups stand the names of their columns.

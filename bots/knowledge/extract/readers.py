@@ -69,8 +69,8 @@ def read_csv(path: Path) -> Content:
         dialect: Any = csv.Sniffer().sniff(text[: detection.SNIFF_BYTES], delimiters=",;\t|")
     except csv.Error:
         dialect = csv.excel
-    options = {"delimiter": separator[1]} if separator else {}
-    lines = csv.reader(io.StringIO(text), dialect, **options)
+    delimiter = separator[1] if separator else dialect.delimiter
+    lines = csv.reader(io.StringIO(text), dialect, delimiter=delimiter)
     rows = [row for row in lines if any(map(str.strip, row))]
     if len(rows) > MAX_ROWS:
         raise ExtractError("too_large", f"The table has more than {MAX_ROWS} rows.")
