@@ -251,7 +251,8 @@ def _source_words(row: models.Document | models.WebUrl) -> str:
         return _stage_words(row) if isinstance(row, models.Document) else f"{row.progress} %"
     if isinstance(row, models.WebUrl):
         return _page_words(row)
-    return "1 passage" if row.chunk_count == 1 else f"{row.chunk_count} passages"
+    passages = "1 passage" if row.chunk_count == 1 else f"{row.chunk_count} passages"
+    return f"{passages}. {row.warning}" if row.warning else passages
 
 
 def _is_known(row: models.Document | models.WebUrl) -> bool:

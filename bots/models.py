@@ -253,6 +253,8 @@ class Document(TenantModel):
     progress = models.PositiveSmallIntegerField(default=0)
     error_code = models.CharField(max_length=60, default="", blank=True)
     error_message = models.CharField(max_length=500, default="", blank=True)
+    # What of it could not be read, though it was trained.
+    warning = models.CharField(max_length=500, default="", db_default="", blank=True)
     chunk_count = models.PositiveIntegerField(default=0)
     language = models.CharField(max_length=20, default="", blank=True)
     is_important = models.BooleanField(default=False)

@@ -35,6 +35,7 @@ def with_usual_citations(text: str) -> str:
 
     return _CITED_OTHERWISE.sub(usual, text.translate(_BRACKETS))
 
+
 # Each sentence takes some milliseconds, more if it is long. More is no answer for a customer.
 MAX_SENTENCES, MAX_SENTENCE_CHARACTERS = 100, 2_000
 _WORD = re.compile(r"\w")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from bots.knowledge.extract.document import CODE_LINE, ExtractedText, Section
+from bots.knowledge.extract.document import CODE_LINE, DENSE, ExtractedText, Section
 
 MAX_WORDS = 220
 MAX_CHARACTERS = 1_600
@@ -21,10 +21,6 @@ MAX_OVERLAP_WORDS = 60
 # What stands before and after the colon of a cell.
 LABEL = r"[^\s:,][^:,\n]{0,60}: \S"
 
-# Scripts without spaces between words; two characters count as a word.
-_DENSE = re.compile(
-    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
-)
 # How an item of a list begins.
 BULLET = re.compile(r"^\s*(?:[-*•–·▪◦]|\(?\d{1,3}[.)]|[a-zA-Z][.)])\s+")
 # A cell of a row with the name of its column.
@@ -84,10 +80,10 @@ class _Sentence:
 
 def count_words(text: str) -> int:
     """Words in `text`; two characters of a script without spaces count as one."""
-    dense = len(_DENSE.findall(text))
+    dense = len(DENSE.findall(text))
     if not dense:
         return len(text.split())
-    return len(_DENSE.sub(" ", text).split()) + (dense + 1) // 2
+    return len(DENSE.sub(" ", text).split()) + (dense + 1) // 2
 
 
 def is_row(text: str) -> bool:

@@ -142,6 +142,7 @@ def _store(document: Document, cut: CutDocument) -> None:
                 progress=Greatest(F("progress"), document_embedding.READ_PERCENT),
                 title=cut.text.title[:300],
                 language=cut.text.language,
+                warning=cut.text.warning[:500],
                 chunk_count=len(cut.pieces),
             )
         )

@@ -104,7 +104,8 @@ class DocumentError(Shape):
 
     code: str = Field(
         description="`unsupported_type`, `too_large`, `encrypted`, `empty`, `malformed`,"
-        " `timeout`, `file_missing`, `files_unavailable` or `interrupted`."
+        " `unreadable`, `unknown_encoding`, `timeout`, `file_missing`, `files_unavailable` or"
+        " `interrupted`."
     )
     message: str = Field(description="The same in a sentence.")
 
@@ -142,6 +143,9 @@ class DocumentDto(Shape):
     is_answering: bool = Field(description=IS_ANSWERING)
     progress: int = Field(description="Progress of the training, 0..100.")
     error: DocumentError | None = Field(description="Why training failed; else null.")
+    warning: str | None = Field(
+        description="What of it could not be read, such as scanned pages; null: nothing."
+    )
     chunk_count: int = Field(description="Number of passages it was cut into.")
     is_important: bool = Field(description="Whether it ranks first among search results.")
     is_held: bool = Field(
@@ -175,6 +179,7 @@ class DocumentDto(Shape):
             title=row.title or None,
             language=row.language or None,
             error=error if row.error_code else None,
+            warning=row.warning or None,
         )
 
 

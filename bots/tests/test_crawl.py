@@ -168,6 +168,11 @@ def test_robots_txt(site):
         ((302, {"Location": "/elsewhere.txt"}, b""), "robots"),
         ((200, {}, b"User-agent: *\nDisallow: /"), "robots"),
         ((200, {}, b"\xff\x00 no robots at all <html>"), ""),
+        ((200, {}, b"\xef\xbb\xbfUser-agent: *\nDisallow: /"), "robots"),
+        ((200, {}, "\ufeffUser-agent: *\nDisallow: /".encode("utf-16-le")), "robots"),
+        ((200, {}, b"USER-AGENT: *\rDISALLOW: /\r"), "robots"),
+        ((200, {}, b"<html>\nUser-agent: ChatPlatform-Crawler/1.0\nDisallow: /"), "robots"),
+        ((429, {}, b""), "robots_unreachable"),
     ],
 )
 def test_responses_for_robots_txt(site, robots, reason):

@@ -182,7 +182,7 @@ def test_slides_keep_their_order_and_number(file: Path) -> None:
     assert [(section.page, section.heading, section.text) for section in text.sections] == [
         (1, "", "Hotel"),
         (2, "Breakfast", "- From seven\n- Free for children"),
-        (4, "Rooms", "Single | 80 euros\nDouble | 120 euros\n\nParking is free"),
+        (4, "Rooms", "- Single | 80 euros\n- Double | 120 euros\n\nParking is free"),
     ]
 
 

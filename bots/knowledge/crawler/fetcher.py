@@ -1,5 +1,6 @@
 """Requests to the site that is crawled."""
 
+import re
 import time
 from collections.abc import Callable
 
@@ -7,6 +8,7 @@ from protego import Protego
 
 from bots.knowledge import page_links, url_normalization
 from bots.knowledge.crawler.types import KnownPage, Limits, NotStored, Outcome
+from bots.knowledge.extract import encodings
 from chatplatform import egress
 
 USER_AGENT = f"{page_links.AGENT}/1.0"
@@ -15,6 +17,8 @@ _ACCEPT = "text/html,application/xhtml+xml,application/pdf,text/plain,text/markd
 # RFC 9309: the redirects of robots.txt that are followed, and how much of it is read.
 _ROBOTS_REDIRECTS = 5
 _ROBOTS_BYTES = 512_000
+# Behind the name of a crawler; rules are for all its versions.
+_VERSION = re.compile(r"^([ \t]*user-agent[ \t]*:[ \t]*[\w-]+)/\S*", re.IGNORECASE | re.MULTILINE)
 
 
 class Site:
@@ -109,7 +113,10 @@ class Site:
             if reply is None and refusal.reason == "blocked":
                 raise
             return None
-        if reply is None or reply.status >= 500:
+        if reply is None or reply.status >= 500 or reply.status == 429:
             return None
-        text = reply.body.decode("utf-8", "replace") if reply.status < 300 else ""
-        return Protego.parse(text)
+        if reply.status >= 300:
+            return Protego.parse("")
+        # Its lines may end in any way, and begin with the mark of their encoding.
+        text = encodings.rough(reply.body).lstrip("\ufeff")
+        return Protego.parse(_VERSION.sub(r"\1", "\n".join(text.splitlines())))

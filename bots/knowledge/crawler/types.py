@@ -1,13 +1,12 @@
 """The values of a crawl: its limits, the pages that it knows, what it fetches, and the outcomes."""
 
-import codecs
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from email.message import Message
 from enum import StrEnum
 
-from bots.knowledge.extract import detection
+from bots.knowledge.extract import detection, encodings
 from bots.knowledge.extract.document import ExtractError
 from chatplatform import egress
 
@@ -16,14 +15,6 @@ _SITEMAP_OPENING = re.compile(
     re.DOTALL,
 )
 _GZIP = b"\x1f\x8b"
-_META_CHARSET = re.compile(
-    rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE
-)
-# Encodings that pages still use; Python knows others that are no text encodings.
-_CHARSETS = re.compile(
-    r"(?:cp125\d|iso8859-\d+|koi8-[ru]|shift_jis|euc_(?:jp|kr)|gb2312|gbk|gb18030|big5|cp874"
-    r"|tis-620|utf-16(?:-[lb]e)?)"
-)
 
 
 class Outcome(StrEnum):
@@ -122,7 +113,7 @@ class Fetched:
         declared = header.get_content_type() if self.reply.headers.get("content-type") else ""
         body = self.reply.body
         if declared.startswith(("text/", "application/xhtml")):
-            body = _in_utf8(body, header.get_content_charset() or "")
+            body = self._in_utf8(header.get_content_charset() or "")
         elif declared.startswith(("image/", "audio/", "video/", "font/")):
             raise NotStored("unsupported_type", http_status=self.reply.status)
         try:
@@ -143,13 +134,10 @@ class Fetched:
             raise NotStored("unsupported_type", http_status=self.reply.status)
         return body, declared or detection.PLAIN
 
-
-def _in_utf8(body: bytes, charset: str) -> bytes:
-    """The text in UTF-8, decoded by the charset of the header, else of the page itself."""
-    declared = _META_CHARSET.search(body[:1_024])
-    name = charset or (declared.group(1).decode("ascii", "replace") if declared else "")
-    try:
-        codec = codecs.lookup(name).name if name else "utf-8"
-    except LookupError:
-        return body
-    return body.decode(codec, "replace").encode() if _CHARSETS.fullmatch(codec) else body
+    def _in_utf8(self, charset: str) -> bytes:
+        """The text in UTF-8, decoded by the charset of the header, else of the page itself."""
+        body = self.reply.body
+        try:
+            return encodings.decode(body, charset or encodings.declared(body)).encode()
+        except ExtractError as error:
+            raise NotStored(error.code, http_status=self.reply.status) from None

@@ -86,7 +86,7 @@ def read(path: Path, file_name: str) -> ExtractedText:
     with path.open("rb") as file:
         mime_type = detection.sniff(file.read(detection.SNIFF_BYTES), file_name)
     try:
-        title, sections = READERS[mime_type](path)
+        title, sections, warning = READERS[mime_type](path)
     except (ExtractError, MemoryError):
         raise
     # Hostile files make parsers raise any kind of error.
@@ -109,4 +109,5 @@ def read(path: Path, file_name: str) -> ExtractedText:
         mime_type=mime_type,
         sections=tuple(sections),
         language="",
+        warning=warning,
     )

@@ -1,8 +1,9 @@
-"""File types by content, and the decoding of text files."""
+"""File types by content."""
 
 import re
 from pathlib import Path
 
+from bots.knowledge.extract import encodings
 from bots.knowledge.extract.document import ExtractError
 
 PDF = "application/pdf"
@@ -59,7 +60,11 @@ def sniff(head: bytes, file_name: str) -> str:
     if detected == PLAIN and named in (MARKDOWN, CSV):
         return named
     # A Markdown file may start with a tag, but not be a whole page.
-    if detected == HTML and named != HTML and not _HTML_DOCUMENT.match(decode(head[:SNIFF_BYTES])):
+    if (
+        detected == HTML
+        and named != HTML
+        and not _HTML_DOCUMENT.match(encodings.rough(head[:SNIFF_BYTES]))
+    ):
         return named if named in (MARKDOWN, PLAIN, CSV) else _mismatch(extension)
     return _mismatch(extension)
 
@@ -79,7 +84,7 @@ def _content_type(head: bytes, named: str | None) -> str:
             return named if named in found else found[0]
     if head.startswith(_BINARY) or not _looks_like_text(head):
         raise ExtractError("unsupported_type", "The content is of no supported type.")
-    text = decode(head)
+    text = encodings.rough(head)
     if _HTML_DOCUMENT.match(text):
         return HTML
     if _OTHER_XML.match(text):
@@ -92,42 +97,6 @@ def _looks_like_text(head: bytes) -> bool:
         return True
     controls = sum(byte < 32 and byte not in (9, 10, 12, 13, 27) for byte in head)
     if b"\x00" in head:
-        return _utf16_without_mark(head) is not None
-    if controls:
-        return controls * 100 < len(head)
-    try:
-        head.decode("utf-8")
-    except UnicodeDecodeError as error:
-        if error.start >= len(head) - 4:  # The head ends inside a character.
-            return True
-        # Western text with one byte per letter is mostly ASCII; compressed data is not.
-        high = sum(byte >= 0x80 for byte in head)
-        return high * 3 < len(head) and not set(head) & {0x81, 0x8D, 0x8F, 0x90, 0x9D}
-    return True
-
-
-def _utf16_without_mark(data: bytes) -> str | None:
-    """The codec of UTF-16 text without a byte order mark: nearly every second byte is zero."""
-    sample = data[:SNIFF_BYTES]
-    half = len(sample) // 2
-    for codec, zeros, letters in (
-        ("utf-16-le", sample[1::2], sample[::2]),
-        ("utf-16-be", sample[::2], sample[1::2]),
-    ):
-        if zeros.count(0) * 2 > half and letters.count(0) == 0:
-            return codec
-    return None
-
-
-def decode(data: bytes) -> str:
-    """Decode UTF-8, UTF-16, else Windows Western, which never fails."""
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return data.decode("utf-16", "replace")
-    if b"\x00" in data and (codec := _utf16_without_mark(data)):
-        return data.decode(codec, "replace")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        if error.start >= len(data) - 4:
-            return data.decode("utf-8-sig", "replace")
-        return data.decode("cp1252", "replace")
+        return encodings.utf16_without_mark(head) is not None
+    # Text has none in any encoding, compressed data has one in ten.
+    return controls * 100 < len(head)

@@ -2,8 +2,9 @@
 
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from bots.knowledge.words import normalize
 
@@ -20,6 +21,11 @@ _MAX_CODE_LINES = 25
 # A longer first cell of a row is a text, and no name.
 _MAX_NAME_WORDS = 12
 
+_DIGIT = re.compile(r"\d")
+# Scripts without spaces between words.
+DENSE = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
+)
 _UNSAFE = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufeff\ud800-\udfff]")
 
 
@@ -32,8 +38,13 @@ class Section:
     page: int | None = None
 
 
-# What a reader returns: the title that the document gives itself, or "", and its sections.
-TitleAndSections = tuple[str, list[Section]]
+class Content(NamedTuple):
+    """What a reader returns: the title that the document gives itself, or "", and its sections."""
+
+    title: str
+    sections: list[Section]
+    # What of the document could not be read; "": nothing.
+    warning: str = ""
 
 
 @dataclass(frozen=True)
@@ -42,10 +53,13 @@ class ExtractedText:
     mime_type: str
     sections: tuple[Section, ...]
     language: str
+    warning: str = ""
 
 
 class ExtractError(Exception):
-    """`code`: unsupported_type, too_large, encrypted, empty, malformed or timeout."""
+    """`code`: unsupported_type, too_large, encrypted, empty, malformed, unreadable,
+    unknown_encoding or timeout.
+    """
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -77,6 +91,37 @@ def labelled_row(header: Mapping[int, str], row: Mapping[int, str]) -> str:
         if value:
             lines.append(f"{name}: {value}" if name else value)
     return "\n".join(lines)
+
+
+def table_lines(rows: Sequence[Mapping[int, str]]) -> list[str]:
+    """The rows of a table, by column, as items of a list.
+
+    If the first row names the columns of figures, its names take the place of the bars: else an
+    empty cell keeps its place, since what stands beside it belongs to another column.
+    """
+    rows = [dict(row) for row in rows if row]
+    columns = max(map(max, rows), default=0) + 1
+    header: dict[int, str] = {}
+    rest = rows
+    while columns > 2 and rest and not any(map(_DIGIT.search, rest[0].values())):
+        first, *rest = rest
+        # Below names of groups stand the names of their columns.
+        is_group = len(first) < columns or len(set(first.values())) < columns
+        header = {
+            column: " ".join(dict.fromkeys(filter(None, (header.get(column), first.get(column)))))
+            for column in range(columns)
+        }
+        if not is_group:
+            break
+    is_header = all(header.values()) and any(
+        _DIGIT.search(text) for row in rest for text in row.values()
+    )
+    if header and is_header:
+        return ["- " + labelled_row(header, row).replace("\n", ", ") for row in rest]
+    return [
+        "- " + " | ".join(row.get(column, "") or "–" for column in range(max(row) + 1))
+        for row in rows
+    ]
 
 
 def headed_row(table: str, header: Mapping[int, str], row: Mapping[int, str]) -> str:

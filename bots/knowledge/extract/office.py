@@ -3,20 +3,22 @@
 import posixpath
 import re
 import zipfile
-from collections.abc import Iterator
-from datetime import datetime, timedelta
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from bots.knowledge.extract import number_formats
 from bots.knowledge.extract.document import (
     MAX_ROWS,
+    Content,
     ExtractError,
     Section,
-    SectionBuilder,
-    TitleAndSections,
     check_length,
     headed_row,
     labelled_row,
+    table_lines,
 )
 
 # An archive is judged by its directory, before anything is unpacked.
@@ -28,23 +30,17 @@ MAX_XML_BYTES = 8 * 2**20
 MAX_STREAMED_BYTES = 64 * 2**20
 MAX_SLIDES = 2_000
 
-# What a number format says: a date, a time, a share, or a unit beside the digits.
-_LITERAL = re.compile(
-    r'"([^"]*)"|\[\$([^\[\]-]*)[^\[\]]*\]|([€$£¥₫])|\\?(\s)|\\.|\[[^\[\]]*\]|[_*].'
-)
-_DATE_LETTERS, _TIME_LETTERS = frozenset("yd"), frozenset("hs")
-_BUILT_IN_FORMATS = {
-    **dict.fromkeys((9, 10), "0%"),
-    **dict.fromkeys((14, 15, 16, 17), "yyyy-mm-dd"),
-    **dict.fromkeys((18, 19, 20, 21), "hh:mm"),
-    22: "yyyy-mm-dd hh:mm",
-}
-_EPOCH, _EPOCH_1904 = datetime(1899, 12, 30), datetime(1904, 1, 1)  # noqa: DTZ001
-# The last day that a date may name, 9999-12-31.
-_LAST_DAY = 2_958_465
+# The cells that a merged one is read for, to its right.
+_MAX_MERGED_COLUMNS = 60
+_MAX_MERGED = 1_000
+# The last column of a sheet.
+_MAX_COLUMNS = 16_384
+_OFF = frozenset({"0", "false", "off"})
+_MERGED = re.compile(rb'<(?:\w+:)?mergeCell\b[^>]*?\bref="([A-Z]+)(\d+):([A-Z]+)(\d+)"')
+_YEARS = range(1900, 2101)
 
 
-def _check_zip(archive: zipfile.ZipFile, main_part: str, max_part: int) -> None:
+def check_zip(archive: zipfile.ZipFile, main_part: str, max_part: int) -> None:
     entries = archive.infolist()
     if main_part not in {entry.filename for entry in entries}:
         raise ExtractError("unsupported_type", f"The archive holds no {main_part}.")
@@ -59,43 +55,7 @@ def _check_zip(archive: zipfile.ZipFile, main_part: str, max_part: int) -> None:
         raise ExtractError("too_large", "The document unpacks to too much data.")
 
 
-def read_docx(path: Path) -> TitleAndSections:
-    import docx  # noqa: PLC0415  parsers are loaded in the child only
-
-    with zipfile.ZipFile(path) as archive:
-        _check_zip(archive, "word/document.xml", MAX_XML_BYTES)
-
-    document = docx.Document(str(path))
-    sections = SectionBuilder()
-    for block in document.iter_inner_content():
-        if hasattr(block, "rows"):
-            sections.add("\n".join(_table_lines(block)))
-            continue
-        text = block.text.strip()
-        if not text:
-            continue
-        style = (block.style.name or "").lower() if block.style is not None else ""
-        if style.startswith("heading") or style == "title":
-            sections.start_section(text)
-        else:
-            is_item = style.startswith("list")
-            sections.add(f"- {text}" if is_item else text, glue="\n" if is_item else "\n\n")
-    return document.core_properties.title or "", sections.build()
-
-
-def _table_lines(table: Any) -> Iterator[str]:
-    for row in table.rows:
-        cells: list[str] = []
-        for cell in row.cells:
-            text = " ".join(cell.text.split())
-            # A merged cell is listed once per column.
-            if text and (not cells or cells[-1] != text):
-                cells.append(text)
-        if cells:
-            yield " | ".join(cells)
-
-
-def _parsed(archive: zipfile.ZipFile, part: str) -> Any:
+def parsed(archive: zipfile.ZipFile, part: str) -> Any:
     """The root of a part; None if the archive has no such part."""
     from lxml import etree  # noqa: PLC0415  parsers are loaded in the child only
 
@@ -107,15 +67,18 @@ def _parsed(archive: zipfile.ZipFile, part: str) -> Any:
     return etree.fromstring(archive.read(part), parser)
 
 
-def _streamed(archive: zipfile.ZipFile, part: str, tag: str) -> Iterator[Any]:
-    """The elements of a part with this name, one at a time; none if there is no such part."""
+def _streamed(archive: zipfile.ZipFile, part: str, *tags: str) -> Iterator[Any]:
+    """The elements of a part with these names, one at a time; none if there is no such part."""
     from lxml import etree  # noqa: PLC0415  parsers are loaded in the child only
 
     if part not in archive.namelist():
         return
     with archive.open(part) as file:
         for _, element in etree.iterparse(
-            file, tag=f"{{*}}{tag}", resolve_entities=False, no_network=True
+            file,
+            tag=[f"{{*}}{tag}" for tag in tags],
+            resolve_entities=False,
+            no_network=True,
         ):
             yield element
             element.clear()
@@ -123,15 +86,15 @@ def _streamed(archive: zipfile.ZipFile, part: str, tag: str) -> Iterator[Any]:
                 del element.getparent()[0]
 
 
-def _title(archive: zipfile.ZipFile) -> str:
-    properties = _parsed(archive, "docProps/core.xml")
+def title_of(archive: zipfile.ZipFile) -> str:
+    properties = parsed(archive, "docProps/core.xml")
     return "" if properties is None else (properties.findtext("{*}title") or "").strip()
 
 
 def _listed_parts(archive: zipfile.ZipFile, part: str, root: Any, tag: str) -> list[Any]:
     """(element, name of its part) for each element of a list that names parts by relations."""
     folder, name = posixpath.split(part)
-    relations = _parsed(archive, f"{folder}/_rels/{name}.rels")
+    relations = parsed(archive, f"{folder}/_rels/{name}.rels")
     targets = {
         relation.get("Id"): posixpath.normpath(posixpath.join(f"/{folder}", relation.get("Target")))
         for relation in ([] if relations is None else relations)
@@ -145,11 +108,11 @@ def _listed_parts(archive: zipfile.ZipFile, part: str, root: Any, tag: str) -> l
     return listed
 
 
-def read_xlsx(path: Path) -> TitleAndSections:
+def read_xlsx(path: Path) -> Content:
     """A section for each row, headed by its sheet; hidden sheets are not read."""
     with zipfile.ZipFile(path) as archive:
-        _check_zip(archive, "xl/workbook.xml", MAX_STREAMED_BYTES)
-        workbook = _parsed(archive, "xl/workbook.xml")
+        check_zip(archive, "xl/workbook.xml", MAX_STREAMED_BYTES)
+        workbook = parsed(archive, "xl/workbook.xml")
         properties = workbook.find("{*}workbookPr")
         is_1904 = properties is not None and properties.get("date1904") in {"1", "true"}
         cells = _Cells(
@@ -157,7 +120,7 @@ def read_xlsx(path: Path) -> TitleAndSections:
                 "".join(_texts(item)) for item in _streamed(archive, "xl/sharedStrings.xml", "si")
             ],
             formats=_cell_formats(archive),
-            epoch=_EPOCH_1904 if is_1904 else _EPOCH,
+            epoch=number_formats.EPOCH_1904 if is_1904 else number_formats.EPOCH,
         )
         sections: list[Section] = []
         characters = 0
@@ -169,27 +132,95 @@ def read_xlsx(path: Path) -> TitleAndSections:
                     check_length(characters)
                     if len(sections) > MAX_ROWS:
                         raise ExtractError("too_large", f"There are more than {MAX_ROWS} rows.")
-        return _title(archive), sections
+        return Content(title_of(archive), sections)
 
 
 def _texts(item: Any) -> Iterator[str]:
-    """The runs of a text, without the reading aids of East Asian words."""
-    for path in ("{*}t", "{*}r/{*}t"):
-        yield from (part.text or "" for part in item.iterfind(path))
+    """The runs of a text that are not struck out, without the reading aids of East Asian words."""
+    for run in item.iterfind("{*}r"):
+        if not _is_struck(run.find("{*}rPr")):
+            yield from (part.text or "" for part in run.iterfind("{*}t"))
+    yield from (part.text or "" for part in item.iterfind("{*}t"))
+
+
+def _is_struck(font: Any) -> bool:
+    strike = None if font is None else font.find("{*}strike")
+    return strike is not None and strike.get("val") not in _OFF
 
 
 def _cell_formats(archive: zipfile.ZipFile) -> list[str]:
-    """The number format of each cell style, by its position."""
-    styles = _parsed(archive, "xl/styles.xml")
+    """The number format of each cell style, by its position; of struck cells, one that hides."""
+    styles = parsed(archive, "xl/styles.xml")
     if styles is None:
         return []
-    codes = dict(_BUILT_IN_FORMATS)
+    codes = dict(number_formats.BUILT_IN)
     for number_format in styles.iterfind("{*}numFmts/{*}numFmt"):
         codes[int(number_format.get("numFmtId"))] = number_format.get("formatCode") or ""
+    struck = [_is_struck(font) for font in styles.iterfind("{*}fonts/{*}font")]
     return [
-        codes.get(int(style.get("numFmtId") or 0), "")
+        number_formats.HIDDEN
+        if any(struck[int(style.get("fontId") or 0) :][:1])
+        else codes.get(int(style.get("numFmtId") or 0), "")
         for style in styles.iterfind("{*}cellXfs/{*}xf")
     ]
+
+
+@dataclass
+class _Merged:
+    """A merged cell; what it says stands in its first row and column."""
+
+    top: int
+    bottom: int
+    left: int
+    right: int
+    text: str = ""
+
+
+@dataclass
+class _Row:
+    """The filled cells of a row by column; names of columns are words, or years beside words."""
+
+    values: dict[int, str]
+    is_header: bool = True
+    words: int = 0
+    # Whether a cell of it stands over several columns, as the name of a group does.
+    is_group: bool = False
+
+    def fill(self, number: int, merged: list[_Merged]) -> None:
+        """Write what a merged cell says into each of the columns and rows that it covers."""
+        for cell in merged:
+            if not cell.top <= number <= cell.bottom:
+                continue
+            if number == cell.top:
+                cell.text = self.values.get(cell.left, "")
+            is_beside = bool(self.values.keys() - {cell.left})
+            if cell.text and is_beside:
+                self.values |= dict.fromkeys(range(cell.left, cell.right + 1), cell.text)
+                self.is_group |= number == cell.top and cell.right > cell.left
+
+
+def _merged_cells(archive: zipfile.ZipFile, part: str) -> list[_Merged]:
+    """They are listed behind the rows; a sheet of very many is a drawing, and no table."""
+    found: list[_Merged] = []
+    rest = b""
+    with archive.open(part) as file:
+        while block := file.read(2**20):
+            for left, top, right, bottom in _MERGED.findall(rest + block):
+                first = _column(left.decode())
+                last = min(_column(right.decode()), first + _MAX_MERGED_COLUMNS)
+                found.append(_Merged(int(top), int(bottom), first, last))
+            cut = (rest + block).rfind(b"<")
+            rest = (rest + block)[cut:] if cut >= 0 else b""
+            if len(found) > _MAX_MERGED or len(rest) > 2**20:
+                return []
+    return found
+
+
+def _is_hidden(element: Any, size: str, *, default: bool = False) -> bool:
+    """Whether a row or column is hidden, or has no height or width."""
+    hidden = element.get("hidden")
+    by_size = element.get(size) is not None and float(element.get(size)) == 0
+    return (default if hidden is None else hidden not in _OFF) or by_size
 
 
 class _Cells:
@@ -200,22 +231,46 @@ class _Cells:
         self._formats = formats
         self._epoch = epoch
 
-    def rows(self, archive: zipfile.ZipFile, part: str) -> Iterator[tuple[dict[int, str], bool]]:
-        """The filled cells of each row by column, and whether all of them are words."""
-        for row in _streamed(archive, part, "row"):
-            values: dict[int, str] = {}
-            all_words = True
-            for cell in row.iterfind("{*}c"):
-                column = _column(cell.get("r")) or max(values, default=0) + 1
-                text = " ".join(self._text(cell).split())
-                if text:
-                    values[column] = text
-                    all_words &= cell.get("t") in {"s", "str", "inlineStr"}
-            if values:
-                yield values, all_words
+    def rows(self, archive: zipfile.ZipFile, part: str) -> Iterator[_Row]:
+        """The rows that are shown, with their filled cells."""
+        merged = _merged_cells(archive, part)
+        hidden: set[int] = set()
+        number, is_hidden_by_default = 0, False
+        for element in _streamed(archive, part, "sheetFormatPr", "col", "row"):
+            if element.tag.endswith("}sheetFormatPr"):
+                is_hidden_by_default = element.get("zeroHeight", "0") not in _OFF
+            elif element.tag.endswith("}col"):
+                if _is_hidden(element, "width"):
+                    last = min(int(element.get("max") or 0), _MAX_COLUMNS)
+                    hidden.update(range(int(element.get("min") or 0), last + 1))
+            else:
+                number = int(element.get("r") or number + 1)
+                row = self._row(element, hidden)
+                row.fill(number, merged)
+                is_shown = not _is_hidden(element, "ht", default=is_hidden_by_default)
+                if row.values and is_shown:
+                    yield row
+
+    def _row(self, element: Any, hidden: set[int]) -> _Row:
+        row = _Row({})
+        column = 0
+        for cell in element.iterfind("{*}c"):
+            column = _column(cell.get("r")) or column + 1
+            text = "" if column in hidden else " ".join(self._text(cell).split())
+            if text:
+                row.values[column] = text
+                is_word = cell.get("t") in {"s", "str", "inlineStr"}
+                if not is_word and not (text.isdecimal() and int(text) in _YEARS):
+                    row.is_header = False
+                row.words += is_word
+        return row
 
     def _text(self, cell: Any) -> str:
         kind = cell.get("t", "n")
+        style = int(cell.get("s") or 0)
+        code = self._formats[style] if style < len(self._formats) else ""
+        if code == number_formats.HIDDEN:
+            return ""
         if kind == "inlineStr":
             return "".join(text for item in cell.iterfind("{*}is") for text in _texts(item))
         value = cell.findtext("{*}v") or ""
@@ -227,23 +282,7 @@ class _Cells:
             return ""
         if kind != "n" or not value:
             return value
-        style = int(cell.get("s") or 0)
-        return self._number(value, self._formats[style] if style < len(self._formats) else "")
-
-    def _number(self, value: str, code: str) -> str:
-        number = float(value)
-        if not abs(number) < 1e15:
-            return value
-        shown = code.split(";")[0]
-        letters = frozenset(_LITERAL.sub("", shown).lower())
-        if letters & (_DATE_LETTERS | _TIME_LETTERS) and 0 <= number <= _LAST_DAY:
-            moment = self._epoch + timedelta(minutes=round(number * 1_440))
-            date = f"{moment:%Y-%m-%d}" if letters & _DATE_LETTERS else ""
-            return f"{date} {moment:%H:%M}" if letters & _TIME_LETTERS else date
-        if "%" in letters:
-            return f"{_plain(number * 100)}%"
-        before, after = _units(shown)
-        return f"{before}{_as_shown(number, shown)}{after}"
+        return number_formats.shown(value, code, self._epoch)
 
 
 def _column(reference: str | None) -> int:
@@ -256,58 +295,50 @@ def _column(reference: str | None) -> int:
     return number
 
 
-def _plain(number: float) -> str:
-    """Without the noise of binary fractions: 19.99 is stored as 19.989999999999998."""
-    number = round(number, 10)
-    return str(int(number)) if number.is_integer() else f"{number:.10f}".rstrip("0")
+def _table(name: str, rows: Iterator[_Row]) -> Iterator[Section]:
+    """Lone cells above a table are text; the first row of several words names its columns.
 
-
-def _as_shown(number: float, code: str) -> str:
-    """With the zeros of a format: 29.9 is a price of 29.90."""
-    places = re.search(r"\.(0+)", _LITERAL.sub("", code))
-    whole, _, decimals = _plain(number).partition(".")
-    decimals = decimals.ljust(len(places[1]), "0") if places else decimals
-    return f"{whole}.{decimals}" if decimals else whole
-
-
-def _units(code: str) -> tuple[str, str]:
-    """What a number format writes before and after the digits, such as a currency."""
-    digit = re.search(r"[0#?]", _LITERAL.sub(lambda match: " " * len(match[0]), code))
-    before, after = "", ""
-    for match in _LITERAL.finditer(code) if digit else ():
-        text = match[1] or match[2] or match[3] or match[4] or ""
-        if digit and match.start() < digit.start():
-            before += text
-        else:
-            after += text
-    return before, after
-
-
-def _table(name: str, rows: Iterator[tuple[dict[int, str], bool]]) -> Iterator[Section]:
-    """Lone cells above a table are text; the first row of several words names its columns."""
+    If these are names of groups, the row below it has those of the columns.
+    """
     header: dict[int, str] | None = None
-    for values, all_words in rows:
+    is_group = False
+    for row in rows:
+        values = row.values
+        is_header = row.is_header and row.words > 0
         if header is None and len(values) > 1:
-            header = values if all_words else {}
-            if all_words:
+            header, is_group = (values, row.is_group) if is_header else ({}, False)
+            if is_header:
                 continue
+        elif header and is_group and is_header:
+            columns = sorted(header.keys() | values.keys())
+            header = {
+                column: " ".join(dict.fromkeys(filter(None, map(_at(column), (header, values)))))
+                for column in columns
+            }
+            is_group = False
+            continue
+        is_group = False
         yield Section(headed_row(name, header or {}, values), labelled_row(header or {}, values))
 
 
-def read_pptx(path: Path) -> TitleAndSections:
+def _at(column: int) -> Callable[[dict[int, str]], str]:
+    return lambda row: row.get(column, "")
+
+
+def read_pptx(path: Path) -> Content:
     """A section for each slide, headed by its title; no hidden slides, no speaker notes."""
     with zipfile.ZipFile(path) as archive:
-        _check_zip(archive, "ppt/presentation.xml", MAX_XML_BYTES)
+        check_zip(archive, "ppt/presentation.xml", MAX_XML_BYTES)
         part = "ppt/presentation.xml"
-        slides = _listed_parts(archive, part, _parsed(archive, part), "sldId")
+        slides = _listed_parts(archive, part, parsed(archive, part), "sldId")
         if len(slides) > MAX_SLIDES:
             raise ExtractError("too_large", f"The document has more than {MAX_SLIDES} slides.")
         sections = []
         for number, (_, slide) in enumerate(slides, 1):
-            root = _parsed(archive, slide)
+            root = parsed(archive, slide)
             if root is not None and root.get("show") not in {"0", "false"}:
                 sections.append(_slide(root, number))
-        return _title(archive), sections
+        return Content(title_of(archive), sections)
 
 
 def _slide(root: Any, number: int) -> Section:
@@ -317,8 +348,7 @@ def _slide(root: Any, number: int) -> Section:
     title, texts = "", []
     for shape in root.iter("{*}sp", "{*}tbl"):
         if shape.tag.endswith("}tbl"):
-            rows = (map(_cell_text, row.iterfind("{*}tc")) for row in shape.iterfind("{*}tr"))
-            texts.append("\n".join(" | ".join(filter(None, row)) for row in rows))
+            texts.append("\n".join(table_lines(_slide_rows(shape))))
             continue
         lines = [line for line in map(_line, shape.iterfind("{*}txBody/{*}p")) if line]
         kind = shape.find("{*}nvSpPr/{*}nvPr/{*}ph")
@@ -330,6 +360,23 @@ def _slide(root: Any, number: int) -> Section:
             texts.append("\n".join(f"{mark}{line}" for line in lines))
     text = "\n\n".join(filter(None, texts))
     return Section(title if text else "", text or title, number)
+
+
+def _slide_rows(table: Any) -> list[dict[int, str]]:
+    """The rows of a table by column; a merged cell is read for all that it covers."""
+    rows: list[dict[int, str]] = []
+    for row in table.iterfind("{*}tr"):
+        cells: dict[int, str] = {}
+        for column, cell in enumerate(row.iterfind("{*}tc")):
+            text = _cell_text(cell)
+            if cell.get("hMerge", "0") not in _OFF:
+                text = cells.get(column - 1, "")
+            elif cell.get("vMerge", "0") not in _OFF and rows:
+                text = rows[-1].get(column, "")
+            if text:
+                cells[column] = text
+        rows.append(cells)
+    return rows
 
 
 def _cell_text(cell: Any) -> str:

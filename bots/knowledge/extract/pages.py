@@ -3,17 +3,19 @@
 import importlib
 import re
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bots.knowledge.extract import detection
+from bots.knowledge.extract import encodings, page_visibility
 from bots.knowledge.extract.document import (
+    Content,
     Headings,
     SectionBuilder,
-    TitleAndSections,
     as_written,
     clean,
     labelled_row,
+    table_lines,
 )
 
 _SKIPPED = frozenset("script style noscript template nav head svg button select iframe".split())  # noqa: SIM905 - as below
@@ -30,6 +32,8 @@ _BLOCKS = frozenset(
 _BOLD = frozenset({"b", "strong"})
 MAX_HEADING_WORDS = 40
 _MAX_NUMBER = 6
+# The columns or rows that one cell of a table may cover.
+_MAX_SPAN = 100
 
 
 class _Block(NamedTuple):
@@ -42,19 +46,27 @@ class _Block(NamedTuple):
     shown: str = ""
 
 
-def read_html(path: Path) -> TitleAndSections:
+def read_html(path: Path) -> Content:
     import trafilatura  # noqa: PLC0415  parsers are loaded in the child only
 
     html: Any = importlib.import_module("lxml.html")  # has no types
 
-    text = clean(detection.decode(path.read_bytes()))
+    page = path.read_bytes()
+    text = clean(encodings.decode(page, encodings.declared(page)))
     # lxml refuses a str that declares an encoding.
     data = re.sub(r"^\s*<\?xml[^>]*>", "", text).encode()
     tree = html.document_fromstring(data, parser=html.HTMLParser(encoding="utf-8"))
     title = " ".join((tree.findtext(".//title") or "").split())
+    page_visibility.show(tree)
+    # An aside in the middle of the text belongs to it.
+    for aside in tree.iterfind(".//main//aside"):
+        aside.tag = "div"
     blocks = [block for block in _blocks(tree) if _says_something(block.text)]
     main = trafilatura.extract(
-        data.decode(), include_comments=False, include_tables=True, favor_recall=True
+        html.tostring(tree, encoding="unicode"),
+        include_comments=False,
+        include_tables=True,
+        favor_recall=True,
     )
     kept = _letters(main or "")
     # On short pages and unusual layouts trafilatura drops too much.
@@ -62,7 +74,7 @@ def read_html(path: Path) -> TitleAndSections:
         blocks = [
             block for block in blocks if block.level or _letters(block.shown or block.text) in kept
         ]
-    return title, _sections(blocks, title).build()
+    return Content(title, _sections(blocks, title).build())
 
 
 def _says_something(text: str) -> bool:
@@ -174,11 +186,51 @@ def _holds_more(cell: Any) -> bool:
 def _rows(table: Any) -> Iterator[_Block]:
     """The rows of a table of data, each cell with the name of its column."""
     header: dict[int, str] = {}
+    rows: list[tuple[dict[int, str], str]] = []
+    is_above = True
+    for names, cells, shown in _grid(table):
+        if is_above and names == {"th"} and len(cells) > 1:
+            # Below names of groups stand the names of their columns.
+            columns = header.keys() | cells.keys()
+            both = {column: (header.get(column, ""), cells.get(column, "")) for column in columns}
+            header = {
+                column: " ".join(dict.fromkeys(filter(None, both[column]))) for column in both
+            }
+        elif any(cells.values()):
+            is_above = False
+            rows.append((cells, shown))
+    if not header and max((len(cells) for cells, _ in rows), default=0) > 2:
+        for line in table_lines([{n: text for n, text in row.items() if text} for row, _ in rows]):
+            yield _Block(line.removeprefix("- "), is_item=True)
+        return
+    for cells, shown in rows:
+        text = labelled_row(header, cells).replace("\n", ", ")
+        yield _Block(text, is_item=True, shown=shown)
+
+
+def _grid(table: Any) -> Iterator[tuple[set[str], dict[int, str], str]]:
+    """The tags, the texts by column and the own text of each row.
+
+    A cell is read for all that it covers.
+    """
+    going_on: dict[int, tuple[int, str]] = {}
     for row in table.iter("tr"):
-        cells = [_line(cell) for cell in row.iterchildren("td", "th")]
-        names = [cell.tag for cell in row.iterchildren("td", "th")]
-        if names and set(names) == {"th"} and len(cells) > 1:
-            header = dict(enumerate(cells))
-        elif any(cells):
-            text = labelled_row(header, dict(enumerate(cells))).replace("\n", ", ")
-            yield _Block(text, is_item=True, shown="".join(cells))
+        cells: dict[int, str] = {}
+        names: set[str] = set()
+        shown = ""
+        for cell in row.iterchildren("td", "th"):
+            column = next(n for n in count() if n not in cells and n not in going_on)
+            text = _line(cell)
+            names.add(cell.tag)
+            shown += text
+            for covered in range(column, column + _span(cell, "colspan")):
+                cells[covered] = text
+                going_on[covered] = (_span(cell, "rowspan"), text)
+        cells |= {column: text for column, (_, text) in going_on.items() if column not in cells}
+        going_on = {column: (n - 1, text) for column, (n, text) in going_on.items() if n > 1}
+        yield names, dict(sorted(cells.items())), shown
+
+
+def _span(cell: Any, name: str) -> int:
+    value = cell.get(name, "1").strip()
+    return max(1, min(int(value), _MAX_SPAN)) if value.isdecimal() else 1

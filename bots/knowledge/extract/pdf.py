@@ -1,71 +1,55 @@
 """The reader of PDF: lines, columns, paragraphs and headings by where the text stands."""
 
-import importlib
-import json
-import os
+import io
 import re
-import signal
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import astuple, dataclass
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby, pairwise
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from bots.knowledge.extract import text_headings
+from bots.knowledge.extract import pdf_layout, text_headings
 from bots.knowledge.extract.document import (
+    DENSE,
+    Content,
     ExtractError,
     Section,
-    TitleAndSections,
     check_length,
     clean,
 )
+from bots.knowledge.extract.pdf_layout import SAME_LINE, Line
 from bots.knowledge.words import normalize
 
 MAX_PAGES = 2_000
-# So many pages are read by two processes.
-_LONG = 30
-# Longer strings of hexadecimal digits are read letter by letter.
-_HEX_BYTES = 4_096
 # At the end of a line these two only break a word; a plain "-" may belong to it.
 _SOFT_HYPHEN = re.compile(r"(?<=\w)[\u00ad\u2010]\n[ \t]*(?=\w)")
 _HARD_HYPHEN = re.compile(r"([a-zà-ỹ]{2})-\n[ ]*([a-zà-ỹ]{2})")
+# Words that are written with their hyphen: "e-mail", "self-service", "check-in".
+_COMPOUND = re.compile(
+    r"(\b(?:[a-z]|self|non|co|ex))-\n[ ]*(?=[a-z])|-\n[ ]*(?=(?:in|out|up|off|on)\b)"
+)
 _LIGATURE = re.compile("[\ufb00-\ufb06]")
 # A line of a table of contents: dots lead to the number of the page.
-_CONTENTS = re.compile(r"(?<!\.)(?<!\.\s)(?:\.\s?){4,}+\s*+[\divxlc]++\s*+$")
-# Shares of the letters' size: pieces on one line, the space between columns, a new paragraph.
-_SAME_LINE, _GUTTER, _PARAGRAPH = 0.4, 1.5, 1.3
-# The middle letter takes about this share of its size.
-_WIDTH = 0.5
-# A page has columns if so many of its lines begin in its right half at one place.
-# A line that reaches so far into the right column stands over both.
-_WIDE = 0.2
-_MIN_COLUMN_LINES, _MIN_COLUMN_SHARE = 5, 0.25
+_CONTENTS = re.compile(r"(?<!\.)(?<!\.\s)(?:\.\s?){4,}+\s*+(?:(\d++)|[ivxlc]++)\s*+$")
+# A new paragraph: a distance of so much of the usual one.
+_PARAGRAPH = 1.3
 # On fewer pages a line that all of them have may be text.
 _FEW_PAGES = 4
 # What a browser prints above and below a page: the date and the title, the address and the number.
 _PRINTED = re.compile(r"(?:#/#/#|#\.#\.#|#-#-#),? #:#|(?:file|https?)://\S+(?: # ?/ ?#)?$|# ?/ ?#$")
 # A heading is so much larger than the text, and at most so long.
 _LARGER, _MAX_HEADING = 1.12, 120
+# The middle word of no language is longer; a few words tell nothing.
+_MAX_MEAN_LETTERS, _MIN_LETTERS = 12, 60
+_MARKS = ".,;:!?()[]\"'“”‘’„«»-–"
+# The operator that sets how letters are drawn, and those that draw; 3 and 7 draw nothing.
+_UNDRAWN = re.compile(rb"[37]\s+Tr\b")
+_DRAWS = frozenset({b"Tj", b"TJ", b"'", b'"'})
 
 
-@dataclass(frozen=True)
-class _Line:
-    """`x` and `y` from the lower left corner of the page."""
-
-    text: str
-    x: float
-    y: float
-    size: float
-
-    @property
-    def end(self) -> float:
-        return self.x + len(self.text) * self.size * _WIDTH
-
-
-def read_pdf(path: Path) -> TitleAndSections:
-    import pypdf  # noqa: PLC0415  parsers are loaded in the child only
+def read_pdf(path: Path) -> Content:
+    import pdf_oxide  # noqa: PLC0415  parsers are loaded in the child only
+    import pypdf  # noqa: PLC0415
     from pypdf import errors  # noqa: PLC0415
 
     try:
@@ -74,163 +58,116 @@ def read_pdf(path: Path) -> TitleAndSections:
             raise ExtractError("encrypted", "The PDF is protected by a password.")
         if len(reader.pages) > MAX_PAGES:
             raise ExtractError("too_large", f"The PDF has more than {MAX_PAGES} pages.")
-        pages = _pages(reader)
         title = str((reader.metadata and reader.metadata.title) or "")
+        document = pdf_oxide.PdfDocument(str(path))
+        data = _without_undrawn_text(reader, document)
     except errors.LimitReachedError as error:
         raise ExtractError("too_large", "The PDF unpacks to too much data.") from error
     except errors.FileNotDecryptedError as error:
         raise ExtractError("encrypted", "The PDF is protected by a password.") from error
-    return title, _sections(_without_running_lines(pages))
+    if data:
+        document = pdf_oxide.PdfDocument.from_bytes(data)
+    pages, warning = _readable(list(_pages(document)))
+    pages = _without_running_lines(_without_contents(pages))
+    sections = _sections([pdf_layout.in_reading_order(page) for page in pages])
+    return Content(title, sections, warning)
 
 
-def _pages(reader: Any) -> list[list[_Line]]:
-    """The lines of each page; of a long document a second process reads every second page."""
-    _read_hex_faster()
-    numbers = range(len(reader.pages))
-    if len(numbers) < _LONG:
-        return list(_some_pages(reader, numbers))
-    pages: dict[int, list[_Line]] = {}
-    with _beside(reader, numbers[1::2]) as others:
-        pages |= zip(numbers[::2], _some_pages(reader, numbers[::2]), strict=True)
-        pages |= zip(numbers[1::2], others(), strict=True)
-    check_length(sum(len(line.text) for lines in pages.values() for line in lines))
-    return [pages[number] for number in numbers]
+def _readable(pages: list[list[Line]]) -> tuple[list[list[Line]], str]:
+    """The pages without those whose words cannot be told apart, and what is missing, in words."""
+    glued = [has_glued_words(" ".join(line.text for line in page)) for page in pages]
+    empty = sum(not page for page in pages)
+    if any(glued) and sum(glued) + empty == len(pages):
+        message = "Its words are drawn without spaces: save it again, or as a Word file."
+        raise ExtractError("unreadable", message)
+    missing = (
+        (empty, "hold no text: they may be scans"),
+        (sum(glued), "are left out: their words are drawn without spaces"),
+    )
+    warning = " ".join(f"{n} of {len(pages)} pages {what}." for n, what in missing if n)
+    pairs = zip(pages, glued, strict=True)
+    return [[] if is_glued else page for page, is_glued in pairs], warning
 
 
-def _some_pages(reader: Any, numbers: Sequence[int]) -> Iterator[list[_Line]]:
-    total = 0
+def has_glued_words(text: str) -> bool:
+    """Whether the words of a text are too long for any language that parts them."""
+    words = [word for word in text.split() if word.strip(_MARKS).isalpha()]
+    words = [word for word in words if not DENSE.search(word)]
+    letters = sum(map(len, words))
+    return letters > _MIN_LETTERS and letters > _MAX_MEAN_LETTERS * len(words)
+
+
+def _without_undrawn_text(reader: Any, document: Any) -> bytes | None:
+    """The file without text that nobody who opens it sees; None if there is none."""
+    import pypdf  # noqa: PLC0415  parsers are loaded in the child only
+
+    numbers = [
+        number
+        for number, page in enumerate(reader.pages)
+        if (content := page.get_contents()) is not None
+        and _UNDRAWN.search(content.get_data())
+        and not _is_scan(document, number)
+    ]
+    if not numbers:
+        return None
+    writer = pypdf.PdfWriter(clone_from=reader)
     for number in numbers:
-        page = reader.pages[number]
-        lines = [line for line in _lines(page) if not _CONTENTS.search(line.text)]
+        content = writer.pages[number].get_contents()
+        assert content is not None
+        content.operations = list(_drawn(content.operations))
+        writer.pages[number].replace_contents(content)
+    out = io.BytesIO()
+    writer.write(out)
+    return out.getvalue()
+
+
+def _is_scan(document: Any, number: int) -> bool:
+    """Whether a picture takes most of a page: text below it that is not drawn is what it shows."""
+    left, bottom, right, top = document.page_media_box(number)
+    pictures = document.page_images(number)
+    area = max((picture["width"] * picture["height"] for picture in pictures), default=0)
+    return bool(2 * area > (right - left) * (top - bottom))
+
+
+def _drawn(operations: Sequence[tuple[Any, bytes]]) -> Iterator[tuple[Any, bytes]]:
+    """The operations of a page without those that draw text which is not to be seen."""
+    mode, outer = 0, list[int]()
+    for operands, operator in operations:
+        if operator == b"Tr":
+            mode = operands[0]
+        elif operator == b"q":
+            outer.append(mode)
+        elif operator == b"Q" and outer:
+            mode = outer.pop()
+        if operator not in _DRAWS or mode not in {3, 7}:
+            yield operands, operator
+
+
+def _pages(document: Any) -> Iterator[list[Line]]:
+    """The pieces of text of each page, with their places."""
+    total = 0
+    for number in range(document.page_count()):
+        lines = pdf_layout.pieces(document.extract_spans(number))
+        lines = [line.with_text(_LIGATURE.sub(_letters, clean(line.text))) for line in lines]
         total += sum(len(line.text) for line in lines)
         check_length(total)
-        yield _in_reading_order(lines, float(page.mediabox.width))
-
-
-@contextmanager
-def _beside(reader: Any, numbers: Sequence[int]) -> Iterator[Callable[[], Iterable[list[_Line]]]]:
-    """Read pages in a copy of this process, which has its limits, and end it.
-
-    What it cannot read is read here, so that its error is raised here.
-    """
-    receiving, sending = os.pipe()
-    copy = os.fork()
-    if copy == 0:
-        os.close(receiving)
-        _send_and_exit(reader, numbers, sending)
-    os.close(sending)
-    with open(receiving, "rb") as stream:
-
-        def received() -> Iterable[list[_Line]]:
-            try:
-                pages = json.loads(stream.read())
-            except ValueError:
-                return _some_pages(reader, numbers)
-            return [[_Line(*line) for line in lines] for lines in pages]
-
-        try:
-            yield received
-        finally:
-            os.kill(copy, signal.SIGKILL)
-            os.waitpid(copy, 0)
-
-
-def _send_and_exit(reader: Any, numbers: Sequence[int], sending: int) -> NoReturn:
-    # Whatever happens, nothing of the caller goes on in the copy.
-    try:
-        pages = [[astuple(line) for line in lines] for lines in _some_pages(reader, numbers)]
-        with open(sending, "wb") as stream:
-            stream.write(json.dumps(pages).encode())
-    finally:
-        os._exit(0)
-
-
-def _read_hex_faster() -> None:
-    """Let pypdf read "<0048>" as a whole: letter by letter it takes half the time of a page."""
-    parser: Any = importlib.import_module("pypdf.generic._data_structures")
-    letter_by_letter = parser.read_hex_string_from_stream
-    as_string = importlib.import_module("pypdf.generic._utils").create_string_object
-
-    def read_hex(stream: Any, forced_encoding: Any = None) -> Any:
-        start = stream.tell()
-        digits, end, _ = stream.read(_HEX_BYTES)[1:].partition(b">")
-        try:
-            data = bytes.fromhex(digits.decode("ascii")) if end else None
-        except ValueError:
-            data = None  # an odd number of digits, or an error
-        if data is None:
-            stream.seek(start)
-            return letter_by_letter(stream, forced_encoding)
-        stream.seek(start + len(digits) + 2)
-        return as_string(data, forced_encoding)
-
-    if letter_by_letter.__module__ != __name__:
-        parser.read_hex_string_from_stream = read_hex
-
-
-def _lines(page: Any) -> Iterator[_Line]:
-    """The lines of a page as they are drawn; those of two columns side by side are two."""
-    pieces: list[_Line] = []
-
-    def draw(text: str, place: Any, matrix: Any, _: Any, size: float) -> None:
-        x = matrix[4] * place[0] + matrix[5] * place[2] + place[4]
-        y = matrix[4] * place[1] + matrix[5] * place[3] + place[5]
-        # Letters may be mirrored and turned back.
-        height = abs(size * (matrix[3] or matrix[1]) * (place[3] or place[1]))
-        for number, part in enumerate(_LIGATURE.sub(_letters, clean(text)).split("\n")):
-            if part.strip():
-                pieces.append(_Line(part, float(x), float(y) - number * height, float(height)))
-
-    page.extract_text(visitor_text=draw)
-    line: _Line | None = None
-    for piece in pieces:
-        if line is not None and _continues(line, piece):
-            line = _Line(_glued(line.text, piece.text), line.x, line.y, max(line.size, piece.size))
-            continue
-        if line is not None:
-            yield line
-        line = piece
-    if line is not None:
-        yield line
+        yield [line for line in lines if line.text.strip()]
 
 
 def _letters(ligature: re.Match[str]) -> str:
     return normalize("NFKC", ligature[0])
 
 
-def _continues(line: _Line, piece: _Line) -> bool:
-    """Whether a piece stands behind a line, and not in the next column."""
-    size = max(line.size, piece.size)
-    is_level = abs(line.y - piece.y) < _SAME_LINE * size
-    return is_level and -size < piece.x - line.x and piece.x - line.end < _GUTTER * size
+def _without_contents(pages: list[list[Line]]) -> list[list[Line]]:
+    """Without tables of contents: their numbers are those of pages, and not prices."""
+    listed = [match for page in pages for line in page if (match := _CONTENTS.search(line.text))]
+    numbers = [int(match[1]) for match in listed if match[1]]
+    if numbers != sorted(numbers) or (numbers and numbers[-1] > len(pages)):
+        return pages
+    return [[line for line in page if not _CONTENTS.search(line.text)] for page in pages]
 
 
-def _glued(before: str, after: str) -> str:
-    is_apart = before[-1:].isspace() or after[:1].isspace() or after[:1] in ".,;:!?)]}%’”"
-    return f"{before}{after}" if is_apart else f"{before} {after}"
-
-
-def _in_reading_order(lines: list[_Line], width: float) -> list[_Line]:
-    """The lines as they are read: of two columns first the left one."""
-    right = Counter(round(line.x / 4) for line in lines if line.x > 0.4 * width)
-    # Further places are those of its indented lines.
-    place = min((at for at, count in right.items() if count >= _MIN_COLUMN_LINES), default=0)
-    is_half = sum(right.values()) >= _MIN_COLUMN_SHARE * len(lines)
-    if not place or not is_half or sum(line.x < 0.3 * width for line in lines) < _MIN_COLUMN_LINES:
-        return lines
-    middle = 4.0 * place - 4
-    # A line over both columns, such as a title, parts what is above it from what is below.
-    over = middle + _WIDE * width
-    wide = sorted({line.y for line in lines if line.x < middle and line.end > over}, reverse=True)
-
-    def order(line: _Line) -> tuple[int, bool, float]:
-        band = sum(line.y <= y for y in wide)
-        return band, line.x >= middle, -line.y
-
-    return sorted(lines, key=order)
-
-
-def _without_running_lines(pages: list[list[_Line]]) -> list[list[_Line]]:
+def _without_running_lines(pages: list[list[Line]]) -> list[list[Line]]:
     """Drop the top and the bottom lines that pages share, whatever numbers they contain."""
     for edge in (max, min):
         rows = [_row_at_edge(lines, edge) for lines in pages]
@@ -244,15 +181,15 @@ def _without_running_lines(pages: list[list[_Line]]) -> list[list[_Line]]:
     return pages
 
 
-def _row_at_edge(lines: Sequence[_Line], edge: Callable[[Iterator[float]], float]) -> list[_Line]:
+def _row_at_edge(lines: Sequence[Line], edge: Callable[[Iterator[float]], float]) -> list[Line]:
     """What stands highest or lowest on a page: a running line may have a part at either side."""
     if not lines:
         return []
     y = edge(line.y for line in lines)
-    return [line for line in lines if abs(line.y - y) < _SAME_LINE * line.size]
+    return [line for line in lines if abs(line.y - y) < SAME_LINE * line.size]
 
 
-def _text_of(row: Sequence[_Line]) -> str:
+def _text_of(row: Sequence[Line]) -> str:
     return " ".join(line.text.strip() for line in sorted(row, key=lambda line: line.x))
 
 
@@ -265,7 +202,7 @@ def _is_running(shape: str, count: int, pages: int) -> bool:
     return count * 2 > pages or (count > 2 and shape.endswith("#"))
 
 
-def _sections(pages: Sequence[Sequence[_Line]]) -> list[Section]:
+def _sections(pages: Sequence[Sequence[Line]]) -> list[Section]:
     """The text of each page, under the headings that larger letters show."""
     sizes: Counter[float] = Counter()
     for line in (line for lines in pages for line in lines):
@@ -284,19 +221,19 @@ def _sections(pages: Sequence[Sequence[_Line]]) -> list[Section]:
     return sections
 
 
-def _joined(lines: Iterator[_Line]) -> str:
+def _joined(lines: Iterator[Line]) -> str:
     """A heading of several lines; lines of other sizes are a heading below it."""
     sized = groupby(lines, key=lambda line: round(line.size, 1))
     parts = [" ".join(line.text.strip() for line in group) for _, group in sized]
     return clean(" > ".join(parts[-2:]))
 
 
-def _is_heading(line: _Line, body: float) -> bool:
+def _is_heading(line: Line, body: float) -> bool:
     is_larger = line.size >= _LARGER * body and len(line.text) <= _MAX_HEADING
     return is_larger and any(map(str.isalpha, line.text))
 
 
-def _paragraphs(lines: Sequence[_Line]) -> str:
+def _paragraphs(lines: Sequence[Line]) -> str:
     """The lines with an empty one where the distance is larger than usual."""
     steps = [above.y - below.y for above, below in pairwise(lines) if above.y > below.y]
     usual = Counter(round(step, 0) for step in steps).most_common(1)
@@ -304,7 +241,8 @@ def _paragraphs(lines: Sequence[_Line]) -> str:
     for above, below in pairwise(lines):
         is_far = bool(usual) and above.y - below.y > _PARAGRAPH * usual[0][0]
         text += ("\n\n" if is_far else "\n") + below.text
-    return _HARD_HYPHEN.sub(r"\1\2", without_soft_hyphens(text))
+    text = _COMPOUND.sub(r"\1-", without_soft_hyphens(text))
+    return _HARD_HYPHEN.sub(r"\1\2", text)
 
 
 def without_soft_hyphens(text: str) -> str:

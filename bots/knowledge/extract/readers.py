@@ -7,20 +7,33 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bots.knowledge.extract import detection, office, pages, pdf, text_headings
+from bots.knowledge.extract import detection, encodings, office, pages, pdf, text_headings, word
 from bots.knowledge.extract.document import (
     MAX_ROWS,
+    Content,
     ExtractError,
     Headings,
     Section,
     SectionBuilder,
-    TitleAndSections,
     as_written,
     clean,
     headed_row,
     labelled_row,
 )
 
+_SEPARATOR = re.compile(r"\Asep=(.)\n", re.IGNORECASE)
+# Comments, except in code, and what is struck out.
+_FENCED = r"^(?P<fence>[ ]{0,3}(?:```|~~~))[^\n]*\n.*?(?:^(?P=fence)|\Z)"
+_HIDDEN = re.compile(
+    rf"(?P<code>{_FENCED}|`[^`\n]+`)|<!--.*?(?:-->|\Z)|(?<!~)~~(?=\S)[^~\n]+~~|<(?:del|s)>.*?</(?:del|s)>"
+    r"|^\[//\]:[^\n]*$",
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
+# A heading with a line of "=" or "-" below it.
+_UNDERLINED = re.compile(
+    r"^(?![ ]{0,3}(?:[#>|`~*+-]|\d+[.)])|\s*$)[ ]{0,3}(\S.*)\n[ ]{0,3}(=+|-{2,})[ \t]*$",
+    re.MULTILINE,
+)
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 # `[name]: https://…` defines a link (CommonMark 4.7); readers do not see it.
 _LINK_TARGET = re.compile(r"^ {0,3}\[[^\]]+\]:\s*\S+\s*$")
@@ -47,32 +60,46 @@ _INLINE = (
 )
 
 
-def read_csv(path: Path) -> TitleAndSections:
-    text = clean(detection.decode(path.read_bytes()))
+def read_csv(path: Path) -> Content:
+    text = clean(encodings.decode(path.read_bytes()))
+    # What Excel writes above the header to tell which character parts the columns.
+    separator = _SEPARATOR.match(text)
+    text = text[separator.end() :] if separator else text
     try:
         dialect: Any = csv.Sniffer().sniff(text[: detection.SNIFF_BYTES], delimiters=",;\t|")
     except csv.Error:
         dialect = csv.excel
-    rows = [row for row in csv.reader(io.StringIO(text), dialect) if any(map(str.strip, row))]
+    delimiter = separator[1] if separator else dialect.delimiter
+    lines = csv.reader(io.StringIO(text), dialect, delimiter=delimiter)
+    rows = [row for row in lines if any(map(str.strip, row))]
     if len(rows) > MAX_ROWS:
         raise ExtractError("too_large", f"The table has more than {MAX_ROWS} rows.")
     if not rows:
-        return "", []
+        return Content("", [])
     header = {column: name.strip() for column, name in enumerate(rows[0])}
     cells = (dict(enumerate(row)) for row in rows[1:])
-    return "", [Section(headed_row("", header, row), labelled_row(header, row)) for row in cells]
+    sections = [Section(headed_row("", header, row), labelled_row(header, row)) for row in cells]
+    return Content("", sections)
 
 
-def read_text(path: Path) -> TitleAndSections:
-    text = clean(detection.decode(path.read_bytes()))
-    return "", text_headings.sections(pdf.without_soft_hyphens(text))
+def read_text(path: Path) -> Content:
+    text = clean(encodings.decode(path.read_bytes()))
+    return Content("", text_headings.sections(pdf.without_soft_hyphens(text)))
 
 
-def read_markdown(path: Path) -> TitleAndSections:
-    text = clean(detection.decode(path.read_bytes()))
+def read_markdown(path: Path) -> Content:
+    text = _shown(clean(encodings.decode(path.read_bytes())))
     # A single level-1 heading is the title; of several, none names the whole page.
     titles = _TITLE.findall(text)
-    return (_heading(titles[0]) if len(titles) == 1 else ""), _markdown_sections(text)
+    title = _heading(titles[0]) if len(titles) == 1 else ""
+    return Content(title, _markdown_sections(text))
+
+
+def _shown(text: str) -> str:
+    """Markdown without comments and struck words, with a mark before each heading."""
+    text = _FRONT_MATTER.sub("", text)
+    text = _HIDDEN.sub(lambda match: match["code"] or "", text)
+    return _UNDERLINED.sub(lambda match: f"{'#' if match[2][0] == '=' else '##'} {match[1]}", text)
 
 
 def _markdown_sections(text: str) -> list[Section]:
@@ -86,7 +113,7 @@ def _markdown_sections(text: str) -> list[Section]:
         sections.add(as_written(text) if is_code else _without_markup(text))
         lines.clear()
 
-    for line in _FRONT_MATTER.sub("", text).split("\n"):
+    for line in text.split("\n"):
         if line.lstrip().startswith(_FENCES):
             flush()
             is_code = not is_code
@@ -142,9 +169,9 @@ def _without_markup(text: str) -> str:
     return clean(re.sub("\0(\\d+)\0", lambda match: code[int(match[1])], text))
 
 
-READERS: dict[str, Callable[[Path], TitleAndSections]] = {
+READERS: dict[str, Callable[[Path], Content]] = {
     detection.PDF: pdf.read_pdf,
-    detection.DOCX: office.read_docx,
+    detection.DOCX: word.read_docx,
     detection.XLSX: office.read_xlsx,
     detection.PPTX: office.read_pptx,
     detection.HTML: pages.read_html,

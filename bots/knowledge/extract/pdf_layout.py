@@ -1,0 +1,263 @@
+"""Where the text of a PDF page stands: its lines, columns and tables."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import mean
+from typing import Any
+
+from bots.knowledge.extract.document import table_lines
+
+# Shares of the letters' size: pieces on one line, the space between words and between columns.
+SAME_LINE, _SPACE, _GUTTER = 0.4, 0.15, 1.2
+# Text in columns has so many lines, of so many characters; shorter ones are cells of a table.
+_MIN_COLUMN_LINES, _MIN_COLUMN_CHARACTERS = 5, 20
+# Rows of a table stand so much further apart than the lines of a cell.
+_ROW_STEP = 1.25
+# Shares of the letters' size: the step to the next line of a cell, and to the next row.
+_LINE_STEP, _MAX_ROW_STEP = 1.5, 5
+# So many lines of one cell may follow each other.
+_MAX_LONE = 4
+# A mark of a list, which belongs to what follows it however far away.
+_MARK = re.compile(r"\s*(?:[^\w\s]|\(?\w{1,3}[.)])\s*")
+
+
+@dataclass(frozen=True)
+class Line:
+    """`x` and `y` from the lower left corner of the page; of turned text, as if it were upright."""
+
+    text: str
+    x: float
+    y: float
+    size: float
+    end: float
+
+    def with_text(self, text: str) -> "Line":
+        return replace(self, text=text)
+
+
+def pieces(spans: Iterable[Any]) -> list[Line]:
+    """What stands on the lines of a page without a wide space in between, from the top.
+
+    Text that is turned by 90 degrees follows what is not.
+    """
+    turned: dict[int, list[Line]] = {}
+    for span in spans:
+        turn, line = _upright(span)
+        if line.text.strip():
+            turned.setdefault(turn, []).append(line)
+    found: list[Line] = []
+    for turn in sorted(turned):
+        lines = [piece for row in _rows(turned[turn]) for piece in _joined(row)]
+        # Each direction has a place of its own, below the others.
+        shift = min((line.y for line in found), default=0) - max(line.y for line in lines)
+        found += lines if not found else [replace(line, y=line.y + shift - 99) for line in lines]
+    return found
+
+
+def _upright(span: Any) -> tuple[int, Line]:
+    """How far a span is turned, in quarters, and its line when it is turned back."""
+    x, y, width, size = span.bbox
+    left, bottom = span.page_bbox[:2]
+    if span.bbox == span.page_bbox:
+        return 0, Line(span.text, x, y, size, x + width)
+    if left < x - size / 2 and abs(bottom - y) < size / 2:
+        return 1, Line(span.text, y, -x, size, y + width)
+    if left < x - size / 2:
+        return 2, Line(span.text, -x, -y, size, width - x)
+    return 3, Line(span.text, -y, x, size, width - y)
+
+
+def _rows(lines: Iterable[Line]) -> list[list[Line]]:
+    """The lines that stand side by side, from the top, each row from the left."""
+    rows: list[list[Line]] = []
+    for line in sorted(lines, key=lambda line: -line.y):
+        if rows and rows[-1][0].y - line.y < SAME_LINE * max(line.size, rows[-1][0].size):
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+    return [sorted(row, key=lambda line: line.x) for row in rows]
+
+
+def _joined(row: Sequence[Line]) -> Iterator[Line]:
+    """The pieces of a row, which a wide space parts."""
+    current = row[0]
+    for line in row[1:]:
+        size = max(line.size, current.size)
+        gap = line.x - current.end
+        if gap >= _GUTTER * size and not _MARK.fullmatch(current.text):
+            yield current
+            current = line
+            continue
+        is_apart = gap > _SPACE * size and not (current.text[-1:] + line.text[:1]).count(" ")
+        text = f"{current.text} {line.text}" if is_apart else current.text + line.text
+        end = max(current.end, line.end)
+        current = Line(text, current.x, current.y, size, end)
+    yield current
+
+
+def in_reading_order(lines: Sequence[Line]) -> list[Line]:
+    """The lines as they are read: the left column first, and each row of a table as one line."""
+    gutter = _gutter(lines)
+    if gutter is None:
+        return list(_with_tables(_rows(lines)))
+    # A line over both columns, such as a title, parts what is above it from what is below.
+    ordered: list[Line] = []
+    part: list[Line] = []
+    for row in [*_rows(lines), None]:
+        if row is None or any(line.x < gutter < line.end for line in row):
+            for is_right in (False, True):
+                column = [line for line in part if (line.x >= gutter) is is_right]
+                ordered += _with_tables(_rows(column))
+            part = []
+            ordered += row or []
+        else:
+            part += row
+    return ordered
+
+
+def _gutter(lines: Sequence[Line]) -> float | None:
+    """The left edge of a page's second column of running text."""
+    if not lines:
+        return None
+    left, right = min(line.x for line in lines), max(line.end for line in lines)
+    starts: dict[int, list[Line]] = {}
+    for line in lines:
+        if line.x > left + 0.35 * (right - left):
+            starts.setdefault(round(line.x / 4), []).append(line)
+    for start, found in sorted(starts.items()):
+        edge = 4.0 * start - 3
+        before = [line for line in lines if line.end < edge]
+        after = [line for line in lines if line.x >= edge]
+        if (
+            len(found) >= _MIN_COLUMN_LINES <= len(before)
+            and 4 * len(after) >= len(lines)
+            and all(map(_is_running_text, (before, after)))
+            and not _has_common_steps(before, after)
+        ):
+            return edge
+    return None
+
+
+def _is_running_text(lines: Sequence[Line]) -> bool:
+    firsts = [line.text.lstrip()[:1] for line in lines]
+    going_on = sum(not (first.isupper() or first.isdigit()) for first in firsts)
+    is_long = mean(len(line.text) for line in lines) >= _MIN_COLUMN_CHARACTERS
+    return is_long and 5 * going_on >= len(lines)
+
+
+def _has_common_steps(left: Sequence[Line], right: Sequence[Line]) -> bool:
+    """Whether wide steps stand side by side, as between the rows of a table."""
+    wide = [_wide_steps(lines) for lines in (left, right)]
+    common = [y for y in wide[0] if any(abs(y - other) < left[0].size for other in wide[1])]
+    return len(common) >= 3 and 3 * len(common) >= 2 * max(map(len, wide))
+
+
+def _wide_steps(lines: Sequence[Line]) -> list[float]:
+    """The places below which a larger step than the usual one follows."""
+    rows = _rows(lines)
+    steps = [above[0].y - below[0].y for above, below in pairwise(rows)]
+    least = min(steps, default=0)
+    return [row[0].y for row, step in zip(rows, steps, strict=False) if step > _ROW_STEP * least]
+
+
+def _with_tables(rows: Sequence[list[Line]]) -> Iterator[Line]:
+    """The lines, with those of each table as lines of its rows."""
+    position = 0
+    while position < len(rows):
+        end = _table_end(rows, position)
+        table = rows[position:end]
+        columns = _columns(table)
+        if len(columns) < 2:
+            yield _as_line(rows[position])
+            position += 1
+            continue
+        cells = [_in_columns(row, columns) for row in table]
+        found = _unwrapped(table, cells)
+        texts = table_lines([cells for _, cells in found])
+        for (top, _), text in zip(found[-len(texts) :], texts, strict=True):
+            yield replace(top, text=text)
+        position = end
+
+
+def _as_line(row: Sequence[Line]) -> Line:
+    text = "   ".join(line.text for line in row)
+    return Line(text, row[0].x, row[0].y, max(line.size for line in row), row[-1].end)
+
+
+def _table_end(rows: Sequence[list[Line]], start: int) -> int:
+    """Where the rows end that may be a table: between those of several pieces, lone ones may be."""
+    if len(rows[start]) < 2:
+        return start
+    second = rows[start][1].x
+    end = start + 1
+    for position, (above, row) in enumerate(pairwise(rows[start:]), start + 1):
+        if above[0].y - row[0].y > _MAX_ROW_STEP * row[0].size or position - end > _MAX_LONE:
+            break
+        if len(row) > 1:
+            end = position + 1
+        elif row[0].x < second < row[0].end:
+            break  # text between two tables
+    return end + (end < len(rows) and _is_rest(rows[end - 1], rows[end]))
+
+
+def _is_rest(row: Sequence[Line], following: Sequence[Line]) -> bool:
+    """Whether the line below the last row of a table goes on with one of its cells."""
+    first = following[0]
+    is_near = row[0].y - first.y < _LINE_STEP * first.size
+    starts = [line for line in row if abs(line.x - first.x) < first.size]
+    return len(following) == 1 and is_near and bool(starts) and first.text[:1].islower()
+
+
+def _columns(table: Sequence[list[Line]]) -> list[tuple[float, float]]:
+    """The columns of a table, from the rows with the most cells; a single one: no table."""
+    counts = Counter(len(row) for row in table if len(row) > 1)
+    if counts.total() < 2:
+        return []
+    most = max((count for count, rows in counts.items() if rows > 1), default=max(counts))
+    columns: list[tuple[float, float]] = []
+    for line in sorted((line for row in table if len(row) == most for line in row), key=_left):
+        if columns and line.x < columns[-1][1]:
+            columns[-1] = (columns[-1][0], max(columns[-1][1], line.end))
+        else:
+            columns.append((line.x, line.end))
+    return columns
+
+
+def _left(line: Line) -> float:
+    return line.x
+
+
+def _in_columns(row: Sequence[Line], columns: Sequence[tuple[float, float]]) -> dict[int, str]:
+    cells: dict[int, str] = {}
+    for line in row:
+        middle = (line.x + line.end) / 2
+        apart = [min(abs(line.x - left), abs(line.end - right), abs(middle - (left + right) / 2))
+                 for left, right in columns]  # fmt: skip
+        column = apart.index(min(apart))
+        cells[column] = f"{cells[column]} {line.text}" if column in cells else line.text
+    return cells
+
+
+def _unwrapped(
+    table: Sequence[list[Line]], cells: Sequence[dict[int, str]]
+) -> list[tuple[Line, dict[int, str]]]:
+    """The rows of a table, with the further lines of their cells."""
+    steps = [above[0].y - below[0].y for above, below in pairwise(table)]
+    near = _ROW_STEP * min(steps, default=0)
+    # Where most rows stand apart, lines that do not are those of one row.
+    is_spaced = sum(step > near for step in steps) * 2 >= len(steps)
+    columns = max(map(max, cells)) + 1
+    found = [(_as_line(table[0]), dict(cells[0]))]
+    for row, step, more in zip(table[1:], steps, cells[1:], strict=True):
+        goes_on = 0 not in more or list(more) == [0]
+        is_small = all(text[:1].islower() for text in more.values())
+        if step <= near and len(more) < columns and (is_spaced or (goes_on and is_small)):
+            for column, text in more.items():
+                above = found[-1][1].get(column, "")
+                found[-1][1][column] = f"{above} {text}" if above else text
+        else:
+            found.append((_as_line(row), dict(more)))
+    return found

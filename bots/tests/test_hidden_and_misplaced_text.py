@@ -1,0 +1,245 @@
+"""What an author hid is not read; what stands in a file is read in its place."""
+
+from pathlib import Path
+
+import pytest
+
+from bots.knowledge import extract
+from bots.knowledge.extract import number_formats
+from bots.knowledge.extract.document import ExtractError
+from bots.tests.test_extract import WORD, docx_with_part, pdf_bytes
+from bots.tests.test_office_files import words, xlsx_bytes
+
+PLAIN = "The bakery opens at seven. The bread of the day is made from rye, and it keeps for a week."
+TEXT_BOX = (
+    "<w:r><w:pict><w:txbxContent><w:p><w:r><w:t>Parking is free.</w:t></w:r></w:p></w:txbxContent>"
+    "</w:pict></w:r>"
+)
+NOT_HIDDEN = '<w:vanish w:val="0"/>'
+SPANS_TWO = '<w:gridSpan w:val="2"/>'
+
+
+def control(inner: str, properties: str = "") -> str:
+    return f"<w:sdt><w:sdtPr>{properties}</w:sdtPr><w:sdtContent>{inner}</w:sdtContent></w:sdt>"
+
+
+def read(tmp_path: Path, name: str, data: bytes) -> str:
+    path = tmp_path / name
+    path.write_bytes(data)
+    parts = extract.extract(path, file_name=name).sections
+    return "\n".join(f"[{part.heading}] {part.text}" for part in parts)
+
+
+def word(tmp_path: Path, body: str) -> str:
+    return read(
+        tmp_path, "a.docx", docx_with_part(WORD + body.encode() + b"</w:body></w:document>")
+    )
+
+
+def run(text: str, properties: str = "") -> str:
+    return f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
+
+
+def cell(text: str, properties: str = "") -> str:
+    return f"<w:tc><w:tcPr>{properties}</w:tcPr><w:p>{run(text)}</w:p></w:tc>"
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        run("SECRET", "<w:vanish/>"),
+        run("SECRET", "<w:strike/>"),
+        f"<w:del>{run('SECRET')}</w:del>",
+        f"<w:moveFrom>{run('SECRET')}</w:moveFrom>",
+        control(run("SECRET"), "<w:showingPlcHdr/>"),
+    ],
+)
+def test_hidden_words_of_a_word_file(tmp_path: Path, hidden: str) -> None:
+    seen = run(" Seen.", NOT_HIDDEN)
+    body = f"<w:p>{run('Tea costs two euros.')}{hidden}{seen}</w:p>"
+    assert word(tmp_path, body) == "[] Tea costs two euros. Seen."
+
+
+def test_parts_of_a_word_file_stand_in_their_place(tmp_path: Path) -> None:
+    body = (
+        f"<w:p>{run('We close at ')}{control(run('six'))}{run(' on ')}"
+        f"<w:ins>{run('Monday')}</w:ins>"
+        f"<w:smartTag>{run('.')}</w:smartTag>{TEXT_BOX}</w:p>"
+        "<w:tbl>"
+        f"<w:tr>{cell('Room')}{cell('Summer')}{cell('Winter')}</w:tr>"
+        f"<w:tr>{cell('Suite')}{cell('200')}{cell('200')}</w:tr>"
+        + control(f"<w:tr>{cell('Attic')}{cell('')}{cell('90')}</w:tr>")
+        + f"<w:tr>{cell('Cabin')}{cell('70', SPANS_TWO)}</w:tr>"
+        "</w:tbl>"
+    )
+    assert word(tmp_path, body) == (
+        "[] We close at six on Monday.\n\nParking is free.\n\n"
+        "- Room: Suite, Summer: 200, Winter: 200\n- Room: Attic, Winter: 90\n"
+        "- Room: Cabin, Summer: 70, Winter: 70"
+    )
+
+
+def test_hidden_rows_and_columns_of_a_sheet(tmp_path: Path) -> None:
+    table = words("Item", "Price", "Margin") + words("Tea", "2", "SECRET")
+    hidden = words("SECRET", "3", "4").replace("<row>", '<row hidden="1">')
+    flat = words("SECRET", "3", "4").replace("<row>", '<row ht="0">')
+    data = xlsx_bytes(
+        '</sheetData><cols><col min="3" max="3" hidden="1"/></cols><sheetData>'
+        f"{table}{hidden}{flat}"
+    )
+    assert read(tmp_path, "a.xlsx", data) == "[Sheet 0 > Tea] Item: Tea\nPrice: 2"
+
+
+@pytest.mark.parametrize(
+    ("value", "code", "shown"),
+    [
+        ("1067", "00000", "01067"),
+        ("901234567", "000\\ 000\\ 0000", "090 123 4567"),
+        ("42", '"N"0000', "N0042"),
+        ("1250000", '#,##0,"k"', "1250k"),
+        ("1.5", "[h]:mm", "36:00"),
+        ("0.075", "0.0%", "7.5%"),
+        ("0", '0;-0;"free"', "free"),
+        ("5", ";;;", ""),
+        ("1500", '[>=1000]0.0,"k";0', "1.5k"),
+        ("12", 'General" km"', "12 km"),
+    ],
+)
+def test_numbers_as_they_are_shown(value: str, code: str, shown: str) -> None:
+    assert number_formats.shown(value, code, number_formats.EPOCH) == shown
+
+
+def drawn(*lines: tuple[int, int, str]) -> bytes:
+    shown = (f"BT /F1 11 Tf {x} {y} Td ({text}) Tj ET" for x, y, text in lines)
+    return "\n".join(shown).encode()
+
+
+def test_rows_of_a_pdf_stay_together(tmp_path: Path) -> None:
+    names = [(60, 700 - 18 * n, name) for n, name in enumerate(("Route", "Kiel", "Riga"))]
+    prices = [(220, 700 - 18 * n, price) for n, price in enumerate(("Adult", "89", "75"))]
+    cars = [(330, 700, "Car"), (330, 664, "110")]
+    assert read(tmp_path, "a.pdf", pdf_bytes(drawn(*names, *prices, *cars))) == (
+        "[] - Route: Kiel, Adult: 89\n- Route: Riga, Adult: 75, Car: 110"
+    )
+    labels = drawn((60, 700, "Rent"), (60, 682, "Floor"), (300, 700, "900"), (300, 682, "fourth"))
+    assert read(tmp_path, "b.pdf", pdf_bytes(labels)) == "[] - Rent | 900\n- Floor | fourth"
+
+
+def test_text_of_a_pdf_that_is_not_drawn(tmp_path: Path) -> None:
+    page = drawn((60, 700, "Tea is two euros.")) + b"\nBT /F1 9 Tf 3 Tr 60 600 Td (SECRET) Tj ET"
+    assert read(tmp_path, "a.pdf", pdf_bytes(page)) == "[] Tea is two euros."
+
+
+def test_words_of_a_pdf_without_spaces(tmp_path: Path) -> None:
+    by_gaps = b"BT /F1 11 Tf 60 700 Td [(The) -300 (name) -300 (of) -300 (the) -300 (bird)] TJ ET"
+    assert read(tmp_path, "a.pdf", pdf_bytes(by_gaps)) == "[] The name of the bird"
+    glued = drawn((60, 700, "Theprojectnameispronouncedlikethebird" * 2))
+    with pytest.raises(ExtractError) as caught:
+        read(tmp_path, "b.pdf", pdf_bytes(glued))
+    assert caught.value.code == "unreadable"
+    path = tmp_path / "c.pdf"
+    path.write_bytes(pdf_bytes(by_gaps, b"", glued))
+    text = extract.extract(path, file_name="c.pdf")
+    assert [part.page for part in text.sections] == [1]
+    assert "1 of 3 pages hold no text" in text.warning
+
+
+def html(tmp_path: Path, body: str, head: str = "") -> str:
+    page = f"<!doctype html><html><head>{head}</head><body>{body}</body></html>"
+    return read(tmp_path, "a.html", page.encode())
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        '<p style="display: none">SECRET</p>',
+        '<p style="visibility:hidden">SECRET</p>',
+        "<p hidden>SECRET</p>",
+        '<p class="staff">SECRET</p>',
+        "<template><p>SECRET</p></template>",
+        "<!-- SECRET -->",
+        "<p>Now <del>SECRET</del> five.</p>",
+        '<div class="cookie-banner"><h2>SECRET</h2><p>We use cookies. SECRET</p></div>',
+        "<div><p>SECRET: we use cookies.</p><button>Accept</button></div>",
+    ],
+)
+def test_hidden_parts_of_a_page(tmp_path: Path, hidden: str) -> None:
+    style = "<style>.staff, .other { display:none }</style>"
+    text = html(tmp_path, f"{hidden}<main><h1>Bakery</h1><p>{PLAIN}</p></main>", style)
+    assert "SECRET" not in text
+    assert PLAIN in text
+
+
+def test_questions_in_buttons_head_their_answers(tmp_path: Path) -> None:
+    text = html(
+        tmp_path,
+        "<main><h1>Help</h1>"
+        '<h2><button aria-expanded="true">How long is a repair?</button></h2>'
+        '<div class="collapse">Two days.</div>'
+        '<button aria-controls="dogs">Are dogs allowed?</button>'
+        '<div id="dogs" hidden style="display:none"><p>On a lead.</p></div></main>',
+    )
+    first = "How long is a repair?"
+    assert text == f"[{first}] Two days.\n[{first} > Are dogs allowed?] On a lead."
+
+
+def test_cells_that_cover_several(tmp_path: Path) -> None:
+    text = html(
+        tmp_path,
+        "<table><tr><th>Room</th><th colspan=2>Price</th></tr>"
+        "<tr><th></th><th>Summer</th><th>Winter</th></tr>"
+        "<tr><td rowspan=2>Lake</td><td>90</td><td>70</td></tr>"
+        "<tr><td>95</td><td>75</td></tr></table>",
+    )
+    assert "- Room: Lake, Price Summer: 90, Price Winter: 70" in text
+    assert "- Room: Lake, Price Summer: 95, Price Winter: 75" in text
+
+
+def test_markdown_without_comments_and_with_underlined_headings(tmp_path: Path) -> None:
+    text = (
+        "<!-- SECRET\n\nSECRET -->\nCamp\n====\n\nDogs\n----\n\nNow ~~SECRET~~ five `<!-- x -->`.\n"
+    )
+    assert read(tmp_path, "a.md", text.encode()) == "[Dogs] Now  five <!-- x -->."
+
+
+def test_the_separator_that_a_table_names(tmp_path: Path) -> None:
+    text = read(tmp_path, "a.csv", b"sep=;\nItem;Weight\nChair;4 kg, light\n")
+    assert text == "[Chair] Item: Chair\nWeight: 4 kg, light"
+
+
+RUSSIAN = "Магазин открыт ежедневно с девяти утра до шести вечера, кроме воскресенья."
+
+
+@pytest.mark.parametrize(
+    ("text", "codec"),
+    [
+        (
+            "Prodejna je otevřená od devíti hodin ráno do šesti večer, v neděli je zavřeno.",
+            "cp1250",
+        ),
+        (RUSSIAN, "cp1251"),
+        (RUSSIAN, "koi8-r"),
+        (
+            "El mercado abre a las nueve de la mañana; el año próximo costará más, señores.",
+            "cp1252",
+        ),
+        ("Affären är öppen från nio på morgonen, leveransen är gratis för stamgäster.", "cp1252"),
+        ("店は毎日午前九時から午後六時まで営業しています。日曜日は休みです。", "cp932"),
+        ("商店每天上午九点到下午六点营业，星期日休息。朱镕基先生也来过。", "gbk"),
+    ],
+)
+def test_encodings_are_told_apart(tmp_path: Path, text: str, codec: str) -> None:
+    assert read(tmp_path, "a.txt", text.encode(codec)) == f"[] {text}"
+
+
+def test_the_encoding_that_a_page_names(tmp_path: Path) -> None:
+    page = f'<html><meta charset="gb2312"><p>商店每天营业，朱镕基。{"休息。" * 9}</p></html>'
+    assert "朱镕基" in read(tmp_path, "a.html", page.encode("gbk"))
+    page = '<html><meta charset="iso-8859-1"><p>It’s 49 € – “with tax”.</p></html>'
+    assert "It’s 49 € – “with tax”." in read(tmp_path, "b.html", page.encode("cp1252"))
+
+
+def test_letters_of_no_encoding_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ExtractError) as caught:
+        read(tmp_path, "a.txt", bytes(range(0x80, 0x100)) * 20)
+    assert caught.value.code == "unknown_encoding"
