@@ -314,7 +314,7 @@ class CustomerAdmin(ListsWithoutPreviews):
     more_columns = ("phone",)
     list_select_related = ["client"]
     search_fields = ["name", "email", "external_id"]
-    actions = ["erase"]
+    actions: Any = ["erase"]
     actions_detail = ["export"]
 
     def listed(self, rows: QuerySet[Any]) -> QuerySet[Any]:

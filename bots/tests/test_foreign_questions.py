@@ -30,7 +30,7 @@ def measure(index: search.Index, asked: dict[str, Any]) -> tuple[float, float]:
     """The share of questions whose answer cites the right passage, and that of false answers."""
     replies = [(ask(index, question, code), words) for code, question, words in asked["questions"]]
     right = sum(
-        bool(reply) and any(words in cited.quote for cited in reply.citations)
+        reply is not None and any(words in cited.quote for cited in reply.citations)
         for reply, words in replies
     )
     assert all(reply.is_foreign for reply, _ in replies if reply)

@@ -30,7 +30,8 @@ from bots.engine import (
     text_tasks,
     tools,
 )  # fmt: skip
-from bots.engine.types import Line, Snippet, Usage
+from bots.engine.held_by_sources import Evidence
+from bots.engine.types import Line, NotGrounded, Snippet, Usage
 from bots.knowledge import (
     chunking,
     dictionaries,
@@ -46,6 +47,7 @@ from bots.knowledge import (
     words,
 )  # fmt: skip
 from bots.knowledge.extract import readers
+from bots.knowledge.extract.document import ExtractedText
 from bots.services import customer_info, read_customer_info
 from bots.tests import hostile_texts
 from chatplatform import formula_injection
@@ -67,25 +69,25 @@ Call = Callable[[str], Any]
 
 def _checked(answer: str, source: str, asked: str) -> None:
     check = grounding.Check(
-        [Snippet(1, 1, "Shop", None, source)], asked=asked, question=asked, may_compute=True
+        [Snippet(1, 1, "Shop", None, source)], asked=asked, question=asked, is_confirmed=True
     )
     try:
         grounding.checked(answer, check, Usage(0, 0))
-    except grounding.NotGrounded:
+    except NotGrounded:
         return
 
 
 def _evidence(text: str) -> None:
     """All that is asked of a sentence of an answer, whatever the first of it says."""
     sentence = max(sentences.sentences(text), key=len)[: grounding.MAX_SENTENCE_CHARACTERS]
-    evidence = grounding.Evidence([SOURCE], asked=text, question=text, may_compute=True)
+    evidence = Evidence([SOURCE], asked=text, question=text, may_compute=True)
     for asks in (evidence.holds_facts_of, evidence.invents, evidence.contradicts):
         asks(sentence)
     evidence.is_promise(sentence)
 
 
 def _source(text: str) -> None:
-    evidence = grounding.Evidence([text])
+    evidence = Evidence([text])
     told = "Yes, we have sent 3 parcels for two hundred euros to Berlin by January."
     for asks in (evidence.holds_facts_of, evidence.invents, evidence.contradicts):
         asks(told)
@@ -106,7 +108,7 @@ def _listened(text: str) -> None:
 def _markdown(text: str) -> None:
     sections = readers._markdown_sections(extract.document.clean(text))
     readers._TITLE.findall(text)
-    chunking.chunk(extract.ExtractedText("", "text/markdown", tuple(sections), "en"))
+    chunking.chunk(ExtractedText("", "text/markdown", tuple(sections), "en"))
 
 
 def _plain(text: str) -> None:
@@ -127,13 +129,13 @@ def index() -> search.Index:
     """An index of two passages, one of them a row of a table."""
     vector = np.ones(embedding.DIMENSION, dtype=np.float32)
     pieces = ((SOURCE, "en"), ("Weight: up to 2 kg\nPrice: 4.50 euros", "en"), ("Giao hàng", "vi"))
-    return search.Index(
+    return search.Index([
         search.IndexedChunk(
             number, 1, "Shop", None, "Delivery", None, text, code, vector,
             (text,), np.ones((1, embedding.DIMENSION), dtype=np.float32),
         )
         for number, (text, code) in enumerate(pieces)
-    )  # fmt: skip
+    ])  # fmt: skip
 
 
 def _answered(index: search.Index, text: str) -> None:
@@ -174,7 +176,7 @@ CALLS: dict[Callable[..., Any], Call] = {
     facts.in_digits: lambda text: facts.in_digits([text]),
     intents.intent_of: lambda text: intents.intent_of([text], language="en"),
     grounding.checked: lambda text: _checked(f"{text}. [1]", SOURCE, text),
-    grounding.Evidence: _evidence,
+    Evidence: _evidence,
     grounding.Check: _source,
     masking.Mask: _masked,
     read_customer_info.listen: _listened,

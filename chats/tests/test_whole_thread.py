@@ -10,8 +10,8 @@ from bots.testing import trained
 from chatplatform.testing import run_jobs
 from chatplatform.testing.web_process import free_port, web
 from chats.models import Conversation, Feedback, Message
+from chats.tests import shop as widgets
 from chats.tests import test_desk as desk
-from chats.tests import test_widget as widgets
 
 STAMP = "window.stamp = 1"
 STAMPED = "window.stamp === 1"
