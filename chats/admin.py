@@ -314,8 +314,8 @@ class CustomerAdmin(ListsWithoutPreviews):
     more_columns = ("phone",)
     list_select_related = ["client"]
     search_fields = ["name", "email", "external_id"]
-    actions: Any = ["erase"]
-    actions_detail = ["export"]
+    actions = ["erase"]
+    actions_detail = ["export"]  # type: ignore[assignment] # Unfold's default is its type
 
     def listed(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         return customer_records.without_staff(rows)

@@ -120,6 +120,10 @@ def _each_language(function: Callable[[str, str], Any]) -> Call:
     return lambda text: [_all(function(text, code)) for code in LANGUAGES]
 
 
+def _in_english(function: Callable[..., Any]) -> Call:
+    return lambda text: function(text, language="en")
+
+
 def _all(result: Any) -> Any:
     return list(result) if isinstance(result, Iterator) else result
 
@@ -168,7 +172,7 @@ CALLS: dict[Callable[..., Any], Call] = {
         promises.without_deeds_of_customers, number_words.values, number_words.in_digits,
         dictionaries.is_word, dictionaries.is_telling,
     )},
-    **{each: lambda text, each=each: each(text, language="en") for each in (
+    **{each: _in_english(each) for each in (
         intents.small_talk, intents.yes_or_no, intents.answer_to_more, intents.is_content,
         rule_based_summary.says_nothing, words.tokens,
     )},
