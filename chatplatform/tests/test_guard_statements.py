@@ -43,7 +43,7 @@ OPERATIONS = {
         "webhooks_feedentry": {"feed_entry_in_order"},
         "webhooks_event": {"webhooks_event_pkey"},
     }),
-    "inbound callback": (3, {}),  # the first: whose client is being moved
+    "inbound callback": (5, {}),  # whose account it is, whose client is being moved, the items
 }  # fmt: skip
 # Two thousand chats of five messages.
 _ROWS = """
