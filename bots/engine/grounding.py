@@ -35,6 +35,7 @@ def with_usual_citations(text: str) -> str:
 
     return _CITED_OTHERWISE.sub(usual, text.translate(_BRACKETS))
 
+
 # Each sentence takes some milliseconds. An answer of more is none for a customer.
 MAX_SENTENCES = 100
 _WORD = re.compile(r"\w")
