@@ -22,6 +22,12 @@ MEANING_SHARE = 0.7
 MAX_CHUNKS_OF_ONE_TOPIC = 100
 # A shorter piece answers no question in another language.
 MIN_FOREIGN_WORDS = 8
+# A longer piece holds several topics, as in a text without headings. To a question in another
+# language, what is beyond this length counts by the best sentence, to this share.
+WORDS_OF_ONE_TOPIC = 30
+SENTENCE_SHARE = 0.5
+# The nearest pieces, whose sentences are compared.
+PIECES_READ_BY_SENTENCE = 10
 # Places for important documents, in addition to the best passages. If there are more such
 # documents, those nearest to the question get them.
 IMPORTANT_PLACES = 5
@@ -130,10 +136,14 @@ def coverage(weights: Mapping[str, float], words: Iterable[str]) -> float:
 
 
 class _Near(NamedTuple):
-    """Cosines of all pieces to a question and to its own part; None without vectors."""
+    """Cosines of all pieces to a question and to its own part; None without vectors.
+
+    `lift` is what pieces in another language are nearer by their best sentences.
+    """
 
     all: Vectors | None
     own: Vectors | None
+    lift: Vectors
 
 
 class _Found(NamedTuple):
@@ -288,7 +298,7 @@ class Index:
                 (), 0.0, Features(0, 0, 0, is_cross_language=False, is_folded=False, chunks=0)
             )
         own = None if vector is None else embedding.own_part(vector, language=language)
-        near = _Near(self._cosines(vector), self._cosines(own))
+        near = self._near(vector, own, language)
         written = self._answers.get(same_question_key(question))
         found = self._find(self._field(question), question, near, language)
         if found.words is self._folded and self.chunks[found.best].language == language != "vi":
@@ -317,6 +327,23 @@ class Index:
             weights,
             is_folded=words is self._folded,
         )
+
+    def _near(self, vector: Vectors | None, own: Vectors | None, language: str) -> _Near:
+        lift = np.zeros(len(self.chunks), dtype=np.float32)
+        near = _Near(self._cosines(vector), self._cosines(own), lift)
+        if vector is None or own is None or near.all is None or near.own is None:
+            return near
+        # As in `_features`, without all that any question has in common.
+        cosines, asked = 2 * near.own - near.all, 2 * own - vector
+        foreign = np.flatnonzero((self._languages != language) & self._is_text & self._has_vector)
+        for number in foreign[np.argsort(-cosines[foreign])[:PIECES_READ_BY_SENTENCE]]:
+            chunk = self.chunks[number]
+            words = chunking.count_words(chunk.text)
+            if words > WORDS_OF_ONE_TOPIC and chunk.sentence_vectors.size:
+                share = SENTENCE_SHARE * (1 - WORDS_OF_ONE_TOPIC / words)
+                best = (chunk.sentence_vectors @ asked).max()
+                lift[number] = share * (best - cosines[number])
+        return near
 
     def _cosines(self, vector: Vectors | None) -> Vectors | None:
         """Nearness to a question; a piece without a vector is as far as the furthest."""
@@ -375,8 +402,11 @@ class Index:
         share = MEANING_SHARE if is_folded else WORD_SHARE
         mixed = share * _scaled(words) + (1 - share) * _scaled(near.own)
         # Across languages words are shared by chance: only meaning counts.
-        meaning = _scaled(near.all) * self._is_text
-        scores = np.where(self._are_foreign(language, cover), meaning, mixed).astype(np.float32)
+        is_foreign = self._are_foreign(language, cover)
+        # It orders them among each other, and raises none above the pieces in the question's own.
+        lift = np.where(is_foreign, near.lift - near.lift.max(), 0)
+        meaning = _scaled(near.all + lift) * self._is_text
+        scores = np.where(is_foreign, meaning, mixed).astype(np.float32)
         if not self._has_vector.all():
             # What is not encoded yet has words alone, and leads if they hold what is asked.
             by_words = _scaled(words) * (cover >= MIN_WORD_COVER)
@@ -397,7 +427,7 @@ class Index:
         counted = alike & self._is_text if is_cross else alike
         if is_cross:
             # What questions of one language have in common outweighs what this one asks.
-            cosines = own = 2 * own - cosines
+            cosines = own = 2 * own - cosines + near.lift
         ordered = np.sort(cosines[counted if counted.any() else alike])[::-1]
         following = ordered[1:10]
         return Features(
