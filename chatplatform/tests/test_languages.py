@@ -49,7 +49,7 @@ def shown(browser, name):
 
 
 def speaking(language):
-    return Browser(headers={"Accept-Language": language})
+    return Browser(headers={"Accept-Language": language, "Host": "localhost"})
 
 
 @pytest.mark.parametrize("name", BEFORE)
