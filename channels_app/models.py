@@ -218,16 +218,16 @@ class InboundItem(models.Model):
     kind = models.CharField(max_length=60, default="", blank=True)
     # The message that it changes, if that has not come yet.
     waits_for = models.CharField(max_length=300, default="", blank=True)
-    # The `ChannelConnection` that received it: of an erased one nothing is stored.
+    # The `ChannelConnection` that received it. If that is erased, the item is not processed.
     connection_id = models.UUIDField(null=True)
-    # Whose it is, as `inbound_order` names customers.
+    # The customer, as `inbound_order.customer_key` names them.
     customer_key = models.CharField(max_length=80, db_default="", blank=True)
-    # It waits for the job of its account, not for one of its customer.
+    # Processed by the job of its account, not by one of its customer.
     is_batched = models.BooleanField(db_default=False)
     attempts = models.PositiveSmallIntegerField(db_default=0)
-    # A process begins to process it that comes after one that died.
+    # Set before it is processed by a job whose process has died before.
     is_in_hand = models.BooleanField(db_default=False)
-    # It could not be processed, and is tried by itself: its customer's later ones go on.
+    # It could not be processed: it is tried by a job of its own, and later ones do not wait for it.
     is_aside = models.BooleanField(db_default=False)
     error = models.CharField(max_length=500, db_default="", blank=True)
 
@@ -247,7 +247,7 @@ class InboundItem(models.Model):
                 condition=~models.Q(waits_for=""),
                 name="inbound_item_waiting",
             ),
-            # What waits: of a customer, and of an account.
+            # Waiting items of a customer, and of an account.
             models.Index(
                 fields=["customer_key", "id"],
                 condition=models.Q(outcome="waiting"),

@@ -41,34 +41,34 @@ def send_signal(*, conversation_id: str, signal: Signal) -> None:
     "channels_app.process_items",
     queue=Queue.CHANNEL,
     max_attempts=30,
-    on_dead=lambda connection_id, customer_key: waiting_items.go_on(
+    on_dead=lambda connection_id, customer_key: waiting_items.enqueue_next(
         UUID(connection_id), customer_key
     ),
 )
 def process_items(*, connection_id: str, customer_key: str) -> None:
-    """What customers wrote on a channel, and what else a provider told."""
+    """Messages and other events that a channel has reported."""
     waiting_items.process(UUID(connection_id), customer_key)
 
 
 @job("channels_app.process_item_aside", queue=Queue.CHANNEL)
 def process_item_aside(*, item_id: int, attempt: int) -> None:
-    """What a provider told, and could not be processed in its turn."""
+    """A channel's event that could not be processed in its turn."""
     waiting_items.process_aside(item_id, attempt)
 
 
 @job("channels_app.process_callback", queue=Queue.CHANNEL, max_attempts=10)
 def process_callback(*, callback_id: int, account_id: str) -> None:
-    """What a callback holds of one account, which the release before has enqueued."""
+    """The items of one account in a callback; enqueued by the previous release."""
     callbacks.store_uncounted(callback_id, account_id)
 
 
 @job("channels_app.process_customer", queue=Queue.CHANNEL, max_attempts=10)
 def process_customer(*, callback_id: int, account_id: str, user_id: str) -> None:
-    """What is left of one customer in a callback, which the release before has enqueued."""
+    """The remaining items of one customer in a callback; enqueued by the previous release."""
     callbacks.store_uncounted(callback_id, account_id)
 
 
-@job("channels_app.empty_callback", queue=Queue.CHANNEL, max_attempts=10_000)
+@job("channels_app.empty_callback", queue=Queue.CHANNEL, max_attempts=30_000)
 def empty_callback(*, callback_id: int) -> None:
     """A callback that names an erased customer, once nobody else's items wait in it."""
     callbacks.empty(callback_id)
@@ -94,7 +94,7 @@ def refresh_tokens() -> None:
 
 @periodic("channels_app.enqueue_forgotten")
 def enqueue_forgotten() -> None:
-    """Enqueue jobs for what providers told and no job is to process."""
+    """Enqueue jobs for channels' events that have none."""
     waiting_items.enqueue_forgotten()
 
 

@@ -99,7 +99,7 @@ class Transcript(ReadOnlyInline):
 
 
 class ListsWithoutPreviews(TenantAdmin):
-    """Lists, searches and choices have none of the staff's previews; the page of one shows it."""
+    """Lists, searches and choices leave out the staff's previews; the page of one shows it."""
 
     preview_path = "conversation__is_preview"
 

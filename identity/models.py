@@ -311,8 +311,8 @@ class ApiKey(TenantModel):
     scope = models.CharField(max_length=10, choices=KeyScope)
     prefix = models.CharField(max_length=12, unique=True)
     secret_hash = models.CharField(max_length=64)
-    # The whole of a public key, which every reader of its page sees; empty if it was made before
-    # this column, and for a secret one.
+    # The whole text of a public key, which any reader of its page sees. Empty for a secret key, and
+    # for one made before this column.
     public_key = models.CharField(max_length=100, db_default="", blank=True)
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
     created_at = models.DateTimeField(db_default=Now())

@@ -15,14 +15,14 @@ from channels_app.providers.types import Place
 _MAX_CHARACTERS = 120
 # Lists and objects inside each other; the providers' own bodies have about ten.
 _MAX_DEPTH = 50
-# Brackets, and strings as a whole, in which brackets are letters.
+# Brackets, and whole strings, so that brackets inside them do not count.
 _STRUCTURE = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[][{}]', re.DOTALL)
 
 
 def parse(raw: bytes) -> Any:
     """The JSON of a callback without what PostgreSQL cannot store; None if it cannot be read.
 
-    What lies deeper than any provider's own bodies is left out.
+    Parts nested deeper than in any provider's own bodies are left out.
     """
     for attempt in (_loads, _loads_shallow):
         with suppress(ValueError, RecursionError):
@@ -57,7 +57,7 @@ def _loads(raw: bytes) -> Any:
 
 
 def _loads_shallow(raw: bytes) -> Any:
-    """The JSON of a body that nests deeper than the readers go, or holds bytes that are no text."""
+    """The JSON of a body that nests deeper than the parsers read, or is no UTF-8."""
     kept, depth, end = list[bytes](), 0, 0
     for token in _STRUCTURE.finditer(raw):
         if token[0] in b"[{":

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from channels_app.providers.types import Choice
 
-# A character that is joined of more is none that anybody reads.
+# Nobody reads a character that is joined of more parts.
 _MOST_PARTS = 40
 
 

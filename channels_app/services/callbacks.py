@@ -1,7 +1,7 @@
 """Callbacks come in: checked, stored as they are with their items, answered."""
 
 from collections.abc import Iterable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
@@ -67,7 +67,7 @@ def _ensure_none_is_frozen(receivers: Iterable[ChannelConnection | None]) -> Non
 
 
 def store_uncounted(callback_id: int, account_id: str) -> None:
-    """Store the items of a callback that the release before had received, and not processed."""
+    """Store the items of a callback that the previous release received and did not process."""
     callback = InboundCallback.objects.filter(pk=callback_id).first()
     if callback is None:
         return
@@ -85,16 +85,24 @@ def store_uncounted(callback_id: int, account_id: str) -> None:
 
 
 def empty(callback_id: int) -> None:
-    """Empty a callback that names an erased customer, once nobody else's items wait in it."""
-    if InboundItem.objects.filter(callback=callback_id, outcome=Outcome.WAITING).exists():
-        raise jobs.TryLater("Other customers' items wait.", wait=timedelta(minutes=1))
-    InboundCallback.objects.filter(pk=callback_id).update(body=b"")
+    """Empty a callback that names an erased customer, once no other customer's items wait in it.
+
+    It waits for them no longer than callbacks are kept.
+    """
+    rows = InboundCallback.objects.filter(pk=callback_id)
+    waiting = InboundItem.objects.filter(callback=callback_id, outcome=Outcome.WAITING)
+    if rows.filter(received_at__gte=_kept_since()).exists() and waiting.exists():
+        raise jobs.TryLater("Other customers' items wait.", wait=timedelta(minutes=10))
+    rows.update(body=b"")
+
+
+def _kept_since() -> datetime:
+    return timezone.now() - timedelta(days=settings.CALLBACK_RETENTION_DAYS)
 
 
 def delete_old() -> None:
-    """Delete callbacks whose time is over, with what is known of their items; if none waits."""
-    until = timezone.now() - timedelta(days=settings.CALLBACK_RETENTION_DAYS)
+    """Delete callbacks whose time is over with their items, unless one of them waits."""
     waiting = InboundItem.objects.filter(callback=OuterRef("pk"), outcome=Outcome.WAITING)
-    rows = InboundCallback.objects.filter(~Exists(waiting), received_at__lt=until)
+    rows = InboundCallback.objects.filter(~Exists(waiting), received_at__lt=_kept_since())
     rows = rows.order_by("received_at")
     InboundCallback.objects.filter(pk__in=list(rows.values_list("pk", flat=True)[:_BATCH])).delete()

@@ -44,10 +44,11 @@ def change_ids(connection: ChannelConnection, item: IdsChanged) -> None:
     if identity is None:
         return
     new_ids = [each for each in (item.new_user_id, item.new_number) if each]
-    for other in _others(identity).filter(provider_user_id__in=new_ids):
-        # Whoever has the new id, or wrote from the number since, is the same customer.
-        if other.provider_user_id != item.new_user_id and other.created_at < item.at:
-            return
+    others = list(_others(identity).filter(provider_user_id__in=new_ids))
+    # Only who has the new id, or has written from the number since, is the same customer.
+    if any(one.provider_user_id != item.new_user_id and one.created_at < item.at for one in others):
+        return
+    for other in others:
         _unite(identity, other)
     first, second = identity.provider_user_id, identity.second_user_id
     if first.isdigit() and not second:  # known by the number alone

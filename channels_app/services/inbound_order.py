@@ -12,11 +12,11 @@ def user_of(item: Item) -> str:
 
 
 def customer_key(channel: str, connection_id: UUID, user_id: str) -> str:
-    """What keeps the items of a connection's customer in order, without naming the customer."""
+    """The ordering key of a customer at a connection, which does not reveal their id."""
     named = hashlib.sha256(f"{connection_id}:{user_id}".encode()).hexdigest()[:40]
     return f"inbound:{channel}:{named}"
 
 
 def batch_key(connection_id: UUID | str) -> str:
-    """What has the large bodies of one account processed one after the other."""
+    """The ordering key of a connection's large bodies: they are processed one at a time."""
     return f"inbound:{connection_id}"

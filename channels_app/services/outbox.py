@@ -67,8 +67,8 @@ def _enqueue_signal(chat: Conversation, signal: str) -> None:
 
 
 def forget(customer: Customer) -> Sequence[str]:
-    """Drop what waits of the customer, and empty the callbacks that name them; returns their ids at
-    the providers.
+    """Drop the customer's waiting items and empty the callbacks that name them; return their ids
+    at the providers.
 
     What became of each item stays, by the provider's id of the item: none is taken twice.
     """
@@ -92,7 +92,7 @@ def forget(customer: Customer) -> Sequence[str]:
     items = InboundItem.objects.filter(outcome=Outcome.WAITING)
     items.filter(customer_key__in=keys).update(outcome=Outcome.UNSUPPORTED, kind="erased")
     ids = {(channel, user_id) for channel, _, user_id in found}
-    # Of the release before.
+    # Jobs of the previous release.
     old = Job.objects.filter(args__user_id__in=[user_id for _, user_id in ids])
     old = old.filter(name="channels_app.process_customer")
     old.exclude(state=JobState.RUNNING).delete()
@@ -102,7 +102,7 @@ def forget(customer: Customer) -> Sequence[str]:
         )
         callbacks = InboundCallback.objects.filter(channel=channel)
         callbacks = callbacks.alias(named=named).filter(named=True)
-        # What others wrote is processed before the callback is emptied.
+        # Other customers' items are processed before the callback is emptied.
         others = items.filter(callback__in=callbacks.values("pk"))
         waiting = set(others.values_list("callback", flat=True))
         callbacks.exclude(pk__in=waiting).update(body=b"")

@@ -1,9 +1,9 @@
 """Items of callbacks: stored as waiting when they come, then processed, each once.
 
-A body of few customers makes a job for each of them. The items of a larger one wait for the job of
-their account, which takes fifty at a time, those of the smallest bodies first; so a thousand
-customers at once hold up nobody who writes meanwhile. Whichever job has an item, it is processed
-only if no earlier one of its customer waits.
+Each customer of a small body gets a job. The items of a large body share the job of their account,
+which takes fifty at a time, those of the smallest bodies first: a thousand customers at once do not
+delay anybody else's messages. An item is processed only if no earlier one of its customer waits,
+whichever job has it.
 """
 
 import logging
@@ -31,19 +31,19 @@ from chatplatform.models import Job, JobState
 log = logging.getLogger(__name__)
 # An item with its place in the callback.
 Numbered = tuple[int, Item]
-# So many customers of a body have jobs of their own.
+# In a body of at most so many customers each has a job.
 _OWN_JOBS = 10
-# One job processes so many items, and begins none after so many seconds: other bodies wait.
+# A job processes so many items at most, and starts none after so many seconds: others wait.
 _MOST, _SLICE_SECONDS = 50, 1.0
-# While so much of the client waits for a worker, a large body does not make more.
+# A large body is held back while so many of the client's jobs wait for a worker.
 _MOST_DUE, _LOOK_AGAIN = 4, timedelta(seconds=1)
-# But not for longer, whatever keeps that.
+# But no longer than this.
 _LONGEST_HOLD = timedelta(minutes=10)
-# After so many attempts, four minutes in all, the customer's later items go on. Then it is tried
-# after ten minutes, twenty, …, at last once a day.
+# After so many attempts, four minutes in all, an item is set aside and its customer's later ones go
+# on. It is tried again after ten minutes, twenty, …, in the end once a day.
 ATTEMPTS, _FIRST_ASIDE, _LONGEST_ASIDE = 10, timedelta(minutes=10), timedelta(days=1)
 _ASIDE_KEY = "inbound-item:"
-# An item without a job is noticed after that time.
+# An item without a job is looked for after this time.
 _WITHOUT_JOB = timedelta(minutes=2)
 
 
@@ -57,7 +57,7 @@ def store(
 ) -> None:
     """Store the items of a callback for the connections that receive them, and enqueue their jobs.
 
-    `connections` by account; None: no bot has it. What changes nothing is counted at once.
+    `connections` is by account; None if no bot has it. Items that change nothing are counted now.
     """
     by_account: dict[str, list[Numbered]] = {}
     for position, item in items:
@@ -67,17 +67,15 @@ def store(
         numbered.sort(key=lambda pair: (pair[1].at, pair[0]))
         connection = connections[account_id]
         rows = _rows(callback, numbered, connection)
-        waiting = {row.customer_key for row in rows if row.outcome == Outcome.WAITING}
-        is_batched = len(waiting) > _OWN_JOBS
-        for row in rows:
-            row.is_batched = is_batched and row.outcome == Outcome.WAITING
+        waiting = [row for row in rows if row.outcome == Outcome.WAITING]
+        keys = dict.fromkeys(row.customer_key for row in waiting)
+        is_batched = len(keys) > _OWN_JOBS
+        for row in waiting:
+            row.is_batched = is_batched
         InboundItem.objects.bulk_create(rows, ignore_conflicts=True)
-        if connection and is_batched:
-            _enqueue(connection.pk, connection.client_id)
-        elif connection:
-            for key in dict.fromkeys(row.customer_key for row in rows if row.customer_key):
-                if key in waiting:
-                    _enqueue(connection.pk, connection.client_id, key)
+        if connection:
+            for key in [""] if is_batched else keys:
+                _enqueue(connection.pk, connection.client_id, key)
 
 
 def _rows(
@@ -118,7 +116,7 @@ def _processed(channel: str, items: Sequence[Item]) -> set[str]:
 def _enqueue(
     connection_id: UUID, client_id: int | None, key: str = "", *, wait: timedelta = jobs.NO_WAIT
 ) -> None:
-    """A job for the waiting items of a customer; without a key, for those of large bodies."""
+    """Enqueue a job for a customer's waiting items; without a key, for those of large bodies."""
     jobs.enqueue(
         "channels_app.process_items", client_id=client_id, wait=wait,
         ordering_key=key or batch_key(connection_id),
@@ -130,9 +128,9 @@ def _enqueue(
 
 
 def process(connection_id: UUID, key: str) -> None:
-    """Process the waiting items of a customer, or without a key those of an account's large bodies.
+    """Process a customer's waiting items; without a key, those of an account's large bodies.
 
-    An item that cannot be processed now holds up those of its customer alone.
+    An item that cannot be processed now only delays those of its customer.
     """
     connection = _connection(connection_id)
     if connection is None:
@@ -189,7 +187,7 @@ def _connection(connection_id: UUID | None) -> ChannelConnection | None:
 
 
 def _is_held_back(connection: ChannelConnection) -> bool:
-    """Whether other customers' messages, and replies to what came before, are to go first."""
+    """Whether other messages of the client, and its replies, go first."""
     names = [name for name, one in registry.declared.items() if one.queue == jobs.Queue.REPLY]
     unfinished = Job.objects.filter(state__in=[JobState.QUEUED, JobState.RUNNING])
     before = unfinished.filter(ordering_key=OuterRef("ordering_key"), pk__lt=OuterRef("pk"))
@@ -198,7 +196,7 @@ def _is_held_back(connection: ChannelConnection) -> bool:
         state=JobState.QUEUED, due_at__lte=Now(),
     ).exclude(Exists(before))  # fmt: skip
     # Nothing is replied while the client is moved.
-    if connection.client.frozen_at or due.count() < _MOST_DUE:
+    if connection.client.frozen_at or due[:_MOST_DUE].count() < _MOST_DUE:
         return False
     old = timezone.now() - _LONGEST_HOLD
     rows = _waiting(connection_id=connection.pk, is_batched=True, callback__received_at__lt=old)
@@ -219,14 +217,13 @@ def _next(connection_id: UUID, key: str) -> QuerySet[InboundItem]:
 
 
 class _Bodies:
-    """The items of callbacks, each read once."""
+    """The items of callbacks. Each body is read once."""
 
     def __init__(self) -> None:
         self._items: dict[int, Sequence[Item]] = {}
 
     def item(self, row: InboundItem) -> Item | None:
-        """What a row stands for; None if the callback was emptied, since it named an erased
-        customer."""
+        """The item of a row; None if its callback was emptied for an erased customer."""
         if row.callback_id not in self._items:
             body = bytes(InboundCallback.objects.get(pk=row.callback_id).body)
             self._items[row.callback_id] = PROVIDERS[row.channel].items(parse(body)) if body else []
@@ -247,18 +244,18 @@ def _process_in_turn(row: InboundItem, connection: ChannelConnection, bodies: _B
         raise _Died
     if jobs.follows_death():
         with jobs.commit():
-            _waiting(pk=row.pk).update(is_in_hand=True)
+            _waiting(pk=row.pk).exclude(_has_earlier()).update(is_in_hand=True)
     is_done = _process(row, bodies.item(row), connection)
     if not is_done and _waiting(pk=row.pk).exists():
         raise _EarlierWaits("An earlier item of the customer waits.")
 
 
 class _Died(Exception):
-    """The process died that had the item in hand."""
+    """The process that had the item in hand died."""
 
 
 class _EarlierWaits(jobs.TryLater):
-    """It is not this item that cannot be processed."""
+    """An earlier item of the customer waits: this one has not failed."""
 
 
 def _process(row: InboundItem, item: Item | None, connection: ChannelConnection) -> bool:
@@ -293,7 +290,7 @@ def _has_earlier() -> Exists:
 
 
 def _note(row: InboundItem, error: Exception) -> bool:
-    """Store that an item could not be processed; whether it was set aside."""
+    """Store why an item could not be processed; True if it was set aside."""
     if isinstance(error, _EarlierWaits):
         return False
     if not isinstance(error, jobs.TryLater | _Died):
@@ -333,21 +330,21 @@ def _set_aside(row: InboundItem, error: str) -> None:
 
 
 def _leave_to_customers(connection: ChannelConnection, keys: Iterable[str]) -> None:
-    """Leave what waits of these customers to jobs of their own."""
+    """Give each of these customers a job for their waiting items."""
     for key in sorted(keys):
         _waiting(customer_key=key).update(is_batched=False)
         _enqueue(connection.pk, connection.client_id, key, wait=timedelta(seconds=1))
 
 
-def go_on(connection_id: UUID, key: str) -> None:
-    """A job for waiting items has ended dead: another one follows it, for ever."""
+def enqueue_next(connection_id: UUID, key: str) -> None:
+    """Enqueue a job for waiting items after one that ended dead."""
     connection = ChannelConnection.objects.filter(pk=connection_id).first()
     if connection:
         _enqueue(connection.pk, connection.client_id, key, wait=timedelta(seconds=10))
 
 
 def enqueue_forgotten() -> None:
-    """Enqueue jobs for items that have waited for a while and have none, for whatever reason."""
+    """Enqueue jobs for items that have waited for a while without one."""
     own = ChannelConnection.objects.filter(pk=OuterRef("connection_id"))
     _waiting().exclude(Exists(own)).update(outcome=Outcome.UNKNOWN_ACCOUNT)
     unfinished = Job.objects.filter(state__in=[JobState.QUEUED, JobState.RUNNING])

@@ -65,7 +65,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _handle
 
     def _is_called_by_own_name(self) -> bool:
-        """Whether no other site's name, made to lead here, is what the caller has asked for."""
+        """Whether `Host` is an own name, not one of another site that was made to lead here."""
         own = str(self.server.server_address[0])
         name = urlsplit(f"//{self.headers.get('Host', '')}").hostname
         return own in {"0.0.0.0", "::"} or name in {own, "localhost", "127.0.0.1", "::1"}

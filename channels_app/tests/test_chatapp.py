@@ -412,14 +412,16 @@ def test_a_changed_number_or_id_is_the_same_customer(
 
 
 def test_a_number_that_another_customer_had_before_is_not_theirs_to_share(nobody, quiet):
+    former = {"from": AN, "from_user_id": "VN.1"}
+    write(nobody, "new id", **{"from": None, "from_user_id": "VN.2"})
     write(nobody, "other", **{"from": NEW})
-    write(nobody, "before", **{"from": AN})
+    write(nobody, "before", **former)
     at = str(int(timezone.now().timestamp()) + 5)
-    system = {"type": "user_changed_number", "wa_id": NEW}
-    changed = message(id="wamid.s", type="system", system=system, text=None, timestamp=at)
+    system = {"type": "user_changed_number", "wa_id": NEW, "user_id": "VN.2"}
+    changed = message(id="wamid.s", type="system", system=system, text=None, timestamp=at, **former)
     post_signed(nobody, PATH, of_chatapp(messages=[changed]))
     run_jobs()
-    assert Customer.objects.count() == CustomerIdentity.objects.count() == 2
+    assert Customer.objects.count() == CustomerIdentity.objects.count() == 3
 
 
 def test_a_customer_who_hides_the_number_gets_answers(chatapp, quiet, ben):

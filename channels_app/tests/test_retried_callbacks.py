@@ -43,6 +43,12 @@ def agents_answer(bot):
     type(bot).objects.filter(pk=bot.pk).update(agent_reply=True)
 
 
+@pytest.fixture(autouse=True)
+def no_haste(monkeypatch):
+    """How much of a large body a job processes is no matter of the machine's speed."""
+    monkeypatch.setattr(waiting_items, "_SLICE_SECONDS", 60)
+
+
 def batch(*parts):
     """A callback with several events, none of which says when it was."""
     user, page = {"id": "6120000000000001"}, {"id": PAGE}
@@ -267,6 +273,24 @@ def test_an_item_that_kills_its_process_goes_aside_and_the_others_are_processed(
     assert set(outcomes()) == {Outcome.PROCESSED}
 
 
+def test_an_item_that_has_to_wait_is_no_suspect_when_a_process_died(nobody, page, monkeypatch):
+    first = batch(*taps("first"))
+    first["entry"][0]["messaging"][0]["sender"] = {"id": "711"}
+    post_signed(nobody, "/socialnet/webhook", first)
+    Job.objects.update(due_at=Now() + timedelta(hours=1))
+    post_signed(nobody, "/socialnet/webhook", crowded(range(12)))
+    kill_at(monkeypatch, 1)
+    run_killed()
+    Job.objects.filter(ordering_key__contains="-").update(due_at=Now())
+    run_one()
+    assert len(texts()) == 11
+    run_waiting()
+    theirs = Message.objects.filter(text__in=["first", "text 11"]).order_by("seq")
+    assert list(theirs.values_list("text", flat=True)) == ["first", "text 11"]
+    assert len(texts()) == 13
+    assert not InboundItem.objects.exclude(error="", is_aside=False).exists()
+
+
 def test_an_item_that_always_fails_goes_aside_and_its_customer_goes_on(nobody, page, monkeypatch):
     real = inbound._receive
 
@@ -324,6 +348,22 @@ def test_what_others_wrote_is_processed_though_a_customer_of_the_body_is_erased(
         run_waiting()
     assert sorted(texts()) == ["text 1", "text 2", "text 3"]
     assert {bytes(row.body) for row in InboundCallback.objects.all()} == {b""}
+
+
+def test_a_callback_that_names_an_erased_customer_is_not_kept_longer_than_any(nobody, page):
+    post_signed(nobody, "/socialnet/webhook", crowded([1]))
+    run_jobs()
+    post_signed(nobody, "/socialnet/webhook", crowded([1, 2]))
+    InboundItem.objects.filter(outcome=Outcome.WAITING).update(is_aside=True)
+    Job.objects.filter(state="queued").delete()
+    outbox.forget(Customer.objects.get())
+    run_jobs()
+    callback = InboundCallback.objects.latest("pk")
+    assert callback.body, "somebody else's words wait in it"
+    InboundCallback.objects.update(received_at=Now() - timedelta(days=31))
+    run_waiting()
+    callback.refresh_from_db()
+    assert bytes(callback.body) == b""
 
 
 def test_what_the_release_before_has_enqueued_is_processed(nobody, page):

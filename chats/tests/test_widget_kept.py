@@ -32,6 +32,10 @@ def statuses(problems: list[str]) -> set[str]:
     return found
 
 
+def proof_of(external_id: str, key: str) -> str:
+    return hmac.new(key.encode(), external_id.encode(), hashlib.sha256).hexdigest()
+
+
 def payload(name: str, buffer: bytes) -> FilePayload:
     return {"name": name, "mimeType": "application/octet-stream", "buffer": buffer}
 
@@ -161,9 +165,8 @@ def test_a_chat_is_shown_to_nobody_but_the_person_whose_it_is(
     secret_words = widget.get_by_text("My secret order")
 
     def sign(external_id: str, key: str = secret) -> None:
-        proof = hmac.new(key.encode(), external_id.encode(), hashlib.sha256).hexdigest()
         shop.attributes["data-external-id"] = external_id
-        shop.attributes["data-identity-signature"] = proof
+        shop.attributes["data-identity-signature"] = proof_of(external_id, key)
 
     def sign_out() -> None:
         del shop.attributes["data-external-id"], shop.attributes["data-identity-signature"]
@@ -217,6 +220,33 @@ def test_a_chat_is_shown_to_nobody_but_the_person_whose_it_is(
     assert statuses(problems) == {"401"}
     owners = [one.customer.external_id for one in Conversation.objects.order_by("id")]
     assert owners == ["c-1", "c-2", None, None]
+
+
+def test_words_on_their_way_are_not_lost_when_the_page_names_the_visitor(
+    shop: Shop, screen: Page, ann, bot, problems: list[str]
+):
+    secret = ann.post(f"/ai/bot/{bot.pk}/identity-secret").json()["secret"]
+    widget = shop.open(screen)
+    widget.get_by_role("button", name="Open the chat").click()
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if held:
+            route.continue_()
+        held.append(route)
+
+    screen.context.route("**/ai/client/chat", hold)
+    with screen.expect_request("**/ai/client/chat"):
+        widget.get_by_label("Write a message").fill("Is it here?")
+        widget.get_by_label("Write a message").press("Enter")
+    who = {"externalId": "c-1", "identitySignature": proof_of("c-1", secret)}
+    screen.evaluate("(who) => chatWidget.identify(who)", who)
+    expect(widget.locator(".waiting")).to_be_visible()
+    held[0].continue_()
+    expect(widget.locator(".message.customer time")).to_be_visible()
+    message = Message.objects.get(sender_type="customer")
+    assert (message.text, message.conversation.customer.external_id) == ("Is it here?", "c-1")
+    assert statuses(problems) <= {"422", "409"}
 
 
 def test_the_widget_outlives_pages_that_take_it_away_and_answers_that_do_not_come(

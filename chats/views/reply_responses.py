@@ -16,8 +16,8 @@ from chats.services.reply import incoming
 from chats.services.reply.incoming import Turn
 from chats.services.reply.streams import ReplyStream
 
-# Replies to messages of one client that are waited for at once in a process: a further message gets
-# its turn as `pending`, and the reply comes all the same.
+# How many requests of one client wait for replies at once in a process. A further one is answered
+# `pending`, and its reply comes later.
 WAITING_OF_CLIENT = 1_000
 _waiting = Counter[int]()
 Shaper = Callable[[dict[str, Any]], dict[str, Any]]

@@ -130,9 +130,9 @@ class ForgotPasswordForm(forms.Form):
         return str(self.cleaned_data["email"]).lower()
 
 
-def _told(request: HttpRequest, reply: Any) -> Any:
-    """The answer to a form that its page has sent in the background: that page itself follows a
-    redirect, or stays if it leads to the sign-in."""
+def _for_background(request: HttpRequest, reply: Any) -> Any:
+    """The reply, where a script that sent a form in the background gets a 204 for a redirect: the
+    script decides whether the page follows it, and stays if it leads to the sign-in."""
     if reply.status_code == 302 and "Background" in request.headers:
         return HttpResponse(status=204, headers={"Location": reply["Location"]})
     return reply
@@ -179,7 +179,7 @@ class Site(UnfoldAdminSite):
             try:
                 if isinstance(user, User):
                     ensure_not_frozen(user.client)
-                return _told(request, shown(request, *args, **kwargs))
+                return _for_background(request, shown(request, *args, **kwargs))
             except ApiError as exc:
                 return errors.refused(request, exc)
             except InternalError as exc:

@@ -49,9 +49,9 @@ class Kind:
     words: Callable[..., str]
     link: Callable[..., str]
     again: Callable[[Any], bool] | None = None
-    # What came of a row that was tried again: for how it ended, or why it goes on.
+    # The result of a row that was tried again.
     result: Callable[[Any], "Result"] | None = None
-    # The related rows that it reads.
+    # The related rows that `result` reads.
     related: tuple[str, ...] = ()
     # The column of when it failed.
     at: str = "created_at"
@@ -78,7 +78,7 @@ class Failure:
 
 
 class RetryOutcome(StrEnum):
-    """What came of a row that was tried again."""
+    """How a row that was tried again ended, if it did."""
 
     DONE = "done"
     FAILED = "failed again"
@@ -90,15 +90,15 @@ Result: TypeAlias = tuple[RetryOutcome, str]
 
 
 @dataclass(frozen=True)
-class TriedAgain:
-    """What came of rows that were tried again: how many ended so, and for which reason."""
+class RetryResults:
+    """The results of rows that were tried again, each with its reason and the number of rows."""
 
     at: datetime
     results: list[tuple[RetryOutcome, str, int]]
 
     @property
     def is_under_way(self) -> bool:
-        """Whether a row has not ended yet that was tried a short while ago."""
+        """Whether a row that was tried a short while ago has not ended yet."""
         is_new = timezone.now() - self.at < _LOOKS_AGAIN
         return is_new and any(outcome == RetryOutcome.WAITING for outcome, _, _ in self.results)
 
@@ -135,15 +135,14 @@ def try_again(kind: Kind, client: Client | None, values: list[str]) -> list[str]
     return [str(row.pk) for row in rows.order_by("pk")[:MOST_AT_ONCE] if kind.again(row)]
 
 
-def tried_again(kind: Kind, client: Client | None, ids: list[str], at: datetime) -> TriedAgain:
-    """What has come by now of rows that were tried again at a time; rows that are gone are left
-    out."""
+def retry_results(kind: Kind, client: Client | None, ids: list[str], at: datetime) -> RetryResults:
+    """The results so far of rows that were tried again at this time; deleted ones are left out."""
     assert kind.result, "this kind is not tried again"
     rows = _of_client(kind.model._base_manager.filter(pk__in=ids), client)
     counts = Counter(map(kind.result, rows.prefetch_related(*kind.related)))
     order = list(RetryOutcome)
     found = sorted(counts.items(), key=lambda one: (order.index(one[0][0]), -one[1]))
-    return TriedAgain(at, [(outcome, why, count) for (outcome, why), count in found])
+    return RetryResults(at, [(outcome, why, count) for (outcome, why), count in found])
 
 
 def _rows(kind: Kind, client: Client | None) -> QuerySet[Any]:
@@ -154,13 +153,13 @@ def _of_client(rows: QuerySet[Any], client: Client | None) -> QuerySet[Any]:
     return rows.filter(client_id=client.pk) if client else rows
 
 
-def _read_again(row: Document | WebUrl) -> Result:
+def _training_result(row: Document | WebUrl) -> Result:
     if row.status == DocumentStatus.FAILED:
         return RetryOutcome.FAILED, row.error_message or say(row.error_code)
     return RetryOutcome.DONE if row.status == DocumentStatus.TRAINED else RetryOutcome.WAITING, ""
 
 
-def _sent_again(row: Delivery) -> Result:
+def _delivery_result(row: Delivery) -> Result:
     if row.state == DeliveryState.SUCCEEDED:
         return RetryOutcome.DONE, ""
     if row.state == DeliveryState.PENDING:
@@ -179,7 +178,7 @@ def _sent_again(row: Delivery) -> Result:
     return RetryOutcome.FAILED, why if is_last else f"{why}; the next try comes by itself"
 
 
-def _done_again(row: Job) -> Result:
+def _job_result(row: Job) -> Result:
     if row.state in {JobState.DEAD, JobState.CANCELLED}:
         return RetryOutcome.FAILED, row.last_error if row.state == JobState.DEAD else "cancelled"
     if row.state == JobState.DONE:
@@ -208,7 +207,7 @@ def _channel_words(name: str, error: str, status: str) -> str:
 
 
 def _waiting_connections() -> QuerySet[ChannelConnection]:
-    """The accounts of which something has waited for a while, with how much, and since when."""
+    """The accounts whose items have waited for a while: how many, and since when."""
     waiting = InboundItem.objects.filter(outcome=Outcome.WAITING, connection_id=OuterRef("pk"))
     of_account = waiting.order_by().values("connection_id")
     since = of_account.annotate(since=Min("callback__received_at")).values("since")
@@ -247,7 +246,7 @@ KINDS = {
         lambda message, code: message or say(code),
         lambda message, code: _list("bots_document", status__exact="failed"),
         documents.retrain,
-        _read_again,
+        _training_result,
     ),
     "held": Kind(
         "Documents held back by golden questions",
@@ -264,7 +263,7 @@ KINDS = {
         lambda message, code: message or say(code),
         lambda message, code: _list("bots_weburl", status__exact="failed"),
         web_urls.crawl_again,
-        _read_again,
+        _training_result,
     ),
     "endpoints": Kind(
         "Endpoints that fail, or were switched off for it",
@@ -281,7 +280,7 @@ KINDS = {
         lambda config_id, url: str(url),
         lambda config_id, url: _endpoint(config_id),
         deliveries.retry,
-        _sent_again,
+        _delivery_result,
         ("config", "log"),
     ),
     "channels": Kind(
@@ -296,10 +295,12 @@ KINDS = {
         look="Connect it again",
     ),
     "inbound": Kind(
-        "What came from channels and waits to be processed: it is tried again by itself",
+        "Channels whose messages wait to be processed",
         _waiting_connections,
         ("account_name", "waiting", "pk"),
-        lambda name, count, pk: f"{name}: {count} messages and other events",
+        lambda name, count, pk: (
+            f"{name}: {count} messages and other events, which are tried again automatically"
+        ),
         lambda name, count, pk: _connection(pk),
         at="waits_since",
     ),
@@ -319,6 +320,6 @@ KINDS = {
         lambda name, error: f"{job_words(name)}: {error}",
         lambda name, error: _list("chatplatform_job", state__exact="dead"),
         leases.requeue_dead,
-        _done_again,
+        _job_result,
     ),
 }  # fmt: skip

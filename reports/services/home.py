@@ -21,7 +21,7 @@ from reports.shapes.adhoc import PeriodQuery
 from reports.shapes.overview import Figures
 
 _DAYS = 7
-_FAILED_WITHOUT_WARNING = ("addresses", "deliveries", "sends")
+_KINDS_WITHOUT_WARNING = ("addresses", "deliveries", "inbound", "sends")
 
 
 @dataclass(frozen=True)
@@ -87,17 +87,16 @@ def figures(client: Client) -> list[Figure]:
 
 
 def warnings(client: Client) -> list[Hint]:
-    """What needs somebody and is not muted, each with the way to its rows; and what has failed of
-    which no warning tells."""
+    """Unmuted warnings, each with the way to its rows, and failures that have no warning."""
     found = (one for one in client_warnings.of(client) if one.warning.muted_until is None)
     return [
         *(Hint(one.warning.title, one.warning.link, one.model) for one in found),
-        *failure_hints(client, _FAILED_WITHOUT_WARNING),
+        *failure_hints(client, _KINDS_WITHOUT_WARNING),
     ]
 
 
 def failure_hints(client: Client | None, kinds: Iterable[str]) -> list[Hint]:
-    """Each of these kinds of failure that there is; without a client, over all."""
+    """How much has failed of each of these kinds; without a client, over all."""
     counts = [
         (kind, sum(group.count for group in failures.of_kind(kind, client)))
         for kind in (failures.KINDS[name] for name in kinds)

@@ -175,6 +175,10 @@ def test_what_waits_of_a_channel_is_shown_to_its_client_alone(bot, ann, cara):
         )  # fmt: skip
     assert "inbound" not in groups(entered(ann.user)), "what came just now is no failure"
     InboundCallback.objects.update(received_at="2026-11-01T10:20:00Z")
+    make_chat(bot)
+    assert "1 × Channels whose messages wait" in words(
+        entered(ann.user).get(reverse("admin:index"))
+    )
     page = words(entered(ann.user).get(PATH))
     assert "Shop page: 2 messages and other events" in page
     assert "Since 1 Nov 2026" in page

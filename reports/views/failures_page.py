@@ -15,7 +15,7 @@ from chatplatform.web import health
 from identity.models import Client, User
 from reports.services import failures
 
-# Where a sign-in keeps what it tried again last.
+# The session's key of the latest retry.
 _TRIED = "tried_again"
 _SHOWN_FOR = timedelta(hours=1)
 
@@ -37,7 +37,7 @@ def page(request: HttpRequest) -> HttpResponse:
         **admin.site.each_context(request),
         "title": "Failures",
         "found": found,
-        "tried": _tried_again(request, user),
+        "tried": _latest_retry(request, user),
     }
     if user.is_superuser:
         context["parts"] = health.check_all()
@@ -57,15 +57,16 @@ def _try_again(request: HttpRequest, user: User) -> HttpResponse:
     return redirect(request.get_full_path())
 
 
-def _tried_again(request: HttpRequest, user: User) -> failures.TriedAgain | None:
-    """What has come of the viewer's latest try, for an hour."""
-    tried = request.session.get(_TRIED)
-    if tried is None:
+def _latest_retry(request: HttpRequest, user: User) -> failures.RetryResults | None:
+    """The results of the viewer's latest retry, for an hour."""
+    tried = request.session.get(_TRIED, {})
+    kind = failures.KINDS.get(tried.get("kind", ""))
+    if kind is None or not _may_try(request, kind):
         return None
-    kind, at = failures.KINDS[tried["kind"]], datetime.fromisoformat(tried["at"])
-    if timezone.now() - at > _SHOWN_FOR or not _may_try(request, kind):
+    at = datetime.fromisoformat(tried["at"])
+    if timezone.now() - at > _SHOWN_FOR:
         return None
-    return failures.tried_again(kind, _client(request, user), tried["ids"], at)
+    return failures.retry_results(kind, _client(request, user), tried["ids"], at)
 
 
 def _client(request: HttpRequest, user: User) -> Client | None:

@@ -33,7 +33,7 @@ def list_for_client(client: Client) -> QuerySet[WebhookConfig]:
 
 
 def failing() -> QuerySet[WebhookConfig]:
-    """The endpoints that fail, and those switched off for it; not by their owner's wish."""
+    """The endpoints that fail, and those switched off because they failed."""
     off = Q(is_active=False) & ~Q(disabled_reason=DisabledReason.BY_HAND)
     rows = WebhookConfig.objects.filter(deleted_at=None)
     return rows.filter(off | Q(is_active=True, failing_since__isnull=False))

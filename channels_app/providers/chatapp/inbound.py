@@ -22,7 +22,7 @@ _FILES: dict[str, Any] = {
     "image": "image", "sticker": "image", "video": "video", "audio": "audio", "document": "file",
 }  # fmt: skip
 _CHANGED_IDS = {"user_changed_number", "customer_changed_number", "user_changed_user_id"}
-# Types that are no message of a customer to the business.
+# Types that hold no message of a customer.
 _NO_MESSAGES = {"system", "reaction", "edit", "revoke", "request_welcome", "errors"}
 _MAX_ID = 300
 # What the provider does to an account that a person must look at.
@@ -227,7 +227,7 @@ def _content(message: hook.ChatappMessage) -> _Content | None:
         return _Content("\n".join(filter(None, lines)), metadata={"order": message.order})
     if message.type in _NO_MESSAGES:
         return None
-    # Of a kind that is not handed over or not known: the agent sees that something came.
+    # The kind is unknown or not handed over: the agent at least sees that something came.
     return _Content(files=[events.InboundFile("file")])
 
 

@@ -22,7 +22,7 @@ _FILES: dict[str, Any] = {
 _FROM_CUSTOMER = {
     f"user_send_{kind}" for kind in (*_FILES, "text", "location", "link", "business_card")
 }
-# They name a message, and are none.
+# Events about a message, which are no messages themselves.
 _REPORTS = {"user_received_message", "user_seen_message", "user_reacted_message"}
 _ECHOES = {f"oa_send_{kind}" for kind in ("text", "image", "file", "sticker", "gif", "list")}
 # What the provider writes for its reactions; any other is shown as it comes.

@@ -1,9 +1,9 @@
 /**
- * Sends the forms of a page (`data-form`) in the background, so that what stands unsaved in it stays:
- * in the other forms, and in this one if it is refused, if nobody answers or if the sign-in has ended.
+ * Sends the forms of a page (`data-form`) in the background, so that unsaved input is not lost: neither in the other
+ * forms nor, if the server refuses it, does not answer or asks to sign in, in the form that was sent.
  *
- * Of the page that answers, the form's own part (`data-part`) is shown, and each `data-live`. A form
- * that has no part is alone on its page, which is opened anew when it is done.
+ * The page that comes back replaces the `data-part` around the form, and each `data-live`. A form without a part is
+ * alone on its page, which is opened anew when it is done.
  */
 const REFUSED = "errornote mb-3 px-3 py-2.5 rounded-default bg-red-100 text-red-700 dark:bg-red-500/20 dark:text-red-400";
 const leaving = new WeakSet();
@@ -47,7 +47,7 @@ async function show(form, reply) {
   if (!answer.ok) return tell(form, page.querySelector("h1 + p")?.textContent ?? form.dataset.offline);
   const fresh = page.getElementById((part ?? form).id);
   if (!fresh) return put(document.getElementById("content"), page.getElementById("content"));
-  keepWhatPagesNeverHold(form, page.getElementById(form.id));
+  copyFilesAndPasswords(form, page.getElementById(form.id));
   put(part ?? form, fresh);
   for (const live of document.querySelectorAll("[data-live]")) {
     const now = page.getElementById(live.id);
@@ -62,8 +62,8 @@ function put(old, fresh) {
   fresh.querySelector("[data-refused] .errors, [data-refused] .errornote, [role=status]")?.scrollIntoView({ block: "center" });
 }
 
-/** Of a form that was refused: chosen files, and passwords. */
-function keepWhatPagesNeverHold(form, fresh) {
+/** If the form was refused: no page of the server holds these. */
+function copyFilesAndPasswords(form, fresh) {
   if (!fresh?.hasAttribute("data-refused")) return;
   for (const input of form.querySelectorAll("input[type=file], input[type=password]")) {
     const twin = fresh.elements[input.name];

@@ -117,8 +117,8 @@ def update_customer(caller: Principal, chat_id: uuid.UUID, info: ChatCustomer) -
     """Update what is known of a chat's customer; fields left out keep their value.
 
     422 names each answer that does not fit the bot's fields.
-    The external id of another customer makes the chat that customer's. From a page it must be
-    signed, and the chat one that was nobody's until now, or theirs already: else 404.
+    The external id of another customer makes the chat that customer's. From a page the id must be
+    signed; 404 if the chat already belongs to a customer with another id.
     """
     with transaction.atomic():
         if caller.key and caller.is_page and info.external_id:
@@ -132,10 +132,11 @@ def update_customer(caller: Principal, chat_id: uuid.UUID, info: ChatCustomer) -
 
 
 def sign_in(page: Principal, info: CustomerInfo) -> Principal:
-    """The page as it speaks for the customer whose external id is signed.
+    """Give the visitor's chats to the customer whose external id is signed; return the page as it
+    speaks for that customer.
 
-    What its visitor began before anybody was named becomes this customer's; chats of another
-    customer stay with the visitor's token, and the customer does not see them.
+    Only chats of nobody named before are given. Those of another named customer stay with the
+    visitor's token.
     """
     own = Q(customer__external_id=None) | Q(customer__external_id=info.external_id)
     rows = visible_to_caller(page).filter(own).select_for_update(no_key=True, of=("self",))

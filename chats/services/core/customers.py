@@ -182,10 +182,10 @@ def identify(customer_id: int, info: CustomerInfo, *, by_page: bool = False) -> 
 
 
 def unite(customer_id: int, merged_id: int, *, by: User | ApiKey | None) -> Customer:
-    """Make one customer part of another: chats, identities and attributes move, the row goes.
+    """Merge a customer into another: chats, identities and attributes move, the row is deleted.
 
-    Where both know something, the customer who stays is right. `by` None: the provider of a
-    channel says that the two are one person. 404 for a customer who was merged meanwhile.
+    Where both have a value, the one of the customer who stays is kept. `by` is None if a channel's
+    provider says that the two are one person. 404 if either was merged meanwhile.
     """
     with transaction.atomic():
         # Chats before customers, as everywhere. Until the end nothing can point to the two.

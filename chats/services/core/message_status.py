@@ -4,7 +4,7 @@ Channels report it of their messages; of all others the customer's page or app, 
 
 A status only moves forward, in whatever order and how often reports come in: pending, sent,
 delivered, read. `failed` stays, unless the message is known to have arrived, or was in doubt and is
-known to be sent after all. `read` ends if a translation comes for the customer, who reads that.
+known to be sent after all. One that was `read` and is translated later is `delivered` again.
 """
 
 import uuid
@@ -53,8 +53,8 @@ def record_read_by_agent(chat: Conversation) -> None:
         record_read(chat, _on_the_way(rows), at=timezone.now())
 
 
-def unread_translated(message: Message) -> None:
-    """An agent's message was translated: what its customer has read were other words."""
+def record_translated(message: Message) -> None:
+    """An agent's message was translated: it is unread until its customer reads the translation."""
     if message.sender_type == SenderType.AGENT and message.status == MessageStatus.READ:
         _write(message, {"status": MessageStatus.DELIVERED, "read_at": None})
 

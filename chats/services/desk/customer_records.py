@@ -34,7 +34,7 @@ def visible(caller: Principal) -> QuerySet[Customer]:
 
 
 def without_staff(rows: QuerySet[Customer]) -> QuerySet[Customer]:
-    """These customers without the staff, who try bots as customers and have no chats but that."""
+    """These customers without the staff, whose only chats are previews."""
     chats = Conversation.objects.filter(customer=OuterRef("pk"), is_preview=False)
     return rows.exclude(Q(external_id__startswith=customers.STAFF) & ~Exists(chats))
 

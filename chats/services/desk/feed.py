@@ -68,7 +68,7 @@ def publish_viewing(chat: Conversation, *, by: User, is_viewing: bool) -> None:
 
 
 class Feed(NamedTuple):
-    """What a stream sends, and what is to be done when it has ended."""
+    """The events that a stream sends, and what to do when it has ended."""
 
     follow: Callable[[Listener, InThread], Events]
     end: Callable[[], None]

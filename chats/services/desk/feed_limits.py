@@ -1,7 +1,7 @@
-"""How many live feeds are open at once: those of a person, and of all people of a client.
+"""Limits of the live feeds open at once: of a person, and of all people of a client.
 
-They are counted in Valkey, over all processes. The place of a feed whose process died is free again
-after a while; while Valkey is away nobody is counted.
+Valkey counts them over all processes. The place of a feed whose process died is free again after a
+while. While Valkey is away there is no limit.
 """
 
 import uuid
@@ -14,13 +14,13 @@ from chatplatform import valkey
 from chatplatform.api.errors import ApiError
 from identity.models import User
 
-# One in each of somebody's windows; and a hundred people of a client who all have ten. A client
-# whose requests are allowed more often may have more of these too.
+# A person has one in each window. A client has a hundred people with ten each, or more if limits of
+# its requests are raised.
 OF_PERSON, OF_CLIENT = 10, 1_000
-# So long a place is kept beyond the next look at its feed.
+# How long a place is kept after the next check of its feed is due.
 _SPARE_SECONDS = 30
-# Keeps a place, or takes one where all may have one more; whether it has one now. KEYS: sets of
-# places, by the second in which each is free again. ARGV: the place, seconds, how many each holds.
+# Keeps a place, or takes one if no set is full; returns whether there is one. KEYS: sets of places,
+# scored by the second at which each is free again. ARGV: the place, seconds, the size of each set.
 _KEEP = """
 local now = tonumber(redis.call('time')[1])
 for at, key in ipairs(KEYS) do
@@ -41,7 +41,7 @@ _in_valkey = valkey.BestEffort("live feeds are not counted")
 
 class TooManyFeeds(ApiError):
     code, status = "too_many_feeds", 429
-    detail = "You, or all people of your client, have as many live feeds open as may be: close one."
+    detail = "Too many live feeds are open, yours or your client's in all: close one."
     headers: ClassVar[dict[str, str]] = {"Retry-After": "60"}
 
 
@@ -60,7 +60,7 @@ class Place:
             raise TooManyFeeds
 
     def keep(self) -> bool:
-        """Keep the place until after the next look at the feed; whether it still has one."""
+        """Keep the place until after the next check of the feed; False if it was lost."""
         seconds = round(settings.FEED_CHECK_SECONDS) + _SPARE_SECONDS
 
         def keep(client: redis.Redis) -> Any:

@@ -198,7 +198,7 @@ def _summary_by_model(
 
 
 def _resolution(transcript: Transcript, written: str, *, language: str) -> str:
-    """What a model calls the resolution, if the conversation has one that says so."""
+    """The resolution that a model wrote, if the rules find one too and the chat holds it."""
     if not rule_based_summary.resolution(transcript.lines, language=language):
         return ""
     said = Evidence(line.text for line in transcript.lines)

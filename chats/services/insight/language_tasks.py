@@ -31,8 +31,7 @@ from identity.models import Client
 
 # BCP 47's code of a language that nobody knows.
 UNDETERMINED = "und"
-# A suggestion that is so near to the customer's own words speaks as the customer: agents' replies
-# to them are less near.
+# A suggestion that is this near to the customer's own words repeats them; agents' replies are not.
 _LIKE_THE_CUSTOMER = 0.94
 MAX_SUGGESTION_CHARS = 3_000
 # An agent decides what to send, so less certain passages are shown than a bot would quote.
@@ -83,7 +82,7 @@ def _store_translation(message: Message, text: str, *, to: str) -> None:
             return
         row.translations = {**row.translations, to: text}
         row.save(update_fields=["translations"])
-        message_status.unread_translated(row)
+        message_status.record_translated(row)
         if not chat.is_preview:
             message_status.announce_message(chat, "message.updated", row)
 
@@ -199,7 +198,7 @@ def _by_model(
 ) -> list[Suggestion]:
     """A model's replies, each with the passages that it rests on and that exist.
 
-    One that rests on none may only ask something.
+    A reply without a passage may only be a question.
     """
     prompt = prompt_versions.find_current(chat.bot_id)
     snippets = retrieval.snippets(part.result for part in found)
@@ -229,7 +228,7 @@ def _by_model(
 
 
 def _speaks_as_customer(text: str, transcript: transcripts.Transcript) -> bool:
-    """Whether a reply says what the customer said lately, as far as is known."""
+    """Whether a reply repeats one of the customer's latest two messages."""
     lately = transcript.of_customer[-2:]
     is_near = embedding.available() and nearness.is_near(text, lately, _LIKE_THE_CUSTOMER)
     return text in lately or is_near

@@ -125,8 +125,8 @@ def request_for(
 
 
 def subject_of(message: Message) -> function_runner.Subject:
-    """The customer of this conversation: calls are for nobody else, and in a preview for nobody
-    whom the client's server knows."""
+    """The customer of this conversation, for whom alone calls are made. In a preview it has no
+    external id."""
     chat = message.conversation
     external_id = None if chat.is_preview else chat.customer.external_id
     return function_runner.Subject(chat.pk, message.pk, external_id)

@@ -220,12 +220,12 @@ export function createChat({ api, store, memory, language, t }) {
 
   /** Sends what waits, in order: each after the one before it was stored. */
   async function flush() {
-    if (sending || !store.state.isReady || mustIntroduce()) return;
+    if (sending) return;
     sending = true;
     try {
-      for (let item; (item = store.state.outbox[0]) && !mustIntroduce(); ) {
+      for (let item; store.state.isReady && (item = store.state.outbox[0]) && !mustIntroduce(); ) {
         try {
-          await untilAnswered(() => deliver(item));
+          if (!(await untilAnswered(() => deliver(item)))) continue;
         } catch (error) {
           await refuse(item, error);
           continue;
@@ -280,12 +280,15 @@ export function createChat({ api, store, memory, language, t }) {
     return [fault.type === "empty_file" ? "emptyFile" : "wrongFile"];
   }
 
-  /** What the page's visitor wrote before somebody else was named is not sent for that person, nor shown to them. */
+  /** Whether the message is stored. What the page's visitor wrote before somebody else was named is not sent for that
+  person, nor shown to them. */
   async function deliver(item) {
     const mine = turn;
-    const isOurs = () => mine === turn && store.state.outbox.includes(item);
+    const isOurs = () => mine === turn && store.state.isReady && store.state.outbox.includes(item);
     const id = isOurs() && (await opened());
-    if (isOurs()) await (item.files.length ? deliverFiles(id, item, mine) : deliverText(id, item, mine));
+    if (!isOurs()) return false;
+    await (item.files.length ? deliverFiles(id, item, mine) : deliverText(id, item, mine));
+    return true;
   }
 
   /** The chat's id; a new one is opened with what the visitor has said of themselves. */
