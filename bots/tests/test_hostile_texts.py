@@ -102,7 +102,7 @@ def _masked(text: str) -> None:
 
 
 def _listened(text: str) -> None:
-    for code in ("en", "vi", "ja"):
+    for code in ("vi", "ja"):
         for field in FIELDS:
             read_customer_info.listen(field, FIELDS, [text], language=code)
 
