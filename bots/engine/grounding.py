@@ -13,12 +13,12 @@ from bots.engine.types import NotGrounded, Question, Snippet, Usage
 _BRACKETS = str.maketrans("【】［］", "[][]")
 _SOURCE = (
     r"(?:sources?|snippets?|passages?|documents?|docs?|refs?|references?|citations?|quellen?"
-    r"|fuentes?|fontes?|nguồn|источник)\.?\s*:?\s*"
+    r"|fuentes?|fontes?|nguồn|источник)\.?\s*+(?::\s*+)?"
 )
 _NUMBERS = rf"(?:{_SOURCE})?[#^]?\d{{1,4}}(?:\s*(?:[,;&]|and)\s*(?:{_SOURCE})?#?\d{{1,4}})*"
 # "[Source 1]", "[1; 2]", "[^1]", "[1†source]"; "(Source 1)"; and "(1)" at the end of a sentence.
 _CITED_OTHERWISE = re.compile(
-    rf"\[({_NUMBERS})(?:†[^\]\n]*)?\]|\(({_SOURCE}{_NUMBERS})\)"
+    rf"\[({_NUMBERS})(?:†[^\[\]\n]{{0,80}})?\]|\(({_SOURCE}{_NUMBERS})\)"
     r"|(?<=\w\s)\((\d(?:,\s*\d)*)\)(?=[.!?。！？]|\s*(?:\n|\Z))",
     re.IGNORECASE,
 )

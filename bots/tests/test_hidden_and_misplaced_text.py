@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bots.knowledge import extract
-from bots.knowledge.extract import number_formats
+from bots.knowledge.extract import encodings, number_formats
 from bots.knowledge.extract.document import ExtractError
 from bots.tests.test_extract import WORD, docx_with_part, pdf_bytes
 from bots.tests.test_office_files import words, xlsx_bytes
@@ -103,6 +103,8 @@ def test_hidden_rows_and_columns_of_a_sheet(tmp_path: Path) -> None:
         ("5", ";;;", ""),
         ("1500", '[>=1000]0.0,"k";0', "1.5k"),
         ("12", 'General" km"', "12 km"),
+        ("-0.4", "General", "-0.4"),
+        ("12.5", "0." + 30 * "#", "12.5"),
     ],
 )
 def test_numbers_as_they_are_shown(value: str, code: str, shown: str) -> None:
@@ -198,8 +200,10 @@ def test_cells_that_cover_several(tmp_path: Path) -> None:
 def test_markdown_without_comments_and_with_underlined_headings(tmp_path: Path) -> None:
     text = (
         "<!-- SECRET\n\nSECRET -->\nCamp\n====\n\nDogs\n----\n\nNow ~~SECRET~~ five `<!-- x -->`.\n"
+        "```\nname\n---\n```\n"
     )
-    assert read(tmp_path, "a.md", text.encode()) == "[Dogs] Now  five <!-- x -->."
+    shown = "[Dogs] Now  five <!-- x -->.\n\nname\u2028---"
+    assert read(tmp_path, "a.md", text.encode()) == shown
 
 
 def test_the_separator_that_a_table_names(tmp_path: Path) -> None:
@@ -242,4 +246,7 @@ def test_the_encoding_that_a_page_names(tmp_path: Path) -> None:
 def test_letters_of_no_encoding_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ExtractError) as caught:
         read(tmp_path, "a.txt", bytes(range(0x80, 0x100)) * 20)
+    assert caught.value.code == "unknown_encoding"
+    with pytest.raises(ExtractError) as caught:
+        encodings.decode(bytes(range(0x80, 0x100)) * 20, "no-such-name")
     assert caught.value.code == "unknown_encoding"

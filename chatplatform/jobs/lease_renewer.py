@@ -17,6 +17,7 @@ class LeaseRenewer(threading.Thread):
     def __init__(self) -> None:
         super().__init__(daemon=True, name="lease-renewer")
         self._tokens: set[uuid.UUID] = set()
+        self._left: set[uuid.UUID] = set()
         self._lock = threading.Lock()
 
     def add(self, token: uuid.UUID) -> None:
@@ -34,15 +35,23 @@ class LeaseRenewer(threading.Thread):
         with self._lock:
             self._tokens.discard(token)
 
+    def leave(self, token: uuid.UUID) -> None:
+        with self._lock:
+            self._left.add(token)
+
     def run(self) -> None:
         while True:
             time.sleep(settings.JOB_LEASE_SECONDS / 3)
             with self._lock:
-                tokens = list(self._tokens)
-            if not tokens:
+                tokens, left = list(self._tokens), list(self._left)
+            if not tokens and not left:
                 continue
             try:
                 renew(tokens)
+                if left:
+                    _leave(left)
+                    with self._lock:
+                        self._left.difference_update(left)
             except Error as exc:
                 # The database is away for a moment: the next round renews, or the leases end.
                 log.warning("leases could not be renewed: %s", exc)
@@ -64,6 +73,15 @@ def renew(tokens: list[uuid.UUID]) -> None:
         cursor.execute(_RENEW, [settings.JOB_LEASE_SECONDS, tokens])
 
 
+def _leave(tokens: list[uuid.UUID]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE chatplatform_job SET lease_holder = NULL"
+            " WHERE lease_token = ANY(%s) AND state = 'running'",
+            [tokens],
+        )
+
+
 _renewer = LeaseRenewer()
 
 
@@ -75,3 +93,8 @@ def add(token: uuid.UUID) -> None:
 def remove(token: uuid.UUID) -> None:
     """Renew it no more."""
     _renewer.remove(token)
+
+
+def leave(token: uuid.UUID) -> None:
+    """Leave a job to others: its end could not be stored, and this process runs it no more."""
+    _renewer.leave(token)

@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 from django.conf import settings
 from django.db import (
+    Error,
     IntegrityError,
     InterfaceError,
     OperationalError,
@@ -87,6 +88,22 @@ def run(job_id: int) -> bool:
     lease_renewer.add(lease.token)
     started_at = time.monotonic()
     try:
+        _run_and_store(lease)
+    except Error:
+        lease_renewer.leave(lease.token)
+        raise
+    finally:
+        lease_renewer.remove(lease.token)
+        _current.reset(token)
+        metrics.JOB_SECONDS.observe(
+            time.monotonic() - started_at, registry.queue_of(lease.name), lease.name
+        )
+    return True
+
+
+def _run_and_store(lease: Lease) -> None:
+    """Run a job and store how it ended; raises if the database does not take that."""
+    try:
         # Logs, further jobs and traces go on with the id of the request.
         with (
             serving(request_id=lease.request_id or "-", address=""),
@@ -107,13 +124,6 @@ def run(job_id: int) -> bool:
         # The edge of the worker: whatever a job raises is stored in its row and retried.
         log.exception("%s #%s failed (attempt %s)", lease.name, lease.job_id, lease.attempts)
         _retry(lease, f"{type(exc).__name__}: {exc}")
-    finally:
-        lease_renewer.remove(lease.token)
-        _current.reset(token)
-        metrics.JOB_SECONDS.observe(
-            time.monotonic() - started_at, registry.queue_of(lease.name), lease.name
-        )
-    return True
 
 
 def _count(lease: Lease, outcome: str) -> None:
@@ -412,10 +422,11 @@ def take_back(job_id: int) -> None:
         if job_row is None:
             return
         hangs = rows.filter(pk=job_id, lease_until__lt=Now() - HANGS_FOR).exists()
-        if not hangs and not process_lock.is_gone(job_row.lease_holder):
+        is_gone = process_lock.is_gone(job_row.lease_holder)
+        if not hangs and not is_gone:
             return
         lost = [job_row]
-        if job_row.lease_holder is not None:
+        if is_gone and job_row.lease_holder is not None:
             of_process = rows.filter(lease_holder=job_row.lease_holder, state=JobState.RUNNING)
             lost = list(of_process.order_by("pk"))
         suspects = sum(1 for row in lost if row.deaths)

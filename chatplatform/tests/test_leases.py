@@ -198,6 +198,32 @@ def test_a_process_that_lives_keeps_its_job_though_the_lease_has_ended(work, hol
     assert swept(other, holder + 1, seconds=1) == JobState.QUEUED, "it is gone"
 
 
+def test_a_job_whose_end_could_not_be_stored_is_taken_from_a_process_that_lives(
+    work, holder, settings
+):
+    settings.JOB_LEASE_SECONDS = 1
+    job = add()
+    with (
+        mock.patch.object(lease_renewer, "_renewer", lease_renewer.LeaseRenewer()),
+        mock.patch.object(leases, "_finish", side_effect=OperationalError),
+        mock.patch.object(leases, "_retry", side_effect=OperationalError),
+        pytest.raises(OperationalError),
+    ):
+        leases.run(job.pk)
+    assert Job.objects.get(pk=job.pk).lease_holder == holder
+    time.sleep(1.2)
+    relay.sweep()
+    assert Job.objects.get(pk=job.pk).state == JobState.QUEUED
+
+
+def test_a_job_that_hangs_takes_no_other_from_its_process(work, holder):
+    hanging, other = add(), add()
+    assert leases.claim(hanging.pk)
+    assert leases.claim(other.pk)
+    assert swept(hanging, holder, seconds=601) == JobState.QUEUED
+    assert Job.objects.get(pk=other.pk).state == JobState.RUNNING
+
+
 def test_progress_makes_up_for_earlier_failures(work):
     job = add()
 

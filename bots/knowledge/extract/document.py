@@ -21,6 +21,8 @@ _MAX_CODE_LINES = 25
 # A longer first cell of a row is a text, and no name.
 _MAX_NAME_WORDS = 12
 
+# Above a table stand so many rows of names at most.
+_MAX_HEADER_ROWS = 5
 _DIGIT = re.compile(r"\d")
 # Scripts without spaces between words.
 DENSE = re.compile(
@@ -93,6 +95,13 @@ def labelled_row(header: Mapping[int, str], row: Mapping[int, str]) -> str:
     return "\n".join(lines)
 
 
+def names_below(header: Mapping[int, str], row: Mapping[int, str]) -> dict[int, str]:
+    """The names of columns, each below the name of its group."""
+    columns = sorted(header.keys() | row.keys())
+    parts = {column: (header.get(column, ""), row.get(column, "")) for column in columns}
+    return {column: " ".join(dict.fromkeys(filter(None, parts[column]))) for column in columns}
+
+
 def table_lines(rows: Sequence[Mapping[int, str]]) -> list[str]:
     """The rows of a table, by column, as items of a list.
 
@@ -102,21 +111,16 @@ def table_lines(rows: Sequence[Mapping[int, str]]) -> list[str]:
     rows = [dict(row) for row in rows if row]
     columns = max(map(max, rows), default=0) + 1
     header: dict[int, str] = {}
-    rest = rows
-    while columns > 2 and rest and not any(map(_DIGIT.search, rest[0].values())):
-        first, *rest = rest
-        # Below names of groups stand the names of their columns.
-        is_group = len(first) < columns or len(set(first.values())) < columns
-        header = {
-            column: " ".join(dict.fromkeys(filter(None, (header.get(column), first.get(column)))))
-            for column in range(columns)
-        }
-        if not is_group:
+    names = 0
+    for row in rows[:_MAX_HEADER_ROWS] if columns > 2 else ():
+        if any(map(_DIGIT.search, row.values())):
             break
-    is_header = all(header.values()) and any(
-        _DIGIT.search(text) for row in rest for text in row.values()
-    )
-    if header and is_header:
+        header, names = names_below(header, row), names + 1
+        # Below names of groups stand the names of their columns.
+        if len(row) == len(set(row.values())) == columns:
+            break
+    rest = rows[names:]
+    if len(header) == columns and any(_DIGIT.search(text) for row in rest for text in row.values()):
         return ["- " + labelled_row(header, row).replace("\n", ", ") for row in rest]
     return [
         "- " + " | ".join(row.get(column, "") or "–" for column in range(max(row) + 1))

@@ -56,13 +56,13 @@ _HALF_WIDTH = re.compile("[\uff61-\uff9f]")
 
 def decode(data: bytes, label: str = "") -> str:
     """The text of a file or a page, by its marks, the declared name, else by its letters."""
-    codec = _codec(data, label)
-    if not codec:
-        raise ExtractError("unknown_encoding", "Save the text as UTF-8: its letters do not fit.")
-    text = data.decode(codec, "replace")
+    named = _named(label)
+    codec = _codec(data, named)
+    text = data.decode(codec, "replace") if codec else ""
     sample = text[:_SAMPLE_BYTES]
     strange = sample.count("\ufffd") + len(_HALF_WIDTH.findall(sample))
-    if strange > _MAX_UNREADABLE * len(sample) + 4 and not label:
+    is_strange = strange > _MAX_UNREADABLE * len(sample) + 4 and not named
+    if not codec or is_strange:
         raise ExtractError("unknown_encoding", "Save the text as UTF-8: its letters do not fit.")
     return text
 
@@ -100,7 +100,7 @@ def _marked(data: bytes) -> str | None:
     return utf16_without_mark(data) if b"\x00" in data[:8_192] else None
 
 
-def _codec(data: bytes, label: str) -> str | None:
+def _codec(data: bytes, named: str | None) -> str | None:
     marked = _marked(data)
     if marked:
         return marked
@@ -111,7 +111,7 @@ def _codec(data: bytes, label: str) -> str | None:
     except UnicodeDecodeError as error:
         # The last letter may be cut, or a few be damaged; a name that is declared wins over both.
         is_cut = error.start >= len(data) - 4
-        return _named(label) or ("utf-8" if is_cut or _is_damaged_utf8(data) else _guessed(data))
+        return named or ("utf-8" if is_cut or _is_damaged_utf8(data) else _guessed(data))
     return "utf-8"
 
 

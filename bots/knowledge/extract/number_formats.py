@@ -1,5 +1,6 @@
 """Numbers as a spreadsheet shows them, by their number format (ECMA-376, 18.8.31)."""
 
+import decimal
 import operator
 import re
 from collections.abc import Callable
@@ -13,6 +14,10 @@ BUILT_IN = {
     **dict.fromkeys((18, 19, 20, 21), "hh:mm"),
     22: "yyyy-mm-dd hh:mm",
 }  # fmt: skip
+# The longest format of a spreadsheet program.
+MAX_CHARACTERS = 255
+# Digits for any value in a format of that length.
+_EXACT = decimal.Context(prec=1_000)
 # Shows nothing of any value.
 HIDDEN = ";;;"
 # The parts of a format: text, a currency, a condition or colour, blanks, and what stands for
@@ -24,7 +29,7 @@ _PART = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _SECTION = re.compile(r'(?:"[^"]*"|\\.|\[[^\]]*\]|[^;])*')
-_CONDITION = re.compile(r"\[(<=|>=|<>|<|>|=)(-?[\d.]+)\]")
+_CONDITION = re.compile(r"\[(<=|>=|<>|<|>|=)(-?\d+(?:\.\d+)?)\]")
 _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
     "=": operator.eq, "<>": operator.ne,
@@ -56,7 +61,7 @@ def shown(value: str, code: str, epoch: datetime) -> str:
 
 
 def _moment(number: float, letters: frozenset[str], epoch: datetime) -> str:
-    if not 0 <= number <= _LAST_DAY:
+    if not 0 <= number <= _LAST_DAY - (epoch - EPOCH).days:
         return _plain(number)
     moment = epoch + timedelta(minutes=round(number * 1_440))
     date = f"{moment:%Y-%m-%d}" if letters & _DATE_LETTERS else ""
@@ -118,7 +123,8 @@ def _formatted(number: float, section: str) -> str:
     scale = kinds[last:].count("comma")
     value /= Decimal(1_000) ** scale
     places = [parts[at][0] for at in digits if at > point]
-    value = value.quantize(Decimal(1).scaleb(-len(places)), ROUND_HALF_UP)
+    if "general" not in kinds:
+        value = value.quantize(Decimal(1).scaleb(-len(places)), ROUND_HALF_UP, _EXACT)
     whole, _, decimals = f"{value:f}".partition(".")
     least = max((n + 1 for n, place in enumerate(places) if place == "0"), default=0)
     decimals = decimals.rstrip("0").ljust(least, "0")

@@ -3,7 +3,7 @@
 import posixpath
 import re
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -18,6 +18,7 @@ from bots.knowledge.extract.document import (
     check_length,
     headed_row,
     labelled_row,
+    names_below,
     table_lines,
 )
 
@@ -36,7 +37,7 @@ _MAX_MERGED = 1_000
 # The last column of a sheet.
 _MAX_COLUMNS = 16_384
 _OFF = frozenset({"0", "false", "off"})
-_MERGED = re.compile(rb'<(?:\w+:)?mergeCell\b[^>]*?\bref="([A-Z]+)(\d+):([A-Z]+)(\d+)"')
+_MERGED = re.compile(rb'<(?:\w+:)?mergeCell\b[^<>]*?\bref="([A-Z]+)(\d+):([A-Z]+)(\d+)"')
 _YEARS = range(1900, 2101)
 
 
@@ -155,7 +156,8 @@ def _cell_formats(archive: zipfile.ZipFile) -> list[str]:
         return []
     codes = dict(number_formats.BUILT_IN)
     for number_format in styles.iterfind("{*}numFmts/{*}numFmt"):
-        codes[int(number_format.get("numFmtId"))] = number_format.get("formatCode") or ""
+        code = number_format.get("formatCode") or ""
+        codes[int(number_format.get("numFmtId"))] = code[: number_formats.MAX_CHARACTERS]
     struck = [_is_struck(font) for font in styles.iterfind("{*}fonts/{*}font")]
     return [
         number_formats.HIDDEN
@@ -310,19 +312,10 @@ def _table(name: str, rows: Iterator[_Row]) -> Iterator[Section]:
             if is_header:
                 continue
         elif header and is_group and is_header:
-            columns = sorted(header.keys() | values.keys())
-            header = {
-                column: " ".join(dict.fromkeys(filter(None, map(_at(column), (header, values)))))
-                for column in columns
-            }
-            is_group = False
+            header, is_group = names_below(header, values), False
             continue
         is_group = False
         yield Section(headed_row(name, header or {}, values), labelled_row(header or {}, values))
-
-
-def _at(column: int) -> Callable[[dict[int, str]], str]:
-    return lambda row: row.get(column, "")
 
 
 def read_pptx(path: Path) -> Content:

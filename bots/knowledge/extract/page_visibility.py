@@ -5,9 +5,11 @@ from collections.abc import Container, Iterator
 from typing import Any
 
 _HIDES = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+_RULE = re.compile(r"(?<![^{}])([^{}]++)\{([^{}]*+)\}")
 # Rules for other media, and what is not parsed of a style sheet.
-_NOT_PLAIN = re.compile(r"/\*.*?\*/|@[^{;]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", re.DOTALL)
+_NOT_PLAIN = re.compile(
+    r"/\*.*?(?:\*/|\Z)|@[^{};@]++\{(?:[^{}]*+\{[^{}]*+\})*+[^{}]*+\}", re.DOTALL
+)
 _SIMPLE_SELECTOR = re.compile(r"\w*([.#])([\w-]+)")
 _UNSEEN = frozenset({"template", "noscript", "del", "s", "strike", "script", "style"})
 _HEADS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt", "summary", "th", "legend"})
@@ -17,7 +19,7 @@ _PANEL = re.compile(r"accordion|collaps|faq|answer|tab-?pane", re.IGNORECASE)
 _TRIGGER = re.compile(r"accordion|collaps|faq|question", re.IGNORECASE)
 _TRIGGER_ATTRIBUTES = ("aria-expanded", "aria-controls", "data-bs-target", "data-target")
 _CONSENT = re.compile(
-    r"(?:cookie|consent|gdpr|privacy)[\w-]*(?:banner|consent|notice|bar|popup|modal|law|dialog"
+    r"(?:cookie|consent|gdpr|privacy)[\w-]{0,40}(?:banner|consent|notice|bar|popup|modal|law|dialog"
     r"|overlay|message|wall|layer)|onetrust|cookiebot|usercentrics|cmplz|didomi|cc-window|iubenda",
     re.IGNORECASE,
 )

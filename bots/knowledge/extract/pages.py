@@ -15,6 +15,7 @@ from bots.knowledge.extract.document import (
     as_written,
     clean,
     labelled_row,
+    names_below,
     table_lines,
 )
 
@@ -190,12 +191,7 @@ def _rows(table: Any) -> Iterator[_Block]:
     is_above = True
     for names, cells, shown in _grid(table):
         if is_above and names == {"th"} and len(cells) > 1:
-            # Below names of groups stand the names of their columns.
-            columns = header.keys() | cells.keys()
-            both = {column: (header.get(column, ""), cells.get(column, "")) for column in columns}
-            header = {
-                column: " ".join(dict.fromkeys(filter(None, both[column]))) for column in both
-            }
+            header = names_below(header, cells)
         elif any(cells.values()):
             is_above = False
             rows.append((cells, shown))
@@ -217,9 +213,9 @@ def _grid(table: Any) -> Iterator[tuple[set[str], dict[int, str], str]]:
     for row in table.iter("tr"):
         cells: dict[int, str] = {}
         names: set[str] = set()
-        shown = ""
+        shown, column = "", 0
         for cell in row.iterchildren("td", "th"):
-            column = next(n for n in count() if n not in cells and n not in going_on)
+            column = next(n for n in count(column) if n not in cells and n not in going_on)
             text = _line(cell)
             names.add(cell.tag)
             shown += text

@@ -128,11 +128,13 @@ def _gutter(lines: Sequence[Line]) -> float | None:
         if line.x > left + 0.35 * (right - left):
             starts.setdefault(round(line.x / 4), []).append(line)
     for start, found in sorted(starts.items()):
+        if len(found) < _MIN_COLUMN_LINES:
+            continue
         edge = 4.0 * start - 3
         before = [line for line in lines if line.end < edge]
         after = [line for line in lines if line.x >= edge]
         if (
-            len(found) >= _MIN_COLUMN_LINES <= len(before)
+            len(before) >= _MIN_COLUMN_LINES
             and 4 * len(after) >= len(lines)
             and all(map(_is_running_text, (before, after)))
             and not _has_common_steps(before, after)

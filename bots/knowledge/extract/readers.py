@@ -23,15 +23,17 @@ from bots.knowledge.extract.document import (
 
 _SEPARATOR = re.compile(r"\Asep=(.)\n", re.IGNORECASE)
 # Comments, except in code, and what is struck out.
-_FENCED = r"^(?P<fence>[ ]{0,3}(?:```|~~~))[^\n]*\n.*?(?:^(?P=fence)|\Z)"
+_FENCED = r"^(?P<fence>[ \t]*(?:```|~~~))[^\n]*\n(?s:.*?)(?:^(?P=fence)|\Z)"
 _HIDDEN = re.compile(
-    rf"(?P<code>{_FENCED}|`[^`\n]+`)|<!--.*?(?:-->|\Z)|(?<!~)~~(?=\S)[^~\n]+~~|<(?:del|s)>.*?</(?:del|s)>"
-    r"|^\[//\]:[^\n]*$",
+    rf"(?P<code>{_FENCED}|`[^`\n]+`)|<!--.*?(?:-->|\Z)|(?<!~)~~(?=\S)[^~\n]+~~|"
+    r"<(?:del|s)>(?:[^<]++|<(?!/?(?:del|s)>))*+</(?:del|s)>|^\[//\]:[^\n]*$",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
 # A heading with a line of "=" or "-" below it.
 _UNDERLINED = re.compile(
-    r"^(?![ ]{0,3}(?:[#>|`~*+-]|\d+[.)])|\s*$)[ ]{0,3}(\S.*)\n[ ]{0,3}(=+|-{2,})[ \t]*$",
+    rf"(?P<code>{_FENCED})"
+    r"|^(?![ ]{0,3}(?:[#>|`~*+-]|\d+[.)])|\s*$)[ ]{0,3}(?P<text>\S.*)\n"
+    r"[ ]{0,3}(?P<line>=+|-{2,})[ \t]*$",
     re.MULTILINE,
 )
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
@@ -99,7 +101,13 @@ def _shown(text: str) -> str:
     """Markdown without comments and struck words, with a mark before each heading."""
     text = _FRONT_MATTER.sub("", text)
     text = _HIDDEN.sub(lambda match: match["code"] or "", text)
-    return _UNDERLINED.sub(lambda match: f"{'#' if match[2][0] == '=' else '##'} {match[1]}", text)
+    return _UNDERLINED.sub(_with_mark, text)
+
+
+def _with_mark(heading: re.Match[str]) -> str:
+    if heading["code"]:
+        return heading["code"]
+    return f"{'#' if heading['line'][0] == '=' else '##'} {heading['text']}"
 
 
 def _markdown_sections(text: str) -> list[Section]:

@@ -21,6 +21,8 @@ _UNSEEN = frozenset(
 _SPACES = {"tab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": " "}
 _OFF = frozenset({"0", "false", "off"})
 _BOXES = "txbxContent"
+# Word has no more.
+_MAX_COLUMNS = 63
 
 
 def read_docx(path: Path) -> Content:
@@ -210,9 +212,9 @@ def _is_gone(row: Any) -> bool:
 
 def _cells(row: Any) -> Iterator[tuple[int, int, Any]]:
     """The cells of a row with the column where each begins, and that behind it."""
-    start = int(_value(row, "{*}trPr/{*}gridBefore") or 0)
+    start = min(int(_value(row, "{*}trPr/{*}gridBefore") or 0), _MAX_COLUMNS)
     for cell in _below(row, "tc"):
-        end = start + max(1, min(int(_value(cell, "{*}tcPr/{*}gridSpan") or 1), 63))
+        end = start + max(1, min(int(_value(cell, "{*}tcPr/{*}gridSpan") or 1), _MAX_COLUMNS))
         if cell.find("{*}tcPr/{*}cellDel") is None:
             yield start, end, cell
         start = end
