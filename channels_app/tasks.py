@@ -11,7 +11,7 @@ from channels_app.services import (
     typing_and_receipts,
     waiting_items,
 )
-from chatplatform.jobs import Queue, job, periodic
+from chatplatform.jobs import Queue, current_attempt, job, periodic
 
 
 @job(
@@ -31,10 +31,11 @@ def send_survey(*, conversation_id: str) -> None:
     typing_and_receipts.send_survey(conversation_id)
 
 
-@job("channels_app.send_signal", queue=Queue.CHANNEL, max_attempts=1)
+@job("channels_app.send_signal", queue=Queue.CHANNEL)
 def send_signal(*, conversation_id: str, signal: Signal) -> None:
     """A tick or a typing hand, which would be late a second time."""
-    typing_and_receipts.send_signal(conversation_id, signal)
+    if current_attempt() <= 1:
+        typing_and_receipts.send_signal(conversation_id, signal)
 
 
 @job(

@@ -103,8 +103,7 @@ def is_live(connection: ChannelConnection) -> bool:
 
 def concerned(channel: str, account_id: str) -> list[ChannelConnection]:
     """The connection of an account; those below it, if the account is a business with several."""
-    rows = ChannelConnection.objects.filter(channel=channel, status__in=LIVE)
-    rows = rows.select_related("bot", "client").order_by("id")
+    rows = ChannelConnection.objects.filter(channel=channel, status__in=LIVE).order_by("id")
     own = list(rows.filter(account_id=account_id)) if account_id else []
     below = rows.filter(details__business_account_id=account_id)
     return own or (list(below) if account_id else [])

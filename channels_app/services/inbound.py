@@ -148,9 +148,8 @@ def _receive(
         window_ends_at=_past(item.at) + PROVIDERS[connection.channel].reply_window,
     )
     chat = message.conversation
-    ChannelChat.objects.get_or_create(
-        conversation=chat, defaults={"client_id": chat.client_id, "identity": identity}
-    )
+    link = ChannelChat(conversation=chat, client_id=chat.client_id, identity=identity)
+    ChannelChat.objects.bulk_create([link], ignore_conflicts=True)
     is_reachable = connection.status in SENDING
     if chat.is_reachable != is_reachable:
         rows = Conversation.objects.filter(pk=chat.pk)
@@ -221,7 +220,7 @@ def _newest_chat(
     connection: ChannelConnection, identity: CustomerIdentity | None
 ) -> Conversation | None:
     """The chat that the customer's next message belongs to, or that it follows."""
-    links = ChannelChat.objects.filter(identity=identity, conversation__bot=connection.bot)
+    links = ChannelChat.objects.filter(identity=identity, conversation__bot=connection.bot_id)
     link = links.select_related("conversation").order_by("-conversation_id").first()
     return link.conversation if identity and link else None
 
@@ -275,6 +274,8 @@ def _apply_early_changes(
         PROVIDERS[connection.channel].items(parse(bytes(row.callback.body)))[row.position]
         for row in rows.order_by("id")
     ]
+    if not changes:
+        return
     for item in sorted(changes, key=lambda each: each.at):
         assert isinstance(item, events.Edited | events.Unsent | events.Reacted)
         _change(connection, item)

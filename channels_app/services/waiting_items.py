@@ -10,6 +10,7 @@ import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -34,9 +35,10 @@ Numbered = tuple[int, Item]
 # In a body of at most so many customers each has a job.
 _OWN_JOBS = 10
 # A job processes so many items at most, and starts none after so many seconds: others wait.
-_MOST, _SLICE_SECONDS = 50, 1.0
-# A large body is held back while so many of the client's jobs wait for a worker.
-_MOST_DUE, _LOOK_AGAIN = 4, timedelta(seconds=1)
+_MOST, _SLICE_SECONDS = 50, 0.5
+# A large body is held back while so many of the client's jobs in these queues go first.
+_MOST_AHEAD, _LOOK_AGAIN = 4, timedelta(seconds=0.5)
+_BEFORE_BODIES = {jobs.Queue.REPLY, jobs.Queue.CHANNEL}
 # But no longer than this.
 _LONGEST_HOLD = timedelta(minutes=10)
 # After so many attempts, four minutes in all, an item is set aside and its customer's later ones go
@@ -139,10 +141,13 @@ def process(connection_id: UUID, key: str) -> None:
         _enqueue(connection.pk, connection.client_id, wait=_LOOK_AGAIN)
         return
     behind, bodies, ends_at = set[str](), _Bodies(), time.monotonic() + _SLICE_SECONDS
-    for row in list(_next(connection.pk, key)):
+    rows = list(_next(connection.pk, key))
+    is_cut_off = len(rows) == _MOST
+    for row in rows:
         if row.customer_key in behind:
             continue
         if not key and time.monotonic() > ends_at:
+            is_cut_off = True
             break
         try:
             _process_in_turn(row, connection, bodies)
@@ -154,13 +159,19 @@ def process(connection_id: UUID, key: str) -> None:
             if key:
                 raise
             behind.add(row.customer_key)
-    with jobs.commit():
-        _leave_to_customers(connection, behind)
-        if _next(connection.pk, key).exists():
-            _enqueue(connection.pk, connection.client_id, key)
-    seen = timezone.now()
-    rows = ChannelConnection.objects.filter(pk=connection.pk)
-    rows.exclude(last_event_at__gt=seen - timedelta(seconds=1)).update(last_event_at=seen)
+    # What came meanwhile has a job of its own.
+    if is_cut_off or behind:
+        with jobs.commit():
+            _leave_to_customers(connection, behind)
+            if is_cut_off:
+                _enqueue(connection.pk, connection.client_id, key)
+    _note_event(connection)
+
+
+def _note_event(connection: ChannelConnection) -> None:
+    before, seen = connection.last_event_at, timezone.now()
+    if before is None or before < seen - timedelta(seconds=1):
+        ChannelConnection.objects.filter(pk=connection.pk).update(last_event_at=seen)
 
 
 def process_aside(item_id: int, attempt: int) -> None:
@@ -182,21 +193,21 @@ def process_aside(item_id: int, attempt: int) -> None:
 
 def _connection(connection_id: UUID | None) -> ChannelConnection | None:
     """The connection that received items; None if it was erased."""
-    rows = ChannelConnection.objects.select_related("bot", "client")
-    return rows.filter(pk=connection_id).first() if connection_id else None
+    return ChannelConnection.objects.filter(pk=connection_id).first() if connection_id else None
 
 
 def _is_held_back(connection: ChannelConnection) -> bool:
     """Whether other messages of the client, and its replies, go first."""
-    names = [name for name, one in registry.declared.items() if one.queue == jobs.Queue.REPLY]
+    names = [name for name, one in registry.declared.items() if one.queue in _BEFORE_BODIES]
     unfinished = Job.objects.filter(state__in=[JobState.QUEUED, JobState.RUNNING])
     before = unfinished.filter(ordering_key=OuterRef("ordering_key"), pk__lt=OuterRef("pk"))
-    due = unfinished.filter(
-        client_id=connection.client_id, name__in=[*names, "channels_app.process_items"],
-        state=JobState.QUEUED, due_at__lte=Now(),
-    ).exclude(Exists(before))  # fmt: skip
+    is_due = Q(state=JobState.QUEUED, due_at__lte=Now()) & ~Exists(before)
+    # A reply that is under way waits for its model; this takes the processor.
+    is_busy = Q(state=JobState.RUNNING, name="channels_app.process_items")
+    ahead = unfinished.filter(is_due | is_busy, client_id=connection.client_id, name__in=names)
     # Nothing is replied while the client is moved.
-    if connection.client.frozen_at or due[:_MOST_DUE].count() < _MOST_DUE:
+    ahead = ahead.exclude(pk=jobs.current_job())[:_MOST_AHEAD]
+    if connection.client.frozen_at or ahead.count() < _MOST_AHEAD:
         return False
     old = timezone.now() - _LONGEST_HOLD
     rows = _waiting(connection_id=connection.pk, is_batched=True, callback__received_at__lt=old)
@@ -216,6 +227,14 @@ def _next(connection_id: UUID, key: str) -> QuerySet[InboundItem]:
     return rows.order_by("callback__item_count", "id")[:_MOST]
 
 
+def _read(channel: str, body: bytes) -> Sequence[Item]:
+    return PROVIDERS[channel].items(parse(body)) if body else []
+
+
+# On a busy machine, reading a large body takes as long as a job may.
+_read_once = lru_cache(maxsize=4)(_read)
+
+
 class _Bodies:
     """The items of callbacks. Each body is read once."""
 
@@ -225,8 +244,9 @@ class _Bodies:
     def item(self, row: InboundItem) -> Item | None:
         """The item of a row; None if its callback was emptied for an erased customer."""
         if row.callback_id not in self._items:
-            body = bytes(InboundCallback.objects.get(pk=row.callback_id).body)
-            self._items[row.callback_id] = PROVIDERS[row.channel].items(parse(body)) if body else []
+            callback = InboundCallback.objects.get(pk=row.callback_id)
+            read = _read if callback.item_count <= _OWN_JOBS else _read_once
+            self._items[row.callback_id] = read(row.channel, bytes(callback.body))
         items = self._items[row.callback_id]
         if not items:
             return None

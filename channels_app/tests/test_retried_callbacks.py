@@ -16,7 +16,7 @@ from channels_app.models import (
     Outcome,
     SendState,
 )
-from channels_app.services import inbound, outbox, waiting_items
+from channels_app.services import inbound, outbox, typing_and_receipts, waiting_items
 from channels_app.tests.helpers import (
     PAGE,
     localapp_signature,
@@ -100,6 +100,21 @@ def test_a_batch_without_ids_and_times_is_stored_once_though_its_worker_was_kill
     run_jobs()
     assert texts() == ["A", "B", "C", "D"]
     assert outcomes() == [Outcome.PROCESSED] * 4
+
+
+def test_a_tick_whose_worker_was_killed_is_left_out_and_not_dead(nobody, page, monkeypatch):
+    def send(*_):
+        raise Killed
+
+    jobs.enqueue(
+        "channels_app.send_signal", client_id=page.client_id,
+        conversation_id=str(uuid4()), signal="seen",
+    )  # fmt: skip
+    with monkeypatch.context() as broken:
+        broken.setattr(typing_and_receipts, "send_signal", send)
+        run_killed()
+    run_waiting()
+    assert Job.objects.get().state == "done"
 
 
 def test_an_item_without_id_and_time_is_the_same_when_it_is_repeated(nobody, page):
@@ -215,6 +230,15 @@ def test_a_large_body_holds_up_nobody_and_a_job_takes_fifty_of_it(nobody, page):
     assert set(outcomes()) == {Outcome.PROCESSED}
 
 
+def test_a_large_body_is_read_once_by_all_its_jobs(nobody, page, monkeypatch):
+    real, read = waiting_items.parse, []
+    monkeypatch.setattr(waiting_items, "parse", lambda body: read.append(body) or real(body))
+    post_signed(nobody, "/socialnet/webhook", crowded(range(1000, 1120)))
+    for _ in range(3):
+        run_waiting()
+    assert (len(texts()), len(read)) == (120, 1)
+
+
 def test_what_a_customer_of_a_large_body_writes_next_comes_behind(nobody, page):
     post_signed(nobody, "/socialnet/webhook", crowded(range(12)))
     following = batch(*taps("next"))
@@ -227,9 +251,10 @@ def test_what_a_customer_of_a_large_body_writes_next_comes_behind(nobody, page):
     assert len(texts()) == 13
 
 
-def test_a_large_body_waits_for_the_replies_to_it(nobody, page):
+@pytest.mark.parametrize("name", ["chats.generate_reply", "channels_app.deliver_message"])
+def test_a_large_body_waits_for_the_replies_to_it(nobody, page, name):
     for _ in range(8):
-        jobs.enqueue("chats.generate_reply", client_id=page.client_id, message_id=str(uuid4()))
+        jobs.enqueue(name, client_id=page.client_id, message_id=str(uuid4()))
     post_signed(nobody, "/socialnet/webhook", crowded(range(11)))
     leases.run(Job.objects.get(name="channels_app.process_items").pk)
     assert texts() == []
