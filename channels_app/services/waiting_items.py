@@ -206,7 +206,7 @@ def _is_held_back(connection: ChannelConnection) -> bool:
     is_busy = Q(state=JobState.RUNNING, name="channels_app.process_items")
     ahead = unfinished.filter(is_due | is_busy, client_id=connection.client_id, name__in=names)
     # Nothing is replied while the client is moved.
-    ahead = ahead.exclude(pk=jobs.current_job())[:_MOST_AHEAD]
+    ahead = ahead.exclude(pk=jobs.current_job() or 0)[:_MOST_AHEAD]
     if connection.client.frozen_at or ahead.count() < _MOST_AHEAD:
         return False
     old = timezone.now() - _LONGEST_HOLD

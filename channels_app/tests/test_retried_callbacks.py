@@ -16,6 +16,7 @@ from channels_app.models import (
     Outcome,
     SendState,
 )
+from channels_app.providers.callback_parsing import parse
 from channels_app.services import inbound, outbox, typing_and_receipts, waiting_items
 from channels_app.tests.helpers import (
     PAGE,
@@ -231,8 +232,13 @@ def test_a_large_body_holds_up_nobody_and_a_job_takes_fifty_of_it(nobody, page):
 
 
 def test_a_large_body_is_read_once_by_all_its_jobs(nobody, page, monkeypatch):
-    real, read = waiting_items.parse, []
-    monkeypatch.setattr(waiting_items, "parse", lambda body: read.append(body) or real(body))
+    read = []
+
+    def count(body):
+        read.append(body)
+        return parse(body)
+
+    monkeypatch.setattr(waiting_items, "parse", count)
     post_signed(nobody, "/socialnet/webhook", crowded(range(1000, 1120)))
     for _ in range(3):
         run_waiting()

@@ -36,7 +36,8 @@ _UNDERLINED = re.compile(
     r"[ ]{0,3}(?P<line>=+|-{2,})[ \t]*$",
     re.MULTILINE,
 )
-_FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+# YAML between two rules; a text may begin with a rule, too.
+_FRONT_MATTER = re.compile(r"\A---\n(?:(?!---\n)(?:[\w-]+:|[ \t#-]).*+\n)++---\n")
 # `[name]: https://…` defines a link (CommonMark 4.7); readers do not see it.
 _LINK_TARGET = re.compile(r"^ {0,3}\[[^\]]+\]:\s*\S+\s*$")
 # A list of what the page holds, and a line of pictures: badges, mostly.
