@@ -208,7 +208,8 @@ def _is_held_back(connection: ChannelConnection) -> bool:
     is_busy = Q(state=JobState.RUNNING, name="channels_app.process_items")
     ahead = unfinished.filter(is_due | is_busy, client_id=connection.client_id, name__in=names)
     # Nothing is replied while the client is moved.
-    if connection.client.frozen_at or ahead.exclude(pk=jobs.current_job()).count() < _MOST_AHEAD:
+    count = ahead.exclude(pk=jobs.current_job() or 0).count()
+    if connection.client.frozen_at or count < _MOST_AHEAD:
         return False
     old = timezone.now() - _LONGEST_HOLD
     rows = _waiting(connection_id=connection.pk, is_batched=True, callback__received_at__lt=old)
