@@ -15,7 +15,7 @@ class Config(AppConfig):
         register(checks.egress_purposes, "chatplatform")
         register(checks.deployment, Tags.security)
         register(checks.channels, Tags.security)
-        register(checks.static_files, Tags.security)
+        register(checks.static_files, Tags.security, deploy=True)
         register(checks.field_keys, Tags.security)
         # What is loaded by now stays; the settings stopped the search for garbage until here.
         gc.freeze()

@@ -26,6 +26,7 @@ NOT_OF_A_CLIENT = {
     "identity.User_user_permissions": "the site's rights follow from roles",
     "auth.Group_permissions": "the site's rights follow from roles",
     "identity.Registration": "the company is not there before it is confirmed",
+    "chatplatform.KeyInUse": "the keys of this installation",
     "identity.Attempt": "hashes of accounts and addresses, for some minutes",
 }
 # Rows of clients that stay behind when one moves to another cell.

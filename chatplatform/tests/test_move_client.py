@@ -17,7 +17,7 @@ from django.utils import timezone
 from bots.models import Bot, Chunk
 from bots.testing import make_bot, trained
 from channels_app.models import InboundCallback, InboundItem
-from chatplatform import media
+from chatplatform import key_check, media
 from chatplatform.management import client_ids, client_rows
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
@@ -367,6 +367,7 @@ def changed(archive, name, old, new):
 def test_a_failure_halfway_leaves_nothing(moving, tmp_path, monkeypatch):
     archive = exported(moving, tmp_path / "client.zip")
     call_command("erase_client", moving.code, yes=True)
+    key_check.check("default")
     before = state()
     monkeypatch.setattr(
         "chatplatform.management.client_archive.Reader.store_file", lambda *_: 1 / 0

@@ -281,7 +281,7 @@ def test_a_bad_prompt_is_not_published_and_its_model_is_paid(ann, bot, golden, r
         assert ann.post(prompt, {"content": "Be kind."}).json()["is_current"] is True
         hold_back(ann, bot)
         # The tried prompt is asked first, then the current one; then the same for parking.
-        model.play("say:NO_ANSWER,say:Within seven days [1].")
+        model.play("say:Guests get their money back [1].,say:Within seven days [1].")
         assert ann.post(prompt, {"content": "Say nothing."}).json()["is_current"] is False
         run_jobs()
         (run,) = ann.get(runs).json()["items"]

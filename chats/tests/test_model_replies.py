@@ -123,13 +123,6 @@ def test_a_failing_model_is_replaced_by_quotes(server, chat, document, stub, set
     assert count_events("conversation.handed_off") == 0
 
 
-def test_a_model_without_an_answer_hands_over(server, chat, document, stub):
-    stub.play("no_answer")
-    ask(server, chat)
-    run_jobs()
-    assert_handed_over(chat, "no_answer")
-
-
 def test_without_the_fallback_a_failing_model_hands_over(server, chat, document, stub, client_a):
     client_a.config.fallback_to_extractive = False
     client_a.config.save()

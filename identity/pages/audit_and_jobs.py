@@ -30,7 +30,7 @@ class AuditEventAdmin(TenantAdmin):
     )  # fmt: skip
     list_filter = (("created_at", admin.DateFieldListFilter),)
     codes = frozenset({"action"})
-    linked_by = frozenset({"subject"})
+    linked_by = frozenset({"subject", "action"})
     exclude = ("subject", "changes")
     readonly_fields = ("shown_subject", "shown_changes")
     list_select_related = ("user", "api_key")

@@ -146,7 +146,7 @@ def test_a_change_between_check_and_use_wins(ann, nobody, first):
 
 
 def test_the_link_ignores_the_host_of_the_request(ann, nobody, settings):
-    settings.PASSWORD_RESET_URL = "https://chat.example/choose"
+    settings.PASSWORD_RESET_URL, settings.ALLOWED_HOSTS = "https://chat.example/choose", ["*"]
     mailed_token(
         nobody, ann.user.email, Host="evil.example", **{"X-Forwarded-Host": "evil.example"}
     )
