@@ -18,8 +18,8 @@ from identity.models import Role, User
 COMPARISONS = {"exact", "in", "isnull", "gte", "lt"}
 TEXTS: Any = (models.TextField, models.CharField, models.JSONField)
 OFFERED_TEXTS = {
-    "auditevent.subject", "bot.default_language", "conversation.handoff_reason",
-    "conversation.sentiment", "document.language", "function.method",
+    "auditevent.action", "auditevent.subject", "bot.default_language",
+    "conversation.handoff_reason", "conversation.sentiment", "document.language", "function.method",
 }  # fmt: skip
 LISTS = url(Conversation, "changelist")
 
