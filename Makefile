@@ -10,8 +10,8 @@ unexport PYTHONDONTWRITEBYTECODE
 
 py := .venv/bin/python
 pip_install := $(py) -m pip install --quiet --disable-pip-version-check --require-hashes
-throwaway := $(py) -m chatplatform.local.datastores exec --
-attached := $(py) -m chatplatform.local.datastores attach --
+throwaway := $(py) -m local.datastores exec --
+attached := $(py) -m local.datastores attach --
 # Extras stay in the lock: else an older pip takes the newest version of what is wanted with one.
 compile := uv pip compile --no-strip-extras --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
 new_enough := import sys; sys.exit(sys.version_info < (3, 11))
@@ -22,7 +22,7 @@ help: ## this list
 
 .PHONY: run
 run: .venv/run.stamp ## the whole platform with its own PostgreSQL and Valkey; PORT, HOST, DATA_DIR
-	@exec $(py) -m chatplatform.local.launcher
+	@exec $(py) -m local.launcher
 
 .PHONY: static
 static: .venv/run.stamp ## the files of pages and scripts of this release, for processes without DEBUG
@@ -36,7 +36,7 @@ test: .venv/dev.stamp ## everything that must hold: lint, types, contracts, test
 .PHONY: tests
 tests: .venv/dev.stamp ## the tests alone
 	@echo "== tests, in 3 processes (some wait) with a PostgreSQL cluster each"
-	@$(py) -m chatplatform.local.datastores --clusters 3 exec -- $(py) -m pytest -n 3 $(PYTEST)
+	@$(py) -m local.datastores --clusters 3 exec -- $(py) -m pytest -n 3 $(PYTEST)
 
 .PHONY: coverage
 coverage: .venv/dev.stamp ## the tests again, slower, with a report of the lines that none runs
@@ -105,7 +105,7 @@ seed: .venv/run.stamp ## the demo client, on the data of make run; prints the lo
 
 .PHONY: demo
 demo: .venv/run.stamp ## customers write to the demo's shop for ten minutes; PORT, DATA_DIR, MINUTES
-	@exec $(py) -m chatplatform.local.demo_traffic
+	@exec $(py) -m local.demo_traffic
 
 .PHONY: admin
 admin: .venv/run.stamp ## makes or restores the superuser EMAIL, on the data of make run
@@ -117,7 +117,7 @@ rotate-keys: .venv/run.stamp ## encrypts stored secrets with the first of FIELD_
 
 .PHONY: env
 env: ## writes .env with new secrets, for a real site; an existing one stays
-	@python3 chatplatform/local/write_env_file.py
+	@python3 local/write_env_file.py
 
 .PHONY: clean
 clean: ## removes .venv and caches; the data in var/ stays

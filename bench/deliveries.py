@@ -1,6 +1,6 @@
 """How fast events reach endpoints.
 
-    python -m chatplatform.local.datastores exec -- python bench/deliveries.py
+    python -m local.datastores exec -- python bench/deliveries.py
 
 The worker is started as `make run` does it; the receivers are in this process. Prints a table for
 docs/benchmarks.md.

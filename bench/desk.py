@@ -1,6 +1,6 @@
 """The agents' desk in a browser, on a client with a million messages.
 
-    python -m chatplatform.local.datastores exec -- python bench/desk.py
+    python -m local.datastores exec -- python bench/desk.py
 
 Prints a table for docs/benchmarks.md. DESK_CHATS (20,000, of fifty messages each) sets the size.
 """

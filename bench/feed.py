@@ -1,6 +1,6 @@
 """A thousand open live feeds in one web process: lost events, delays and memory.
 
-    python -m chatplatform.local.datastores exec -- python bench/feed.py [disturbed]
+    python -m local.datastores exec -- python bench/feed.py [disturbed]
 
 Prints a table for docs/benchmarks.md. FEED_STREAMS (1000) and FEED_EVENTS (20) set the size.
 `disturbed`: the same while strangers keep transactions open, in another database and in ours, on

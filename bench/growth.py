@@ -1,6 +1,6 @@
 """Two years of messages and events: pages, feed, search and report; and a month that is dropped.
 
-    DATA_DIR=/big/growth python -m chatplatform.local.datastores attach -- python bench/growth.py
+    DATA_DIR=/big/growth python -m local.datastores attach -- python bench/growth.py
 
 Prints tables for docs/benchmarks.md. The database stays in DATA_DIR: remove it afterwards.
 GROWTH_SIZES (20000,1000000,5000000,20000000) are the numbers of messages, GROWTH_ROUNDS (100) how

@@ -1,6 +1,6 @@
 """What the whole platform costs: to start, while nothing happens, and in a burst.
 
-    python -m chatplatform.local.datastores exec -- python bench/idle_and_burst.py
+    python -m local.datastores exec -- python bench/idle_and_burst.py
 
 It is started as `make run` starts it, with the demo client and the engine that comes with it, in a
 folder of its own. The burst: 50 customers send ten messages each within a second, without waiting
@@ -146,7 +146,7 @@ def add_clients(platform: Running) -> None:
     """Add many clients to a running platform."""
     began = time.perf_counter()
     command = [
-        sys.executable, "-m", "chatplatform.local.datastores", "attach", "--",
+        sys.executable, "-m", "local.datastores", "attach", "--",
         sys.executable, "manage.py", "shell", "-c", ADD_CLIENTS,
     ]  # fmt: skip
     env = os.environ | {"DATA_DIR": str(platform.data)}

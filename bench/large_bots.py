@@ -1,6 +1,6 @@
 """How fast, how exact and how large the search of a large bot is.
 
-    python -m chatplatform.local.datastores exec -- python bench/large_bots.py [--passages 100000]
+    python -m local.datastores exec -- python bench/large_bots.py [--passages 100000]
 
 The passages are those of `bench/answer_quality.py`, each many times; its vector is moved towards
 that of another one, and a little by lot. They are loaded past the training. Exact is PostgreSQL

@@ -1,6 +1,6 @@
 """Reports on a million messages, compared with plain SQL on tables without their indexes.
 
-    python -m chatplatform.local.datastores exec -- python bench/reports.py
+    python -m local.datastores exec -- python bench/reports.py
 
 Prints tables for docs/benchmarks.md. REPORT_CHATS (20,000, of fifty messages each; 100,000 are five
 million messages) sets the size, REPORT_EXPORT (200,000) the rows of the exports, REPORT_ROUNDS (9)

@@ -1,6 +1,6 @@
 """The lists of the site and its palette, each on a table of a million rows of one client.
 
-    python -m chatplatform.local.datastores exec -- python bench/site_lists.py
+    python -m local.datastores exec -- python bench/site_lists.py
 
 Prints a table for docs/benchmarks.md. LISTS_ROWS (1,000,000) sets the size. A table is filled
 in a transaction that is rolled back: each is measured alone.

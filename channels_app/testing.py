@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 import pytest
 from django.test import Client as HttpClient
 
-from channels_app.simulator import defaults
-from channels_app.simulator.calls_to_platform import Sockets, Wire
-from channels_app.simulator.client import Client
-from channels_app.simulator.server import Server
-from channels_app.simulator.state import Simulator
+from simulator import defaults
+from simulator.calls_to_platform import Sockets, Wire
+from simulator.client import Client
+from simulator.server import Server
+from simulator.state import Simulator
 
 
 class InProcess:

@@ -98,6 +98,7 @@ INSTALLED_APPS = [
     "chats",
     "channels_app",
     "reports",
+    "commands",
 ]
 MIDDLEWARE = [
     "chatplatform.api.middleware.Frame",

@@ -15,13 +15,13 @@ from pathlib import Path
 
 import pytest
 
-from chatplatform.local import postgres
-from chatplatform.local.os_processes import die_with_parent
-from chatplatform.local.parts import Config, parts
-from chatplatform.local.postgres import Postgres
-from chatplatform.local.valkey import Valkey
 from chatplatform.testing import s3, stub_model
 from drills.platform import ROOT
+from local import postgres
+from local.os_processes import die_with_parent
+from local.parts import Config, parts
+from local.postgres import Postgres
+from local.valkey import Valkey
 
 PORT = 8000
 

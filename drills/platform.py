@@ -69,7 +69,7 @@ class Platform:
         env |= {"RATE_LIMIT_SCALE": "1000"} | environ
         self.log = (folder / "run.log").open("w")
         self.supervisor = subprocess.Popen(
-            [sys.executable, "-m", "chatplatform.local.launcher"],
+            [sys.executable, "-m", "local.launcher"],
             cwd=ROOT, env=env, stdout=self.log, stderr=self.log,
         )  # fmt: skip
         limits = httpx2.Limits(max_connections=200)

@@ -7,9 +7,9 @@ import sys
 import psycopg
 import pytest
 
-from chatplatform.local.data_dir import read_urls
-from chatplatform.local.postgres import DATABASE
 from drills.platform import ROOT, Platform
+from local.data_dir import read_urls
+from local.postgres import DATABASE
 
 pytestmark = pytest.mark.timeout(600)
 

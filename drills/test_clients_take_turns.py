@@ -1,6 +1,6 @@
 """Thousands of one client's messages wait for a slow model; another client's customer is served.
 
-    DRILL_QUEUED=10000 python -m chatplatform.local.datastores exec -- \\
+    DRILL_QUEUED=10000 python -m local.datastores exec -- \\
         python -m pytest drills/test_clients_take_turns.py -s
 """
 

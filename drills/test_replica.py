@@ -12,8 +12,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from chatplatform.local import postgres as local_postgres
 from drills.platform import Platform, free_port, wait_until
+from local import postgres as local_postgres
 
 pytestmark = pytest.mark.timeout(900)
 SEARCH, EXPORT = "/report/adhoc/search", "/report/adhoc/export"

@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-from chatplatform.local.postgres import DATABASE
 from drills.platform import (
     ROOT,
     DemoShop,
@@ -26,6 +25,7 @@ from drills.platform import (
     wait_until,
 )
 from drills.test_faults_are_survived import QUESTION, first_success_after, traffic
+from local.postgres import DATABASE
 
 pytestmark = pytest.mark.timeout(900)
 VOLUME_MB = 500

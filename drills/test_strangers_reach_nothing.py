@@ -18,12 +18,12 @@ from django.apps import apps
 from django.db import connection, models
 
 from chatplatform.api.operation import Form
-from chatplatform.management import client_rows
 from chatplatform.tests.served import ACCEPTED, ALL, Served, part, rows_of, undone
 from chatplatform.tests.test_erasing import write
 from chatplatform.tests.test_guard_operations import PUBLIC_BECAUSE, lacks_a_server
 from chatplatform.tests.test_guard_site import world
 from chats.testing import visit
+from commands import client_rows
 from identity.models import Client, Role, User
 from identity.testing import Person, make_client, make_key, make_person
 

@@ -14,8 +14,8 @@ from django.core.checks import run_checks
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 
-from chatplatform.management.commands.migrate import grant
 from chatplatform.testing import at_once
+from commands.management.commands.migrate import grant
 from identity.models import ApiKey, AuditAnchor, AuditEvent, AuditLink
 from identity.services import audit, audit_log, audit_retention
 from identity.testing import make_key

@@ -11,7 +11,7 @@ from django.db import connection, connections
 from django.utils.module_loading import import_string
 
 from chatplatform.celery import app
-from chatplatform.local.os_processes import wait_until
+from local.os_processes import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

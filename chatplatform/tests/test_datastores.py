@@ -11,11 +11,11 @@ import psycopg
 import pytest
 import redis
 
-from chatplatform.local.data_dir import make_data_dir
-from chatplatform.local.datastore_base import Server
-from chatplatform.local.os_processes import processes_marked
-from chatplatform.local.postgres import Postgres
-from chatplatform.local.valkey import Valkey
+from local.data_dir import make_data_dir
+from local.datastore_base import Server
+from local.os_processes import processes_marked
+from local.postgres import Postgres
+from local.valkey import Valkey
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def run_exec(*command: str, **environ: str) -> subprocess.CompletedProcess[str]:
     outside = {key: value for key, value in os.environ.items() if not key.endswith("_URL")}
     return subprocess.run(
-        [sys.executable, "-m", "chatplatform.local.datastores", "exec", "--", *command],
+        [sys.executable, "-m", "local.datastores", "exec", "--", *command],
         cwd=ROOT,
         env=outside | environ,
         capture_output=True,

@@ -15,8 +15,6 @@ from django.test import Client
 from django.utils import timezone
 
 from bots.models import Bot, Document
-from chatplatform.local import demo_traffic
-from chatplatform.local.os_processes import ServerError
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
 from chatplatform.testing.web_process import web
@@ -24,6 +22,8 @@ from chats.models import AssignType, Conversation, Message, SavedReply
 from chats.services.reply import replays
 from identity.auth import Argon2
 from identity.models import CreditEntry, Subscription, User
+from local import demo_traffic
+from local.os_processes import ServerError
 from webhooks.models import Event, WebhookConfig
 
 pytestmark = pytest.mark.django_db(transaction=True)

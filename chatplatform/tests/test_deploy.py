@@ -12,8 +12,8 @@ from django.conf import settings
 from kubernetes_validate.utils import validate as validate_manifest
 
 from chatplatform import checks
-from chatplatform.local.parts import Config, parts
 from chatplatform.observing.metrics import Metric
+from local.parts import Config, parts
 
 KUBERNETES = "1.30"
 # In a process of its own: the library brings a runtime that starts threads.

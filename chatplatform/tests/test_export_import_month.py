@@ -11,11 +11,11 @@ from django.db.models import Model
 
 from bots.testing import trained
 from chatplatform.api.shapes import iso
-from chatplatform.management import demo_chats
-from chatplatform.management.commands.seed import SAMPLES
 from chatplatform.models import Job
 from chats.models import Conversation, Feedback, Message, Summary, Tagging
 from chats.services.exchange import importing
+from commands import demo_chats
+from commands.management.commands.seed import SAMPLES
 from webhooks.models import Event
 
 pytestmark = pytest.mark.django_db

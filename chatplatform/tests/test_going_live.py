@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from chatplatform.local import write_env_file
+from local import write_env_file
 
 ROOT = Path(__file__).resolve().parents[2]
 READ = """

@@ -39,8 +39,6 @@ OWN_FILES_BECAUSE = {
     "chats/unanswered_question_models.py": "with their replays; `models.py` is long enough",
     "chats/client_models.py": "rows that belong to no conversation; `models.py` is long enough",
     "channels_app/providers": "what each provider's calls and callbacks look like: without rows",
-    "channels_app/management": "the command that runs the simulated providers",
-    "channels_app/simulator": "the providers, simulated: the other side of the wire",
 }
 
 

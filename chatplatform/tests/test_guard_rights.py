@@ -9,12 +9,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from chatplatform.api.operation import listed
-from chatplatform.management.commands.api_rights import CALLERS, table
 from chatplatform.tests.owners import *  # noqa: F403
 from chatplatform.tests.owners import sign_in
 from chatplatform.tests.served import ALL, CLOSED, for_each, send
 from chats.models import Conversation
 from chats.testing import visitor_of
+from commands.management.commands.api_rights import CALLERS, table
 from identity.models import ApiKey, Role, User
 from identity.testing import make_key, make_person
 

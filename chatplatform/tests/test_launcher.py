@@ -13,18 +13,18 @@ from pathlib import Path
 import pytest
 
 from chatplatform.jobs import Queue
-from chatplatform.local import launcher
-from chatplatform.local.data_dir import Lock
-from chatplatform.local.os_processes import ServerError, free_port, wait_until
-from chatplatform.local.parts import FIRST_DELAY_SECS, Config, Delay, Output, Part, Process, parts
 from chatplatform.web.health import PROCESSES
+from local import launcher
+from local.data_dir import Lock
+from local.os_processes import ServerError, free_port, wait_until
+from local.parts import FIRST_DELAY_SECS, Config, Delay, Output, Part, Process, parts
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def start(data_dir: Path, port: int | str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "chatplatform.local.launcher"],
+        [sys.executable, "-m", "local.launcher"],
         cwd=ROOT,
         env=os.environ | {"DATA_DIR": str(data_dir), "PORT": str(port)},
         capture_output=True,

@@ -21,9 +21,6 @@ from django.utils import timezone
 
 from chatplatform import jobs
 from chatplatform.jobs import backlog, relay
-from chatplatform.local.data_dir import make_data_dir
-from chatplatform.local.os_processes import free_port
-from chatplatform.local.valkey import Valkey
 from chatplatform.models import Job, JobState
 from chatplatform.observing import metrics
 from chatplatform.observing.slots import Slots
@@ -32,6 +29,9 @@ from chatplatform.testing.metrics_scraping import scrape_until
 from chatplatform.testing.web_process import database_url, wait_until_idle, web
 from chatplatform.tests.job_work import NAME as WORK
 from chatplatform.web import health
+from local.data_dir import make_data_dir
+from local.os_processes import free_port
+from local.valkey import Valkey
 from webhooks.models import Event
 from webhooks.services import announce
 

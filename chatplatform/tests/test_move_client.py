@@ -18,12 +18,12 @@ from bots.models import Bot, Chunk
 from bots.testing import make_bot, trained
 from channels_app.models import InboundCallback, InboundItem
 from chatplatform import key_check, media
-from chatplatform.management import client_ids, client_rows
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
 from chatplatform.tests.test_erasing import file, found
 from chatplatform.tests.test_guard_site import world
 from chats.models import Attachment, Conversation, Message
+from commands import client_ids, client_rows
 from identity.models import AuditAnchor, AuditEvent, Client, SavedView, SecondFactor, User
 from identity.services import api_keys, freezing
 from identity.testing import PASSWORD, make_key, make_person
@@ -369,9 +369,7 @@ def test_a_failure_halfway_leaves_nothing(moving, tmp_path, monkeypatch):
     call_command("erase_client", moving.code, yes=True)
     key_check.check("default")
     before = state()
-    monkeypatch.setattr(
-        "chatplatform.management.client_archive.Reader.store_file", lambda *_: 1 / 0
-    )
+    monkeypatch.setattr("commands.client_archive.Reader.store_file", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         call_command("import_client", str(archive))
     assert state() == before

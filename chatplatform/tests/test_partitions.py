@@ -10,9 +10,9 @@ from django.db import connection
 
 from chatplatform import partitions
 from chatplatform.ids import first_id, uuid7
-from chatplatform.management.commands.migrate import grant
 from chatplatform.tasks import make_months
 from chatplatform.testing import make_month, written_at
+from commands.management.commands.migrate import grant
 from webhooks.models import Delivery, DeliveryAttempt, Event, FeedEntry, Payload
 from webhooks.services import announce, deliveries, events
 from webhooks.tasks import clean_up

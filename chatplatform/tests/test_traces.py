@@ -9,11 +9,11 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from chatplatform import jobs
 from chatplatform.api.request_context import serving
-from chatplatform.local.os_processes import wait_until
 from chatplatform.observing import tracing
 from chatplatform.testing import run_jobs
 from chatplatform.testing.web_process import wait_until_idle, web
 from chatplatform.tests.job_work import NAME
+from local.os_processes import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

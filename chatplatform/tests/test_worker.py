@@ -15,11 +15,11 @@ from django.conf import settings as django_settings
 from django.utils import timezone
 
 from chatplatform import jobs
-from chatplatform.local.data_dir import make_data_dir
-from chatplatform.local.parts import Config, parts
-from chatplatform.local.valkey import Valkey
 from chatplatform.models import Job, JobState
 from chatplatform.testing.web_process import database_url
+from local.data_dir import make_data_dir
+from local.parts import Config, parts
+from local.valkey import Valkey
 
 pytestmark = pytest.mark.django_db(transaction=True)
 # Children are the harder case.

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
-from channels_app.simulator import defaults
-from channels_app.simulator.client import Client as ProviderClient
 from drills.story.training import RETURNS
 from drills.story.world import Json, World, eventually
+from simulator import defaults
+from simulator.client import Client as ProviderClient
 
 PAGE, PHOTO, NUMBER, OA = (
     "1048576000001", "17840000000000001", "1122334455667", "3662000000000000001",

@@ -12,10 +12,10 @@ from typing import Any
 import httpx2
 
 from bots.tests import web_site
-from channels_app.simulator.client import Client as ProviderClient
 from chatplatform.signatures import new_secret
 from chatplatform.testing import stub_model, tool_server
 from drills.platform import ROOT, Platform, wait_until
+from simulator.client import Client as ProviderClient
 
 DOCUMENT = json.loads((ROOT / "docs" / "openapi.json").read_text())
 OPERATIONS = {

@@ -1,0 +1,66 @@
+"""What happens on the demo client's first day, by the services: events, jobs and credits stand as
+for real, and the workers do the rest once they run."""
+
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import transaction
+
+from bots.models import Bot
+from bots.services import documents, written_sources
+from bots.shapes.written import QuestionAnswerDto
+from chatplatform import egress
+from chats.services.desk import saved_replies
+from chats.services.reply import incoming
+from chats.shapes.conversation import ChatCreation
+from chats.shapes.desk import SavedReplyDto
+from commands.demo_chats import SCRIPT
+from identity.auth import Principal
+from identity.models import ApiKey, User
+from webhooks.models import WebhookConfig
+from webhooks.services import configs
+from webhooks.shapes import webhook as webhook_shapes
+
+# Cut off in the middle, as by a broken download.
+BROKEN_PDF = b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n<< /Type /Pa"
+# Who writes, and which of the script's lines: the bot has no answer and asks for other words, or is
+# asked for a person and hands over.
+WRITERS = (
+    (1, "unknown"), (5, "person"), (11, "unknown"), (25, "person"), (29, "unknown"),
+    (3, "person"), (9, "person"), (30, "person"),
+)  # fmt: skip
+
+
+@transaction.atomic
+def begin(bot: Bot, key: ApiKey, *, owner: User) -> None:
+    """Saved replies, an endpoint that fails, a document that cannot be read, answers to what the
+    bot did not know all month, and customers who wait."""
+    for reply in SCRIPT["saved_replies"]:
+        saved_replies.create(owner, SavedReplyDto(**reply, is_shared=True))
+    _add_endpoint(owner)
+    files = [SimpleUploadedFile("price-list.pdf", BROKEN_PDF)]
+    documents.upload(bot, files=files, by=owner)
+    for pair in SCRIPT["learned_today"]:
+        written_sources.create(bot, body=QuestionAnswerDto(**pair), by=owner)
+    for number, (customer, line) in enumerate(WRITERS):
+        name = SCRIPT["customers"][customer - 1]
+        language = "vi" if name in SCRIPT["vietnamese"] else "en"
+        lines = SCRIPT["lines"][line][language]
+        person = {"external_id": f"shop-{1000 + customer}", "name": name}
+        message = lines[number % len(lines)]
+        creation = ChatCreation(customer=person, language=language, message=message, channel="web")
+        incoming.open_chat(Principal(key.client, key=key), creation)
+
+
+def _add_endpoint(owner: User) -> WebhookConfig | None:
+    """At a simulated provider, which knows no such path: every delivery fails, and nothing leaves
+    this machine. None where there is none: another host that may be called is no demo's."""
+    provider = urlsplit(settings.SOCIALNET_API_URL).netloc
+    if provider not in egress.allowed_for("webhook") or owner.client is None:
+        return None
+    url = f"http://{provider}/the-shops-old-server"
+    body = webhook_shapes.WebhookConfig(
+        url=url, description="The shop's old server; it fails on purpose."
+    )
+    return configs.create(owner.client, body, by=owner)

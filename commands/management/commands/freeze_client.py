@@ -1,0 +1,44 @@
+"""`manage.py freeze_client CODE`: nothing of a client changes until it is unfrozen or erased."""
+
+import time
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from commands import client_pending_work
+from identity.models import Client
+from identity.services import freezing
+
+_PAUSE_SECONDS = 0.2
+
+
+class Command(BaseCommand):
+    help = (
+        "Refuse a client's requests with 503 `client_frozen`, let its jobs wait, and wait until"
+        " what has begun has ended. What is asked for meanwhile is sent again by its caller."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("code")
+        parser.add_argument("--undo", action="store_true", help="let the client work again")
+        parser.add_argument("--wait", type=float, default=60, help="seconds to wait at most")
+
+    def handle(self, *args: Any, code: str, undo: bool, wait: float, **options: Any) -> None:
+        client = Client.objects.filter(code=code).first()
+        if client is None:
+            raise CommandError(f"There is no client {code}.")
+        if undo:
+            was_frozen = freezing.unfreeze(client, by=None)
+            self.stdout.write(f"{code} {'works again' if was_frozen else 'was not frozen'}.")
+            return
+        freezing.freeze(client, by=None)
+        client.refresh_from_db()
+        ends_at = time.monotonic() + wait
+        while left := list(client_pending_work.under_way(client)):
+            if time.monotonic() > ends_at:
+                words = ", ".join(left)
+                raise CommandError(
+                    f"{code} is frozen, and not quiet yet: {words}. Run this again, or with --undo."
+                )
+            time.sleep(_PAUSE_SECONDS)
+        self.stdout.write(f"{code} is frozen, and nothing of it is under way.")

@@ -1,0 +1,78 @@
+"""The data folder: who may write to it, which run has it, and the small files in it."""
+
+import fcntl
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+
+from local.os_processes import ServerError
+
+
+def make_data_dir(path: Path) -> Path:
+    """Make the folder so that other accounts may pass through it but not list it.
+
+    An existing one keeps its mode.
+    """
+    try:
+        if not path.exists():
+            path.mkdir(parents=True)
+            path.chmod(0o711)
+        probe = path / ".write-probe"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise ServerError(f"Cannot write to {path}: {error.strerror}.") from None
+    return path.resolve()
+
+
+class Lock:
+    """One run per data folder. The kernel releases it when its process ends, even by kill -9."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self._path = data_dir / "lock"
+        self._file = self._path.open("a+")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._file.close()
+            raise ServerError(
+                f"{data_dir} is in use by another run (process {self._path.read_text().strip()}): "
+                "stop that one, or set DATA_DIR to another folder."
+            ) from None
+        self._file.truncate(0)
+        self._file.write(str(os.getpid()))
+        self._file.flush()
+
+    def release(self) -> None:
+        self._file.close()
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that only we can read, whole or not at all."""
+    fresh = path.with_name(path.name + ".new")
+    fresh.unlink(missing_ok=True)
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
+        out.write(text)
+        out.flush()
+        os.fsync(out.fileno())
+    fresh.replace(path)
+
+
+def stored_secret(path: Path) -> str:
+    if not path.exists():
+        write_private(path, secrets.token_hex(24))
+    return path.read_text().strip()
+
+
+def write_urls(data_dir: Path, urls: Mapping[str, str]) -> None:
+    """Store the addresses of the live run's servers, for `attach`."""
+    write_private(data_dir / "urls", "".join(f"{key}={url}\n" for key, url in urls.items()))
+
+
+def read_urls(data_dir: Path) -> dict[str, str]:
+    try:
+        lines = (data_dir / "urls").read_text().splitlines()
+    except FileNotFoundError:
+        raise ServerError(f"{data_dir} is being set up by another run: try again.") from None
+    return dict(line.split("=", 1) for line in lines)

@@ -1,0 +1,216 @@
+"""The processes of the platform: what each runs, how it is kept alive, and what it prints."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from local.os_processes import die_with_parent
+
+ROOT = Path(__file__).resolve().parents[1]
+FIRST_DELAY_SECS, LONGEST_DELAY_SECS, STABLE_SECS = 0.2, 10.0, 30.0
+COLOURS = {
+    "web": 32,
+    "worker": 36,
+    "worker-webhook": 31,
+    "worker-bulk": 34,
+    "beat": 35,
+    "relay": 33,
+    "simulator": 37,
+}
+# How Celery's own words begin when it is told to stop; the launcher says what happens.
+CELERY_WORDS = ("worker: ", "Waiting gracefully for cold shutdown")
+CELERY_ROOT_WARNING = "You're running the worker with superuser privileges"
+
+
+@dataclass(frozen=True)
+class Config:
+    host: str
+    port: int
+    data_dir: Path
+    # Where the messaging providers are simulated; None: nowhere.
+    simulator_port: int | None = None
+    # The metrics of the first part; those of the others follow. None: nowhere.
+    metrics_port: int | None = None
+
+    @property
+    def simulator_origin(self) -> str:
+        return f"http://127.0.0.1:{self.simulator_port}"
+
+    @property
+    def origin(self) -> str:
+        host = "127.0.0.1" if self.host in ("0.0.0.0", "::", "") else self.host
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One process of the platform. `patience` is how long it may take to stop, in seconds."""
+
+    name: str
+    command: Sequence[str]
+    patience: float
+    environ: Mapping[str, str] = field(default_factory=dict)
+
+
+def parts(config: Config) -> list[Part]:
+    """In the order of starting; for the order of stopping see `Supervisor.stop`."""
+    python = sys.executable
+    celery = [python, "-m", "celery", "--quiet", "-A", "chatplatform"]
+    worker = [*celery, "worker", "--without-gossip", "--without-mingle", "--without-heartbeat"]
+    # Celery warns root at every start; on one's own machine root is common.
+    silent = f"ignore:{CELERY_ROOT_WARNING}"
+    quiet = {"PYTHONWARNINGS": os.environ.get("PYTHONWARNINGS", silent)}
+    # SIGTERM then gives running tasks the soft shutdown time of settings.py.
+    soft = quiet | {"REMAP_SIGTERM": "SIGQUIT"}
+    # They share the cores: requests come first, the jobs that follow from them next, then training.
+    later, last = ["nice", "-n", "15"], ["nice", "-n", "19"]
+    quick = [*later, *worker, *_pool("worker", "threads", 16, "reply,channel,insight")]
+    webhook = [*later, *worker, *_pool("worker-webhook", "threads", 4, "webhook")]
+    bulk = [*last, *worker, *_pool("worker-bulk", "prefork", 2, "train,export")]
+    schedule = ["--schedule", str(config.data_dir / "beat-schedule"), "--pidfile="]
+    simulator = ["--state", str(config.data_dir / "simulator-state"), "--port"]
+    simulator += [str(config.simulator_port), "--callback-base", config.origin]
+    platform = [
+        Part("web", [python, "-m", "chatplatform.web.serve", *_web(config)], 6),
+        Part("worker", quick, 12, soft),
+        # SIGTERM is no soft shutdown here: deliveries end or return to the queue at once.
+        Part("worker-webhook", webhook, 12, quiet),
+        Part("worker-bulk", bulk, 12, soft),
+        Part("beat", [*later, *celery, "beat", *schedule, "--loglevel", "warning"], 2),
+        Part("relay", [python, "manage.py", "relay"], 3),
+    ]
+    platform = [_observed(part, config, number) for number, part in enumerate(platform)]
+    if config.simulator_port is None:
+        return platform
+    command = [*last, python, "-m", "simulator", *simulator]
+    return [*platform, Part("simulator", command, 2)]
+
+
+def _observed(part: Part, config: Config, number: int) -> Part:
+    """A part with the port of its metrics and the name of its traces."""
+    port = 0 if config.metrics_port is None else config.metrics_port + number
+    own = {"METRICS_PORT": str(port), "TRACES_NAME": f"chatplatform-{part.name}"}
+    return replace(part, environ=dict(part.environ) | own)
+
+
+def _pool(name: str, pool: str, concurrency: int, queues: str) -> list[str]:
+    options = ["-n", f"{name}@%h", "--pool", pool, "--concurrency", str(concurrency), "-Q", queues]
+    return [*options, "--loglevel", "warning"]
+
+
+def _web(config: Config) -> list[str]:
+    address = ["--host", config.host, "--port", str(config.port)]
+    # A worker that waits for a slow reader must not delay the stop.
+    return ["chatplatform.asgi:application", *address, "--workers-kill-timeout", "4"]
+
+
+class Output:
+    """Prints the lines of all processes, one at a time, each with the name of its process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._is_tty = sys.stdout.isatty()
+
+    def line(self, text: str, *, name: str = "run") -> None:
+        label = f"{name:<14} | "
+        if self._is_tty:
+            label = f"\033[{COLOURS.get(name, 1)}m{label}\033[0m"
+        # Neither a reader that has gone (`make run | head`) nor a full volume ends the supervisor.
+        with self._lock, suppress(OSError):
+            sys.stdout.write(f"{label}{text}\n")
+            sys.stdout.flush()
+
+    def popen(
+        self, command: Sequence[str], environ: Mapping[str, str], name: str
+    ) -> tuple[subprocess.Popen[bytes], threading.Thread]:
+        """Start a process, and a thread that prints its lines."""
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            process_group=0,
+            preexec_fn=die_with_parent(signal.SIGTERM),
+        )
+        thread = threading.Thread(target=self._copy, args=(process, name), daemon=True)
+        thread.start()
+        return process, thread
+
+    def _copy(self, popen: subprocess.Popen[bytes], name: str) -> None:
+        """Print the lines of a process until it closes its output."""
+        assert popen.stdout is not None
+        with popen.stdout as lines:
+            for line in lines:
+                text = line.decode(errors="replace").rstrip()
+                if text and not text.startswith(CELERY_WORDS):
+                    self.line(text, name=name)
+
+
+class Delay:
+    """0.2 s, doubling to 10 s; back to 0.2 s after 30 s of life. A process that died of a signal
+    had begun to work, so it does not wait for longer than before."""
+
+    def __init__(self) -> None:
+        self._secs = FIRST_DELAY_SECS
+        self._started_at = self._due_at = time.monotonic()
+
+    def started(self) -> None:
+        self._started_at = time.monotonic()
+
+    def died(self, *, by_signal: bool = False) -> float:
+        now = time.monotonic()
+        if by_signal or now - self._started_at > STABLE_SECS:
+            self._secs = FIRST_DELAY_SECS
+        delay, self._secs = self._secs, min(self._secs * 2, LONGEST_DELAY_SECS)
+        self._due_at = now + delay
+        return delay
+
+    def is_over(self) -> bool:
+        return time.monotonic() >= self._due_at
+
+
+class Process:
+    """A part that is kept alive: restarted with a growing delay, stopped with its whole group."""
+
+    def __init__(self, part: Part, environ: Mapping[str, str], output: Output) -> None:
+        self.part = part
+        self._environ = dict(environ) | dict(part.environ)
+        self._output = output
+        self._popen: subprocess.Popen[bytes] | None = None
+        self._delay = Delay()
+
+    def start(self) -> None:
+        self._popen, _ = self._output.popen(self.part.command, self._environ, self.part.name)
+        self._delay.started()
+
+    def watch(self) -> None:
+        """Start it again if it has died and its delay is over."""
+        if self._popen is not None and self._popen.poll() is not None:
+            self.signal(signal.SIGKILL)  # children that outlived it would hold its port
+            delay = self._delay.died(by_signal=self._popen.returncode < 0)
+            ended = f"ended with {self._popen.returncode}"
+            self._output.line(f"{self.part.name} {ended}: starting it again in {delay:.1f} s")
+            self._popen = None
+        if self._popen is None and self._delay.is_over():
+            self.start()
+
+    def signal(self, signum: signal.Signals) -> None:
+        if self._popen is not None:
+            with suppress(ProcessLookupError, PermissionError):
+                if signum == signal.SIGKILL:
+                    os.killpg(self._popen.pid, signum)
+                elif self._popen.poll() is None:
+                    # To the leader alone: it stops its children in its own order.
+                    os.kill(self._popen.pid, signum)
+
+    def has_ended(self) -> bool:
+        return self._popen is None or self._popen.poll() is not None

@@ -1,0 +1,324 @@
+"""Callbacks to the platform: collected into bodies, signed, sent, repeated, given up."""
+
+import heapq
+import itertools
+import json
+import threading
+import time
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from http.client import HTTPException
+
+from simulator import envelopes, signing
+from simulator.calls_to_platform import Wire
+from simulator.envelopes import Event
+from simulator.world import OBJECT_OF_KIND, Account, Json, World
+
+KEPT = 20_000
+# Seconds after each failed attempt until the next one; after the last one it is given up.
+# socialnet and photoapp: a few at once, an hour in all. chatapp: seven days in all.
+_HOUR_IN_ALL = (1, 4, 25, 90, 480, 1200, 1800)
+_WEEK_IN_ALL = (10, 60, 300, 1800, 3600, 21_600, 43_200, 86_400, 172_800, 275_000)
+RETRIES = {
+    "socialnet": _HOUR_IN_ALL,
+    "photoapp": _HOUR_IN_ALL,
+    "chatapp": _WEEK_IN_ALL,
+    "localapp": (30, 300, 900, 1800, 3600),
+}
+# Seconds within which the platform must answer.
+PATIENCE = {"socialnet": 5.0, "photoapp": 5.0, "chatapp": 5.0, "localapp": 2.0}
+
+
+@dataclass
+class Modes:
+    """How events travel. All off: each alone, at once, once, in order, well signed."""
+
+    hold: bool = False  # nothing leaves until it is released
+    batch: int = 1  # events in one body, of any accounts of one app
+    duplicate: int = 0  # how many more times each event is sent
+    shuffle: bool = False
+    unknown_fields: bool = False
+    missing_optional: bool = False
+    strangers: bool = False  # every body also holds an unknown account and an unknown kind
+    standby: bool = False
+    array: bool = False
+    # right, wrong, missing, bare (localapp: without mac=), header_time (localapp).
+    signature: str = "right"
+    retry_scale: float = 1.0  # divides the waits between attempts
+    timeout: float | None = None  # seconds for an answer; None: the provider's own
+    parallel: int = 1  # bodies on their way at once, for each channel; at most 4
+
+
+@dataclass
+class Attempt:
+    at: float
+    status: int
+    ms: float
+    error: str = ""
+
+
+@dataclass
+class Delivery:
+    """One body to one address, and what became of it: waiting, delivered or given_up."""
+
+    id: int
+    channel: str
+    app_id: str
+    url: str
+    body: str
+    headers: dict[str, str]
+    accounts: list[str]
+    events: int
+    state: str = "waiting"
+    attempts: list[Attempt] = field(default_factory=list)
+
+    def as_json(self) -> Json:
+        return asdict(self) | {"json": json.loads(self.body)}
+
+
+class Deliveries:
+    """Two queues, of events that no body holds yet and of bodies; a few threads that send.
+
+    Without threads (`start` is not called) a test sends by `run`, in its own thread.
+    """
+
+    THREADS = 4
+
+    def __init__(self, world: World, wire: Wire) -> None:
+        self.world, self.wire, self.modes = world, wire, Modes()
+        self.log: list[Delivery] = []
+        self.skipped: Counter[str] = Counter()
+        self._wake = threading.Condition(world.lock)
+        self._numbers = itertools.count(1)
+        self._events: list[tuple[float, int, Event]] = []
+        # A queue for each channel: one that is slow holds up no other.
+        self._bodies: dict[str, list[tuple[float, int, Delivery]]] = {name: [] for name in RETRIES}
+        self._held: list[Event] = []
+        self._busy: Counter[str] = Counter()
+        self._stopped = False
+        self._threads: list[threading.Thread] = []
+
+    # In
+
+    def add(
+        self, account: Account, event_field: str, item: Json, *, delay: float = 0, app_id: str = ""
+    ) -> int:
+        """Queue an event for each app that wants it, or for one; returns for how many."""
+        with self._wake:
+            targets = [
+                target for target in self.targets(account, event_field) if app_id in ("", target[0])
+            ]
+            if not targets:
+                self.skipped[f"{account.id}: {event_field}: nobody is subscribed"] += 1
+            for app_id, url in targets:
+                event = Event(account, event_field, item, app_id, url, self.world.now)
+                for _ in range(1 + self.modes.duplicate):
+                    self._queue(event, delay)
+            self._wake.notify_all()
+            return len(targets)
+
+    def _queue(self, event: Event, delay: float) -> None:
+        if self.modes.hold:
+            self._held.append(event)
+            return
+        late = self.world.random.uniform(0, 2) if self.modes.shuffle else 0
+        entry = (self.world.now + delay + late, next(self._numbers), event)
+        heapq.heappush(self._events, entry)
+
+    def release(self) -> int:
+        """Let go what was held, as one crowd; returns how many events."""
+        with self._wake:
+            held, self._held = self._held, []
+            if self.modes.shuffle:
+                self.world.random.shuffle(held)
+            for event in held:
+                heapq.heappush(self._events, (self.world.now, next(self._numbers), event))
+            self._wake.notify_all()
+            return len(held)
+
+    def targets(self, account: Account, event_field: str) -> list[tuple[str, str]]:
+        if account.kind == "oa":
+            return self._localapp_target(account)
+        wanted = OBJECT_OF_KIND[account.kind]
+        accounts = [account]
+        if account.parent:
+            # A page's subscription is also for its photoapp account, a WABA's for its numbers.
+            accounts.append(self.world.accounts[account.parent])
+        targets = []
+        for app in self.world.apps.values():
+            hook = app.hooks.get(wanted)
+            for each in accounts:
+                subscription = each.subscriptions.get(app.id)
+                if hook is None or subscription is None:
+                    continue
+                if account.kind == "page" and event_field not in subscription.fields:
+                    continue
+                targets.append((app.id, subscription.override_url or hook.url))
+        return targets
+
+    def _localapp_target(self, account: Account) -> list[tuple[str, str]]:
+        """The apps that the account has agreed to, while their webhook is on."""
+        if not account.hook_is_on:
+            return []
+        return [
+            (app_id, self.world.apps[app_id].hooks["localapp"].url)
+            for app_id in account.subscriptions
+        ]
+
+    # Out
+
+    def start(self) -> None:
+        for _ in range(self.THREADS):
+            thread = threading.Thread(target=self._work, daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def join(self) -> None:
+        """Wait until the stopped threads have ended."""
+        for thread in self._threads:
+            thread.join(10)
+
+    def stop(self) -> None:
+        with self._wake:
+            self._stopped = True
+            self._wake.notify_all()
+
+    def wake(self) -> None:
+        """Look again what is due: the clock was moved."""
+        with self._wake:
+            self._wake.notify_all()
+
+    def _work(self) -> None:
+        while not self._stopped:
+            with self._wake:
+                delivery = self._take(self.world.now)
+                if delivery is None:
+                    self._wake.wait(self._secs_until_due())
+                    continue
+                self._busy[delivery.channel] += 1
+            self._attempt(delivery)
+            with self._wake:
+                self._busy[delivery.channel] -= 1
+                self._wake.notify_all()
+
+    def run(self, within: float = 60) -> int:
+        """Send all that is due in this time, moving the clock on; returns how many attempts."""
+        ends_at, attempts = self.world.now + within, 0
+        while True:
+            with self._wake:
+                due = self._next_due()
+                if due is None or due > ends_at:
+                    return attempts
+                self.world.clock.advance(max(0.0, due - self.world.now))
+                delivery = self._take(max(due, self.world.now))
+            if delivery is not None:
+                self._attempt(delivery)
+                attempts += 1
+
+    @property
+    def waiting(self) -> int:
+        """How many events and bodies have not been sent or given up."""
+        with self._wake:
+            busy = sum(self._busy.values())
+            bodies = sum(len(queue) for queue in self._bodies.values())
+            return len(self._events) + bodies + len(self._held) + busy
+
+    def _next_due(self) -> float | None:
+        heads = [queue[0][0] for queue in self._bodies.values() if queue]
+        heads += [entry[0] for entry in self._events[:1]]
+        return min(heads, default=None)
+
+    def _secs_until_due(self) -> float:
+        due = self._next_due()
+        return 1.0 if due is None else min(max(0.005, due - self.world.now), 1.0)
+
+    def _take(self, now: float) -> Delivery | None:
+        """The next body that is due; events become bodies here."""
+        self._pack(now)
+        free = [
+            queue
+            for channel, queue in self._bodies.items()
+            if queue and queue[0][0] <= now and self._busy[channel] < self.modes.parallel
+        ]
+        return heapq.heappop(min(free))[2] if free else None
+
+    def _pack(self, now: float) -> None:
+        due = []
+        while self._events and self._events[0][0] <= now:
+            due.append(heapq.heappop(self._events))
+        for batch in self._batches([event for _, _, event in due]):
+            number = next(self._numbers)
+            self._push(due[0][0], self._make(number, batch))
+
+    def _push(self, due: float, delivery: Delivery) -> None:
+        entry = (due, next(self._numbers), delivery)
+        heapq.heappush(self._bodies[delivery.channel], entry)
+
+    def _batches(self, events: list[Event]) -> list[list[Event]]:
+        """Events of one app and address share a body, up to the size of a batch."""
+        batches: list[list[Event]] = []
+        open_batches: dict[tuple[str, str], list[Event]] = {}
+        for event in events:
+            key = (event.app_id, event.url)
+            batch = open_batches.get(key)
+            size = 1 if event.account.kind == "oa" else self.modes.batch
+            if batch is None or len(batch) >= size:
+                batch = open_batches[key] = []
+                batches.append(batch)
+            batch.append(event)
+        return batches
+
+    def _make(self, number: int, events: list[Event]) -> Delivery:
+        first = events[0]
+        app = self.world.apps[first.app_id]
+        body = envelopes.body(events, self.modes, self.world)
+        headers = {"Content-Type": "application/json", "User-Agent": "provider-simulator"}
+        if first.account.kind == "oa":
+            headers |= signing.localapp(
+                body, app.id, self.world.settings.oa_secret_key, self.modes.signature
+            )
+        else:
+            headers |= signing.graph(body, app.secret, self.modes.signature)
+        accounts = sorted({event.account.id for event in events})
+        channel = first.account.channel
+        delivery = Delivery(
+            number, channel, app.id, first.url, body, headers, accounts, len(events)
+        )
+        self.log.append(delivery)
+        del self.log[:-KEPT]
+        return delivery
+
+    def _attempt(self, delivery: Delivery) -> None:
+        headers = dict(delivery.headers)
+        if delivery.channel == "localapp" and delivery.attempts:
+            headers["num_retry"] = str(len(delivery.attempts))
+        timeout = self.modes.timeout or PATIENCE[delivery.channel]
+        started_at, status, error = time.monotonic(), 0, ""
+        try:
+            body = delivery.body.encode()
+            status, _ = self.wire.call("POST", delivery.url, headers, body, timeout=timeout)
+        except (OSError, HTTPException) as failure:
+            error = str(failure) or type(failure).__name__
+        ms = (time.monotonic() - started_at) * 1000
+        with self._wake:
+            delivery.attempts.append(Attempt(self.world.now, status, round(ms, 1), error))
+            if status == 200:
+                delivery.state = "delivered"
+            else:
+                self._failed(delivery)
+
+    def _failed(self, delivery: Delivery) -> None:
+        waits = RETRIES[delivery.channel]
+        if len(delivery.attempts) <= len(waits):
+            wait = waits[len(delivery.attempts) - 1] / self.modes.retry_scale
+            self._push(self.world.now + wait, delivery)
+            return
+        delivery.state = "given_up"
+        for account_id in delivery.accounts:
+            account = self.world.accounts[account_id]
+            if account.kind == "oa":
+                account.hook_is_on = False
+            elif account.kind in {"page", "photo"}:
+                account.subscriptions.pop(delivery.app_id, None)
+                if account.parent:
+                    self.world.accounts[account.parent].subscriptions.pop(delivery.app_id, None)

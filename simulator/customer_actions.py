@@ -1,0 +1,36 @@
+"""A customer acts on a channel: the one door of the control API and the page."""
+
+from simulator import chatapp_inbound, localapp_inbound, messenger_inbound
+from simulator.messenger_inbound import BadAction
+from simulator.state import Simulator
+from simulator.world import Account, Json, Message
+
+_ACTS = {
+    "socialnet": messenger_inbound.act,
+    "photoapp": messenger_inbound.act,
+    "chatapp": chatapp_inbound.act,
+    "localapp": localapp_inbound.act,
+}
+KINDS = {
+    "socialnet": sorted([*messenger_inbound.MESSAGES, *messenger_inbound.OTHERS]),
+    "photoapp": sorted([*messenger_inbound.MESSAGES, *messenger_inbound.OTHERS]),
+    "chatapp": sorted([*chatapp_inbound.MESSAGES, *chatapp_inbound.OTHERS]),
+    "localapp": sorted([*localapp_inbound.MESSAGES, *localapp_inbound.OTHERS]),
+}
+
+
+def account_of(sim: Simulator, account_id: str, channel: str = "") -> Account:
+    """The account of this id that customers can write to."""
+    account = sim.world.accounts.get(account_id)
+    if account is None or account.kind == "waba" or channel not in ("", account.channel):
+        raise BadAction(f"no account {account_id!r} that customers of {channel or 'any'} write to")
+    return account
+
+
+def act(sim: Simulator, account: Account, user: str, kind: str, values: Json) -> Message | None:
+    """`kind` is one of KINDS of the account's channel; gone and back are for all."""
+    thread = sim.world.thread(account, sim.world.customer(user))
+    if kind in {"gone", "back"}:
+        thread.is_gone = kind == "gone"
+        return None
+    return _ACTS[account.channel](sim, thread, kind, values)

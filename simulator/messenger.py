@@ -1,0 +1,331 @@
+"""Sends of socialnet and photoapp: what is refused, what is answered, what follows."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from simulator import surveys
+from simulator.call_subject import photo_side
+from simulator.http import Fetched, Request, Response, graph_error, ok
+from simulator.state import Simulator
+from simulator.world import DAY, Account, Json, Message, Thread, Token
+
+INBOX_APP_ID = "26390203743090"  # the provider's own inbox, where agents write too
+TEXT_CHARACTERS = 2000
+TEXT_BYTES = 1000
+GONE_TAGS = {"ACCOUNT_UPDATE", "CONFIRMED_EVENT_UPDATE", "POST_PURCHASE_UPDATE"}
+MEGABYTE = 1_000_000
+# Largest size of a file, and (photoapp) the types that are taken.
+SIZES = {
+    "image": 8 * MEGABYTE,
+    "audio": 25 * MEGABYTE,
+    "video": 25 * MEGABYTE,
+    "file": 25 * MEGABYTE,
+}
+PHOTO_TYPES = {
+    "image": {"image/png", "image/jpeg", "image/gif"},
+    "audio": {"audio/aac", "audio/mp4", "audio/m4a", "audio/x-m4a", "audio/wav", "audio/x-wav"},
+    "video": {"video/mp4", "video/ogg", "video/x-msvideo", "video/quicktime", "video/webm"},
+    "file": {"application/pdf"},
+}
+_ACTIONS = {"typing_on", "typing_off", "mark_seen", "react", "unreact"}
+
+
+def send(sim: Simulator, request: Request, token: Token, account: Account) -> Response:
+    if account.kind == "page":
+        account = photo_side(sim.world, request, account)
+    body = request.params
+    _check_sender(token, account)
+    thread = _recipient(sim, account, body)
+    if "sender_action" in body:
+        return _action(sim, thread, body)
+    message = body.get("message")
+    if not isinstance(message, dict) or not message:
+        raise graph_error(100, "Param message is required")
+    _check_window(sim, thread, body, message)
+    attachment_id = _check_message(sim, request, account, message)
+    sent = _store(sim, token, thread, message)
+    _follow(sim, token, thread, sent)
+    answer = {"recipient_id": thread.user_id, "message_id": sent.id}
+    return ok(answer | ({"attachment_id": attachment_id} if attachment_id else {}))
+
+
+def _check_sender(token: Token, account: Account) -> None:
+    if account.kind == "photo":
+        scopes = {"instagram_manage_messages", "instagram_business_manage_messages"}
+        if not account.allows_access:
+            raise graph_error(200, "The owner does not allow access to messages", 2534041)
+    else:
+        scopes = {"pages_messaging"}
+    if not token.scopes & scopes:
+        raise graph_error(10, "Application does not have permission for this action")
+    if token.subject not in {account.id, account.parent}:
+        raise graph_error(190, "A page access token is required", 467)
+
+
+def _recipient(sim: Simulator, account: Account, body: Json) -> Thread:
+    recipient = body.get("recipient")
+    user_id = str(recipient.get("id", "")) if isinstance(recipient, dict) else ""
+    if not user_id:
+        raise graph_error(100, "Param recipient must be an object with an id")
+    thread = sim.world.known_thread(account, user_id)
+    if thread is None:
+        subcode = 2534014 if account.kind == "photo" else 2018001
+        raise graph_error(100, "No matching user found", subcode)
+    if thread.is_gone:
+        raise graph_error(551, "This person isn't available right now.", 1545041)
+    return thread
+
+
+def _action(sim: Simulator, thread: Thread, body: Json) -> Response:
+    if "message" in body:
+        raise graph_error(100, "A sender action must be sent alone")
+    action = str(body["sender_action"])
+    if action not in _ACTIONS:
+        raise graph_error(100, "Param sender_action is not known")
+    payload = body.get("payload")
+    if action in {"react", "unreact"} and isinstance(payload, dict):
+        message = thread.message(str(payload.get("message_id", "")))
+        if message is None:
+            raise graph_error(100, "No such message", 2018001)
+        message.reaction = "" if action == "unreact" else str(payload.get("reaction", ""))
+    thread.typing = action == "typing_on"
+    if action == "mark_seen":
+        for message in thread.messages:
+            if message.by_customer:
+                message.read_at = sim.world.now
+    return ok({"recipient_id": thread.user_id})
+
+
+def _check_window(sim: Simulator, thread: Thread, body: Json, message: Json) -> None:
+    account, kind = thread.account, str(body.get("messaging_type", ""))
+    if kind not in {"", "RESPONSE", "UPDATE", "MESSAGE_TAG"}:
+        raise graph_error(100, "Param messaging_type is not known")
+    if not kind and account.kind == "page":
+        raise graph_error(100, "Param messaging_type is required")
+    tag = str(body.get("tag", ""))
+    is_survey = surveys.is_survey(message)
+    if kind == "MESSAGE_TAG":
+        if tag in GONE_TAGS or tag not in {"HUMAN_AGENT", "CUSTOMER_FEEDBACK"}:
+            raise graph_error(100, f"The message tag {tag or '(none)'} is not supported")
+        if (tag == "CUSTOMER_FEEDBACK") != is_survey:
+            raise graph_error(100, "CUSTOMER_FEEDBACK goes with a customer feedback template")
+    allowed = 7 * DAY if kind == "MESSAGE_TAG" else DAY
+    if thread.seconds_since_customer(sim.world.now) > allowed:
+        subcode = 2534022 if account.kind == "photo" else 2018278
+        raise graph_error(10, "This message is sent outside of allowed window.", subcode)
+
+
+def _check_message(sim: Simulator, request: Request, account: Account, message: Json) -> str:
+    """Refuse what the provider would; returns the id of a file to be used again."""
+    text, attachments = message.get("text"), _attachments(message)
+    if text is None and not attachments and not request.files:
+        raise graph_error(100, "Param message must have a text or an attachment")
+    if text is not None:
+        _check_text(account, text)
+    if len(str(message.get("metadata", ""))) > 1000:
+        raise graph_error(100, "Param message[metadata] must be shorter than 1000 characters")
+    _check_quick_replies(message)
+    if len(attachments) > 10:
+        raise graph_error(100, "At most 10 attachments")
+    for upload in request.files.values():
+        kind = str(attachments[0].get("type")) if attachments else "file"
+        _check_file(account, kind, Fetched(upload.data, upload.mime))
+        return sim.world.store(upload.data, upload.mime, name=upload.name, lifetime=90 * DAY).id
+    ids = [_check_attachment(sim, request, account, each) for each in attachments]
+    return next(filter(None, ids), "")
+
+
+def _attachments(message: Json) -> list[Json]:
+    several = message.get("attachments")
+    found = several if isinstance(several, list) else [message.get("attachment")]
+    return [each for each in found if isinstance(each, dict)]
+
+
+def _check_text(account: Account, text: Any) -> None:
+    if not isinstance(text, str) or not text.strip():
+        raise graph_error(100, "Param message[text] must be a text")
+    if account.kind == "photo" and len(text.encode()) > TEXT_BYTES:
+        raise graph_error(100, f"Length of param message[text] must be at most {TEXT_BYTES} bytes")
+    if len(text) > TEXT_CHARACTERS:
+        raise graph_error(
+            100, f"Length of param message[text] must be less than or equal to {TEXT_CHARACTERS}"
+        )
+
+
+def _check_quick_replies(message: Json) -> None:
+    replies = message.get("quick_replies", [])
+    if not isinstance(replies, list) or len(replies) > 13:
+        raise graph_error(100, "At most 13 quick replies")
+    for reply in replies:
+        kind = reply.get("content_type") if isinstance(reply, dict) else None
+        if kind not in {"text", "user_phone_number", "user_email"}:
+            raise graph_error(100, "Param quick_replies[content_type] is not known")
+        title, payload = str(reply.get("title", "")), str(reply.get("payload", ""))
+        if kind == "text" and not (0 < len(title) <= 20 and 0 < len(payload) <= 1000):
+            raise graph_error(100, "A quick reply has a title of 1-20 and a payload of 1-1000")
+
+
+def _check_attachment(sim: Simulator, request: Request, account: Account, attachment: Json) -> str:
+    kind, payload = str(attachment.get("type")), attachment.get("payload")
+    if not isinstance(payload, dict):
+        raise graph_error(100, "Param attachment[payload] is required")
+    if kind == "template":
+        _check_template(account, payload)
+        return ""
+    if kind not in SIZES:
+        raise graph_error(100, f"Param attachment[type] must be one of {', '.join(SIZES)}")
+    if "attachment_id" in payload:
+        stored = sim.world.files.get(str(payload["attachment_id"]))
+        if stored is None or stored.expires_at < sim.world.now:
+            raise graph_error(100, "Invalid attachment id", 2018074)
+        return ""
+    fetched = request.fetched.get(str(payload.get("url", "")), Fetched(error="no address"))
+    if fetched.error:
+        raise graph_error(100, f"Failed to fetch the file from the url: {fetched.error}", 2018008)
+    _check_file(account, kind, fetched)
+    if not payload.get("is_reusable"):
+        return ""
+    return sim.world.store(fetched.data, fetched.mime, lifetime=90 * DAY).id
+
+
+def _check_file(account: Account, kind: str, fetched: Fetched) -> None:
+    if len(fetched.data) > SIZES.get(kind, 25 * MEGABYTE):
+        raise graph_error(100, f"The {kind} is larger than allowed", 2018047)
+    family = fetched.mime.partition("/")[0]
+    fits = kind == "file" or family == kind
+    if account.kind == "photo":
+        fits = fetched.mime in PHOTO_TYPES.get(kind, set())
+    if not fits:
+        raise graph_error(100, f"Upload attachment failure: no {kind}: {fetched.mime}", 2018047)
+
+
+def _check_template(account: Account, payload: Json) -> None:
+    kind = payload.get("template_type")
+    if kind == "customer_feedback":
+        if account.kind == "photo":
+            raise graph_error(100, "This template is not supported")
+        surveys.check(payload)
+    elif kind == "button":
+        buttons = payload.get("buttons")
+        text = payload.get("text")
+        if not isinstance(text, str) or not 0 < len(text) <= 640:
+            raise graph_error(100, "A button template has a text of 1-640 characters")
+        if not isinstance(buttons, list) or not 1 <= len(buttons) <= 3:
+            raise graph_error(100, "A button template has 1-3 buttons")
+        for button in buttons:
+            _check_button(button)
+    elif kind not in {"generic", "media", "receipt", "coupon", "product"}:
+        raise graph_error(100, "Param template_type is not known")
+
+
+def _check_button(button: Any) -> None:
+    values = button if isinstance(button, dict) else {}
+    if not 0 < len(str(values.get("title", ""))) <= 20:
+        raise graph_error(100, "A button's title has 1-20 characters")
+    if values.get("type") == "web_url":
+        if urlsplit(str(values.get("url", ""))).scheme not in {"http", "https"}:
+            raise graph_error(100, "A web_url button needs a url")
+    elif values.get("type") == "postback":
+        if not 0 < len(str(values.get("payload", ""))) <= 1000:
+            raise graph_error(100, "A postback button has a payload of 1-1000 characters")
+    elif values.get("type") != "phone_number":
+        raise graph_error(100, "A button's type is not known")
+
+
+def _store(sim: Simulator, token: Token, thread: Thread, message: Json) -> Message:
+    sent = Message(
+        sim.world.message_id(thread.account), False, sim.world.now, str(message.get("text", "")),
+        message, token.app_id, str(message.get("metadata", "")),
+    )  # fmt: skip
+    thread.messages.append(sent)
+    thread.typing = False
+    return sent
+
+
+def _follow(sim: Simulator, token: Token, thread: Thread, sent: Message) -> None:
+    """Echo, delivered and read, after the set delays."""
+    behaviour = sim.behaviour_of(thread.account)
+    echo(sim, thread, sent, behaviour.echo)
+    if thread.account.kind == "page":
+        delivered(sim, thread, sent, behaviour.delivered)
+    if behaviour.read is not None:
+        read(sim, thread, sent, behaviour.read)
+
+
+def echo(sim: Simulator, thread: Thread, sent: Message, delay: float | None) -> None:
+    inside: Json = {"mid": sent.id, "is_echo": True}
+    if thread.account.kind == "page":
+        inside["app_id"] = int(sent.app_id)
+        if sent.metadata:
+            inside["metadata"] = sent.metadata
+    if sent.text:
+        inside["text"] = sent.text
+    if attachments := _attachments(sent.body):
+        inside["attachments"] = [
+            {"type": each.get("type"), "payload": each.get("payload")} for each in attachments
+        ]
+    item = _from_account(sim, thread) | {"message": inside}
+    field = "messages" if thread.account.kind == "photo" else "message_echoes"
+    sim.emit(thread.account, field, item, delay)
+
+
+def delivered(sim: Simulator, thread: Thread, sent: Message, delay: float | None) -> None:
+    watermark = int((sent.at + (delay or 0)) * 1000)
+    item = _to_account(sim, thread) | {"delivery": {"mids": [sent.id], "watermark": watermark}}
+    del item["timestamp"]
+    if sim.emit(thread.account, "message_deliveries", item, delay):
+        sent.delivered_at = sim.world.now + (delay or 0)
+
+
+def read(sim: Simulator, thread: Thread, sent: Message, delay: float) -> None:
+    """The customer has read up to this message."""
+    item = _to_account(sim, thread, delay)
+    if thread.account.kind == "photo":
+        item["read"] = {"mid": sent.id}
+        sim.emit(thread.account, "messaging_seen", item, delay)
+    else:
+        item["read"] = {"watermark": int((sim.world.now + delay) * 1000)}
+        sim.emit(thread.account, "message_reads", item, delay)
+    for message in thread.messages:
+        if not message.by_customer and message.at <= sent.at and message.read_at is None:
+            message.read_at = sim.world.now + delay
+
+
+def _from_account(sim: Simulator, thread: Thread) -> Json:
+    return {
+        "sender": {"id": thread.account.id},
+        "recipient": {"id": thread.user_id},
+        "timestamp": int(sim.world.now * 1000),
+    }
+
+
+def _to_account(sim: Simulator, thread: Thread, delay: float = 0) -> Json:
+    return {
+        "sender": {"id": thread.user_id},
+        "recipient": {"id": thread.account.id},
+        "timestamp": int((sim.world.now + delay) * 1000),
+    }
+
+
+def upload(sim: Simulator, request: Request, token: Token, account: Account) -> Response:
+    """`/message_attachments`: a file to be sent later by its id, for 90 days."""
+    if request.text("platform") == "instagram":
+        account = sim.world.photo_of(account.id) or account
+    _check_sender(token, account)
+    message = request.params.get("message")
+    attachments = _attachments(message) if isinstance(message, dict) else []
+    if len(attachments) != 1:
+        raise graph_error(100, "Param message[attachment] is required")
+    kind = str(attachments[0].get("type"))
+    upload_file = next(iter(request.files.values()), None)
+    if upload_file is not None:
+        fetched = Fetched(upload_file.data, upload_file.mime)
+    else:
+        payload = attachments[0].get("payload")
+        url = str(payload.get("url", "")) if isinstance(payload, dict) else ""
+        fetched = request.fetched.get(url, Fetched(error="no file"))
+    if fetched.error:
+        raise graph_error(100, f"Failed to fetch the file from the url: {fetched.error}", 2018008)
+    _check_file(account, kind, fetched)
+    stored = sim.world.store(fetched.data, fetched.mime, lifetime=90 * DAY)
+    return ok({"attachment_id": stored.id})

@@ -1,0 +1,84 @@
+"""The way of a request: which host it is for, its place in the log, the fault it meets."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+
+from simulator import (
+    calls,
+    control,
+    faults,
+    graph,
+    localapp,
+    oauth,
+    rates,
+    sample_files,
+)
+from simulator.call_subject import Subject, subject_of
+from simulator.calls import Call
+from simulator.http import ProviderError, Request, Response
+from simulator.state import Simulator
+
+
+def handle(sim: Simulator, request: Request) -> Response:
+    base, path = _split(sim, request.path)
+    if not base:
+        return control.handle(sim, request)
+    request.base, request.path = base, path
+    if base == "media":
+        return graph.serve_media(sim, request)
+    if request.method == "POST":
+        # Outside of the lock: an address may be on this very server.
+        found = sample_files.addresses(request.params)
+        request.fetched = {address: sample_files.fetch(address) for address in found}
+    with sim.world.lock:
+        return _call(sim, base, request)
+
+
+def _split(sim: Simulator, path: str) -> tuple[str, str]:
+    """The base that a path begins with, and the provider's own path."""
+    for name, prefix in asdict(sim.settings.bases).items():
+        if path.startswith(f"{prefix}/"):
+            return name, path[len(prefix) :]
+    return "", path
+
+
+def _call(sim: Simulator, base: str, request: Request) -> Response:
+    subject = subject_of(sim.world, base, request)
+    call = calls.record(next(sim.numbers), sim.world.now, base, request)
+    call.channel, call.account, call.what = subject.channel, subject.account, subject.what
+    sim.calls.append(call)
+    del sim.calls[: -calls.KEPT]
+    response = _answer(sim, base, request, subject, call)
+    calls.finish(call, response)
+    return response
+
+
+def _answer(sim: Simulator, base: str, request: Request, subject: Subject, call: Call) -> Response:
+    headers = rates.count(sim, base, subject)
+    fault = faults.first_met(sim.faults, subject)
+    if fault is None:
+        response = _safely(lambda: _handled(sim, base, request))
+    else:
+        call.fault = fault.kind
+        request.fails_later = fault.code if fault.kind == "fails_later" else 0
+        response = faults.answer(
+            fault, subject.channel, lambda: _safely(lambda: _handled(sim, base, request))
+        )
+    response.headers |= headers
+    return response
+
+
+def _handled(sim: Simulator, base: str, request: Request) -> Response:
+    rates.refuse_too_many(sim, base, request)
+    if base in {"dialog", "direct_auth", "localapp_oauth"}:
+        return oauth.handle(sim, base, request)
+    if base == "localapp":
+        return localapp.handle(sim, request)
+    return graph.handle(sim, base, request)
+
+
+def _safely(handled: Callable[[], Response]) -> Response:
+    try:
+        return handled()
+    except ProviderError as error:
+        return error.response

@@ -1,0 +1,107 @@
+"""The simulator's state: the world, the callbacks, the log of calls, and how it behaves."""
+
+import itertools
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from simulator import defaults, sample_files
+from simulator.callback_queue import Deliveries, Modes
+from simulator.calls import Call
+from simulator.calls_to_platform import Sockets, Wire
+from simulator.faults import Fault
+from simulator.world import Account, Json, Stored, World
+
+
+@dataclass
+class Behaviour:
+    """What follows a send, in seconds after it; None: it never comes."""
+
+    echo: float | None = 0.1
+    sent: float | None = 0.1
+    delivered: float | None = 0.3
+    read: float | None = 1.0
+    # chatapp: refuse by a failed status after a 200, instead of at once.
+    fails_later: bool = False
+
+
+@dataclass
+class Limits:
+    """Calls that an app may make, and the longest page of a list."""
+
+    calls_an_hour: int = 100_000
+    calls_a_minute: int = 4000
+    page_size: int = 100
+
+
+class Simulator:
+    def __init__(self, settings: defaults.Settings, wire: Wire | None = None) -> None:
+        self.settings, self.wire = settings, wire or Sockets()
+        self.origin = ""
+        self._is_threaded = False
+        self._begin()
+
+    def _begin(self) -> None:
+        self.world = World(self.settings)
+        self.deliveries = Deliveries(self.world, self.wire)
+        self.calls: list[Call] = []
+        self.faults: list[Fault] = []
+        self.behaviour = Behaviour()
+        self.behaviours: dict[str, Behaviour] = {}
+        self.limits = Limits()
+        # Calls so far, by app and hour or minute.
+        self.used: Counter[tuple[str, int]] = Counter()
+        self.numbers = itertools.count(1)
+
+    def start(self) -> None:
+        """Send callbacks by threads of its own."""
+        self._is_threaded = True
+        self.deliveries.start()
+
+    def stop(self) -> None:
+        self.deliveries.stop()
+        self.deliveries.join()
+        self.wire.close()
+
+    def reset(self, *, keep_connections: bool = False) -> None:
+        """Forget everything; or keep tokens, apps and accounts with their subscriptions."""
+        with self.world.lock:
+            old = self.world
+            self.deliveries.stop()
+            self._begin()
+            if keep_connections:
+                self.world.tokens, self.world.apps = old.tokens, old.apps
+                self.world.accounts = old.accounts
+            if self._is_threaded:
+                self.deliveries.start()
+
+    def behaviour_of(self, account: Account) -> Behaviour:
+        return self.behaviours.get(account.id, self.behaviour)
+
+    def media_url(self, stored_id: str, name: str) -> str:
+        return f"{self.origin}{self.settings.bases.media}/{stored_id}/{name}"
+
+    def file(self, file_id: str) -> Stored | None:
+        """A stored file; `sample-image` and the like are always there."""
+        name, _, kind = file_id.partition("-")
+        if name == "sample" and file_id not in self.world.files:
+            data, mime = sample_files.sample(kind)
+            self.world.files[file_id] = Stored(file_id, mime, data)
+        return self.world.files.get(file_id)
+
+    def emit(
+        self, account: Account, field: str, item: Json, delay: float | None = 0, *, app_id: str = ""
+    ) -> int:
+        """Tell the platform; a delay of None means never. Returns to how many apps it goes."""
+        if delay is None:
+            return 0
+        return self.deliveries.add(account, field, item, delay=delay, app_id=app_id)
+
+    def calls_where(self, wanted: Callable[[Call], bool], latest: int = 0) -> list[Json]:
+        """The calls that are wanted; or only the latest of them."""
+        with self.world.lock:
+            return [call.as_json() for call in [*filter(wanted, self.calls)][-latest:]]
+
+    def set_modes(self, values: dict[str, Any]) -> None:
+        self.deliveries.modes = Modes(**(vars(self.deliveries.modes) | values))

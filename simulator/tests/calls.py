@@ -1,0 +1,146 @@
+"""What the tests of the simulator share: a platform that records, and calls as a platform makes."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection, HTTPMessage
+from typing import Any
+from urllib.parse import parse_qs, urlencode
+
+from channels_app.testing import RunningSimulator, simulator
+from simulator import defaults
+
+NOW = 1795226400.0
+PAGE, OTHER_PAGE, PHOTO = "1048576000001", "1048576000002", "17840000000000001"
+WABA, NUMBER, OA = "102290129340398", "1122334455667", "3662000000000000001"
+BACK = "https://platform.test/back?bot=7"
+
+
+class Platform:
+    """Answers callbacks as `statuses` say, the last one for ever; keeps what came."""
+
+    def __init__(self) -> None:
+        self.statuses: list[int | Exception] = [200]
+        self.challenge: bytes | None = None
+        self.got: list[tuple[str, str, dict[str, str], bytes]] = []
+
+    def call(
+        self, method: str, url: str, headers: dict[str, str], body: bytes, *, timeout: float
+    ) -> tuple[int, bytes]:
+        self.got.append((method, url, headers, body))
+        status = self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0]
+        if isinstance(status, Exception):
+            raise status
+        if method == "GET" and self.challenge is None:
+            return status, parse_qs(url.partition("?")[2])["hub.challenge"][0].encode()
+        return status, self.challenge or b""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    @property
+    def bodies(self) -> list[Any]:
+        return [json.loads(body) for method, _, _, body in self.got if method == "POST"]
+
+
+class Answer:
+    def __init__(self, status: int, headers: HTTPMessage, body: bytes) -> None:
+        self.status, self.headers, self.body = status, headers, body
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def error(self) -> tuple[int, int | None]:
+        """Code and subcode of a Graph error."""
+        error = self.json["error"]
+        return error["code"], error.get("error_subcode")
+
+
+class Caller:
+    """Calls to a running simulator."""
+
+    def __init__(self, sim: RunningSimulator, platform: Platform) -> None:
+        self.sim, self.platform = sim, platform
+
+    def call(
+        self, method: str, path: str, body: Any = None, token: str = "", **headers: str
+    ) -> Answer:
+        data = body
+        if body is not None and not isinstance(body, bytes):
+            data = json.dumps(body).encode()
+            headers = {"Content-Type": "application/json", **headers}
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        connection = HTTPConnection(self.sim.host_port, timeout=10)
+        try:
+            connection.request(method, path, data, headers)
+            reply = connection.getresponse()
+            return Answer(reply.status, reply.headers, reply.read())
+        finally:
+            connection.close()
+
+    def graph(self, method: str, path: str, body: Any = None, token: str = "") -> Answer:
+        return self.call(method, f"/graph/v26.0/{path}", body, token)
+
+    def form(self, path: str, values: dict[str, str], **headers: str) -> Answer:
+        kind = {"Content-Type": "application/x-www-form-urlencoded"}
+        return self.call("POST", path, urlencode(values).encode(), **kind, **headers)
+
+    def multipart(
+        self,
+        path: str,
+        values: dict[str, str],
+        file: tuple[str, str, str, bytes],
+        token: str = "",
+        **headers: str,
+    ) -> Answer:
+        field, name, mime, data = file
+        lines = b"".join(
+            f'--xx\r\nContent-Disposition: form-data; name="{key}"\r\n\r\n{value}\r\n'.encode()
+            for key, value in values.items()
+        )
+        head = f'--xx\r\nContent-Disposition: form-data; name="{field}"; filename="{name}"\r\n'
+        body = lines + f"{head}Content-Type: {mime}\r\n\r\n".encode() + data + b"\r\n--xx--\r\n"
+        kind = {"Content-Type": "multipart/form-data; boundary=xx"}
+        return self.call("POST", path, body, token, **kind, **headers)
+
+    def localapp(self, method: str, path: str, body: Any = None, token: str = "") -> Answer:
+        return self.call(method, f"/localapp{path}", body, access_token=token)
+
+    def dialog(self, app: str, **more: str) -> str:
+        """The address of a consent page of the Graph family."""
+        values = {
+            "client_id": defaults.app(app).id,
+            "response_type": "code",
+            "state": "st 1",
+            **more,
+        }
+        return f"{self.sim.origin}/www/v26.0/dialog/oauth?{urlencode(values)}"
+
+    def page(self, account: str = PAGE) -> str:
+        """A page that is subscribed; its token."""
+        self.sim.subscribe(account)
+        return self.sim.token("socialnet", account)
+
+    def written(self, account: str, user: str = "an", text: str = "hi") -> str:
+        """A customer writes; the customer's id as the account sees it."""
+        return str(self.sim.act(account, user, "text", text=text)["user_id"])
+
+    def events(self) -> list[Any]:
+        """Send what is due; the bodies that came meanwhile."""
+        before = len(self.platform.bodies)
+        self.sim.deliver()
+        return self.platform.bodies[before:]
+
+
+def query_of(url: str) -> dict[str, str]:
+    return {name: values[0] for name, values in parse_qs(url.partition("?")[2]).items()}
+
+
+@contextmanager
+def caller() -> Iterator[Caller]:
+    platform = Platform()
+    with simulator(wire=platform, now=NOW) as sim:
+        yield Caller(sim, platform)

@@ -1,0 +1,359 @@
+"""What exists at the providers: apps, accounts, customers, their threads, tokens and codes."""
+
+import base64
+import hashlib
+import random
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from simulator import defaults
+
+Json = dict[str, Any]
+CHANNEL_OF_KIND = {
+    "page": "socialnet", "photo": "photoapp", "number": "chatapp", "waba": "chatapp",
+    "oa": "localapp",
+}  # fmt: skip
+OBJECT_OF_KIND = {
+    "page": "page",
+    "photo": "instagram",
+    "number": "whatsapp_business_account",
+    "waba": "whatsapp_business_account",
+}
+HOUR, DAY = 3600.0, 86400.0
+
+
+class Clock:
+    """The providers' time: real, or standing still; either can be moved on."""
+
+    def __init__(self, fixed_at: float | None) -> None:
+        self._fixed_at = fixed_at
+        self._moved = 0.0
+
+    def now(self) -> float:
+        return (time.time() if self._fixed_at is None else self._fixed_at) + self._moved
+
+    def advance(self, secs: float) -> None:
+        self._moved += secs
+
+
+@dataclass
+class Hook:
+    """An app's webhook for one kind of object, as set in the console or by API."""
+
+    url: str
+    verify_token: str
+    fields: list[str]
+
+
+@dataclass
+class App:
+    key: str
+    id: str
+    secret: str
+    hooks: dict[str, Hook]
+    # Where a browser may be sent back to; empty: anywhere.
+    redirect_uris: list[str] = field(default_factory=list)
+    requires_proof: bool = False
+
+
+@dataclass
+class Subscription:
+    """An app that wants the events of an account."""
+
+    fields: list[str]
+    override_url: str = ""
+
+
+@dataclass
+class Account:
+    id: str
+    kind: str
+    name: str
+    parent: str
+    username: str
+    tasks: list[str]
+    subscriptions: dict[str, Subscription] = field(default_factory=dict)
+    # chatapp numbers: registered, and with which pin (empty: any six digits).
+    is_registered: bool = True
+    pin: str = ""
+    wrong_pins: int = 0
+    # photoapp: the owner lets apps read and write messages.
+    allows_access: bool = True
+    # localapp: off after the last failed delivery, until the next consent.
+    hook_is_on: bool = True
+
+    @property
+    def channel(self) -> str:
+        return CHANNEL_OF_KIND[self.kind]
+
+
+@dataclass
+class Customer:
+    key: str
+    name: str
+    phone: str
+    hides_number: bool = False
+
+
+@dataclass
+class Message:
+    id: str
+    by_customer: bool
+    at: float
+    text: str
+    # As it travelled: what the page shows beside the text (attachments, quick replies, buttons).
+    body: Json
+    app_id: str = ""
+    metadata: str = ""
+    delivered_at: float | None = None
+    read_at: float | None = None
+    # The code with which it failed after all; 0: it did not.
+    failed_with: int = 0
+    reaction: str = ""
+    is_deleted: bool = False
+
+    def status(self, now: float) -> str:
+        if self.failed_with:
+            return "failed"
+        if self.read_at is not None and self.read_at <= now:
+            return "read"
+        has_arrived = self.delivered_at is not None and self.delivered_at <= now
+        return "delivered" if has_arrived else "sent"
+
+
+@dataclass
+class Thread:
+    id: str
+    account: Account
+    customer: Customer
+    user_id: str
+    customer_wrote_at: float | None = None
+    messages: list[Message] = field(default_factory=list)
+    follows: bool = True
+    # The customer blocked the account, or left.
+    is_gone: bool = False
+    typing: bool = False
+
+    def message(self, message_id: str) -> Message | None:
+        return next((each for each in self.messages if each.id == message_id), None)
+
+    def seconds_since_customer(self, now: float) -> float:
+        return float("inf") if self.customer_wrote_at is None else now - self.customer_wrote_at
+
+
+@dataclass
+class Token:
+    """`dead` says why it is not accepted any more: expired, revoked or password."""
+
+    value: str
+    kind: str
+    app_id: str
+    subject: str
+    scopes: set[str]
+    targets: list[str]
+    issued_at: float
+    expires_at: float | None = None
+    dead: str = ""
+    parent: str = ""
+
+
+@dataclass
+class Code:
+    value: str
+    kind: str
+    app_id: str
+    subject: str
+    redirect_uri: str
+    scopes: set[str]
+    targets: list[str]
+    expires_at: float
+    challenge: str = ""
+    is_used: bool = False
+
+
+@dataclass
+class Stored:
+    """A file at a provider. `url_expires_at` is when the address given last dies."""
+
+    id: str
+    mime: str
+    data: bytes
+    name: str = ""
+    url_expires_at: float = 0.0
+    expires_at: float = float("inf")
+
+    @property
+    def sha256(self) -> str:
+        return base64.b64encode(hashlib.sha256(self.data).digest()).decode()
+
+
+class World:
+    def __init__(self, settings: defaults.Settings) -> None:
+        self.settings = settings
+        self.lock = threading.RLock()
+        self.random = random.Random(settings.seed)
+        self.clock = Clock(settings.now)
+        self.apps: dict[str, App] = {}
+        self._app_ids = {each.key: each.id for each in settings.apps}
+        for app in settings.apps:
+            self._add_app(app)
+        self.accounts = {
+            each.id: Account(
+                each.id, each.kind, each.name, each.parent, each.username, list(each.tasks)
+            )
+            for each in defaults.ACCOUNTS
+        }
+        self.customers = {
+            each.key: Customer(each.key, each.name, each.phone, each.hides_number)
+            for each in defaults.CUSTOMERS
+        }
+        self.threads: dict[tuple[str, str], Thread] = {}
+        self.tokens: dict[str, Token] = {}
+        self.codes: dict[str, Code] = {}
+        self.files: dict[str, Stored] = {}
+        # chatapp message templates, by business account.
+        self.templates: dict[str, list[Json]] = {}
+
+    def _add_app(self, each: defaults.DemoApp) -> None:
+        """An app; two channels may share one."""
+        url = f"{self.settings.callback_base}{each.callback_path}"
+        hooks = {name: Hook(url, each.verify_token, []) for name in each.objects or ("localapp",)}
+        app = self.apps.setdefault(each.id, App(each.key, each.id, each.secret, {}))
+        app.hooks |= hooks
+
+    @property
+    def now(self) -> float:
+        return self.clock.now()
+
+    def app_by_key(self, key: str) -> App:
+        return self.apps[self._app_ids[key]]
+
+    # Accounts and customers
+
+    def of_kind(self, kind: str, parent: str = "") -> list[Account]:
+        return [
+            each
+            for each in self.accounts.values()
+            if each.kind == kind and (not parent or each.parent == parent)
+        ]
+
+    def photo_of(self, page_id: str) -> Account | None:
+        return next(iter(self.of_kind("photo", page_id)), None)
+
+    def customer(self, key: str) -> Customer:
+        """The customer of this key; a new key is a new customer."""
+        if key not in self.customers:
+            phone = "849" + self._digits("phone", key, length=8)
+            self.customers[key] = Customer(key, key.replace("_", " ").title(), phone)
+        return self.customers[key]
+
+    def _digits(self, *parts: str, length: int) -> str:
+        text = ":".join((str(self.settings.seed), *parts))
+        return str(int(hashlib.sha256(text.encode()).hexdigest(), 16))[-length:]
+
+    def user_id(self, account: Account, customer: Customer) -> str:
+        """The customer's id as this account sees it: different on each page."""
+        if account.kind == "number":
+            if customer.hides_number:
+                return self.business_user_id(account, customer)
+            return customer.phone
+        prefix, length = {"page": ("61", 14), "photo": ("71", 14), "oa": ("6142", 15)}[account.kind]
+        return prefix + self._digits(account.id, customer.key, length=length)
+
+    def business_user_id(self, number: Account, customer: Customer) -> str:
+        return "VN." + self._digits(number.parent, customer.key, length=10)
+
+    def user_id_by_app(self, app_id: str, customer: Customer) -> str:
+        return "9791" + self._digits(app_id, customer.key, length=15)
+
+    def thread(self, account: Account, customer: Customer) -> Thread:
+        user_id = self.user_id(account, customer)
+        thread = self.threads.get((account.id, user_id))
+        if thread is None:
+            thread = Thread(f"t_{1001 + len(self.threads)}", account, customer, user_id)
+            self.threads[account.id, user_id] = thread
+        return thread
+
+    def known_thread(self, account: Account, user_id: str) -> Thread | None:
+        """The thread of a customer who has written to this account."""
+        thread = self.threads.get((account.id, user_id))
+        if thread is None and account.kind == "number":
+            # Both ids name the same customer.
+            thread = next(
+                (
+                    each
+                    for each in self.threads_of(account)
+                    if self.business_user_id(account, each.customer) == user_id
+                ),
+                None,
+            )
+        return thread
+
+    def threads_of(self, account: Account) -> Iterator[Thread]:
+        return (each for each in list(self.threads.values()) if each.account is account)
+
+    # Ids
+
+    def random_text(self, length: int) -> str:
+        data = self.random.randbytes(length)
+        return base64.urlsafe_b64encode(data).decode().rstrip("=")[:length]
+
+    def random_digits(self, length: int) -> str:
+        return "".join(self.random.choice("123456789") for _ in range(length))
+
+    def message_id(self, account: Account, user_id: str = "") -> str:
+        if account.kind == "page":
+            return f"m_{self.random_text(43)}"
+        if account.kind == "photo":
+            return f"aWdfZAG1faXRlbTox{self.random_text(40)}"
+        if account.kind == "oa":
+            return self.random.randbytes(10).hex()
+        inside = b"\x1d\x18\x0b" + user_id.encode() + b"\x15\x02\x00\x12" + self.random.randbytes(9)
+        return "wamid." + base64.b64encode(inside).decode()
+
+    # Tokens and codes
+
+    def issue(
+        self,
+        kind: str,
+        app_id: str,
+        subject: str,
+        *,
+        scopes: set[str],
+        targets: list[str],
+        lifetime: float | None,
+        parent: str = "",
+    ) -> Token:
+        prefix = {"photo_short": "IGQ", "photo_long": "IGQ", "access": "", "refresh": ""}
+        value = prefix.get(kind, "EAA") + self.random_text(60)
+        ends_at = None if lifetime is None else self.now + lifetime
+        token = Token(
+            value, kind, app_id, subject, set(scopes), list(targets), self.now, ends_at,
+            parent=parent,
+        )  # fmt: skip
+        self.tokens[value] = token
+        return token
+
+    def kill(self, token: Token, why: str) -> None:
+        """A token dies, and with it all that were made from it."""
+        token.dead = token.dead or why
+        for other in self.tokens.values():
+            if other.parent == token.value and not other.dead:
+                self.kill(other, why)
+
+    def templates_of(self, waba_id: str) -> list[Json]:
+        """The message templates of a business account; one is there from the start."""
+        hello: Json = {
+            "id": "1594823412345678", "name": "hello_world", "language": "en_US",
+            "status": "APPROVED", "category": "UTILITY",
+            "components": [{"type": "BODY", "text": "Welcome, {{1}}!"}],
+        }  # fmt: skip
+        return self.templates.setdefault(waba_id, [hello])
+
+    def store(self, data: bytes, mime: str, *, name: str = "", lifetime: float = DAY) -> Stored:
+        stored = Stored(self.random_digits(15), mime, data, name, expires_at=self.now + lifetime)
+        self.files[stored.id] = stored
+        return stored
