@@ -78,7 +78,7 @@ class Application:
     async def serve(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         loop = asyncio.get_running_loop()
 
-        async def largest() -> bodies.Room:
+        async def largest() -> bodies.BodyLimit:
             return await loop.run_in_executor(self.threads, self.largest, scope)
 
         refusal = self.refusals.find(scope)
@@ -128,7 +128,7 @@ class Application:
         turns = self.turns.get(caller)
         return turns or self.turns.setdefault(caller, asyncio.Semaphore(THREADS_OF_CALLER))
 
-    def largest(self, scope: dict[str, Any]) -> bodies.Room:
+    def largest(self, scope: dict[str, Any]) -> bodies.BodyLimit:
         """Runs in a thread: how large the body may be, or a refusal."""
         nothing = io.BytesIO()
         nothing.size = 0  # type: ignore[attr-defined]
