@@ -100,8 +100,8 @@ INSTALLED_APPS = [
     "reports",
 ]
 MIDDLEWARE = [
-    "chatplatform.api.middleware.Frame",
-    # From here on for pages only.
+    "chatplatform.api.middleware.ApiEntryMiddleware",
+    # API requests pass the entry alone; the rest is for pages.
     "django.middleware.security.SecurityMiddleware",
     "chatplatform.web.content_policy.ContentPolicy",
     "whitenoise.middleware.WhiteNoiseMiddleware",

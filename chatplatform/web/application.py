@@ -22,7 +22,7 @@ from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpResponseBase
 
 from chatplatform.api.errors import render
-from chatplatform.api.middleware import answer_ahead
+from chatplatform.api.middleware import early_response
 from chatplatform.api.operation import ALLOWANCE, CAN_WAIT
 from chatplatform.web import bodies, measured
 from chatplatform.web.bodies import Receive
@@ -89,7 +89,7 @@ class Application:
             bodies.check_headers(scope)
             body = await bodies.read(scope, receive, largest)
         except Exception as exc:
-            refusal = answer_ahead(sent_id(scope), partial(render, exc))
+            refusal = early_response(sent_id(scope), partial(render, exc))
             await _send_ahead(refusal, send)
             return
         if refusal:

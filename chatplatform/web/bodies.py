@@ -159,7 +159,7 @@ class _Pace:
 
 def largest(request: HttpRequest) -> BodyLimit:
     """How large the body of this request may be; refuses a caller who may not send it."""
-    proxies.look_behind(request.META)
+    proxies.apply_forwarded_headers(request.META)
     match = find_operation(request.path_info.rstrip("/"))
     if match is None:
         return BodyLimit(settings.MAX_JSON_BYTES)
