@@ -101,8 +101,8 @@ INSTALLED_APPS = [
     "commands",
 ]
 MIDDLEWARE = [
-    "chatplatform.api.middleware.Frame",
-    # From here on for pages only.
+    "chatplatform.api.middleware.ApiEntryMiddleware",
+    # API requests pass the entry alone; the rest is for pages.
     "django.middleware.security.SecurityMiddleware",
     "chatplatform.web.content_policy.ContentPolicy",
     "whitenoise.middleware.WhiteNoiseMiddleware",

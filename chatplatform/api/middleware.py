@@ -40,8 +40,8 @@ def request_id_of(sent: str) -> str:
     return sent if _ACCEPTED_ID.fullmatch(sent) else str(uuid7())
 
 
-def answer_ahead(sent_id: str, make: Callable[[], HttpResponse]) -> HttpResponse:
-    """An answer that the event loop gives by itself, with the id that `Frame` would give it."""
+def early_response(sent_id: str, make: Callable[[], HttpResponse]) -> HttpResponse:
+    """A response that the event loop makes itself, with the request's id."""
     request_id = request_id_of(sent_id)
     with serving(request_id=request_id, address=""):
         response = make()
@@ -49,10 +49,10 @@ def answer_ahead(sent_id: str, make: Callable[[], HttpResponse]) -> HttpResponse
     return response
 
 
-class Frame(Middleware):
-    """The first step of every request, and the only one around an operation of the API.
+class ApiEntryMiddleware(Middleware):
+    """The first middleware of every request, and the only one of an API request.
 
-    Django tries all other middleware, and its URLs, for pages alone.
+    Pages go on through Django's other middleware and its URL resolver.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -61,7 +61,7 @@ class Frame(Middleware):
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Accepts an X-Request-ID of up to 128 plain characters or makes one; answers with it."""
-        proxies.look_behind(request.META)
+        proxies.apply_forwarded_headers(request.META)
         request_id = request_id_of(request.META.get("HTTP_X_REQUEST_ID", ""))
         with serving(request_id=request_id, address=request.META.get("REMOTE_ADDR", "")):
             response = self._answer(request)

@@ -210,7 +210,7 @@ class Operation:
 
             if declared.waits and CAN_WAIT in request.META:
                 return WaitingResponse(
-                    lambda: _rendered(lambda: _among_few(view, request, declared, act))
+                    lambda: _rendered(lambda: _within_bulkhead(view, request, declared, act))
                 )
             return _once(view, request, declared, act)
 
@@ -247,13 +247,15 @@ def _once(
     )
 
 
-def _among_few(
+def _within_bulkhead(
     view: "OperationViewSet", http: HttpRequest, declared: Operation, act: Act
 ) -> HttpResponseBase:
     """`_once`, unless too many requests of the same client wait; 429 then."""
-    client_id = view.principal.client_id if view.principal else None
-    whose = outgoing_call_limits.of_client(client_id) if view.principal else declared.name
-    with outgoing_call_limits.few_at_once(whose):
+    if view.principal:
+        caps = outgoing_call_limits.caps_of_client(view.principal.client_id)
+    else:
+        caps = {declared.name: outgoing_call_limits.OF_CLIENT}
+    with outgoing_call_limits.OUTGOING_CALLS.admit(caps):
         return _once(view, http, declared, act)
 
 

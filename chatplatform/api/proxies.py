@@ -16,8 +16,8 @@ _SCHEMES = {"http", "https"}
 _FORWARDED = ("HTTP_X_FORWARDED", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA")
 
 
-def look_behind(meta: dict[str, Any]) -> None:
-    """Puts the caller's own address, and the scheme and host that they used, into a request."""
+def apply_forwarded_headers(meta: dict[str, Any]) -> None:
+    """Put the caller's own address, scheme and host in place of the proxy's."""
     if not settings.TRUSTED_PROXIES or not _is_trusted(meta.get("REMOTE_ADDR", "")):
         return
     addresses = _values(meta, "FOR")

@@ -13,7 +13,7 @@ from chatplatform.api.errors import TooLarge, TooManyRequests, TooSlow
 from chatplatform.testing.web_process import web
 from chatplatform.tests.test_bodies import FORM, exchange
 from chatplatform.web import bodies
-from chatplatform.web.bodies import Room
+from chatplatform.web.bodies import BodyLimit
 from chats.testing import make_chat, visit
 
 LONG = "Content-Length: 90000000"
@@ -51,7 +51,7 @@ def send_whole(port, lines, *more):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_large_body_needs_a_visitor_and_a_place(server, bot, visitor, tmp_path):
+def test_a_large_body_needs_a_visitor_and_a_slot(server, bot, visitor, tmp_path):
     nobodys = [line for line in visitor if not line.startswith("Visitor-Token")]
     with web(DATA_DIR=str(tmp_path), TRUSTED_PROXIES="127.0.0.1/32") as port, ExitStack() as held:
         # Nobody waits for the rest of what they may not send.
@@ -60,7 +60,7 @@ def test_a_large_body_needs_a_visitor_and_a_place(server, bot, visitor, tmp_path
         assert forged == (401, "invalid_visitor_token")
         begun = [
             held.enter_context(closing(begin(port, visitor)))
-            for _ in range(bodies.PAGE_AND_ADDRESS + 1)
+            for _ in range(bodies.ADDRESS_UPLOADS + 1)
         ]
         first, *others = select.select(begun, [], [], 60)[0]
         assert not others, "one is refused, and the others are waited for"
@@ -68,12 +68,12 @@ def test_a_large_body_needs_a_visitor_and_a_place(server, bot, visitor, tmp_path
         assert answer.startswith(b"HTTP/1.1 429")
         assert b"retry-after: 10\r\n" in answer.lower()
         assert b"connection: close\r\n" in answer.lower()
-        # Meanwhile others have places, and the client's server needs none.
+        # Meanwhile others have slots, and the client's server needs none.
         assert send_whole(port, visitor, FROM_ELSEWHERE) == (200, None)
         assert send_whole(port, request_of(server, make_chat(bot))) == (200, None)
         for connection in begun:
             connection.close()
-        # A place is free again when its body has broken off.
+        # A slot is free again when its body has broken off.
         while (status := send_whole(port, visitor)[0]) == 429:
             pass
         assert status == 200
@@ -92,7 +92,12 @@ def test_the_body_of_a_refused_caller_is_not_waited_for(visitor):
         assert status == 429
 
 
-def read(room, sizes, now):
+def limit(key, address, *, size=90_000_000):
+    caps = {key: bodies.PUBLIC_KEY_UPLOADS, f"{key} {address}": bodies.ADDRESS_UPLOADS}
+    return BodyLimit(size, bodies.PUBLIC_KEY_SECONDS, caps)
+
+
+def read(limit, sizes, now):
     """Read a body that comes in pieces of these sizes, nine seconds after each other."""
     left = list(sizes)
 
@@ -101,7 +106,7 @@ def read(room, sizes, now):
         return {"type": "http.request", "body": bytes(left.pop()), "more_body": bool(left)}
 
     async def largest():
-        return room
+        return limit
 
     scope = {"http_version": "1.1", "headers": [(b"content-length", b"%d" % sum(sizes))]}
     return asyncio.run(bodies.read(scope, receive, largest))
@@ -110,28 +115,26 @@ def read(room, sizes, now):
 def test_a_large_body_of_a_page_comes_within_minutes(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(bodies, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    pages = Room(90_000_000, bodies.PAGE_SECONDS, "key", "192.0.2.1")
+    pages = limit("key", "192.0.2.1")
     pieces = [200_000] * 33
     with read(pages, pieces, now) as body:
         assert body.size == sum(pieces)
     with pytest.raises(TooSlow):
         read(pages, [*pieces, 200_000], now)
-    with read(Room(90_000_000), [*pieces, 200_000], now) as body:
+    with read(BodyLimit(90_000_000), [*pieces, 200_000], now) as body:
         assert body.size > sum(pieces)
 
 
-def test_a_place_is_held_until_the_body_is_closed():
-    one = Room(90_000_000, bodies.PAGE_SECONDS, "key", "192.0.2.1")
+def test_a_slot_is_held_until_the_body_is_closed():
     for _ in range(2):
         with ExitStack() as held:
-            for number in range(bodies.PAGE):
-                place = number // bodies.PAGE_AND_ADDRESS
-                of_address = Room(one.size, one.seconds, "key", f"192.0.2.{place}")
-                held.enter_context(read(of_address, [len(HALF)], [0.0]))
+            for number in range(bodies.PUBLIC_KEY_UPLOADS):
+                address = f"192.0.2.{number // bodies.ADDRESS_UPLOADS}"
+                held.enter_context(read(limit("key", address), [len(HALF)], [0.0]))
             with pytest.raises(TooManyRequests):
-                read(Room(one.size, one.seconds, "key", "192.0.2.99"), [len(HALF)], [0.0])
-            read(Room(one.size, one.seconds, "other", "192.0.2.99"), [len(HALF)], [0.0]).close()
-    # A body that is refused gives its place back as well.
-    for _ in range(2 * bodies.PAGE_AND_ADDRESS):
+                read(limit("key", "192.0.2.99"), [len(HALF)], [0.0])
+            read(limit("other", "192.0.2.99"), [len(HALF)], [0.0]).close()
+    # A body that is refused gives its slot back as well.
+    for _ in range(2 * bodies.ADDRESS_UPLOADS):
         with pytest.raises(TooLarge):
-            read(Room(1_500_000, 300, "key", "192.0.2.1"), [len(HALF)] * 2, [0.0])
+            read(limit("key", "192.0.2.1", size=1_500_000), [len(HALF)] * 2, [0.0])

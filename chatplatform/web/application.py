@@ -22,7 +22,7 @@ from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpResponseBase
 
 from chatplatform.api.errors import render
-from chatplatform.api.middleware import answer_ahead
+from chatplatform.api.middleware import early_response
 from chatplatform.api.operation import ALLOWANCE, CAN_WAIT
 from chatplatform.web import bodies, measured
 from chatplatform.web.bodies import Receive
@@ -78,7 +78,7 @@ class Application:
     async def serve(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         loop = asyncio.get_running_loop()
 
-        async def largest() -> bodies.Room:
+        async def largest() -> bodies.BodyLimit:
             return await loop.run_in_executor(self.threads, self.largest, scope)
 
         refusal = self.refusals.find(scope)
@@ -89,7 +89,7 @@ class Application:
             bodies.check_headers(scope)
             body = await bodies.read(scope, receive, largest)
         except Exception as exc:
-            refusal = answer_ahead(sent_id(scope), partial(render, exc))
+            refusal = early_response(sent_id(scope), partial(render, exc))
             await _send_ahead(refusal, send)
             return
         if refusal:
@@ -128,7 +128,7 @@ class Application:
         turns = self.turns.get(caller)
         return turns or self.turns.setdefault(caller, asyncio.Semaphore(THREADS_OF_CALLER))
 
-    def largest(self, scope: dict[str, Any]) -> bodies.Room:
+    def largest(self, scope: dict[str, Any]) -> bodies.BodyLimit:
         """Runs in a thread: how large the body may be, or a refusal."""
         nothing = io.BytesIO()
         nothing.size = 0  # type: ignore[attr-defined]

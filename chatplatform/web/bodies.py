@@ -1,30 +1,29 @@
 """The body of a request, read by the event loop before a thread serves the request.
 
-Whoever sends much must show a credential first, and has as much room as the path needs; whoever
-sends too slowly is cut. Everybody can read the public key of a page: a large body with it needs a
-visitor too, comes within minutes, and is one of few.
+Whoever sends much must show a credential first, and is allowed as much as the path needs; whoever
+sends too slowly is cut. Everybody can read a public key: a large body with it needs a visitor too,
+comes within minutes, and is one of few.
 """
 
 import asyncio
 import math
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
 
 from chatplatform.api import proxies
+from chatplatform.api.bulkhead import Bulkhead
 from chatplatform.api.errors import (
     MAX_HEADER_BYTES,
     BrokenBody,
     HeadersTooLarge,
     TooLarge,
-    TooManyRequests,
     TooSlow,
 )
 from chatplatform.api.operation import PUBLIC, Form, Operation, operations_of
@@ -35,12 +34,13 @@ Receive = Callable[[], Awaitable[dict[str, Any]]]
 # A sender of less than so much in so long is cut.
 SLOWEST_BYTES_A_SECOND, PATIENCE_SECONDS = 1_000, 10.0
 _IN_MEMORY = 1_000_000  # bytes of a body before it goes to a temporary file, and is looked at
-# A page's large body comes within this time: 25 MB with 0.7 Mbit/s. At the slowest pace alone, one
-# would lie on the disk for a day.
-PAGE_SECONDS = 300.0
-# Large bodies of a page at once in a process, from one address and in all: two gigabytes at most.
-PAGE_AND_ADDRESS, PAGE = 4, 20
-_AGAIN_IN_SECONDS = 10
+# A large body with a public key comes within this time: 25 MB with 0.7 Mbit/s. At the slowest pace
+# alone, one would lie on the disk for a day.
+PUBLIC_KEY_SECONDS = 300.0
+# Large bodies with a public key at once in a process, from one address and in all: two gigabytes at
+# most.
+ADDRESS_UPLOADS, PUBLIC_KEY_UPLOADS = 4, 20
+_UPLOAD_SLOTS = Bulkhead(retry_after=10)
 # Headers of HTTP/1.1 without one of which a request has no body (RFC 9112, 6.3).
 _ANNOUNCING = {b"content-length", b"transfer-encoding"}
 # A refused caller's body is read up to this size: else the connection would have to be closed.
@@ -48,55 +48,28 @@ _WORTH_READING = 64_000
 
 
 @dataclass(frozen=True)
-class Room:
-    """How large a body may be; of a page's, also how long it may take, and whose it is."""
+class BodyLimit:
+    """How large a body may be and how long it may take; of how many at once of its holders."""
 
     size: int
     seconds: float = math.inf
-    page: str | None = None
-    address: str = ""
+    caps: Mapping[str, int] = field(default_factory=dict)
 
 
 class Body(tempfile.SpooledTemporaryFile[bytes]):
-    """A body that was read; once it is closed, its place among the large ones is free."""
+    """A body that was read; once it is closed, its upload slot is free."""
 
     def __init__(self) -> None:
         super().__init__(max_size=_IN_MEMORY)
         self.size = 0
-        self.place = ExitStack()
+        self.slot = ExitStack()
 
     def close(self) -> None:
         super().close()
-        self.place.close()
+        self.slot.close()
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-class Places:
-    """The large bodies that pages send now. Used by the event loop alone."""
-
-    def __init__(self) -> None:
-        self._taken = Counter[tuple[str, ...]]()
-
-    @contextmanager
-    def take(self, room: Room) -> Iterator[None]:
-        """A place for a body; 429 if its page, or its address, has too many already."""
-        if room.page is None:
-            yield
-            return
-        most = {(room.page,): PAGE, (room.page, room.address): PAGE_AND_ADDRESS}
-        if any(self._taken[holder] >= amount for holder, amount in most.items()):
-            raise TooManyRequests(_AGAIN_IN_SECONDS)
-        self._taken.update(most.keys())
-        try:
-            yield
-        finally:
-            self._taken.subtract(most.keys())
-            self._taken += Counter()  # drops those that have none
-
-
-_PLACES = Places()
 
 
 def check_headers(scope: dict[str, Any]) -> None:
@@ -123,7 +96,7 @@ def _is_announced(scope: dict[str, Any]) -> bool:
 
 
 async def read(
-    scope: dict[str, Any], receive: Receive, largest: Callable[[], Awaitable[Room]]
+    scope: dict[str, Any], receive: Receive, largest: Callable[[], Awaitable[BodyLimit]]
 ) -> Body:
     """The body in a file object.
 
@@ -133,20 +106,20 @@ async def read(
     if not _is_announced(scope):
         return body
     try:
-        room, more, pace = Room(_IN_MEMORY), True, _Pace()
+        limit, more, pace = BodyLimit(_IN_MEMORY), True, _Pace()
         while more:
             message = await pace.next(receive)
             if message["type"] == "http.disconnect":
                 raise BrokenBody
             piece = message.get("body", b"")
             body.size += len(piece)
-            if body.size > room.size == _IN_MEMORY:
-                room = await largest()
-                pace.end_after(room.seconds)
-                if body.size <= room.size:
-                    body.place.enter_context(_PLACES.take(room))
-            if body.size > room.size:
-                raise TooLarge(f"A request has at most {room.size:,} bytes in all.")
+            if body.size > limit.size == _IN_MEMORY:
+                limit = await largest()
+                pace.end_after(limit.seconds)
+                if body.size <= limit.size:
+                    body.slot.enter_context(_UPLOAD_SLOTS.admit(limit.caps))
+            if body.size > limit.size:
+                raise TooLarge(f"A request has at most {limit.size:,} bytes in all.")
             body.write(piece)
             more = message.get("more_body", False)
     except BaseException:
@@ -184,26 +157,27 @@ class _Pace:
         return message
 
 
-def largest(request: HttpRequest) -> Room:
+def largest(request: HttpRequest) -> BodyLimit:
     """How large the body of this request may be; refuses a caller who may not send it."""
-    proxies.look_behind(request.META)
+    proxies.apply_forwarded_headers(request.META)
     match = find_operation(request.path_info.rstrip("/"))
     if match is None:
-        return Room(settings.MAX_JSON_BYTES)
+        return BodyLimit(settings.MAX_JSON_BYTES)
     view: Any = match.func
     declared = operations_of(view.cls, view.actions).get((request.method or "").lower())
     if declared is None:
-        return Room(settings.MAX_JSON_BYTES)
+        return BodyLimit(settings.MAX_JSON_BYTES)
     size = _size(declared)
     if declared.access is PUBLIC:
-        return Room(size)
+        return BodyLimit(size)
     caller = declared.access.find_caller(request)
     if not caller.is_page:
-        return Room(size)
+        return BodyLimit(size)
     if caller.is_anybody and size > _IN_MEMORY:
         raise declared.access.refusal("So large a body needs a Visitor-Token beside a public key.")
-    address = counted_address(request.META["REMOTE_ADDR"])
-    return Room(size, PAGE_SECONDS, request.headers["API-KEY"], address)
+    key, address = request.headers["API-KEY"], counted_address(request.META["REMOTE_ADDR"])
+    caps = {key: PUBLIC_KEY_UPLOADS, f"{key} {address}": ADDRESS_UPLOADS}
+    return BodyLimit(size, PUBLIC_KEY_SECONDS, caps)
 
 
 def _size(declared: Operation) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 
 from django.http import HttpResponse, HttpResponseBase
 
-from chatplatform.api.middleware import answer_ahead
+from chatplatform.api.middleware import early_response
 from chatplatform.api.operation import ALLOWANCE
 from chatplatform.api.rate_limits import OF_KEYS, Allowance
 from chatplatform.api.routing import find_operation
@@ -44,7 +44,7 @@ class _Refusal:
         allowance = self.allowance.later(passed) if passed < REMEMBERED_SECONDS else None
         if allowance is None or allowance.refusal is None:
             return None
-        response = answer_ahead(sent_id, allowance.refusal.response)
+        response = early_response(sent_id, allowance.refusal.response)
         allowance.write_to(response)
         for name, value in self.headers.items():
             response.headers.setdefault(name, value)

@@ -11,16 +11,13 @@ A client's sign-ins at its provider are counted as if they were one more client'
 """
 
 import functools
-import threading
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import Resolver404, resolve
 
 from chatplatform.api import errors
+from chatplatform.api.bulkhead import Bulkhead
 from chatplatform.api.errors import TooManyRequests
 
 # In each process. They cost memory and a connection, but no work.
@@ -29,36 +26,15 @@ WAITING_THREADS = 32
 OF_CLIENT = 8
 # When so many are taken, a client that has one gets no other.
 SHARED = 16
-RETRY_AFTER_SECONDS = 5
+# The last thread is free to say 429.
+OUTGOING_CALLS = Bulkhead(retry_after=5, total=WAITING_THREADS - 1, shared=SHARED)
 # The marks of views: which of their requests call out.
 _EVERY, _POST = "every", "post"
-_running = Counter[str]()
-_lock = threading.Lock()
 
 
-@contextmanager
-def few_at_once(whose: str, *, most: int = OF_CLIENT) -> Iterator[None]:
-    """Around what calls out: 429 if this process does so for them `most` times already.
-
-    Or if they have a thread while half of all are taken, or if all but one are.
-    """
-    with _lock:
-        own, taken = _running[whose], _running.total()
-        if own >= most or (own and taken >= SHARED) or taken >= WAITING_THREADS - 1:
-            raise TooManyRequests(RETRY_AFTER_SECONDS)
-        _running[whose] += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _running[whose] -= 1
-            if not _running[whose]:
-                del _running[whose]
-
-
-def of_client(client_id: int | None) -> str:
-    """For `few_at_once`: everything of a client together, and of the platform's staff."""
-    return f"client:{client_id}"
+def caps_of_client(client_id: int | None) -> dict[str, int]:
+    """For `OUTGOING_CALLS`: everything of a client together, and of the platform's staff."""
+    return {f"client:{client_id}": OF_CLIENT}
 
 
 def always_calls_out(view: Any) -> Any:
@@ -77,7 +53,7 @@ def calls_out(view: Any) -> Any:
             return shown
         user: Any = request.user
         try:
-            with few_at_once(of_client(user.client_id)):
+            with OUTGOING_CALLS.admit(caps_of_client(user.client_id)):
                 done: HttpResponseBase = view(page, request, *args, **kwargs)
                 return done
         except TooManyRequests as exc:

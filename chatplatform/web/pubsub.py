@@ -7,11 +7,10 @@ carries the whole text. Pub/sub only says that there is more to read.
 import asyncio
 import contextlib
 import logging
-import os
 import threading
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from typing import Any, ClassVar
 
 import orjson
@@ -67,36 +66,6 @@ def publish(channel: str, data: dict[str, Any]) -> None:
     _best_effort(send, None)
 
 
-class _Publisher(threading.local):
-    """A connection of each thread that publishes and waits for no answer."""
-
-    connection: Any = None
-    process = 0
-
-    def send(self, channels: Iterable[str]) -> None:
-        if self.connection is None or self.process != os.getpid():
-            self._connect()
-        commands = [("PUBLISH", _PREFIX + channel, b"") for channel in channels]
-        try:
-            self.connection.send_packed_command(
-                self.connection.pack_commands(commands), check_health=False
-            )
-        except valkey.ERRORS:
-            self.connection = None
-            raise
-
-    def _connect(self) -> None:
-        pool = valkey.shared().connection_pool
-        # Beside the pool: that counts what it has made, and would count a thread that has ended.
-        connection: Any = pool.connection_class(**pool.connection_kwargs)
-        connection.connect()
-        connection.send_command("CLIENT", "REPLY", "OFF")
-        self.connection, self.process = connection, os.getpid()
-
-
-_publisher = _Publisher()
-
-
 class _Signals:
     """Tells the listeners of some channels that there is more to read."""
 
@@ -104,14 +73,14 @@ class _Signals:
         self.channels: set[str] = set()
 
     def __call__(self) -> None:
-        _best_effort(lambda _: _publisher.send(self.channels), None)
+        commands = [("PUBLISH", _PREFIX + channel, b"") for channel in self.channels]
+        _best_effort(lambda _: valkey.round_trip(commands), None)
 
 
 def signal_on_commit(*channels: str) -> None:
     """Tell whoever listens, once the transaction is committed, that there is more to read.
 
-    What a transaction signals in a row is sent together. Best effort, as `append`; a signal may
-    also be lost in the moment in which the broker goes away.
+    What a transaction signals in a row is sent together. Best effort, as `append`.
     """
     hooks = connection.run_on_commit
     signals = hooks[-1][1] if hooks else None

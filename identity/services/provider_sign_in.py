@@ -12,7 +12,7 @@ from django.db import transaction
 from pydantic import ValidationError
 
 from chatplatform.api.errors import ApiError, Forbidden, TooManyRequests
-from chatplatform.web.outgoing_call_limits import few_at_once
+from chatplatform.web.outgoing_call_limits import OUTGOING_CALLS
 from identity.models import AttemptKind, ProviderAccount, Role, SignInProvider, User
 from identity.services import attempts, audit, mails, openid, users
 from identity.shapes.users import UserDto
@@ -46,7 +46,7 @@ def start(session: MutableMapping[str, Any], row: SignInProvider, *, address: st
     attempts.start(AttemptKind.PROVIDER, address=address)
     state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
     try:
-        with _few(row):
+        with _bulkhead(row):
             url = openid.authorization_url(row, state=state, nonce=nonce, verifier=verifier)
     except openid.ProviderFault as exc:
         raise _failed(row, exc) from exc
@@ -69,7 +69,7 @@ def finish(session: MutableMapping[str, Any], answer: Mapping[str, str]) -> User
             raise openid.ProviderFault("the answer is another issuer's")
         if "code" not in answer:
             raise openid.ProviderFault(f"it answered {answer.get('error', 'nothing')[:100]!r}")
-        with _few(row):
+        with _bulkhead(row):
             token = openid.exchange(row, code=answer["code"], verifier=verifier)
             claims = openid.verify(row, token, nonce=nonce)
     except TooManyRequests:
@@ -80,9 +80,9 @@ def finish(session: MutableMapping[str, Any], answer: Mapping[str, str]) -> User
     return _person(row, claims)
 
 
-def _few(row: SignInProvider) -> AbstractContextManager[None]:
+def _bulkhead(row: SignInProvider) -> AbstractContextManager[None]:
     """Around calls to the provider: 429 if others of its client wait for it."""
-    return few_at_once(f"sign-in:{row.client_id}", most=_AT_ONCE)
+    return OUTGOING_CALLS.admit({f"sign-in:{row.client_id}": _AT_ONCE})
 
 
 def _failed(row: SignInProvider, fault: openid.ProviderFault) -> ProviderSignInFailed:
