@@ -64,11 +64,13 @@ migrations: .venv/dev.stamp ## fails when a model has no migration
 	@$(throwaway) $(py) manage.py makemigrations --check --dry-run
 
 .PHONY: openapi
-openapi: .venv/run.stamp ## writes docs/openapi.json and docs/rights.md
+openapi: .venv/run.stamp ## writes docs/openapi.json, docs/rights.md and docs/settings.md
 	$(py) manage.py openapi > docs/openapi.json.new
 	mv docs/openapi.json.new docs/openapi.json
 	$(py) manage.py api_rights > docs/rights.md.new
 	mv docs/rights.md.new docs/rights.md
+	$(py) manage.py settings_page > docs/settings.md.new
+	mv docs/settings.md.new docs/settings.md
 
 .PHONY: words
 words: .venv/dev.stamp ## compiles the words of the site's pages in locale/

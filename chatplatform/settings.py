@@ -1,4 +1,8 @@
-"""Every setting, read from the environment. Each reader names its default and its unit."""
+"""Every setting, read from the environment. Each reader names its default and its unit.
+
+Comments that begin with `#:` are the text of docs/settings.md (`make openapi` writes it). A reader
+on the next line belongs to the same entry.
+"""
 
 import gc
 import secrets
@@ -26,9 +30,12 @@ gc.disable()
 
 env = environ.Env()  # type: ignore[no-untyped-call]
 BASE_DIR = Path(__file__).resolve().parent.parent
+#: ## Basics
+#: The folder of databases, uploads, keys and logs. Default: `var`.
 DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / "var"))).resolve()
-# For a first look: secrets are made, demo data is stored. Off unless it is
-# set, so that a forgotten variable is never an open door; `make` sets it.
+#: For your own machine, never for a real site: demo data, simulated channels, generated secrets.
+#: `make` sets it to `true`.
+# Off unless it is set, so that a forgotten variable is never an open door.
 DEVELOPMENT = env.bool("DEBUG", default=False)
 # Never Django's own debug mode: its error pages show code, and it stores every statement.
 DEBUG = False
@@ -51,6 +58,8 @@ def stored_secret(name: str, new_value: str) -> str:
     return path.read_text().strip()
 
 
+#: Signs tokens and keys the hashes of secrets. Required unless `DEBUG` is on. Default: generated
+#: once and stored in `DATA_DIR/keys`.
 SECRET_KEY = env.str("SECRET_KEY", default="")
 if not SECRET_KEY:
     if not DEVELOPMENT:
@@ -59,13 +68,20 @@ if not SECRET_KEY:
         )
     SECRET_KEY = stored_secret("secret_key", secrets.token_urlsafe(48))
 
-
-FIELD_KEYS = read_field_keys(SECRET_KEY)
+#: Keys that encrypt stored secrets: the Base64 of 32 bytes each, newest first, separated by commas
+#: ([renewal](operations.md#renew-the-secrets)). Default: derived from `SECRET_KEY`.
+_field_keys = env.list("FIELD_KEYS", default=["SECRET_KEY"]) or ["SECRET_KEY"]
+FIELD_KEYS = read_field_keys(_field_keys, SECRET_KEY)
 # In development this machine's own names alone: else a page of another site, whose name comes to
 # lead here, would read what is shown here.
 _OWN_NAMES = ["localhost", "127.0.0.1", "[::1]"]
+#: The host names that are served, separated by commas. Default: none; if `DEBUG` is on, the names
+#: of this machine.
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=_OWN_NAMES if DEVELOPMENT else [])
-PUBLIC_URL = env.str("PUBLIC_URL", default=f"http://localhost:{env.int('PORT', default=8000)}")
+#: The port of the site.
+_port = env.int("PORT", default=8000)
+#: The address of the site as users type it. Default: `http://localhost:PORT`.
+PUBLIC_URL = env.str("PUBLIC_URL", default=f"http://localhost:{_port}")
 _public = urlsplit(PUBLIC_URL)
 
 
@@ -77,7 +93,8 @@ def _networks(name: str) -> list[IPv4Network | IPv6Network]:
         raise ImproperlyConfigured(f"{name}: {exc}") from exc
 
 
-# The proxies whose X-Forwarded-For, -Proto and -Host are believed (chatplatform.api.proxies).
+#: Addresses and networks of the proxies in front, whose `X-Forwarded-*` headers are believed
+#: ([behind a proxy](operations.md#behind-a-proxy)). Default: none.
 TRUSTED_PROXIES = _networks("TRUSTED_PROXIES")
 
 INSTALLED_APPS = [
@@ -100,9 +117,10 @@ INSTALLED_APPS = [
     "reports",
     "commands",
 ]
+# API requests pass the first entry alone: it answers every path that is an operation. The others
+# serve the pages of the site.
 MIDDLEWARE = [
     "chatplatform.api.middleware.ApiEntryMiddleware",
-    # API requests pass the entry alone; the rest is for pages.
     "django.middleware.security.SecurityMiddleware",
     "chatplatform.web.content_policy.ContentPolicy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -154,15 +172,24 @@ def _address(name: str, scheme: str, port: int, path: str, *, role: str = "") ->
 
 
 _POSTGRES = ("DATABASE", "postgres", 5432, "chatplatform")
+#: ## Database and broker
+#: Your own PostgreSQL, 15 or newer, in the application's role. Or its parts, in which a password
+#: may hold any character: `DATABASE_HOST`, `_PORT`, `_USER`, `_PASSWORD`, `_NAME`.
+#: Default: the embedded server.
 DATABASES: dict[str, Any] = {"default": env.db("DATABASE_URL", default=_address(*_POSTGRES))}
+#: The same database in the role that owns the tables; only `migrate` needs it
+#: ([two roles](operations.md#two-roles-of-the-database)). Or `DATABASE_OWNER_USER` and
+#: `DATABASE_OWNER_PASSWORD`. Default: one role does both.
 _owner = env.str("DATABASE_OWNER_URL", default="")
 if not _owner and env.str("DATABASE_OWNER_PASSWORD", default=""):
     _owner = _address(*_POSTGRES, role="DATABASE_OWNER")
-if _owner:  # Owns the tables; only `migrate` needs it. Without it one role does both.
+if _owner:
     DATABASES["owner"] = environ.Env.db_url_config(_owner)  # type: ignore[no-untyped-call]
+#: A [replica](operations.md#a-replica-for-reports) from which reports and their exports are read.
 _replica = env.str("DATABASE_REPLICA_URL", default="")
-if _replica:  # Reports are read from it while it is at most so many seconds behind.
+if _replica:
     DATABASES["replica"] = environ.Env.db_url_config(_replica)  # type: ignore[no-untyped-call]
+#: How many seconds the replica may be behind; beyond that the primary is read.
 REPLICA_MAX_LAG_SECONDS = env.float("REPLICA_MAX_LAG_SECONDS", default=30)
 # A host that is gone says nothing. After 20 seconds without a sign both ends of a connection know:
 # here no thread waits for ever, and there no lock is held for a process that is no more.
@@ -195,18 +222,22 @@ if _replica:  # A host that is gone is noticed within seconds; milliseconds, the
     DATABASES["replica"]["OPTIONS"] |= {"tcp_user_timeout": 5000, "keepalives_idle": 5}
     DATABASES["replica"]["OPTIONS"] |= {"keepalives_interval": 2, "keepalives_count": 2}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+#: Your own Valkey or Redis, 7 or newer. Or its parts: `REDIS_HOST`, `_PORT`, `_PASSWORD`, `_NAME`.
+#: Default: the embedded server.
 REDIS_URL = env.str("REDIS_URL", default=_address("REDIS", "redis", 6379, "0"))
 
 AUTH_USER_MODEL = "identity.User"
 AUTHENTICATION_BACKENDS = ["identity.auth.SiteBackend"]
 LOGIN_URL, LOGIN_REDIRECT_URL = "admin:login", "admin:index"
 SESSION_ENGINE = "identity.services.site_sessions"
-# Seconds without a request after which somebody is signed out of the site.
-SESSION_COOKIE_AGE = env.int("SITE_IDLE_SECONDS", default=8 * 3600)
+#: ## People and mail
+#: Seconds without a request after which somebody is signed out of the site.
+SESSION_COOKIE_AGE = env.int("SITE_IDLE_SECONDS", default=28_800)
 SESSION_SAVE_EVERY_REQUEST = True
-# Whether anybody may register a company; else the platform's staff alone add them, in the site.
+#: Whether anybody may register a company. If not, the platform's staff add companies in the site.
+#: Default: on if `DEBUG` is on.
 REGISTRATION_OPEN = env.bool("REGISTRATION_OPEN", default=DEVELOPMENT)
-# Whether the platform's staff must have a second factor.
+#: Whether the platform's staff must have a second factor. Default: on unless `DEBUG` is on.
 STAFF_SECOND_FACTOR = env.bool("STAFF_SECOND_FACTOR", default=not DEVELOPMENT)
 PASSWORD_HASHERS = ["identity.auth.Argon2"]
 _VALIDATORS = "django.contrib.auth.password_validation"
@@ -227,16 +258,18 @@ SIMPLE_JWT = {
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEVELOPMENT
 # Behind a proxy that ends TLS a form's origin is https, while the request here is plain http.
 CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
-# For how long browsers ask for this host by TLS only, after they once reached it so.
+#: For how many seconds browsers insist on TLS after they reached the site by it. Default: a year if
+#: `PUBLIC_URL` is https, else 0.
 SECURE_HSTS_SECONDS = env.int(
     "HSTS_SECONDS", default=0 if DEVELOPMENT or _public.scheme != "https" else 365 * 86400
 )
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 
-# smtp+tls://user:password@host:587. If it is empty, mails are printed in development, and not
-# sent on a real site: its log must not hold reset links.
+# Mails are never printed on a real site: its log must not hold reset links.
 NO_EMAIL = "django.core.mail.backends.dummy.EmailBackend"
+#: The mail server: `smtp+tls://user:password@host:587`. Default: no mail is sent; if `DEBUG` is on,
+#: mails are printed.
 _email = env.email_url("EMAIL_URL", default="consolemail://" if DEVELOPMENT else "dummymail://")
 EMAIL_BACKEND = _email["EMAIL_BACKEND"]
 EMAIL_HOST, EMAIL_PORT = _email["EMAIL_HOST"], _email["EMAIL_PORT"] or 25
@@ -246,10 +279,12 @@ EMAIL_USE_TLS = _email.get("EMAIL_USE_TLS", False)
 EMAIL_USE_SSL = _email.get("EMAIL_USE_SSL", False)
 EMAIL_TIMEOUT = 10  # seconds, of each step of a delivery
 EMAIL_SUBJECT_PREFIX = ""
+#: The sender of all mails. Default: `no-reply@` the host of `PUBLIC_URL`.
 DEFAULT_FROM_EMAIL = env.str(
     "EMAIL_FROM", default=f"Chatbot Platform <no-reply@{_public.hostname}>"
 )
-# The page that a mailed link opens; its token follows as #token=….
+#: The page that the link in a mail opens; its token follows as `#token=…`.
+#: Default: `PUBLIC_URL/reset-password`.
 PASSWORD_RESET_URL = env.str("PASSWORD_RESET_URL", default=f"{PUBLIC_URL}/reset-password")
 
 LANGUAGE_CODE = "en"
@@ -266,9 +301,12 @@ STATIC_URL = "/static/"
 # follow each other on those, and go back.
 STATIC_ROOT: Path | None = BASE_DIR / "staticfiles"
 MEDIA_ROOT = DATA_DIR / "media"
-# A bucket of an S3-compatible store for all files; empty: the folder MEDIA_ROOT. Its address and
-# credentials are in AWS's own variables. Seconds for one part of its answer.
+#: ## Files and limits
+#: A bucket of an S3-compatible store for all [files](operations.md#files-in-a-bucket); its address
+#: and credentials are in AWS's own variables (`AWS_ENDPOINT_URL_S3`, …). Default: the folder
+#: `DATA_DIR/media`.
 MEDIA_BUCKET = env.str("MEDIA_BUCKET", default="")
+#: Seconds that the store has for each part of its answer.
 MEDIA_TIMEOUT_SECONDS = env.float("MEDIA_TIMEOUT_SECONDS", default=10)
 _FILES = "bucket.Bucket" if MEDIA_BUCKET else "folder.Folder"
 STORAGES = {
@@ -290,7 +328,7 @@ MAX_UPLOAD_BYTES = 25_000_000
 MAX_UPLOAD_FILES = 20
 MAX_CALLBACK_BYTES = 5_000_000
 MAX_MESSAGE_FILES = 10
-# Of files that visitors send with one public key in a day: a thousand messages of 5 MB.
+#: Bytes of files that visitors may send with one public key in a day.
 PAGE_FILES_BYTES_A_DAY = env.int("PAGE_FILES_BYTES_A_DAY", default=5_000_000_000)
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_JSON_BYTES
 DATA_UPLOAD_MAX_NUMBER_FILES = MAX_UPLOAD_FILES
@@ -390,7 +428,9 @@ CELERY_TASK_SOFT_TIME_LIMIT = 600  # seconds, prefork only; each job's lease is 
 CELERY_TASK_TIME_LIMIT = 630
 # Loops that a worker of a queue runs next to its jobs: they return when their event is set.
 WORKER_LOOPS = {"webhook": "webhooks.services.delivery_dispatcher.run"}
-HEARTBEAT_FILE = env.str("HEARTBEAT_FILE", default="")  # touched while a process works
+#: ## Jobs
+#: A file that workers, beat and relay touch every five seconds while they work, for health checks.
+HEARTBEAT_FILE = env.str("HEARTBEAT_FILE", default="")
 # Periodic work, in seconds; each task may run twice without harm.
 _PERIODIC = {
     "chatplatform.clean_up_jobs": 3600,
@@ -419,48 +459,65 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
 CELERY_BEAT_SCHEDULE["chats.run_timers"]["options"]["expires"] = 10
 # To the workers that have the media store; one run may wait behind a long training.
 CELERY_BEAT_SCHEDULE["chatplatform.clean_up_files"]["options"] = {"queue": "train", "expires": 3600}
-# Seconds after which another worker takes a job whose lease was not renewed.
+#: Seconds without a sign of life from its worker after which a job goes to another worker.
 JOB_LEASE_SECONDS = env.int("JOB_LEASE_SECONDS", default=15)
 
-# Whole months of the audit log that are kept beside the current one; 0: all of them.
+#: ## Retention
+#: Whole months of the [audit log](operations.md#two-roles-of-the-database) that are kept beside the
+#: current one; 0 keeps all.
 AUDIT_MONTHS = env.int("AUDIT_MONTHS", default=24)
-# Whole months of events that are kept beside the current one; 0: as long as their chats.
+#: Whole months of [events](operations.md#what-is-kept-and-how-it-goes) that are kept beside the
+#: current one; 0 keeps them as long as their conversations.
 EVENT_MONTHS = env.int("EVENT_MONTHS", default=0)
-# The name of this installation, if there are several with one SECRET_KEY (docs/scale.md).
-CELL = env.str("CELL", default="")
-# Whether the API's document and its two pages are served.
-API_DOCS = env.bool("API_DOCS", default=True)
-# Multiplies the limits of requests (chatplatform.api.rate_limits).
-RATE_LIMIT_SCALE = env.float("RATE_LIMIT_SCALE", default=1)
-# The secret (whsec_…) of the payment provider's callbacks; empty: they are refused.
-PAYMENT_WEBHOOK_SECRET = env.str("PAYMENT_WEBHOOK_SECRET", default="")
 
+#: ## API and site
+#: The name of this installation, if several share one `SECRET_KEY` ([cells](scale.md#cells)).
+CELL = env.str("CELL", default="")
+#: Whether `/docs`, `/redoc` and `/openapi.json` are served.
+API_DOCS = env.bool("API_DOCS", default=True)
+#: Multiplies the [limits of requests](api.md#limits).
+RATE_LIMIT_SCALE = env.float("RATE_LIMIT_SCALE", default=1)
+#: Seconds within which a live feed ends after its reader has lost access.
+FEED_CHECK_SECONDS = env.float("FEED_CHECK_SECONDS", default=30)
+#: Seconds that a request with `reply: wait` stays open before it is answered with 202.
+REPLY_WAIT_SECONDS = env.float("REPLY_WAIT_SECONDS", default=60)
+#: A report with more rows is exported by a worker rather than in the answer.
+EXPORT_ROWS_AT_ONCE = env.int("EXPORT_ROWS_AT_ONCE", default=10_000)
+#: The secret (`whsec_…`) with which a payment provider signs its callbacks. Default: callbacks are
+#: refused; the platform's staff mark orders as paid.
+PAYMENT_WEBHOOK_SECRET = env.str("PAYMENT_WEBHOOK_SECRET", default="")
+#: The privacy page to which feedback surveys link. Default: `PUBLIC_URL`.
+PRIVACY_URL = env.str("PRIVACY_URL", default=PUBLIC_URL)
+
+#: ## Model and training
+#: An OpenAI-compatible [model server](models.md). Default: bots quote their documents.
 LLM_BASE_URL = env.str("LLM_BASE_URL", default="")
+#: The model server's key, and the name of the model.
 LLM_API_KEY = env.str("LLM_API_KEY", default="")
 LLM_MODEL = env.str("LLM_MODEL", default="")
-# Seconds that a model has for one answer; then the extractive answer takes its place.
+#: Seconds that the model has for one answer; after that a quotation replaces it.
 LLM_DEADLINE_SECONDS = env.float("LLM_DEADLINE_SECONDS", default=45)
-# host:port pairs that the outbound client may reach although they are private; `model=host:port`
-# opens one to the calls of that purpose alone (chatplatform.egress.PURPOSES).
-EGRESS_ALLOW = env.list("EGRESS_ALLOW", default=[])
-# Seconds after which a live feed ends if its reader has lost access.
-FEED_CHECK_SECONDS = env.float("FEED_CHECK_SECONDS", default=30)
-# Seconds between two requests of a crawl, and for one page with its redirects.
-CRAWL_DELAY_SECONDS = env.float("CRAWL_DELAY_SECONDS", default=0.5)
-CRAWL_PAGE_SECONDS = env.float("CRAWL_PAGE_SECONDS", default=15)
-# The page on the customer's rights to which feedback surveys link.
-PRIVACY_URL = env.str("PRIVACY_URL", default=PUBLIC_URL)
-# Webhooks: seconds for one delivery attempt; a divisor, for drills, of the waits between attempts
-# and of the days after which a failing endpoint is switched off; how many are sent at once.
-WEBHOOK_TIMEOUT_SECONDS = env.float("WEBHOOK_TIMEOUT_SECONDS", default=15)
-WEBHOOK_RETRY_SCALE = env.float("WEBHOOK_RETRY_SCALE", default=1)
-WEBHOOK_THREADS = env.int("WEBHOOK_THREADS", default=64)
-# Rows that the answer to an export of a report holds; more are written by a worker.
-EXPORT_ROWS_AT_ONCE = env.int("EXPORT_ROWS_AT_ONCE", default=10_000)
-# A bot with more passages is searched by indexes of the database, if that has pgvector.
+#: A bot with more passages is searched by
+#: [indexes of the database](decisions/0029-large-bots-are-searched-in-the-database.md), if
+#: PostgreSQL has pgvector.
 LARGE_BOT_PASSAGES = env.int("LARGE_BOT_PASSAGES", default=20_000)
-# Seconds that a request with reply=wait stays open before it answers 202.
-REPLY_WAIT_SECONDS = env.float("REPLY_WAIT_SECONDS", default=60)
+#: Seconds between two requests of a crawl.
+CRAWL_DELAY_SECONDS = env.float("CRAWL_DELAY_SECONDS", default=0.5)
+#: Seconds for one web page of a crawl, redirects included.
+CRAWL_PAGE_SECONDS = env.float("CRAWL_PAGE_SECONDS", default=15)
+
+#: ## Outgoing requests
+#: Private `host:port` pairs that outgoing requests may reach, separated by commas;
+#: `model=host:port` opens one for [one purpose](operations.md#addresses-inside) only.
+#: Default: none.
+EGRESS_ALLOW = env.list("EGRESS_ALLOW", default=[])
+#: Seconds for one attempt to deliver a webhook.
+WEBHOOK_TIMEOUT_SECONDS = env.float("WEBHOOK_TIMEOUT_SECONDS", default=15)
+#: How many webhooks are sent at once.
+WEBHOOK_THREADS = env.int("WEBHOOK_THREADS", default=64)
+#: For tests of a deployment: divides the waits between attempts, and the days after which a failing
+#: endpoint is switched off.
+WEBHOOK_RETRY_SCALE = env.float("WEBHOOK_RETRY_SCALE", default=1)
 
 UNFOLD: dict[str, Any] = {
     "ACCOUNT": {

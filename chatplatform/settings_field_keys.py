@@ -1,22 +1,19 @@
-"""The setting FIELD_KEYS; `settings.py` takes it."""
+"""Reads the keys of the setting FIELD_KEYS."""
 
 import base64
 import hashlib
 
-import environ
 from django.core.exceptions import ImproperlyConfigured
 
-env = environ.Env()  # type: ignore[no-untyped-call]
 
-
-def read_field_keys(secret_key: str) -> list[tuple[str, bytes]]:
-    """FIELD_KEYS=`base64,base64`, newest first; 32 bytes each. Left out: from SECRET_KEY.
+def read_field_keys(entries: list[str], secret_key: str) -> list[tuple[str, bytes]]:
+    """Keys with their names: an entry is the Base64 of 32 bytes.
 
     `name:base64` is a key whose values are stored under that name and not under its fingerprint.
     `SECRET_KEY` stands for the key that is made from it.
     """
     keys = []
-    for entry in env.list("FIELD_KEYS", default=["SECRET_KEY"]) or ["SECRET_KEY"]:
+    for entry in entries:
         if entry.strip() == "SECRET_KEY":
             keys.append(("s1", hashlib.sha256(b"field-key:" + secret_key.encode()).digest()))
             continue

@@ -3,12 +3,16 @@
 import environ
 
 env = environ.Env()  # type: ignore[no-untyped-call]
+#: ## Logs, metrics and traces
+#: `DEBUG`, `INFO`, `WARNING` or `ERROR`.
 LOG_LEVEL = env.str("LOG_LEVEL", default="WARNING")
-# `line`, or `json`: an object a line.
+#: `line`, or `json` for an object per line.
 LOG_FORMAT = env.str("LOG_FORMAT", default="line")
-# The port on which this process and its children serve their metrics for Prometheus, and the
-# address; 0: nothing is counted. It is never the site's port: figures are not for everybody.
+#: The port on which this process and its children serve [metrics](operations.md#metrics) for
+#: Prometheus; `make run` takes one per process, from this one on. 0: nothing is counted.
+# It is never the site's port: figures are not for everybody.
 METRICS_PORT = env.int("METRICS_PORT", default=0)
+#: The address on which metrics are served.
 METRICS_HOST = env.str("METRICS_HOST", default="127.0.0.1")
 # What the relay reads when it is asked for its metrics: functions that yield readings.
 METRIC_READERS = (
@@ -16,11 +20,12 @@ METRIC_READERS = (
     "webhooks.services.backlog_metrics.read",
     "identity.services.credit_metrics.read",
 )
-# An OpenTelemetry collector that takes OTLP by HTTP; empty: no traces, and nothing is loaded.
+#: An OpenTelemetry collector (OTLP over HTTP) that gets [traces](operations.md#traces). Default:
+#: no traces.
 TRACES_URL = env.str("TRACES_URL", default="")
-# The part of requests and jobs that is traced, 0 to 1.
+#: The share of requests and jobs that is traced, 0 to 1.
 TRACES_SHARE = env.float("TRACES_SHARE", default=1.0)
-# How the traces of this process are named; the launcher and the deployments set it.
+#: The name of this process in traces; the launcher and the deployments set it.
 TRACES_NAME = env.str("TRACES_NAME", default="chatplatform")
 
 LOGGING = {

@@ -1,4 +1,4 @@
-"""Clients that others' generators make from the document compile and walk the README's journey."""
+"""Clients that others' generators make from the document compile and walk the quick start."""
 
 import os
 import re
@@ -33,8 +33,9 @@ def platform(tmp_path_factory) -> Iterator[Platform]:
 
 @pytest.fixture(scope="module")
 def document(tmp_path_factory) -> Path:
-    """The document on which the README's bot is trained."""
-    found = re.search(r"<<'END'\n(.*?)^END$", (ROOT / "README.md").read_text(), re.S | re.M)
+    """The document on which the bot of docs/quickstart.md is trained."""
+    page = (ROOT / "docs" / "quickstart.md").read_text()
+    found = re.search(r"<<'END'\n(.*?)^END$", page, re.S | re.M)
     assert found
     path = tmp_path_factory.mktemp("document") / "acme-shop.md"
     path.write_text(found[1])

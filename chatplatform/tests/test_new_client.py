@@ -39,7 +39,7 @@ def press(screen, name):
 
 
 def send(screen, name, part):
-    """Press the button of a form that is sent in the background, and wait for what its part says."""
+    """Press the button of a form that is sent in the background; its part says what was done."""
     screen.get_by_role("button", name=name, exact=True).click()
     screen.locator(f"#{part}").get_by_role("status").wait_for()
 

@@ -1,4 +1,4 @@
-"""The README's journey with the generated Python client. Arguments: address, e-mail, a file."""
+"""The quick start with the generated Python client. Arguments: address, e-mail, a file."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-// The README's journey with the generated TypeScript client. Arguments: address, e-mail, a file.
+// The quick start with the generated TypeScript client. Arguments: address, e-mail, a file.
 import { readFileSync } from "node:fs";
 import createClient from "openapi-fetch";
 import type { paths } from "./schema.js";
