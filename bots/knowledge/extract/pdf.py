@@ -91,15 +91,15 @@ def _readable(pages: list[list[Line]], damaged: Collection[int]) -> tuple[list[l
         (glued.difference(damaged), "are left out: their words are drawn without spaces"),
     )
     warning = " ".join(
-        f"{len(found)} of {len(pages)} pages {what} (page {_ranges(found)})."
+        f"{len(found)} of {len(pages)} pages {what} ({_named(found)})."
         for found, what in missing
         if found
     )
     return [[] if n in glued else pages[n] for n in numbers], warning
 
 
-def _ranges(found: Collection[int]) -> str:
-    """The numbers of pages in words: "2, 5-9"."""
+def _named(found: Collection[int]) -> str:
+    """Pages in words: "pages 2, 5-9"."""
     runs: list[list[int]] = []
     for number in sorted(found):
         if runs and runs[-1][-1] == number - 1:
@@ -107,7 +107,8 @@ def _ranges(found: Collection[int]) -> str:
         else:
             runs.append([number])
     named = [str(run[0] + 1) + (f"-{run[-1] + 1}" if run[1:] else "") for run in runs]
-    return ", ".join(named[:_MAX_NAMED] + ["…"] * (len(named) > _MAX_NAMED))
+    listed = ", ".join(named[:_MAX_NAMED] + ["…"] * (len(named) > _MAX_NAMED))
+    return f"pages {listed}" if len(found) > 1 else f"page {listed}"
 
 
 def has_glued_words(text: str) -> bool:
