@@ -311,7 +311,7 @@ class PromptAdmin(TenantAdmin):
 class DocumentAdmin(TrainedAdmin):
     list_display = (
         "file_name", "bot", "shown_status", "shown_progress", "chunk_count", "is_important",
-        "valid_to", "shown_error", "created_at",
+        "valid_to", "shown_problem", "created_at",
     )  # fmt: skip
     list_filter = ("status", "is_held", "is_important", "language")
     more_columns = ("title", "language", "size_bytes", "valid_from")
@@ -334,6 +334,10 @@ class DocumentAdmin(TrainedAdmin):
         if row.run_id:
             return _held_words(row)
         return str(super().shown_progress(row))
+
+    @display(description="Problem")
+    def shown_problem(self, row: models.Document) -> str:
+        return self.shown_error(row) if row.error_code else row.warning
 
     @display(description=cast("str", gettext_lazy("Golden run")))
     def golden_run(self, row: Any) -> SafeString | str:

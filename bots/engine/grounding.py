@@ -11,16 +11,11 @@ from bots.engine.sentences import sentences
 from bots.engine.types import NotGrounded, Question, Snippet, Usage
 
 _BRACKETS = str.maketrans("【】［］", "[][]")
-_SOURCE = (
-    r"(?:sources?|snippets?|passages?|documents?|docs?|refs?|references?|citations?|quellen?"
-    r"|fuentes?|fontes?|nguồn|источник)\.?\s*+(?::\s*+)?"
-)
+_SOURCE = r"(?:sources?|snippets?|quellen?|fuentes?|fontes?|nguồn|источник)\.?\s*+(?::\s*+)?"
 _NUMBERS = rf"(?:{_SOURCE})?[#^]?\d{{1,4}}(?:\s*(?:[,;&]|and)\s*(?:{_SOURCE})?#?\d{{1,4}})*"
-# "[Source 1]", "[1; 2]", "[^1]", "[1†source]"; "(Source 1)"; and "(1)" at the end of a sentence.
+# "[Source 1]", "[1; 2]", "[^1]", "[1†source]"; "(Source 1)"; a bare "(1)" is a figure.
 _CITED_OTHERWISE = re.compile(
-    rf"\[({_NUMBERS})(?:†[^\[\]\n]{{0,80}})?\]|\(({_SOURCE}{_NUMBERS})\)"
-    r"|(?<=\w\s)\((\d(?:,\s*\d)*)\)(?=[.!?。！？]|\s*(?:\n|\Z))",
-    re.IGNORECASE,
+    rf"\[({_NUMBERS})(?:†[^\[\]\n]{{0,80}})?\]|\(({_SOURCE}{_NUMBERS})\)", re.IGNORECASE
 )
 # A line of the request that the model repeats.
 _FENCE = "<<<"

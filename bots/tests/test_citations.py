@@ -37,7 +37,7 @@ def test_a_missing_citation_is_added_where_one_snippet_holds_the_sentence(stub):
 
 @pytest.mark.parametrize(
     "form",
-    ["(1)", "[Source 1]", "【1】", "[1, 2]", "[^1]", "【1†source】", "(Source: 1)", "[Snippet 1]"],
+    ["[Source 1]", "【1】", "[1, 2]", "[^1]", "【1†source】", "(Source: 1)", "[Snippet 1]"],
 )
 @pytest.mark.parametrize("size", [1, 100])
 def test_a_citation_in_another_form_is_read(stub, form, size):
@@ -47,6 +47,18 @@ def test_a_citation_in_another_form_is_read(stub, form, size):
     usual = "[1, 2]" if form == "[1, 2]" else "[1]"
     assert answer.text == "".join(deltas) == f"You can return goods within 30 days {usual}."
     assert len(stub.requests) == 1
+
+
+@pytest.mark.parametrize("figure", ["(3)", "(1)", "(2, 3)", "(document 3)"])
+def test_a_figure_in_round_brackets_is_no_citation(stub, figure):
+    """Whether there is a snippet of this number or none."""
+    held = f"You can return up to so many bags {figure}"
+    question = replace(QUESTION, snippets=(replace(RETURNS, text=f"{held}."), HOURS))
+    stub.play([f"say:{held}. [1] We are open from 9:00 to 17:30. [2]"])
+    answer, deltas = ask(stub, question)
+    assert answer.text == "".join(deltas).strip()
+    assert answer.text == f"{held}. [1] We are open from 9:00 to 17:30. [2]"
+    assert cited_in(answer) == [101, 102]
 
 
 def test_an_answer_that_no_snippet_holds_is_asked_for_once_more_with_its_citations(stub):

@@ -81,7 +81,10 @@ def test_expensive_texts_are_capped() -> None:
     assert np.array_equal(long, shorter)
 
 
-@pytest.mark.parametrize("signs", ["some", pytest.param("all", marks=pytest.mark.drill)])
+@pytest.mark.parametrize(
+    "signs",
+    ["some", pytest.param("all", marks=[pytest.mark.drill, pytest.mark.timeout(7_200)])],
+)
 def test_no_sign_ends_the_process(signs: str) -> None:
     """In a process whose heap is checked: the encoder wrote beyond its memory for U+FDFA."""
     command = [sys.executable, "-m", "bots.tests.every_sign", signs]

@@ -1,9 +1,11 @@
 """The reader of PDF: lines, columns, paragraphs and headings by where the text stands."""
 
 import io
+import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
@@ -44,6 +46,8 @@ _MAX_MEAN_LETTERS, _MIN_LETTERS = 12, 60
 _MARKS = ".,;:!?()[]\"'“”‘’„«»-–"
 # The operator that sets how letters are drawn, and those that draw; 3 and 7 draw nothing.
 _UNDRAWN = re.compile(rb"[37]\s+Tr\b")
+# So many pages, or runs of them, are named.
+_MAX_NAMED = 12
 _DRAWS = frozenset({b"Tj", b"TJ", b"'", b'"'})
 
 
@@ -60,33 +64,51 @@ def read_pdf(path: Path) -> Content:
             raise ExtractError("too_large", f"The PDF has more than {MAX_PAGES} pages.")
         title = str((reader.metadata and reader.metadata.title) or "")
         document = pdf_oxide.PdfDocument(str(path))
-        data = _without_undrawn_text(reader, document)
+        data, damaged = _rewritten(reader, document)
     except errors.LimitReachedError as error:
         raise ExtractError("too_large", "The PDF unpacks to too much data.") from error
     except errors.FileNotDecryptedError as error:
         raise ExtractError("encrypted", "The PDF is protected by a password.") from error
     if data:
         document = pdf_oxide.PdfDocument.from_bytes(data)
-    pages, warning = _readable(list(_pages(document)))
+    pages, warning = _readable(list(_pages(document, damaged)), damaged)
     pages = _without_running_lines(_without_contents(pages))
     sections = _sections([pdf_layout.in_reading_order(page) for page in pages])
     return Content(title, sections, warning)
 
 
-def _readable(pages: list[list[Line]]) -> tuple[list[list[Line]], str]:
+def _readable(pages: list[list[Line]], damaged: Collection[int]) -> tuple[list[list[Line]], str]:
     """The pages without those whose words cannot be told apart, and what is missing, in words."""
-    glued = [has_glued_words(" ".join(line.text for line in page)) for page in pages]
-    empty = sum(not page for page in pages)
-    if any(glued) and sum(glued) + empty == len(pages):
+    numbers = range(len(pages))
+    glued = {n for n in numbers if has_glued_words(" ".join(line.text for line in pages[n]))}
+    empty = {n for n in numbers if not pages[n]}
+    if glued and len(glued | empty) == len(pages):
         message = "Its words are drawn without spaces: save it again, or as a Word file."
         raise ExtractError("unreadable", message)
     missing = (
-        (empty, "hold no text: they may be scans"),
-        (sum(glued), "are left out: their words are drawn without spaces"),
+        (damaged, "could not be read in full: the file is damaged there"),
+        (empty.difference(damaged), "hold no text: they may be scans, or damaged"),
+        (glued.difference(damaged), "are left out: their words are drawn without spaces"),
     )
-    warning = " ".join(f"{n} of {len(pages)} pages {what}." for n, what in missing if n)
-    pairs = zip(pages, glued, strict=True)
-    return [[] if is_glued else page for page, is_glued in pairs], warning
+    warning = " ".join(
+        f"{len(found)} of {len(pages)} pages {what} ({_named(found)})."
+        for found, what in missing
+        if found
+    )
+    return [[] if n in glued else pages[n] for n in numbers], warning
+
+
+def _named(found: Collection[int]) -> str:
+    """Pages in words: "pages 2, 5-9"."""
+    runs: list[list[int]] = []
+    for number in sorted(found):
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    named = [str(run[0] + 1) + (f"-{run[-1] + 1}" if run[1:] else "") for run in runs]
+    listed = ", ".join(named[:_MAX_NAMED] + ["…"] * (len(named) > _MAX_NAMED))
+    return f"pages {listed}" if len(found) > 1 else f"page {listed}"
 
 
 def has_glued_words(text: str) -> bool:
@@ -97,28 +119,61 @@ def has_glued_words(text: str) -> bool:
     return letters > _MIN_LETTERS and letters > _MAX_MEAN_LETTERS * len(words)
 
 
-def _without_undrawn_text(reader: Any, document: Any) -> bytes | None:
-    """The file without text that nobody who opens it sees; None if there is none."""
+def _rewritten(reader: Any, document: Any) -> tuple[bytes | None, set[int]]:
+    """The file without undrawn text and unreadable pages, None if it has none; and the latter.
+
+    Nobody who opens the file sees text that is not drawn. A damaged page leaves an empty one.
+    """
     import pypdf  # noqa: PLC0415  parsers are loaded in the child only
 
-    numbers = [
-        number
-        for number, page in enumerate(reader.pages)
-        if (content := page.get_contents()) is not None
-        and _UNDRAWN.search(content.get_data())
-        and not _is_scan(document, number)
-    ]
-    if not numbers:
-        return None
-    writer = pypdf.PdfWriter(clone_from=reader)
-    for number in numbers:
-        content = writer.pages[number].get_contents()
-        assert content is not None
-        content.operations = list(_drawn(content.operations))
-        writer.pages[number].replace_contents(content)
+    undrawn, damaged = set[int](), set[int]()
+    for number, page in enumerate(reader.pages):
+        data = _data_of(page)
+        if data is None:
+            damaged.add(number)
+        elif _UNDRAWN.search(data) and not _is_scan(document, number):
+            undrawn.add(number)
+    if not undrawn and not damaged and _finds_every_page(document):
+        return None, damaged
+    if len(reader.pages) < document.page_count():
+        raise ExtractError("malformed", "The PDF is damaged: its list of pages cannot be read.")
+    writer = pypdf.PdfWriter()
+    for number, page in enumerate(reader.pages):
+        if number in damaged:
+            writer.add_blank_page(1, 1)
+            continue
+        content = writer.add_page(page).get_contents()
+        if content is not None and number in undrawn:
+            content.operations = list(_drawn(content.operations))
+            writer.pages[number].replace_contents(content)
     out = io.BytesIO()
     writer.write(out)
-    return out.getvalue()
+    return out.getvalue(), damaged
+
+
+def _data_of(page: Any) -> bytes | None:
+    """What draws a page; None if the file is damaged there."""
+    from pypdf import errors  # noqa: PLC0415  parsers are loaded in the child only
+
+    if "/Type" not in page:
+        return None
+    try:
+        content = page.get_contents()
+        return b"" if content is None else bytes(content.get_data())
+    except (errors.LimitReachedError, errors.FileNotDecryptedError):
+        raise
+    # An unknown filter is none of its own errors.
+    except (errors.PyPdfError, NotImplementedError):
+        return None
+
+
+def _finds_every_page(document: Any) -> bool:
+    """Whether the reader of text finds its way to the pages: else it lacks those at the end."""
+    try:
+        document.page_media_box(document.page_count() - 1)
+    except RuntimeError:
+        return False
+    return True
 
 
 def _is_scan(document: Any, number: int) -> bool:
@@ -143,15 +198,33 @@ def _drawn(operations: Sequence[tuple[Any, bytes]]) -> Iterator[tuple[Any, bytes
             yield operands, operator
 
 
-def _pages(document: Any) -> Iterator[list[Line]]:
-    """The pieces of text of each page, with their places."""
+def _pages(document: Any, damaged: set[int]) -> Iterator[list[Line]]:
+    """The pieces of text of each page, with their places; adds to the numbers of damaged pages."""
     total = 0
     for number in range(document.page_count()):
-        lines = pdf_layout.pieces(document.extract_spans(number))
+        with _losses() as losses:
+            spans = document.extract_spans(number)
+        if losses:
+            damaged.add(number)
+        lines = pdf_layout.pieces(spans)
         lines = [line.with_text(_LIGATURE.sub(_letters, clean(line.text))) for line in lines]
         total += sum(len(line.text) for line in lines)
         check_length(total)
         yield [line for line in lines if line.text.strip()]
+
+
+@contextmanager
+def _losses() -> Iterator[list[str]]:
+    """What the reader of text cannot unpack while this is open: it goes on, and only logs it."""
+    found: list[str] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: found.append(record.getMessage())  # type: ignore[method-assign]
+    logger = logging.getLogger("pdf_oxide.decoders")
+    logger.addHandler(handler)
+    try:
+        yield found
+    finally:
+        logger.removeHandler(handler)
 
 
 def _letters(ligature: re.Match[str]) -> str:

@@ -1,0 +1,73 @@
+"""Pages of a PDF that could not be read: the document says which, in the API and on the site."""
+
+import zlib
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from bots.models import Chunk
+from bots.tests.test_extract import page, pdf_bytes
+from chatplatform.testing import run_jobs
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LINES = [f"{word} keeps for {n} days in a tin." for n, word in enumerate(("Rye", "Tea", "Oats"))]
+PAGES = [page(*(f"Page {n}, {line}" for line in LINES)) for n in (1, 2, 3)]
+GLUED = page("Theprojectnameispronouncedlikethebird" * 2)
+
+
+@pytest.fixture(autouse=True)
+def _own_media(tmp_path, settings):
+    settings.MEDIA_ROOT = tmp_path
+
+
+def packed(middle: bytes) -> bytes:
+    """A PDF whose second page draws these packed bytes."""
+    first, _, third = map(zlib.compress, PAGES)
+    return pdf_bytes(first, middle, third, is_packed=True)
+
+
+def upload(person, bot, data):
+    files = [SimpleUploadedFile("manual.pdf", data)]
+    reply = person.upload(f"/ai/{bot.pk}/train/document", files=files)
+    run_jobs()
+    return person.get(f"/ai/{bot.pk}/train/document/{reply.json()['items'][0]['id']}").json()
+
+
+WHOLE = zlib.compress(PAGES[1])
+DAMAGED = WHOLE[:60] + b"?" * (len(WHOLE) - 60)
+# The object of the second page is none.
+LOST = pdf_bytes(*PAGES).replace(b"6 0 obj\n<< /Type /Page", b"6 0 obj\n<< /Tipe /Page")
+
+
+@pytest.mark.parametrize(
+    ("data", "told", "read"),
+    [
+        (packed(WHOLE), None, [1, 2, 3]),
+        (packed(DAMAGED), "damaged there (page 2)", [1, 3]),
+        (packed(WHOLE[: len(WHOLE) // 2]), "damaged there (page 2)", [1, 3]),
+        (LOST, "damaged there (page 2)", [1, 3]),
+        (pdf_bytes(PAGES[0], GLUED, PAGES[2]), "without spaces (page 2)", [1, 3]),
+        (pdf_bytes(PAGES[0], *[b""] * 9), "9 of 10 pages hold no text", [1]),
+    ],
+    ids=["whole", "damaged", "cut", "lost", "glued", "scans"],
+)
+def test_a_document_says_what_of_it_was_not_read(ann, bot, data, told, read):
+    document = upload(ann, bot, data)
+    assert document["status"] == "trained"
+    text = " ".join(Chunk.objects.values_list("text", flat=True))
+    assert [number for number in (1, 2, 3) if f"Page {number}," in text] == read
+    ann.browser.force_login(ann.user)
+    pages = [
+        reverse("admin:bots_document_change", args=[document["id"]]),
+        reverse("admin:bots_document_changelist"),
+        reverse("admin:bots_bot_set_up", args=[bot.pk]),
+    ]
+    warning = document["warning"]
+    if told is None:
+        assert warning is None
+    else:
+        assert told in warning
+        for path in pages:
+            assert warning in ann.browser.get(path).content.decode(), path
