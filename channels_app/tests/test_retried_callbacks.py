@@ -1,10 +1,13 @@
 """A callback whose worker is killed, or which meets other work: each item counts and acts once."""
 
 import json
+import threading
+import time
 from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from django.db import connection, transaction
 from django.db.models.functions import Now
 
 from bots.testing import make_bot
@@ -19,6 +22,7 @@ from channels_app.models import (
 from channels_app.providers.callback_parsing import parse
 from channels_app.services import inbound, outbox, typing_and_receipts, waiting_items
 from channels_app.tests.helpers import (
+    OA,
     PAGE,
     localapp_signature,
     of_localapp,
@@ -28,7 +32,7 @@ from channels_app.tests.helpers import (
 from chatplatform import jobs
 from chatplatform.jobs import leases, relay
 from chatplatform.models import Job
-from chatplatform.testing import run_jobs
+from chatplatform.testing import at_once, run_jobs
 from chats.models import Customer, Message
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -269,6 +273,65 @@ def test_a_large_body_waits_for_the_replies_to_it(nobody, page, name):
     assert len(texts()) == 11
 
 
+def test_a_large_body_that_waits_for_replies_moves_each_minute(nobody, page):
+    for _ in range(8):
+        jobs.enqueue("chats.generate_reply", client_id=page.client_id, message_id=str(uuid4()))
+    post_signed(nobody, "/socialnet/webhook", crowded(range(120)))
+    InboundCallback.objects.update(received_at=Now() - timedelta(hours=1))
+    for stored in (0, 50, 50, 100):
+        run_one()
+        assert len(texts()) == stored, "what came long ago is still held back"
+        waits = Job.objects.get(name="channels_app.process_items", state="queued")
+        minute_ago = {"held_since": time.time() - 61} if "held_since" in waits.args else {}
+        Job.objects.filter(pk=waits.pk).update(due_at=Now(), args=waits.args | minute_ago)
+
+
+def queued():
+    return Job.objects.filter(name="channels_app.process_items", state="queued").count()
+
+
+def test_what_a_customer_writes_shares_the_job_that_waits(nobody, page):
+    for text in "ABC":
+        post_signed(nobody, "/socialnet/webhook", batch(*taps(text)))
+    assert queued() == 1
+    run_jobs()
+    assert texts() == ["A", "B", "C"]
+
+
+def test_a_job_that_is_shared_begins_when_all_of_its_items_are_stored(nobody, page):
+    post_signed(nobody, "/socialnet/webhook", batch(*taps("A")))
+
+    def work():
+        run_one()
+        connection.close()
+
+    worker = threading.Thread(target=work)
+    with transaction.atomic():
+        post_signed(nobody, "/socialnet/webhook", batch(*taps("B")))
+        worker.start()
+        worker.join(0.5)
+    worker.join()
+    assert (texts(), queued()) == (["A", "B"], 0)
+
+
+def test_receipts_share_the_job_of_their_account(nobody, oa):
+    for number in range(12):
+        seen = {"msg_ids": [f"m{number}"]}
+        who = {"sender": {"id": OA}, "recipient": {"id": f"7{number}"}}
+        post_signed(nobody, "/localapp/callback", of_localapp("user_seen_message", seen, **who))
+    assert queued() == 1
+    run_jobs()
+    assert outcomes() == [Outcome.PROCESSED] * 12
+
+
+def test_nothing_is_enqueued_for_signals_that_a_channel_does_not_have(nobody, oa, bot):
+    type(bot).objects.filter(pk=bot.pk).update(agent_reply=False)
+    post_signed(nobody, "/localapp/callback", of_localapp())
+    run_jobs()
+    assert texts() == ["hello"]
+    assert not Job.objects.filter(name="channels_app.send_signal").exists()
+
+
 # --- items that cannot be processed -------------------------------------------------------------
 
 
@@ -303,6 +366,31 @@ def test_an_item_that_kills_its_process_goes_aside_and_the_others_are_processed(
     run_waiting()
     assert len(texts()) == 12
     assert set(outcomes()) == {Outcome.PROCESSED}
+
+
+def test_of_items_that_were_in_hand_together_none_goes_aside_for_another(nobody, page, monkeypatch):
+    kill_at(monkeypatch, 1)
+    post_signed(nobody, "/socialnet/webhook", crowded(range(3)))
+    real = inbound._receive
+
+    def receive(*args):
+        # While one is tried again, another worker begins with the others.
+        at_once(lambda: leases.run(others[0]), lambda: leases.run(others[1]))
+        assert InboundItem.objects.filter(is_in_hand=True).count() == 1
+        return real(*args)
+
+    with pytest.raises(Killed):
+        run_one()
+    Job.objects.filter(state="queued").update(deaths=1)
+    Job.objects.filter(state="running").update(lease_until="2020-01-01T00:00:00Z")
+    relay.sweep()
+    first, *others = Job.objects.order_by("pk").values_list("pk", flat=True)
+    monkeypatch.setattr(inbound, "_receive", receive)
+    leases.run(first)
+    assert len(texts()) == 1
+    monkeypatch.setattr(inbound, "_receive", real)
+    run_waiting()
+    assert len(texts()) == 3
 
 
 def test_an_item_that_has_to_wait_is_no_suspect_when_a_process_died(nobody, page, monkeypatch):
