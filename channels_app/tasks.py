@@ -42,7 +42,7 @@ def send_signal(*, conversation_id: str, signal: Signal) -> None:
     "channels_app.process_items",
     queue=Queue.CHANNEL,
     max_attempts=30,
-    on_dead=lambda connection_id, customer_key, **_: waiting_items.enqueue_next(
+    on_dead=lambda connection_id, customer_key: waiting_items.enqueue_next(
         UUID(connection_id), customer_key
     ),
 )

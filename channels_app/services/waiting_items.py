@@ -129,7 +129,8 @@ def _enqueue(
     same = Job.objects.filter(name=_JOB, ordering_key=ordering_key, state=JobState.QUEUED)
     if not same.select_for_update(no_key=True).first():
         jobs.enqueue(
-            _JOB, client_id=client_id, wait=wait, weight=_WEIGHT, ordering_key=ordering_key,
+            "channels_app.process_items", client_id=client_id, wait=wait, weight=_WEIGHT,
+            ordering_key=ordering_key,
             connection_id=str(connection_id), customer_key=key,
         )  # fmt: skip
 
@@ -228,7 +229,8 @@ def _look_again(connection: ChannelConnection, held_since: float | None) -> None
         change=lambda args: args | {"held_since": since},
     ):  # fmt: skip
         jobs.enqueue(
-            _JOB, client_id=connection.client_id, wait=_LOOK_AGAIN, weight=_WEIGHT,
+            "channels_app.process_items", client_id=connection.client_id, wait=_LOOK_AGAIN,
+            weight=_WEIGHT,
             ordering_key=key, connection_id=str(connection.pk), customer_key="", held_since=since,
         )  # fmt: skip
 
