@@ -46,9 +46,11 @@ def send_signal(*, conversation_id: str, signal: Signal) -> None:
         UUID(connection_id), customer_key
     ),
 )
-def process_items(*, connection_id: str, customer_key: str) -> None:
+def process_items(
+    *, connection_id: str, customer_key: str, held_since: float | None = None
+) -> None:
     """Messages and other events that a channel has reported."""
-    waiting_items.process(UUID(connection_id), customer_key)
+    waiting_items.process(UUID(connection_id), customer_key, held_since)
 
 
 @job("channels_app.process_item_aside", queue=Queue.CHANNEL)

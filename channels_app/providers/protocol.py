@@ -34,6 +34,7 @@ class Provider(Protocol):
     # How long before a token's end it is renewed; None: it cannot be.
     refresh_before: timedelta | None
     has_survey: bool
+    has_signals: bool
 
     # --- consent and accounts
     def consent_url(self, *, redirect_uri: str, state: str, challenge: str) -> str:
@@ -77,7 +78,8 @@ class Provider(Protocol):
     def signal(
         self, account: Account, recipient_id: str, signal: Signal, *, last_message_id: str
     ) -> None:
-        """Show that messages were read, or that somebody types; nothing where that is unknown.
+        """Show that messages were read, or that somebody types; called only if `has_signals` is
+        set.
 
         `last_message_id` is the customer's newest message, for providers that want it named.
         """

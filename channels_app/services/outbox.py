@@ -15,6 +15,7 @@ from channels_app.models import (
     InboundItem,
     Outcome,
 )
+from channels_app.providers import PROVIDERS
 from channels_app.services.inbound_order import customer_key
 from chatplatform.jobs import enqueue
 from chatplatform.models import Job, JobState
@@ -57,13 +58,14 @@ def ordering_key(chat: Conversation) -> str:
 
 
 def _enqueue_signal(chat: Conversation, signal: str) -> None:
-    enqueue(
-        "channels_app.send_signal",
-        client_id=chat.client_id,
-        dedupe_key=f"{chat.pk}:{signal}",
-        conversation_id=str(chat.pk),
-        signal=signal,
-    )
+    if PROVIDERS[chat.channel].has_signals:
+        enqueue(
+            "channels_app.send_signal",
+            client_id=chat.client_id,
+            dedupe_key=f"{chat.pk}:{signal}",
+            conversation_id=str(chat.pk),
+            signal=signal,
+        )
 
 
 def forget(customer: Customer) -> Sequence[str]:

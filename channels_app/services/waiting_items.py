@@ -1,9 +1,9 @@
 """Items of callbacks: stored as waiting when they come, then processed, each once.
 
 Each customer of a small body gets a job. The items of a large body share the job of their account,
-which takes fifty at a time, those of the smallest bodies first: a thousand customers at once do not
-delay anybody else's messages. An item is processed only if no earlier one of its customer waits,
-whichever job has it.
+and so do receipts, for which nobody waits. It takes fifty at a time, those of the smallest bodies
+first: a thousand customers at once do not delay anybody else's messages. An item is processed only
+if no earlier one of its customer waits, whichever job has it.
 """
 
 import logging
@@ -22,16 +22,18 @@ from django.utils import timezone
 from channels_app.models import ChannelConnection, InboundCallback, InboundItem, Outcome
 from channels_app.providers import PROVIDERS
 from channels_app.providers.callback_parsing import parse
-from channels_app.providers.events import Item, Unsupported
+from channels_app.providers.events import Item, Receipt, Unsupported
 from channels_app.services import inbound
 from channels_app.services.inbound_order import batch_key, customer_key, user_of
-from chatplatform import jobs
+from chatplatform import jobs, locks
 from chatplatform.jobs import registry
 from chatplatform.models import Job, JobState
 
 log = logging.getLogger(__name__)
 # An item with its place in the callback.
 Numbered = tuple[int, Item]
+# What is ready to be sent goes first: of who is answered already, nobody waits behind new messages.
+_JOB, _WEIGHT = "channels_app.process_items", 1
 # In a body of at most so many customers each has a job.
 _OWN_JOBS = 10
 # A job processes so many items at most, and starts none after so many seconds: others wait.
@@ -39,8 +41,8 @@ _MOST, _SLICE_SECONDS = 50, 0.5
 # A large body is held back while so many of the client's jobs in these queues go first.
 _MOST_AHEAD, _LOOK_AGAIN = 4, timedelta(seconds=0.5)
 _BEFORE_BODIES = {jobs.Queue.REPLY, jobs.Queue.CHANNEL}
-# But no longer than this.
-_LONGEST_HOLD = timedelta(minutes=10)
+# But something of it moves this often.
+_LONGEST_HOLD = timedelta(minutes=1)
 # After so many attempts, four minutes in all, an item is set aside and its customer's later ones go
 # on. It is tried again after ten minutes, twenty, …, in the end once a day.
 ATTEMPTS, _FIRST_ASIDE, _LONGEST_ASIDE = 10, timedelta(minutes=10), timedelta(days=1)
@@ -64,19 +66,20 @@ def store(
     by_account: dict[str, list[Numbered]] = {}
     for position, item in items:
         by_account.setdefault(item.account_id, []).append((position, item))
-    for account_id, numbered in by_account.items():
+    # In one order, also of their jobs: callbacks that come at the same time wait for each other.
+    for account_id, numbered in sorted(by_account.items()):
         # The order of the rows is that in which they happened.
         numbered.sort(key=lambda pair: (pair[1].at, pair[0]))
         connection = connections[account_id]
         rows = _rows(callback, numbered, connection)
         waiting = [row for row in rows if row.outcome == Outcome.WAITING]
-        keys = dict.fromkeys(row.customer_key for row in waiting)
-        is_batched = len(keys) > _OWN_JOBS
+        is_large = len({row.customer_key for row in waiting}) > _OWN_JOBS
+        receipts = {position for position, item in numbered if isinstance(item, Receipt)}
         for row in waiting:
-            row.is_batched = is_batched
+            row.is_batched = is_large or row.position in receipts
         InboundItem.objects.bulk_create(rows, ignore_conflicts=True)
         if connection:
-            for key in [""] if is_batched else keys:
+            for key in sorted({"" if row.is_batched else row.customer_key for row in waiting}):
                 _enqueue(connection.pk, connection.client_id, key)
 
 
@@ -118,27 +121,34 @@ def _processed(channel: str, items: Sequence[Item]) -> set[str]:
 def _enqueue(
     connection_id: UUID, client_id: int | None, key: str = "", *, wait: timedelta = jobs.NO_WAIT
 ) -> None:
-    """Enqueue a job for a customer's waiting items; without a key, for those of large bodies."""
-    jobs.enqueue(
-        "channels_app.process_items", client_id=client_id, wait=wait,
-        ordering_key=key or batch_key(connection_id),
-        connection_id=str(connection_id), customer_key=key,
-    )  # fmt: skip
+    """Enqueue a job for a customer's waiting items; without a key, for the account's batched ones.
+
+    One that waits already will process these, too: it cannot begin before they are stored.
+    """
+    ordering_key = key or batch_key(connection_id)
+    same = Job.objects.filter(name=_JOB, ordering_key=ordering_key, state=JobState.QUEUED)
+    if not same.select_for_update(no_key=True).first():
+        jobs.enqueue(
+            "channels_app.process_items", client_id=client_id, wait=wait, weight=_WEIGHT,
+            ordering_key=ordering_key,
+            connection_id=str(connection_id), customer_key=key,
+        )  # fmt: skip
 
 
 # --- processed ----------------------------------------------------------------------------------
 
 
-def process(connection_id: UUID, key: str) -> None:
-    """Process a customer's waiting items; without a key, those of an account's large bodies.
+def process(connection_id: UUID, key: str, held_since: float | None = None) -> None:
+    """Process a customer's waiting items; without a key, the batched ones of an account.
 
-    An item that cannot be processed now only delays those of its customer.
+    An item that cannot be processed now only delays those of its customer. `held_since`: when the
+    account's job was first held back since it has processed anything.
     """
     connection = _connection(connection_id)
     if connection is None:
         return
-    if not key and _is_held_back(connection):
-        _enqueue(connection.pk, connection.client_id, wait=_LOOK_AGAIN)
+    if not key and _is_held_back(connection, held_since):
+        _look_again(connection, held_since)
         return
     behind, bodies, ends_at = set[str](), _Bodies(), time.monotonic() + _SLICE_SECONDS
     rows = list(_next(connection.pk, key))
@@ -151,7 +161,7 @@ def process(connection_id: UUID, key: str) -> None:
             break
         try:
             _process_in_turn(row, connection, bodies)
-        except jobs.LeaseLost:
+        except (jobs.LeaseLost, _OtherInHand):
             raise
         except Exception as exc:
             if _note(row, exc):
@@ -162,9 +172,9 @@ def process(connection_id: UUID, key: str) -> None:
     # What came meanwhile has a job of its own.
     if is_cut_off or behind:
         with jobs.commit():
-            _leave_to_customers(connection, behind)
             if is_cut_off:
                 _enqueue(connection.pk, connection.client_id, key)
+            _leave_to_customers(connection, behind)
     _note_event(connection)
 
 
@@ -196,22 +206,33 @@ def _connection(connection_id: UUID | None) -> ChannelConnection | None:
     return ChannelConnection.objects.filter(pk=connection_id).first() if connection_id else None
 
 
-def _is_held_back(connection: ChannelConnection) -> bool:
+def _is_held_back(connection: ChannelConnection, since: float | None) -> bool:
     """Whether other messages of the client, and its replies, go first."""
+    if since and time.time() - since > _LONGEST_HOLD.total_seconds():
+        return False
     names = [name for name, one in registry.declared.items() if one.queue in _BEFORE_BODIES]
     unfinished = Job.objects.filter(state__in=[JobState.QUEUED, JobState.RUNNING])
     before = unfinished.filter(ordering_key=OuterRef("ordering_key"), pk__lt=OuterRef("pk"))
     is_due = Q(state=JobState.QUEUED, due_at__lte=Now()) & ~Exists(before)
     # A reply that is under way waits for its model; this takes the processor.
-    is_busy = Q(state=JobState.RUNNING, name="channels_app.process_items")
+    is_busy = Q(state=JobState.RUNNING, name=_JOB)
     ahead = unfinished.filter(is_due | is_busy, client_id=connection.client_id, name__in=names)
     # Nothing is replied while the client is moved.
     ahead = ahead.exclude(pk=jobs.current_job() or 0)[:_MOST_AHEAD]
-    if connection.client.frozen_at or ahead.count() < _MOST_AHEAD:
-        return False
-    old = timezone.now() - _LONGEST_HOLD
-    rows = _waiting(connection_id=connection.pk, is_batched=True, callback__received_at__lt=old)
-    return not rows.exists()
+    return not connection.client.frozen_at and ahead.count() >= _MOST_AHEAD
+
+
+def _look_again(connection: ChannelConnection, held_since: float | None) -> None:
+    since, key = held_since or time.time(), batch_key(connection.pk)
+    if not jobs.postpone(
+        _JOB, ordering_key=key, wait=_LOOK_AGAIN, at_most=_LONGEST_HOLD,
+        change=lambda args: args | {"held_since": since},
+    ):  # fmt: skip
+        jobs.enqueue(
+            "channels_app.process_items", client_id=connection.client_id, wait=_LOOK_AGAIN,
+            weight=_WEIGHT,
+            ordering_key=key, connection_id=str(connection.pk), customer_key="", held_since=since,
+        )  # fmt: skip
 
 
 def _waiting(**wanted: object) -> QuerySet[InboundItem]:
@@ -263,11 +284,20 @@ def _process_in_turn(row: InboundItem, connection: ChannelConnection, bodies: _B
     if row.is_in_hand:
         raise _Died
     if jobs.follows_death():
-        with jobs.commit():
-            _waiting(pk=row.pk).exclude(_has_earlier()).update(is_in_hand=True)
+        _take_in_hand(row)
     is_done = _process(row, bodies.item(row), connection)
     if not is_done and _waiting(pk=row.pk).exists():
         raise _EarlierWaits("An earlier item of the customer waits.")
+
+
+def _take_in_hand(row: InboundItem) -> None:
+    """Note that an item is processed. One at a time: if the process dies again, it was this one."""
+    with jobs.commit():
+        locks.lock_in_transaction("inbound-item-in-hand")
+        mine = _waiting(pk=row.pk).exclude(_has_earlier())
+        if mine.exists() and _waiting(is_in_hand=True).exists():
+            raise _OtherInHand("Another item is in hand.", wait=timedelta(seconds=1))
+        mine.update(is_in_hand=True)
 
 
 class _Died(Exception):
@@ -276,6 +306,10 @@ class _Died(Exception):
 
 class _EarlierWaits(jobs.TryLater):
     """An earlier item of the customer waits: this one has not failed."""
+
+
+class _OtherInHand(jobs.TryLater):
+    """An item that may have killed its process is tried again now: the whole job waits."""
 
 
 def _process(row: InboundItem, item: Item | None, connection: ChannelConnection) -> bool:

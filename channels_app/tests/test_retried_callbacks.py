@@ -28,7 +28,7 @@ from channels_app.tests.helpers import (
 from chatplatform import jobs
 from chatplatform.jobs import leases, relay
 from chatplatform.models import Job
-from chatplatform.testing import run_jobs
+from chatplatform.testing import at_once, run_jobs
 from chats.models import Customer, Message
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -245,18 +245,6 @@ def test_a_large_body_is_read_once_by_all_its_jobs(nobody, page, monkeypatch):
     assert (len(texts()), len(read)) == (120, 1)
 
 
-def test_what_a_customer_of_a_large_body_writes_next_comes_behind(nobody, page):
-    post_signed(nobody, "/socialnet/webhook", crowded(range(12)))
-    following = batch(*taps("next"))
-    following["entry"][0]["messaging"][0]["sender"] = {"id": "711"}
-    post_signed(nobody, "/socialnet/webhook", following)
-    Job.objects.filter(ordering_key__contains="-").update(due_at=Now() + timedelta(minutes=1))
-    run_jobs()
-    assert texts() == ["text 11", "next"]
-    run_waiting()
-    assert len(texts()) == 13
-
-
 @pytest.mark.parametrize("name", ["chats.generate_reply", "channels_app.deliver_message"])
 def test_a_large_body_waits_for_the_replies_to_it(nobody, page, name):
     for _ in range(8):
@@ -303,6 +291,31 @@ def test_an_item_that_kills_its_process_goes_aside_and_the_others_are_processed(
     run_waiting()
     assert len(texts()) == 12
     assert set(outcomes()) == {Outcome.PROCESSED}
+
+
+def test_of_items_that_were_in_hand_together_none_goes_aside_for_another(nobody, page, monkeypatch):
+    kill_at(monkeypatch, 1)
+    post_signed(nobody, "/socialnet/webhook", crowded(range(3)))
+    real = inbound._receive
+
+    def receive(*args):
+        # While one is tried again, another worker begins with the others.
+        at_once(lambda: leases.run(others[0]), lambda: leases.run(others[1]))
+        assert InboundItem.objects.filter(is_in_hand=True).count() == 1
+        return real(*args)
+
+    with pytest.raises(Killed):
+        run_one()
+    Job.objects.filter(state="queued").update(deaths=1)
+    Job.objects.filter(state="running").update(lease_until="2020-01-01T00:00:00Z")
+    relay.sweep()
+    first, *others = Job.objects.order_by("pk").values_list("pk", flat=True)
+    monkeypatch.setattr(inbound, "_receive", receive)
+    leases.run(first)
+    assert len(texts()) == 1
+    monkeypatch.setattr(inbound, "_receive", real)
+    run_waiting()
+    assert len(texts()) == 3
 
 
 def test_an_item_that_has_to_wait_is_no_suspect_when_a_process_died(nobody, page, monkeypatch):

@@ -92,8 +92,7 @@ def enqueue(
 
     It is due after `wait`. `dedupe_key` makes a second request for the same waiting work a no-op.
     Jobs of one `ordering_key` run one after the other, in the order of their rows: lock the subject
-    of the key while adding. `weight`: of one client's jobs that are run in turns the lightest goes
-    first.
+    of the key while adding. `weight`: of one client's jobs in a queue the lightest goes first.
     """
     row = {
         "client": client_id,

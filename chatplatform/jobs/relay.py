@@ -55,14 +55,15 @@ IS_LOST = "state = 'running' AND lease_until < statement_timestamp()"
 _IN_BROKER = "dispatched_at >= statement_timestamp() - interval '5 seconds' * (2 ^ dispatches)"
 _DUE = f"""
 WITH due AS (
-    SELECT j.id, j.client_id, j.due_at, q.queue,
+    SELECT j.id, j.client_id, j.due_at, j.weight, q.queue,
         COALESCE({_IN_BROKER}, false) AS is_in_broker
     FROM chatplatform_job j
     JOIN unnest(%(names)s::text[], %(queues)s::text[]) AS q(name, queue) USING (name)
     WHERE {IS_DUE}),
 turns AS (
     SELECT *, row_number() OVER (
-        PARTITION BY queue, client_id ORDER BY is_in_broker DESC, due_at, id) AS turn
+        PARTITION BY queue, client_id ORDER BY is_in_broker DESC, weight,
+            CASE WHEN %(newest_first)s THEN -id END, due_at, id) AS turn
     FROM due),
 places AS (
     SELECT *, row_number() OVER (
@@ -95,13 +96,14 @@ SELECT id FROM chatplatform_job WHERE {IS_LOST} AND {_IS_KNOWN} ORDER BY lease_u
 """
 
 
-def take_due(limit: int = 200) -> list[tuple[int, str]]:
+def take_due(limit: int = 200, *, newest_first: bool = False) -> list[tuple[int, str]]:
     """Mark up to `limit` due jobs as dispatched and return their ids and names.
 
-    The clients take turns. Of each queue at most `JOBS_IN_BROKER` are dispatched and not taken yet.
+    The clients take turns; of the lightest of each the oldest comes first, or the newest. Of each
+    queue at most `JOBS_IN_BROKER` are dispatched and not taken yet.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_DUE, due_values(limit))
+        cursor.execute(_DUE, due_values(limit, newest_first=newest_first))
         rows = cursor.fetchall()
     for _, _, seconds in rows:
         # A job with an ordering key may have waited for another one, not for the relay.
@@ -110,13 +112,14 @@ def take_due(limit: int = 200) -> list[tuple[int, str]]:
     return [(job_id, name) for job_id, name, _ in rows]
 
 
-def due_values(limit: int) -> dict[str, Any]:
-    """What the statement for due jobs is told: the queue of each job, and the limits."""
+def due_values(limit: int, *, newest_first: bool = False) -> dict[str, Any]:
+    """What the statement for due jobs is told: the queue of each job, the order, the limits."""
     return {
         "names": list(declared),
         "queues": [str(declaration.queue) for declaration in declared.values()],
         "most": JOBS_IN_BROKER,
         "limit": limit,
+        "newest_first": newest_first,
     }
 
 
@@ -161,6 +164,7 @@ class Relay:
 
     def __init__(self) -> None:
         self._swept_at = 0.0
+        self._newest_first = False
         self._broker = valkey.connect(timeout_seconds=2)
         self._broker_run_id = ""
         self._heartbeat = heartbeat.Heartbeat("relay")
@@ -198,7 +202,9 @@ class Relay:
             sweep(self._heartbeat.write_if_due)
             self._check_broker()
             self._swept_at = time.monotonic()
-        due = take_due()
+        # Whoever writes while a thousand others wait is answered soon, and so are those in the end.
+        self._newest_first = not self._newest_first
+        due = take_due(newest_first=self._newest_first)
         for job_id, name in due:
             self._dispatch(job_id, name)
         return bool(due)

@@ -214,6 +214,21 @@ def test_clients_take_turns_in_each_queue(work):
     assert not {*later} & {*first}
 
 
+def test_the_newest_of_many_jobs_goes_before_most_and_so_does_the_oldest(work, monkeypatch):
+    rows = Job.objects.bulk_create(Job(name=NAME, args={}, client_id=1) for _ in range(100))
+    dispatched = []
+    monkeypatch.setattr(relay.Relay, "_dispatch", lambda _, job_id, __: dispatched.append(job_id))
+    looks = relay.Relay()
+    while looks.tick():
+        pass
+    before = len(dispatched)
+    for pk in dispatched[:4]:
+        Job.objects.filter(pk=pk).update(state=JobState.DONE)
+        looks.tick()
+    left = sorted({job.pk for job in rows} - {*dispatched[:before]})
+    assert sorted(dispatched[before:]) == [*left[:2], *left[-2:]]
+
+
 def test_a_full_queue_fills_no_other(work):
     Job.objects.bulk_create(Job(name=NAME, args={}, client_id=1) for _ in range(100))
     relay.take_due()
@@ -310,7 +325,7 @@ def test_a_relay_is_alive_while_its_loop_turns(work, alive_file):
 
 
 def test_a_relay_without_database_and_broker_is_alive(work, alive_file, settings, monkeypatch):
-    def fail():
+    def fail(**_):
         raise OperationalError("the connection is lost")
 
     monkeypatch.setattr(relay, "take_due", fail)

@@ -30,6 +30,7 @@ class Chatapp:
     # The token of a signup does not expire.
     refresh_before: timedelta | None = None
     has_survey = False
+    has_signals = True
 
     def consent_url(self, *, redirect_uri: str, state: str, challenge: str) -> str:
         raise ProviderError(Kind.REQUEST, "People sign up in the provider's own dialog.")

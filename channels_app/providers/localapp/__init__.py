@@ -30,6 +30,7 @@ class Localapp:
     # A token lasts 25 hours.
     refresh_before: timedelta | None = timedelta(hours=5)
     has_survey = False
+    has_signals = False
 
     def consent_url(self, *, redirect_uri: str, state: str, challenge: str) -> str:
         return consent.url(state=state, challenge=challenge)
@@ -70,7 +71,7 @@ class Localapp:
     def signal(
         self, account: Account, recipient_id: str, signal: Signal, *, last_message_id: str
     ) -> None:
-        """Nothing: the provider has no ticks and no typing hand for accounts."""
+        raise ProviderError(Kind.REQUEST, "This channel has no ticks and no typing hand.")
 
     def send_survey(self, account: Account, survey: SurveyRequest) -> None:
         raise ProviderError(Kind.REQUEST, "This channel has no survey.")

@@ -30,6 +30,7 @@ class Photoapp:
     # Of a direct login, 60 days long; a page's token does not expire.
     refresh_before: timedelta | None = timedelta(days=10)
     has_survey = False
+    has_signals = True
 
     def consent_url(self, *, redirect_uri: str, state: str, challenge: str) -> str:
         return consent.url(redirect_uri=redirect_uri, state=state)

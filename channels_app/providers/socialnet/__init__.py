@@ -30,6 +30,7 @@ class Socialnet:
     # A page's token does not expire.
     refresh_before: timedelta | None = None
     has_survey = True
+    has_signals = True
 
     def consent_url(self, *, redirect_uri: str, state: str, challenge: str) -> str:
         return consent.url(redirect_uri=redirect_uri, state=state)
