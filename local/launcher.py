@@ -259,7 +259,7 @@ class Supervisor:
         if self.processes:
             self.output.line("stopping: jobs end, or wait for the next start; Ctrl-C again kills")
         named = {process.part.name: process for process in self.processes}
-        workers = ("worker", "worker-webhook", "worker-bulk")
+        workers = ("worker", "worker-2", "worker-webhook", "worker-bulk")
         for group in (("web", "beat", "simulator"), ("relay",), workers):
             self._stop_group([named[name] for name in group if name in named])
         for server in reversed(self.servers):

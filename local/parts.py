@@ -18,6 +18,7 @@ FIRST_DELAY_SECS, LONGEST_DELAY_SECS, STABLE_SECS = 0.2, 10.0, 30.0
 COLOURS = {
     "web": 32,
     "worker": 36,
+    "worker-2": 36,
     "worker-webhook": 31,
     "worker-bulk": 34,
     "beat": 35,
@@ -71,7 +72,10 @@ def parts(config: Config) -> list[Part]:
     soft = quiet | {"REMAP_SIGTERM": "SIGQUIT"}
     # They share the cores: requests come first, the jobs that follow from them next, then training.
     later, last = ["nice", "-n", "15"], ["nice", "-n", "19"]
-    quick = [*later, *worker, *_pool("worker", "threads", 16, "reply,channel,insight")]
+    quick, spare = (
+        [*later, *worker, *_pool(name, "threads", 16, "reply,channel,insight")]
+        for name in ("worker", "worker-2")
+    )
     webhook = [*later, *worker, *_pool("worker-webhook", "threads", 4, "webhook")]
     bulk = [*last, *worker, *_pool("worker-bulk", "prefork", 2, "train,export")]
     schedule = ["--schedule", str(config.data_dir / "beat-schedule"), "--pidfile="]
@@ -85,6 +89,8 @@ def parts(config: Config) -> list[Part]:
         Part("worker-bulk", bulk, 12, soft),
         Part("beat", [*later, *celery, "beat", *schedule, "--loglevel", "warning"], 2),
         Part("relay", [python, "manage.py", "relay"], 3),
+        # A worker that dies takes seconds to start again: customers are answered meanwhile.
+        Part("worker-2", spare, 12, soft),
     ]
     platform = [_observed(part, config, number) for number, part in enumerate(platform)]
     if config.simulator_port is None:

@@ -345,6 +345,7 @@ def told_by(part):
 
 def test_processes_are_the_same_everywhere(tmp_path):
     started = parts(Config("127.0.0.1", 8000, tmp_path, metrics_port=9100))
+    assert started.pop().name == "worker-2"  # elsewhere there are replicas
     made, containers = rendered(), compose("docker-compose.yml")
     apart = compose("docker-compose.hosts.yml")
     # The web container runs what its image does.
