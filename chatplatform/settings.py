@@ -16,13 +16,12 @@ from urllib.parse import quote, urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
-from django.templatetags.static import static
-from django.urls import reverse_lazy
-from django.utils.translation import gettext_lazy
 
 from chatplatform.settings_channels import *  # noqa: F403
 from chatplatform.settings_field_keys import read_field_keys
 from chatplatform.settings_observing import *  # noqa: F403
+from chatplatform.settings_outgoing import *  # noqa: F403
+from chatplatform.settings_site import *  # noqa: F403
 
 # Loading makes objects that stay: to look for garbage among them is a fifth of a process's start.
 # `chatplatform.apps` turns it on again once the apps are loaded.
@@ -488,63 +487,6 @@ EXPORT_ROWS_AT_ONCE = env.int("EXPORT_ROWS_AT_ONCE", default=10_000)
 PAYMENT_WEBHOOK_SECRET = env.str("PAYMENT_WEBHOOK_SECRET", default="")
 #: The privacy page to which feedback surveys link. Default: `PUBLIC_URL`.
 PRIVACY_URL = env.str("PRIVACY_URL", default=PUBLIC_URL)
-
-#: ## Model and training
-#: An OpenAI-compatible [model server](models.md). Default: bots quote their documents.
-LLM_BASE_URL = env.str("LLM_BASE_URL", default="")
-#: The model server's key, and the name of the model.
-LLM_API_KEY = env.str("LLM_API_KEY", default="")
-LLM_MODEL = env.str("LLM_MODEL", default="")
-#: Seconds that the model has for one answer; after that a quotation replaces it.
-LLM_DEADLINE_SECONDS = env.float("LLM_DEADLINE_SECONDS", default=45)
-#: A bot with more passages is searched by
-#: [indexes of the database](decisions/0029-large-bots-are-searched-in-the-database.md), if
-#: PostgreSQL has pgvector.
-LARGE_BOT_PASSAGES = env.int("LARGE_BOT_PASSAGES", default=20_000)
-#: Seconds between two requests of a crawl.
-CRAWL_DELAY_SECONDS = env.float("CRAWL_DELAY_SECONDS", default=0.5)
-#: Seconds for one web page of a crawl, redirects included.
-CRAWL_PAGE_SECONDS = env.float("CRAWL_PAGE_SECONDS", default=15)
-
-#: ## Outgoing requests
-#: Private `host:port` pairs that outgoing requests may reach, separated by commas;
-#: `model=host:port` opens one for [one purpose](operations.md#addresses-inside) only.
-#: Default: none.
-EGRESS_ALLOW = env.list("EGRESS_ALLOW", default=[])
-#: Seconds for one attempt to deliver a webhook.
-WEBHOOK_TIMEOUT_SECONDS = env.float("WEBHOOK_TIMEOUT_SECONDS", default=15)
-#: How many webhooks are sent at once.
-WEBHOOK_THREADS = env.int("WEBHOOK_THREADS", default=64)
-#: For tests of a deployment: divides the waits between attempts, and the days after which a failing
-#: endpoint is switched off.
-WEBHOOK_RETRY_SCALE = env.float("WEBHOOK_RETRY_SCALE", default=1)
-
-UNFOLD: dict[str, Any] = {
-    "ACCOUNT": {
-        "navigation": [
-            {
-                "title": gettext_lazy("Change password"),
-                "link": reverse_lazy("admin:password_change"),
-            },
-            {"title": gettext_lazy("Second factor"), "link": reverse_lazy("admin:second_factor")},
-            {
-                "title": gettext_lazy("Where you are signed in"),
-                "link": reverse_lazy("admin:sign_ins"),
-            },
-        ]
-    },
-    "DASHBOARD_CALLBACK": "reports.views.home.add_figures",
-    "SIDEBAR": {
-        "navigation": "chatplatform.navigation.for_viewer",
-        "show_search": True,
-        "command_search": True,
-    },
-    "STYLES": [lambda request: static("chatplatform/site.css")],
-    "SCRIPTS": [lambda request: static("chatplatform/autofocus.js")],
-    "SITE_TITLE": "Chatbot Platform",
-    "SITE_HEADER": "Chatbot Platform",
-    "SITE_FAVICONS": [{"rel": "icon", "href": lambda request: static("chatplatform/icon.svg")}],
-}
 
 # Celery's application is the current one wherever Django is set up. The package itself does not
 # load it: a child process that reads files of strangers needs neither.

@@ -7,6 +7,8 @@ import pytest
 from django.conf import settings
 from django.core.management import call_command
 
+from chatplatform.management.commands import settings_page
+
 ROOT = settings.BASE_DIR
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -34,6 +36,12 @@ def test_links_lead_somewhere_and_lines_are_short(page):
         assert not anchor or anchor in anchors(target), link
     if page != GENERATED_TABLE:
         assert [line for line in text.splitlines() if len(line) > 120] == []
+
+
+def test_the_page_of_settings_is_made_from_all_of_them():
+    modules = set(ROOT.glob("chatplatform/settings*.py")) - {ROOT / "chatplatform/settings_test.py"}
+    reading = {path.stem for path in modules if "env." in path.read_text()}
+    assert reading == set(settings_page.MODULES)
 
 
 def test_the_page_of_settings_is_current():

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 # In the order of the page.
-MODULES = ("settings", "settings_observing", "settings_channels")
+MODULES = ("settings", "settings_outgoing", "settings_observing", "settings_channels")
 READER = re.compile(r"env\.\w+|_networks")
 HEAD = """\
 # Settings
