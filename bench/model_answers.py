@@ -44,7 +44,7 @@ def question_of(case: dict[str, Any], *, verify_answer: bool) -> Question:
             Snippet(number, number, "Info", None, text)
             for number, text in enumerate(case["passages"], start=1)
         ),
-        must_be_confirmed=verify_answer,
+        verify_answer=verify_answer,
     )
 
 
