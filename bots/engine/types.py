@@ -73,8 +73,8 @@ class Question:
     `found` is what the snippets were made of, question by question, for the engine that quotes by
     sentence; `threshold` is what a gate must reach; `is_doubted`: a model found no answer there. A
     prompt may ask for another model, and for a `temperature` of 0..2; None: as little randomness as
-    possible. `setting` says for whom a model writes, and when; unlike the instructions it is no
-    source of figures. `verify_answer`: a judge must confirm the answer before any of it is shown.
+    possible. `setting` says for whom a model writes, and when; it is no source of figures.
+    `verify_answer`: a judge must confirm the answer before any of it is shown.
     """
 
     text: str
