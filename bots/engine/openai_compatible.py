@@ -1,14 +1,12 @@
 """Answers written by a model behind any OpenAI-compatible endpoint.
 
-The model is told to answer from the snippets alone, and its answer is checked: it must cite them,
-and what it says must stand in what it cites. It is streamed by sentence, and a sentence that its
-sources do not hold is not streamed. An answer that must be confirmed is not streamed at all: the
-model is asked once more whether its sources hold what it wrote. Every fault of the server is raised
-as EngineUnavailable.
+The model is told to answer from the snippets alone and to cite them. Its answer is streamed by
+sentence up to the first one in doubt (see `guardrail`); a judge, which is the same model asked once
+more, then decides whether the snippets hold the answer. If every answer must be verified, nothing
+is streamed before the verdict. Every fault of the server is raised as EngineUnavailable.
 """
 
 import json
-import re
 import secrets
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -18,10 +16,10 @@ from functools import partial
 from typing import Any
 
 from bots.engine import Capability, prompting, text_tasks, tools
-from bots.engine.grounding import Check, check_of, checked, with_usual_citations
-from bots.engine.prompting import NO_ANSWER, fenced
-from bots.engine.sentences import sentences, statements
-from bots.engine.text_tasks import ConfirmationDraft, Draft, Task, Written
+from bots.engine.guardrail import StreamingGuardrail
+from bots.engine.prompting import fenced
+from bots.engine.sentences import statements
+from bots.engine.text_tasks import Draft, Task, Written
 from bots.engine.types import (
     Answer,
     Completion,
@@ -35,7 +33,6 @@ from bots.engine.types import (
 from chatplatform import egress
 from chatplatform.observing import tracing
 
-MAX_ANSWER_CHARS = 4_000
 # A little above the characters' cap, so that the server stops by itself in most cases.
 MAX_ANSWER_TOKENS = 1_500
 MAX_STREAM_BYTES = 4_000_000
@@ -84,54 +81,70 @@ class OpenAICompatible:
             toolbox or tools.NOTHING, lambda result: fenced("RESULT", result, word)
         )
         messages += exchange.earlier()
-        used, may_ask_again = Usage(0, 0), not question.must_be_confirmed
-        show = _show_nothing if question.must_be_confirmed else on_delta
-        while True:
-            heard = exchange.evidence if exchange.has_results else None
-            gate = _Gate(show, check_of(question, heard))
-            try:
-                options = exchange.options() | self._options(
-                    MAX_ANSWER_TOKENS, question.model, question.temperature
-                )
-                ask = partial(self._ask, messages, gate, ends_at, options)
-                draft = _with_retry(ask, ends_at)
-            except EngineUnavailable as error:
-                # The rounds before the failure have cost what they cost.
-                error.usage = used if used.prompt_tokens else error.usage
+        ask = partial(self._written, question, messages, exchange, on_delta, ends_at)
+        model, guardrail, used = ask(Usage(0, 0))
+        try:
+            used = self._judged(question, guardrail, used, ends_at)
+        except NotGrounded as error:
+            if not guardrail.never_cites or guardrail.fault:
                 raise
-            used = _sum(used, draft.usage or _estimated_usage(messages, draft.text))
-            if draft.calls.found:
-                messages += exchange.carry_out(draft.calls.found)
-            elif may_ask_again and gate.lacks_citations:
-                # Nobody confirms it, and no snippet holds all of it; nothing of it was shown.
-                may_ask_again = False
-                messages += prompting.asked_to_cite(draft.text)
-            else:
-                break
-        if _is_refusal(draft.text):
-            raise Refused("The model found no answer in the snippets.", usage=used)
-        check = checked(draft.text, check_of(question, heard), used)
-        text = check.text.strip()
+            # Nothing of it was shown.
+            messages += prompting.asked_to_cite(guardrail.text)
+            model, guardrail, used = ask(error.usage or used)
+            used = self._judged(question, guardrail, used, ends_at)
+        if rest := guardrail.approve():
+            on_delta(rest)
         snippets = {snippet.number: snippet for snippet in question.snippets}
-        cited = tuple(snippets[number] for number in check.cited)
-        if question.must_be_confirmed:
-            told = statements(text)
-            read = question.snippets if check.has_added else cited
-            task = text_tasks.confirm(told, read, heard or "", question)
-            used = self._confirm(task, len(told), question.model, used, ends_at)
-            on_delta(text)
-        citations = tuple(snippet.citation for snippet in cited)
-        return Answer(text, citations, draft.model or question.model or self._model, used)
+        citations = tuple(snippets[number].citation for number in guardrail.cited)
+        return Answer(guardrail.text.strip(), citations, model, used)
 
-    def _confirm(
-        self, task: Task[ConfirmationDraft], count: int, model: str, used: Usage, ends_at: float
+    def _written(
+        self,
+        question: Question,
+        messages: list[dict[str, Any]],
+        exchange: tools.Exchange,
+        on_delta: Callable[[str], None],
+        ends_at: float,
+        used: Usage,
+    ) -> tuple[str, StreamingGuardrail, Usage]:
+        """The model's name, its answer after all calls of functions, and the usage so far."""
+        while True:
+            results = exchange.evidence if exchange.has_results else None
+            guardrail = StreamingGuardrail(question, results)
+            options = exchange.options() | self._options(
+                MAX_ANSWER_TOKENS, question.model, question.temperature
+            )
+            ask = partial(self._ask, messages, guardrail, on_delta, ends_at, options)
+            with _used_before(used):
+                draft = _with_retry(ask, ends_at)
+            used = _sum(used, draft.usage or _estimated_usage(messages, draft.text))
+            if not draft.calls.found:
+                break
+            messages += exchange.carry_out(draft.calls.found)
+        if guardrail.is_refusal:
+            raise Refused("The model found no answer in the snippets.", usage=used)
+        return draft.model or question.model or self._model, guardrail, used
+
+    def _judged(
+        self, question: Question, guardrail: StreamingGuardrail, used: Usage, ends_at: float
     ) -> Usage:
-        """The usage so far; NotGrounded unless each of so many statements is confirmed."""
+        """The usage so far; NotGrounded if the answer is none or the judge does not confirm it."""
+        if guardrail.fault:
+            raise NotGrounded(guardrail.fault, usage=used)
+        is_doubted = bool(guardrail.doubts) or guardrail.lacks_citation
+        if not (question.verify_answer or is_doubted):
+            return used
+        answer, read = statements(guardrail.text.strip()), question.snippets
+        if not is_doubted and not guardrail.has_added_citation:
+            read = tuple(snippet for snippet in read if snippet.number in guardrail.cited)
+        task = text_tasks.judge(answer, read, guardrail.results or "", question)
         with _used_before(used):
-            seen = self._completed(task, self._options(task.max_tokens, model), ends_at)
+            options = self._options(task.max_tokens, question.model)
+            seen = self._completed(task, options, ends_at)
         used = _sum(used, seen.usage)
-        if set(seen.draft.held) != set(range(1, count + 1)):
-            raise NotGrounded("The model does not confirm its own answer.", usage=used)
+        if set(seen.draft.held) != set(range(1, len(answer) + 1)):
+            doubts = "".join(f" In no snippet: {doubt}." for doubt in guardrail.doubts)
+            raise NotGrounded(f"The judge does not confirm the answer.{doubts}", usage=used)
         return used
 
     def complete(self, task: Task[Draft], *, deadline_seconds: float) -> Written[Draft]:
@@ -199,11 +212,12 @@ class OpenAICompatible:
     def _ask(
         self,
         messages: list[dict[str, Any]],
-        gate: "_Gate",
+        guardrail: StreamingGuardrail,
+        on_delta: Callable[[str], None],
         ends_at: float,
         options: dict[str, Any],
     ) -> "_Draft":
-        """One call, streamed through the gate; _Retriable only while nothing has come."""
+        """One call, streamed through the guardrail; _Retriable only while nothing has come."""
         draft = _Draft()
         with (
             tracing.span("model", model=self._model),
@@ -214,16 +228,18 @@ class OpenAICompatible:
             pieces = draft.read(chunks)
             while (piece := next(pieces, None)) is not None:
                 with _callers_own():
-                    gate.take(piece)
-                if gate.is_refused or len(draft.text) >= MAX_ANSWER_CHARS:
+                    if shown := guardrail.feed(piece):
+                        on_delta(shown)
+                if guardrail.is_full:
                     # Half a call must not be carried out.
                     draft.calls = tools.Calls()
                     break
             else:
                 draft.check_complete()
-        if not gate.is_refused and not draft.calls.found:
-            draft.end()
-            gate.end(draft.text)
+        if not guardrail.is_refusal and not draft.calls.found:
+            is_cut = guardrail.is_full or draft.finish_reason == "length"
+            if shown := guardrail.end(is_cut=is_cut):
+                on_delta(shown)
         return draft
 
     @contextmanager
@@ -287,7 +303,7 @@ def _used_before(used: Usage) -> Iterator[None]:
     try:
         yield
     except EngineUnavailable as error:
-        error.usage = _sum(used, error.usage or Usage(0, 0))
+        error.usage = _sum(used, error.usage or Usage(0, 0)) if used.prompt_tokens else error.usage
         raise
 
 
@@ -405,68 +421,11 @@ class _Draft:
         if not self.text.strip():
             raise EngineUnavailable("The model server's answer is empty.")
 
-    def end(self) -> None:
-        """Cut an overlong answer after its latest whole sentence."""
-        if len(self.text) >= MAX_ANSWER_CHARS or self.finish_reason == "length":
-            text = self.text[:MAX_ANSWER_CHARS]
-            whole = list(re.finditer(r"[.!?。！？](?:\s*\[\d[\d,\s]*\])*(?=\s|$)", text))
-            self.text = text[: whole[-1].end()] if whole else text
-
-
-class _Gate:
-    """Passes whole sentences on to the customer, up to one that the check refuses."""
-
-    def __init__(self, on_delta: Callable[[str], None], check: Check) -> None:
-        self._on_delta = on_delta
-        self._check = check
-        self._text = ""
-        self._taken = 0
-        self.is_refused = False
-
-    def take(self, piece: str) -> None:
-        """Add a piece of the answer; the sentence that it may belong to is held back."""
-        self._text += piece
-        self.is_refused = _is_refusal(self._text)
-        if not self.is_refused:
-            self._pass_on(self._sentences()[:-1])
-
-    def end(self, text: str) -> None:
-        """Pass on what was held back of the answer's whole text."""
-        self._text = text
-        self._pass_on(self._sentences())
-        if rest := self._check.end():
-            self._on_delta(rest)
-
-    @property
-    def lacks_citations(self) -> bool:
-        """Whether the answer is refused and cites nothing: nothing of it was shown."""
-        return bool(self._check.fault) and not self._check.cited and not self._check.text
-
-    def _sentences(self) -> list[str]:
-        return sentences(with_usual_citations(self._text)[self._taken :])
-
-    def _pass_on(self, whole: Iterable[str]) -> None:
-        for sentence in whole:
-            self._taken += len(sentence)
-            if self._taken > MAX_ANSWER_CHARS:
-                return
-            shown = self._check.take(sentence)
-            if shown:
-                self._on_delta(shown)
-
 
 def _as_chunk(whole: dict[str, Any]) -> dict[str, Any]:
     """A whole answer as the only chunk of a stream."""
     choices = whole.get("choices") or ()
     return whole | {"choices": [each | {"delta": each.get("message")} for each in choices]}
-
-
-def _show_nothing(_text: str) -> None:
-    """An answer that must be confirmed is shown as a whole, when it is."""
-
-
-def _is_refusal(text: str) -> bool:
-    return NO_ANSWER in text
 
 
 def _usage(reported: Any) -> Usage | None:

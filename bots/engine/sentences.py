@@ -1,12 +1,13 @@
-"""Cuts an answer into sentences, which are checked, and statements, which a model confirms."""
+"""Cuts an answer into sentences, which are shown one by one, and statements, which are judged."""
 
 import re
 
-_CITED = r"(?:\s*\[\d[\d,\s]*\])*"
+# A citation in whatever form, and any other remark in brackets.
+_CITED = r"(?:\s*[\[(【［][^\[\]()【】［］\n]{1,90}[\])】］])*"
 # A sentence has ended when the next one has begun: until then a citation may follow.
 _END = re.compile(
-    rf"(?<![.!?…؟।])[.!?…؟।]+[\"'”’»)*_]*{_CITED}(?=\s+[^\s\[])"
-    rf"|[。！？]+[”’」』]*{_CITED}(?=\s*[^\s\[])"
+    rf"(?<![.!?…؟।])[.!?…؟।]+[\"'”’»)*_]*{_CITED}(?=\s+[^\s\[(【［])"
+    rf"|[。！？]+[”’」』]*{_CITED}(?=\s*[^\s\[(【［])"
     r"|\n(?=\s{0,99}+[^\s\[])"
 )
 # So many characters tell how a text ends.
@@ -21,7 +22,6 @@ _BEFORE_A_FIGURE = re.compile(
     re.IGNORECASE,
 )
 _FIGURE = re.compile(r"[ \t]*\d")
-_SHORTENED = re.compile(r"\b([^\W\d_]{1,4})\.(?=[ \t]*[a-zß-öø-ÿа-я])")
 _INITIAL = re.compile(r"\b[^\W\d_]\.[ \t]*\Z")
 _ORDINAL = re.compile(r"\d\.[ \t]*\Z")
 _MONTH = re.compile(r"\s*(?:jan|feb|mär|mar|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])", re.I)
@@ -36,9 +36,12 @@ _LABEL = re.compile(
 _FEW_WORDS = re.compile(r"(?:[^\[\]\w.!?]|_)*+[^\W\d_][^\[\]\d.!?]*\n\s{0,99}")
 
 
-def sentences(text: str) -> list[str]:
-    """The sentences of a text with what stands between them; the last one may go on."""
-    ends = [match.end() for match in _END.finditer(text)]
+def sentences(text: str, start: int = 0) -> list[str]:
+    """The sentences of a text with what stands between them; the last one may go on.
+
+    No sentence is known to end before `start`.
+    """
+    ends = [match.end() for match in _END.finditer(text, start)]
     found = [""]
     for start, end in zip([0, *ends], [*ends, len(text)], strict=True):
         piece = text[start:end]
@@ -48,13 +51,8 @@ def sentences(text: str) -> list[str]:
     return found
 
 
-def without_abbreviations(text: str) -> str:
-    """A text in which "e.g." and "excl." end no sentence."""
-    return _SHORTENED.sub(r"\1", text)
-
-
 def statements(answer: str) -> list[str]:
-    """All of an answer in the parts that a model confirms one by one, at least one.
+    """All of an answer in the parts that a judge confirms one by one, at least one.
 
     What says little by itself stands with its neighbour: a bare figure, a mark or a few words with
     what they answer; the number of a list and a heading with what follows; "31." with its month.

@@ -120,7 +120,7 @@ class SuggestionDrafts(_Draft):
     suggestions: list[SuggestionDraft]
 
 
-class ConfirmationDraft(_Draft):
+class VerdictDraft(_Draft):
     """The numbers of the statements that the snippets hold."""
 
     held: list[int]
@@ -280,9 +280,9 @@ def suggest_replies(
     )
 
 
-def confirm(
+def judge(
     answer: Sequence[str], snippets: Sequence[Snippet], results: str, question: Question
-) -> Task[ConfirmationDraft]:
+) -> Task[VerdictDraft]:
     """Which `statements` of an answer its snippets hold, or what functions returned."""
     # The numbers of a list would be taken for those of statements.
     plain = (" ".join(_LIST_NUMBER.sub("- ", text).split()) for text in answer)
@@ -306,7 +306,7 @@ def confirm(
         " that are held."
         f"\n{question.setting}",
         "\n\n".join([*known, _transcript(lines), _fenced("ANSWER", told)]),
-        ConfirmationDraft,
+        VerdictDraft,
         # A bound: a model that reasons spends most of it before it writes.
         max_tokens=1_500 + 8 * len(answer),
     )

@@ -73,9 +73,8 @@ class Question:
     `found` is what the snippets were made of, question by question, for the engine that quotes by
     sentence; `threshold` is what a gate must reach; `is_doubted`: a model found no answer there. A
     prompt may ask for another model, and for a `temperature` of 0..2; None: as little randomness as
-    possible. `setting` says for whom a model writes, and when; unlike the instructions it is no
-    source of figures. If the answer `must_be_confirmed`, a model is asked whether the snippets hold
-    it, before any of it is shown.
+    possible. `setting` says for whom a model writes, and when; it is no source of figures.
+    `verify_answer`: a judge must confirm the answer before any of it is shown.
     """
 
     text: str
@@ -90,7 +89,7 @@ class Question:
     model: str = ""
     temperature: float | None = None
     setting: str = ""
-    must_be_confirmed: bool = False
+    verify_answer: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,4 +140,4 @@ class Refused(EngineError):
 
 
 class NotGrounded(EngineError):
-    """The answer cites nothing that exists, or states what the cited snippets do not."""
+    """The answer says nothing, or a judge does not confirm that its sources hold it."""

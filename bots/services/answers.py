@@ -67,8 +67,8 @@ class AnswerRequest:
     # A change that is tried, in place of the bot's own index and current prompt.
     index: retrieval.AnyIndex | None = None
     prompt: Prompt | None = None
-    # A model's answer is sent only if the model confirms it when it is asked once more.
-    must_be_confirmed: bool = False
+    # Every answer of a model is judged, rather than those in doubt alone.
+    verify_answer: bool = False
 
 
 class Listener(Protocol):
@@ -188,7 +188,7 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
         model=prompt.model if prompt else "",
         temperature=prompt.temperature if prompt else None,
         setting=_setting(bot) if is_model else "",
-        must_be_confirmed=request.must_be_confirmed,
+        verify_answer=request.verify_answer,
     )
     if not is_model:
         return _quote(question, trace, on)

@@ -34,7 +34,7 @@ def standalone(bot: Bot, text: str) -> AnswerRequest:
         threshold=config.answer_threshold,
         fallback_to_extractive=config.fallback_to_extractive,
         deadline_seconds=settings.LLM_DEADLINE_SECONDS,
-        must_be_confirmed=config.confirm_answers,
+        verify_answer=config.confirm_answers,
     )
 
 

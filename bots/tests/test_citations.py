@@ -33,6 +33,7 @@ def test_a_missing_citation_is_added_where_one_snippet_holds_the_sentence(stub):
     assert answer.text == "".join(deltas).strip() == CITED
     assert cited_in(answer) == [101, 102]
     assert len(stub.requests) == 1
+    assert stub.confirmations == []
 
 
 @pytest.mark.parametrize(
@@ -61,18 +62,31 @@ def test_a_figure_in_round_brackets_is_no_citation(stub, figure):
     assert cited_in(answer) == [101, 102]
 
 
-def test_an_answer_that_no_snippet_holds_is_asked_for_once_more_with_its_citations(stub):
-    both = "Within 30 days you can return goods, and we are open from 9:00"
-    stub.play([f"say:{both}.", f"say:{both} [1, 2]."])
+BOTH = "Within 30 days you can return goods, and we are open from 9:00"
+
+
+@pytest.mark.parametrize("verifies", [True, False])
+def test_an_answer_without_a_source_is_sent_with_one_if_the_judge_confirms_it(stub, verifies):
+    stub.play([f"say:{BOTH}."])
+    answer, deltas = ask(stub, replace(QUESTION, verify_answer=verifies))
+    assert "".join(deltas) == answer.text == f"{BOTH}. [1]"
+    assert cited_in(answer) == [101]
+    assert (len(stub.requests), len(stub.confirmations)) == (1, 1)
+
+
+def test_else_the_model_is_asked_for_its_citations_once(stub):
+    stub.play([f"say:{BOTH}.", f"say:{BOTH} [1, 2]."])
+    stub.confirms = False
     answer, deltas = ask(stub)
-    assert answer.text == "".join(deltas) == f"{both} [1, 2]."
+    assert answer.text == "".join(deltas) == f"{BOTH} [1, 2]."
     assert "cites no snippet" in stub.requests[1]["messages"][-1]["content"]
-    assert answer.usage.prompt_tokens == 200
+    assert answer.usage.prompt_tokens == 300
 
 
 @pytest.mark.parametrize("lie", [LIE, "We are open until 23:00.", "Our shop sells spaceships."])
 def test_nothing_invented_is_shown_because_it_cites_nothing(stub, lie):
     stub.play([f"say:{lie}"])
+    stub.confirms = False
     with pytest.raises(NotGrounded):
         ask(stub)
     assert shown == []
@@ -84,6 +98,7 @@ def test_a_figure_of_another_thing_finds_no_snippet(stub):
     electric = replace(HOURS, text="An electric bicycle costs 30 euros a day.")
     question = replace(QUESTION, text="What does it cost?", snippets=(city, electric))
     stub.play("say:A city bicycle costs 30 euros a day.")
+    stub.confirms = False
     with pytest.raises(NotGrounded):
         ask(stub, question)
     assert shown == []
@@ -103,7 +118,7 @@ def test_what_only_several_snippets_hold_is_left_to_whoever_confirms(stub):
 def test_what_is_not_confirmed_is_shown_neither_with_added_citations(stub, confirmed):
     stub.play(f"say:{RIGHT}")
     stub.confirms = confirmed
-    question = replace(QUESTION, must_be_confirmed=True)
+    question = replace(QUESTION, verify_answer=True)
     if confirmed:
         assert ask(stub, question)[0].text == CITED
     else:

@@ -1,4 +1,4 @@
-"""The word lists: what is a word of a language, and which words tell a topic."""
+"""The word lists: what is a word of a language."""
 
 import pytest
 
@@ -24,20 +24,6 @@ from bots.tests.test_search import plain
 )
 def test_words(word: str, language: str, *, expected: bool) -> None:
     assert dictionaries.is_word(word, language) is expected
-
-
-def test_the_commonest_words_tell_nothing() -> None:
-    assert [word for word in ("What", "money", "deposit", "xylograf") if telling(word)] == [
-        "deposit",
-        "xylograf",
-    ]
-    assert dictionaries.is_telling("đường", "vi")
-    assert not dictionaries.is_telling("Được", "vi")
-    assert not dictionaries.is_telling("word", "tlh"), "nothing is known of that language"
-
-
-def telling(word: str) -> bool:
-    return dictionaries.is_telling(word, "en")
 
 
 def test_every_list_can_be_read() -> None:

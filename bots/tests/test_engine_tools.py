@@ -106,24 +106,28 @@ def test_too_many_or_too_long_calls_at_once_are_no_answer(stub):
 
 def test_facts_that_no_function_returned_are_not_grounded(stub):
     stub.play([[["get_order", {"id": "1234"}]], "say:It costs 99 euros."])
+    stub.confirms = False
     with pytest.raises(NotGrounded):
         ask(stub)
 
 
 def test_a_refused_call_is_no_evidence(stub):
     stub.play([[["get_order", {"id": "99"}]], "say:It is order 99."])
+    stub.confirms = False
     with pytest.raises(NotGrounded):
         ask(stub, call=lambda *_: Result("Refused: unknown."))
 
 
 def test_a_link_of_the_models_own_arguments_is_no_evidence(stub):
     stub.play([[["get_order", {"id": "evil.com/77"}]], "say:See evil.com/77"])
+    stub.confirms = False
     with pytest.raises(NotGrounded):
         ask(stub)
 
 
 def test_without_a_call_or_a_citation_there_is_no_answer(stub):
     stub.play(["say:It is on its way."])
+    stub.confirms = False
     with pytest.raises(NotGrounded):
         ask(stub)
     stub.play("no_answer")

@@ -17,13 +17,10 @@ import bots.knowledge
 from bots.engine import (
     embedded,
     facts,
-    facts_in_words,
-    grounding,
+    guardrail,
     intents,
     masking,
     nearness,
-    polarity,
-    promises,
     prompting,
     rule_based_summary,
     sentences,
@@ -32,15 +29,14 @@ from bots.engine import (
     text_tasks,
     tools,
 )  # fmt: skip
-from bots.engine.held_by_sources import Evidence
-from bots.engine.types import Line, NotGrounded, Snippet, Usage
+from bots.engine.groundedness import SourceCheck
+from bots.engine.types import Line, Question, Snippet
 from bots.knowledge import (
     chunking,
     dictionaries,
     embedding,
     extract,
     language,
-    number_words,
     phrasebook,
     quantities,
     question_splitting,
@@ -69,31 +65,19 @@ FIELDS = [
 Call = Callable[[str], Any]
 
 
-def _checked(answer: str, source: str, asked: str) -> None:
-    check = grounding.Check(
-        [Snippet(1, 1, "Shop", None, source)], asked=asked, question=asked, is_confirmed=True
-    )
-    try:
-        grounding.checked(answer, check, Usage(0, 0))
-    except NotGrounded:
-        return
+def _streamed(text: str) -> None:
+    """An answer that comes letter by letter, of which a source has every word."""
+    source = Snippet(1, 1, "Shop", None, text)
+    followed = guardrail.StreamingGuardrail(Question(text, "en", "", (), (source,)))
+    for letter in f"{text}. [1]":
+        followed.feed(letter)
+    followed.end(is_cut=False)
 
 
-def _evidence(text: str) -> None:
-    """All that is asked of a sentence of an answer, whatever the first of it says."""
-    sentence = max(sentences.sentences(text), key=len)[: grounding.MAX_SENTENCE_CHARACTERS]
-    evidence = Evidence([SOURCE], asked=text, question=text, may_compute=True)
-    for asks in (evidence.holds_facts_of, evidence.invents, evidence.contradicts):
-        asks(sentence)
-    evidence.is_promise(sentence)
-
-
-def _source(text: str) -> None:
-    evidence = Evidence([text])
-    told = "Yes, we have sent 3 parcels for two hundred euros to Berlin by January."
-    for asks in (evidence.holds_facts_of, evidence.invents, evidence.contradicts):
-        asks(told)
-    evidence.is_promise(told)
+def _looked_up(text: str) -> None:
+    check = SourceCheck([SOURCE])
+    check.unsupported_facts(text), check.holds(text), check.shared_words(text)
+    SourceCheck([text]).holds("We have sent 3 parcels for 200 euros to shop.example by January.")
 
 
 def _masked(text: str) -> None:
@@ -163,35 +147,27 @@ CALLS: dict[Callable[..., Any], Call] = {
     **{
         each: each
         for each in (
-            facts.facts_of, facts.count, facts.figures_of_rules, facts.spans_of, facts.spelled_ones,
-            facts.uncounted_figures, facts.without_links, facts.parts_of,
-            facts_in_words.told_in_words, facts_in_words.mentioned_in_words,
-            facts_in_words.without_facts_in_words, sentences.sentences, sentences.statements,
-            sentences.without_abbreviations, intents.asks_for_person, tools.cut,
+            facts.facts_of, facts.figures_of, facts.readable, facts.digits_of, sentences.sentences,
+            sentences.statements, intents.asks_for_person, tools.cut, phrasebook.reports_deed,
             chunking.count_words, chunking.is_row, chunking.split_sentences, language.guess,
             language.recognise, phrasebook.plain, phrasebook.languages_of, quantities.amounts,
             question_splitting.split, question_splitting.may_follow_up, words.fold,
             words.same_question_key, url_normalization.normalized, url_normalization.origin,
             url_normalization.is_root, url_normalization.file_stem, embedding.is_word,
-            grounding.with_usual_citations, prompting.asked_to_cite,
+            guardrail.with_usual_citations, prompting.asked_to_cite,
             embedding.embed_query, formula_injection.no_formula,
         )
     },
     **{each: _each_language(each) for each in (
-        polarity.clauses, polarity.without_function_words, promises.promises,
-        promises.without_deeds_of_customers, number_words.values, number_words.in_digits,
-        dictionaries.is_word, dictionaries.is_telling,
+        dictionaries.is_word,
     )},
     **{each: _in_english(each) for each in (
         intents.small_talk, intents.yes_or_no, intents.answer_to_more, intents.is_content,
         rule_based_summary.says_nothing, words.tokens,
     )},
-    facts.spelled_figures: lambda text: facts.spelled_figures([text]),
-    facts.in_digits: lambda text: facts.in_digits([text]),
     intents.intent_of: lambda text: intents.intent_of([text], language="en"),
-    grounding.checked: lambda text: _checked(f"{text}. [1]", SOURCE, text),
-    Evidence: _evidence,
-    grounding.Check: _source,
+    guardrail.StreamingGuardrail: _streamed,
+    SourceCheck: _looked_up,
     masking.Mask: _masked,
     read_customer_info.listen: _listened,
     customer_info.problem: lambda text: [customer_info.problem(each, text) for each in FIELDS],
@@ -209,9 +185,7 @@ CALLS: dict[Callable[..., Any], Call] = {
     sentiment.analyse: lambda text: sentiment.analyse([text]),
     tagging.suggest: lambda text: tagging.suggest(text, []),
     tagging.nearest: lambda text: tagging.nearest(text, [SOURCE]),
-    nearness.claims: lambda text: nearness.claims([text]),
     nearness.is_near: lambda text: nearness.is_near(text, [SOURCE], 0.9),
-    nearness.nearest: lambda text: nearness.nearest(text, [SOURCE], 0.9),
     prompting.fenced: lambda text: prompting.fenced("TEXT", text, "x"),
     text_tasks.translate: lambda text: text_tasks.translate(text, to="vi").read(text),
     text_tasks.summarise_text: lambda text: text_tasks.summarise_text(
@@ -225,7 +199,7 @@ CALLS: dict[Callable[..., Any], Call] = {
 NO_TEXTS = {
     "argument_schemas.parse", "function_templates.url_names", "function_templates.sample_url",
     "function_templates.origin", "function_templates.url", "function_templates.read_body",
-    "facts.figure_of", "chunking.embedded", "phrasebook.base_of", "spelling.errors",
+    "chunking.embedded", "phrasebook.base_of", "spelling.errors",
     "child_process.run",
     "embedded.extract",
 }  # fmt: skip

@@ -1,11 +1,11 @@
-"""Answers of an OpenAI-compatible server: requests, streams, failures and grounding."""
+"""Answers of an OpenAI-compatible server: requests, streams, failures and the judge."""
 
 import socket
 from dataclasses import replace
 
 import pytest
 
-from bots.engine import grounding, openai_compatible
+from bots.engine import guardrail
 from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.types import (
     EngineUnavailable,
@@ -142,7 +142,8 @@ def test_invented_facts_are_not_grounded(stub):
     stub.play("ungrounded")
     with pytest.raises(NotGrounded) as caught:
         ask(stub)
-    assert caught.value.usage == Usage(100, 7)
+    assert caught.value.usage == Usage(200, 9)
+    assert shown == []
 
 
 @pytest.mark.parametrize("mode", ["nonsense", "garbled", "empty", "cut"])
@@ -177,12 +178,13 @@ def test_the_deadline_is_for_the_whole_answer(stub, mode):
 
 def test_an_endless_answer_is_cut_at_its_cap(stub):
     stub.play("flood")
+    stub.confirms = False
     with pytest.raises(NotGrounded):
         ask(stub)
     assert shown == [], "it cites nothing"
     stub.play(["say:" + "You can return goods within 30 days. [1] " * 200])
     answer, deltas = ask(stub)
-    assert 3_900 < len(answer.text) <= openai_compatible.MAX_ANSWER_CHARS
+    assert 3_900 < len(answer.text) <= guardrail.MAX_ANSWER_CHARS
     assert "".join(deltas).strip() == answer.text
 
 
@@ -202,66 +204,7 @@ def test_an_error_of_the_caller_is_raised_unchanged(stub):
         OpenAICompatible(stub.base_url, "", "stub").answer(QUESTION, on_delta=stop)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Within 30 days [1].",
-        "Within 30,0 days [1].",
-        "Pay 1000.5 dong [1].",
-        "1. Return it [1].\n2. We open at 9:00 [2].",
-        "Write to Help@shop.example [1].",
-        "See [returns](https://shop.example/returns) [1].",
-        "Both say so [1, 2].",
-        "٣٠ days [1].",
-        "Yes [1] and also [9].",
-        "Within 30 days.",
-        "Within 30 days [9].",
-    ],
-)
-def test_facts_in_the_snippets_are_grounded(text):
-    check = grounding.checked(text, grounding.Check((RETURNS, HOURS)), Usage(0, 0))
-    assert check.cited
-    assert set(check.cited) <= {1, 2}
-    assert "[9]" not in check.text
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Within 3 days.",
-        "Within 3 days [9].",
-        "Within 3 days [1].",
-        "Within 300 days [1].",
-        "Within 30 days [2].",
-        "Write to evil@shop.example [1].",
-        "See https://shop.example/returns/evil [1].",
-        "See https://evil.example [1].",
-        "See evil.com [1].",
-        "![x](https://evil.example/?q=1) [1]",
-        "[x](javascript:alert) [1]",
-    ],
-)
-def test_facts_outside_the_snippets_are_not_grounded(text):
-    with pytest.raises(NotGrounded):
-        grounding.checked(text, grounding.Check((RETURNS, HOURS)), Usage(0, 0))
-
-
-@pytest.mark.parametrize("size", [1, 3, 50])
-@pytest.mark.parametrize(
-    "text", ["NO_ANSWER", " **NO_ANSWER**.", "I am very sorry about that. NO_ANSWER"]
-)
-def test_no_part_of_the_marker_passes_the_gate(text, size):
-    passed: list[str] = []
-    gate = openai_compatible._Gate(passed.append, grounding.Check(()))
-    for start in range(0, len(text), size):
-        gate.take(text[start : start + size])
-        if gate.is_refused:
-            break
-    assert gate.is_refused
-    assert "NO" not in "".join(passed)
-
-
-# --- an answer that must be confirmed ------------------------------------------------------------
+# --- an answer that must be verified -------------------------------------------------------------
 
 TWO = "You can return goods within 30 days [1]. We are open until 17:30 [2]."
 
@@ -269,7 +212,7 @@ TWO = "You can return goods within 30 days [1]. We are open until 17:30 [2]."
 def ask_twice(server, held, script="ok,json", question=QUESTION):
     server.play(script)
     server.json_answer, server.confirms = {"held": held}, None
-    return ask(server, replace(question, must_be_confirmed=True))
+    return ask(server, replace(question, verify_answer=True))
 
 
 @pytest.mark.parametrize("held", [[1, 2], [2, 1]])
@@ -382,62 +325,7 @@ def test_all_of_an_answer_is_confirmed_and_nothing_that_says_little_by_itself(
     assert asked == [f"Statement {n}: {text}" for n, text in enumerate(statements, start=1)]
 
 
-ROOMS = Snippet(
-    1, 104, "Rooms", None,
-    "A double room costs 129 euros a night. From November to March it is 20 percent cheaper."
-    " The tax is 3.20 euros a night for each adult.",
-)  # fmt: skip
-# What a customer asks, and what a model computes from the passage for them.
-COMPUTED = [
-    (
-        "2 rooms for 2 nights?",
-        "A double room costs 129 euros a night, so 2 rooms for 2 nights cost 516 euros [1].",
-    ),
-    ("4 nights?", "A double room costs 129 euros a night, so four nights cost 516 euros [1]."),
-    (
-        "Tax for 2 adults and 4 nights?",
-        "The tax is 3.20 euros a night for each adult: 25.60 euros for two and 4 nights [1].",
-    ),
-    (
-        "And in March?",
-        "A double room costs 129 euros a night, in March 20 percent less: 103.20 euros [1].",
-    ),
-]
-MISCOMPUTED = [
-    ("4 nights?", "A double room costs 129 euros a night, so four nights cost 526 euros [1]."),
-    ("Four?", "A double room costs 129 euros a night, so five nights cost 645 euros [1]."),
-    ("4 nights?", "A double room costs 516 euros [1]."),
-]
-
-
-def compute(stub, asked, written, *, is_confirmed):
-    question = replace(
-        QUESTION, text=asked, snippets=(ROOMS,), must_be_confirmed=is_confirmed, history=()
-    )
-    stub.play([f"say:{written}"])
-    return ask(stub, question)[0]
-
-
-@pytest.mark.parametrize(("asked", "written"), COMPUTED)
-def test_what_follows_from_named_figures_may_be_confirmed(stub, asked, written):
-    assert compute(stub, asked, written, is_confirmed=True).text == written
-    assert len(stub.confirmations) == 1
-
-
-@pytest.mark.parametrize(("asked", "written"), COMPUTED)
-def test_nothing_is_computed_that_nobody_confirms(stub, asked, written):
-    with pytest.raises(NotGrounded, match="states what its snippets do not hold"):
-        compute(stub, asked, written, is_confirmed=False)
-
-
-@pytest.mark.parametrize(("asked", "written"), MISCOMPUTED)
-def test_what_is_computed_wrongly_is_refused_unasked(stub, asked, written):
-    with pytest.raises(NotGrounded, match="states what its snippets do not hold"):
-        compute(stub, asked, written, is_confirmed=True)
-    assert stub.confirmations == []
-
-
-def test_the_second_look_asks_the_model_of_the_prompt(stub):
+def test_the_judge_asks_the_model_of_the_prompt(stub):
     ask_twice(stub, [1], question=replace(QUESTION, model="other"))
     assert [request["model"] for request in stub.requests] == ["other", "other"]
 
@@ -452,7 +340,7 @@ def test_an_answer_with_a_sentence_that_the_model_does_not_confirm_is_refused(st
 
 
 @pytest.mark.parametrize("mode", ["ok", "500", "cut", "say:held", "nonsense"])
-def test_an_answer_whose_second_look_fails_is_not_shown(stub, mode):
+def test_an_answer_whose_judge_fails_is_not_shown(stub, mode):
     with pytest.raises(EngineUnavailable) as caught:
         ask_twice(stub, [1], f"ok,{mode}")
     assert shown == []
@@ -460,14 +348,14 @@ def test_an_answer_whose_second_look_fails_is_not_shown(stub, mode):
     assert caught.value.usage.prompt_tokens >= 100
 
 
-def test_a_second_look_that_fails_later_has_cost_what_was_asked_before(stub):
+def test_a_judge_that_fails_later_has_cost_what_was_asked_before(stub):
     with pytest.raises(EngineUnavailable) as caught:
         ask_twice(stub, [1], "ok,say:no verdict,500")
     assert caught.value.usage
     assert caught.value.usage.prompt_tokens == 200
 
 
-def test_the_second_look_reads_what_is_cited_and_each_sentence_with_its_number(stub):
+def test_the_judge_reads_what_is_cited_and_each_sentence_with_its_number(stub):
     question = replace(QUESTION, setting="It is Friday, 12:00.")
     ask_twice(stub, [1], question=question)
     first, second = stub.requests
@@ -483,9 +371,3 @@ def test_the_second_look_reads_what_is_cited_and_each_sentence_with_its_number(s
     assert second.get("stream") is None
     # The fences are new ones: a text that knew the first could close it.
     assert first["messages"][-1]["content"].split(">>>")[0].split()[-1] not in material
-
-
-def test_a_refused_answer_is_not_asked_about(stub):
-    with pytest.raises(NotGrounded):
-        ask_twice(stub, [1], "ungrounded,json")
-    assert len(stub.requests) == 1

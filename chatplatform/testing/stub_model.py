@@ -7,8 +7,8 @@ request for a stream), flood (never ends), json (answers `json_answer`), no_sche
 is a list of [name, arguments] calls these functions; the arguments are an object or raw text. Of
 several modes, separated by commas, each answers one request, and the last one all that follow.
 
-A request to confirm an answer is none of these: `confirms` says what it finds, and it is recorded
-in `confirmations`.
+A request to judge an answer is none of these: `confirms` says what the judge finds, but for the
+figure of `ungrounded`, which it never confirms; the request is recorded in `confirmations`.
 """
 
 import json
@@ -23,7 +23,8 @@ from typing import Any
 
 SLOW_SECONDS = 30.0
 DRIP_SECONDS = 0.2
-UNGROUNDED = "It costs 987654 euros, see https://invented.example/offer [1]."
+INVENTED = "987654"
+UNGROUNDED = f"It costs {INVENTED} euros, see https://invented.example/offer [1]."
 _MODEL = "stub"
 # How to answer a request: the name of a mode, or function calls.
 Mode = str | list[Any]
@@ -31,7 +32,7 @@ _SNIPPET = re.compile(
     r"<<<SNIPPET \[1\][^>]*>>>\n(?:(?:Title|Source|Heading|Page): [^\n]*\n)*(.*?)\n<<<END",
     re.DOTALL,
 )
-# The numbered statements of an answer that is to be confirmed, a line each.
+# The numbered statements of an answer that is to be judged, a line each.
 _ANSWER = re.compile(r"<<<ANSWER[^>]*>>>\n(.*?)\n<<<END ANSWER", re.DOTALL)
 
 
@@ -115,8 +116,9 @@ class _Handler(BaseHTTPRequestHandler):
         told = _ANSWER.search(_prompt(body))
         if told and self.server.confirms is not None:
             self.server.confirmations.append(body)
-            count = len(told[1].splitlines()) if self.server.confirms else 0
-            self._json(_whole(json.dumps({"held": list(range(1, count + 1))})))
+            said = told[1].splitlines() if self.server.confirms else []
+            held = [n for n, line in enumerate(said, start=1) if INVENTED not in line]
+            self._json(_whole(json.dumps({"held": held})))
         elif self.path.endswith("/chat/completions"):
             self._complete(self.server.record(body), body)
         else:

@@ -115,6 +115,7 @@ def test_a_model_that_neither_calls_nor_cites_hands_over(
 ):
     configure(get_order)
     stub.play(["say:It is on its way."])
+    stub.confirms = False
     ask(server, chat)
     run_jobs()
     (reply,) = replies()

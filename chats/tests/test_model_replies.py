@@ -98,6 +98,7 @@ def test_a_model_is_told_for_whom_it_writes_when_and_where_a_passage_stands(
 
 def test_the_hour_that_a_model_was_told_is_no_source_of_figures(server, chat, document, stub):
     stub.play("say:Within 2026 days [1].")
+    stub.confirms = False
     ask(server, chat)
     run_jobs()
     assert [reply for reply in replies() if "2026" in reply.text] == []
@@ -187,11 +188,11 @@ def test_an_answer_is_sent_if_the_model_confirms_it(server, chat, document, stub
     assert reply.receipt["usage"]["prompt_tokens"] == 200
     assert reply.receipt["credits"] == 1
     assert len(stub.requests) == len(stub.confirmations) == 1
-    refused = "The model does not confirm its own answer."
+    refused = "The judge does not confirm the answer."
     assert reply.receipt.get("engine_error") == (None if confirms else refused)
 
 
-def test_a_client_may_do_without_the_second_look(ann, server, chat, document, stub):
+def test_a_client_may_do_without_the_judge(ann, server, chat, document, stub):
     path = f"/config/{chat.client_id}/chat"
     assert ann.post(path, {"confirm_answers": False}).json()["confirm_answers"] is False
     stub.confirms = False
@@ -201,3 +202,16 @@ def test_a_client_may_do_without_the_second_look(ann, server, chat, document, st
     assert reply.receipt["engine"] == "openai_compatible"
     assert reply.receipt["usage"]["prompt_tokens"] == 100
     assert stub.confirmations == []
+
+
+def test_without_it_the_judge_is_asked_about_a_doubt_alone(server, chat, document, stub, client_a):
+    client_a.config.confirm_answers = False
+    client_a.config.save()
+    stub.play("say:Damaged goods may be returned within 90 days. [1]")
+    stub.confirms = False
+    ask(server, chat)
+    run_jobs()
+    (reply,) = replies()
+    assert reply.receipt["engine"] == "embedded"
+    assert reply.receipt["engine_error"].endswith("In no snippet: 90.")
+    assert len(stub.requests) == len(stub.confirmations) == 1

@@ -161,7 +161,7 @@ def test_the_accept_header_asks_for_a_stream(site, server, chat, worker):
 
 @pytest.fixture
 def unconfirmed(client_a):
-    """The client does without the second look, so a model's answer is streamed by sentence."""
+    """The client has only doubted answers judged, so that others are streamed by sentence."""
     ClientConfig.objects.update(confirm_answers=False)
 
 
@@ -184,10 +184,9 @@ def test_a_models_text_is_streamed(site, server, chat, worker, settings, is_conf
     "invented",
     [
         "Our shipping insurance costs 987654 euros.",
-        "It costs thirty dollars.",
         "Ask at insurance\u200b.com.",
         "Ask [here](//insurance/pay).",
-        "We will call you about the insurance tomorrow.",
+        "I have called the insurance.",
     ],
 )
 def test_a_streamed_invention_never_reaches_the_customer(
@@ -195,13 +194,14 @@ def test_a_streamed_invention_never_reaches_the_customer(
 ):
     with stub_model.running() as stub:
         stub.play([f"say:You have thirty days. [1] {invented} [1]"])
+        stub.confirms = False
         stub.cut = list  # letter by letter
         settings.LLM_BASE_URL, settings.LLM_MODEL = stub.base_url, "stub"
         _, _, body = ask(site, server, chat, reply="stream")
     events = events_of(body)
     assert "reset" in [name for name, _ in events]
     assert invented not in "".join(data["text"] for name, data in events if name == "delta")
-    assert not {"987654", "insurance", "dollars"} & set(re.findall(r"\w+", body))
+    assert not {"987654", "insurance"} & set(re.findall(r"\w+", body))
     assert "thirty days" in events[-1][1]["reply"]["content"][0]["text"]
 
 
@@ -209,7 +209,6 @@ def test_nothing_is_streamed_of_an_answer_that_the_model_does_not_confirm(
     site, server, chat, worker, settings
 ):
     with stub_model.running() as stub:
-        # It has the words of its passage, so the checks let it through.
         stub.play(["say:You have thirty days. [1] We have thirty days. [1]"])
         stub.confirms = False
         settings.LLM_BASE_URL, settings.LLM_MODEL = stub.base_url, "stub"

@@ -192,8 +192,9 @@ class ClientConfigDto(Shape):
         description="Whether a model that has written an answer is asked once more, statement by"
         " statement, if its passages hold it. Only an answer that it confirms is sent; what follows"
         " if it does not is as if the model had failed. It costs a second request for each answer,"
-        " and a streamed one comes in one piece. Without it an invention that sounds like the"
-        " passages may reach the customer.",
+        " and a streamed one comes in one piece. Without it a model is asked only about an answer"
+        " with a link, an address or a figure that stands nowhere, a deed that was not done, or no"
+        " citation; any other invention reaches the customer.",
     )
     burst_wait_ms: int = Field(
         0,

@@ -4,15 +4,17 @@
 customers, which may be the whole of a message. `[person]`: how a customer asks for a human being.
 `[info]`: how a customer answers when the bot asks for something: what stands before and behind the
 answer (`lead`, `tail`), how a clause declines (`refuse`) to `tell` it, how one begins that asks
-(`question`), and words that sentences hold and names do not (`sentence`).
+(`question`), and words that sentences hold and names do not (`sentence`). `[deeds]`: how somebody
+`reports` to have `done` something for a customer.
 
 Phrases are compared without capitals, accents and punctuation. In Thai, Chinese, Japanese and
 Korean spaces do not count either. `~` stands for an ending, or a beginning such as an article.
 
-The patterns of `[person]` and `[info]` are phrases with places for others: `{who}` for one of the
-list `who`, `{of*}` for any number of the list `of`, `{of?}` for one or none, `a|b_c` for one of two
-phrases, `...` for a few words of any kind. `asks` may stand anywhere in a clause; `whole` is a
-clause apart from polite words, and `bare` a message; `never` says that it asks for nobody.
+The patterns of `[person]`, `[info]` and `[deeds]` are phrases with places for others: `{who}` for
+one of the list `who`, `{of*}` for any number of the list `of`, `{of?}` for one or none, `a|b_c` for
+one of two phrases, `...` for a few words of any kind. `asks` may stand anywhere in a clause;
+`whole` is a clause apart from polite words, and `bare` a message; `never` says that it asks for
+nobody.
 """
 
 import re
@@ -119,6 +121,7 @@ class Phrasebook:
         }
         self._person: dict[str, list[str]] = data["person"]
         self._info: dict[str, list[str]] = data["info"]
+        self._deeds: dict[str, list[str]] = data.get("deeds", {})
 
     def small_talk(self, heard: Heard) -> SmallTalk | None:
         """What the message is, if it is nothing more than that."""
@@ -198,6 +201,10 @@ class Phrasebook:
     def is_polite(self, text: str) -> bool:
         """Whether a part of a message is a mere yes, a greeting, thanks or the like."""
         return bool(self._all_polite.fullmatch(self._joined(plain(text))))
+
+    def reports_deed(self, words: str) -> bool:
+        """Whether words, as `plain` makes them, tell that something was done for the customer."""
+        return bool(self._deeds) and bool(self._reports.search(self._joined(words)))
 
     def answer_in(self, text: str) -> tuple[str, bool]:
         """A text without the words that introduce and end an answer; whether any introduced it."""
@@ -322,6 +329,11 @@ class Phrasebook:
         return re.compile(f"{self._start}{self._patterns('never')}")
 
     @cached_property
+    def _reports(self) -> re.Pattern[str]:
+        reports = "|".join(map(self._pattern, self._deeds["reports"]))
+        return re.compile(f"{self._start}(?:{reports})")
+
+    @cached_property
     def _lead(self) -> re.Pattern[str]:
         return re.compile(f"{self._polite}{{0,3}}{self._informs('lead')}{{1,2}}")
 
@@ -376,7 +388,7 @@ class Phrasebook:
         if slot is None:
             return self._any(token.replace("_", " ").split("|"))
         times = {"": "", "?": "?", "*": "{0,5}"}[slot[2]]
-        return self._any((self._person | self._info)[slot[1]]) + times
+        return self._any((self._person | self._info | self._deeds)[slot[1]]) + times
 
     def _any(self, phrases: Iterable[str]) -> str:
         """One of the phrases, longest first."""
@@ -453,6 +465,12 @@ def languages_of(text: str) -> list[str]:
     return [
         code for code, book in all_books().items() if code in hinted and book.is_spoken_in(heard)
     ]
+
+
+def reports_deed(text: str) -> bool:
+    """Whether a text tells in any language that something was done for the customer."""
+    words = plain(text)
+    return any(book.reports_deed(words) for book in all_books().values())
 
 
 @call_once

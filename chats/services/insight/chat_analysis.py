@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from bots.engine import rule_based_summary, sentiment, tagging, text_tasks
 from bots.engine.embedded import EmbeddedEngine
-from bots.engine.held_by_sources import Evidence
+from bots.engine.groundedness import SourceCheck
 from bots.engine.sentiment import Sentiment
 from bots.engine.tagging import KnownTag, Suggested
 from bots.engine.text_tasks import MAX_ANALYSED, MAX_NEW_TAGS, MAX_TAGS, ChatSummaryDraft, TagDrafts
@@ -201,8 +201,8 @@ def _resolution(transcript: Transcript, written: str, *, language: str) -> str:
     """The resolution that a model wrote, if the rules find one too and the chat holds it."""
     if not rule_based_summary.resolution(transcript.lines, language=language):
         return ""
-    said = Evidence(line.text for line in transcript.lines)
-    return written if said.holds_facts_of(written) and not said.invents(written) else ""
+    said = SourceCheck(line.text for line in transcript.lines)
+    return written if said.facts_supported(written) else ""
 
 
 def _summary_by_rules(chat: Conversation, transcript: Transcript) -> Summary:

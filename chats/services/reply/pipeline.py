@@ -120,7 +120,7 @@ def request_for(
         topics=messages.answered_before(chat, before_seq=before_seq) if may_follow_up else (),
         wording=Wording(**said),
         wanted=facts.wanted,
-        must_be_confirmed=config.confirm_answers,
+        verify_answer=config.confirm_answers,
     )
 
 
