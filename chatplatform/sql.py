@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 
 import psycopg
 from django.db import connection, connections, models
+from django.db.models.expressions import DatabaseDefault
 
 Row = TypeVar("Row", bound=models.Model)
 
@@ -25,7 +26,6 @@ class Columns(Generic[Row]):
         self.model = model
         self.fields = [each for each in model._meta.concrete_fields if each.name not in without]
         self.names = [field.attname for field in self.fields]
-        self.placeholders = ", ".join(["%s"] * len(self.fields))
         self._json = [index for index, field in enumerate(self.fields) if _is_json(field)]
 
     def __len__(self) -> int:
@@ -44,13 +44,10 @@ class Columns(Generic[Row]):
             parsed[index] = parsed[index] and json.loads(parsed[index])
         return self.model.from_db(connection.alias, self.names, parsed)
 
-    def values(self, row: Row) -> list[Any]:
-        """A row's values to insert, in the order of `column_list`."""
-        values = [getattr(row, name) for name in self.names]
-        for index in self._json:
-            if values[index] is not None:
-                values[index] = json.dumps(values[index])
-        return values
+    def to_json(self, row: Row) -> str:
+        """A row's values by column, as `jsonb_populate_record` reads them."""
+        values = {field.column: getattr(row, field.attname) for field in self.fields}
+        return json.dumps(values, default=_text_of)
 
 
 def column_names(model: type[models.Model]) -> str:
@@ -58,6 +55,11 @@ def column_names(model: type[models.Model]) -> str:
     release adds a column ("cached plan must not change result type").
     """
     return ", ".join(str(field.column) for field in model._meta.concrete_fields)
+
+
+def _text_of(value: Any) -> str | None:
+    # The database has a value of its own where the row has none.
+    return None if isinstance(value, DatabaseDefault) else str(value)
 
 
 def _is_json(field: Any) -> bool:

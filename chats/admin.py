@@ -47,7 +47,7 @@ from chats.pages.list_filters import (
     StarsFilter,
     WaitingFilter,
 )
-from chats.services.core import bot_while_queued
+from chats.services.core import reply_policy
 from chats.services.desk import customer_records, inbox, replies_without_answer
 from chats.services.exchange import bot_previews, customer_export, erasing
 from chats.services.insight import answers_to_unanswered
@@ -300,7 +300,7 @@ def _tried(chat: Conversation) -> dict[str, Any]:
     return {
         "said": [(row, message_shapes.Message.from_row(row)) for row in rows],
         "is_busy": asked is not None and incoming.outcome(asked)["status"] == "pending",
-        "may_ask": chat.assign_type == AssignType.BOT or bot_while_queued.may_answer(chat),
+        "may_ask": reply_policy.bot_may_reply(chat) is not None,
         "answer": answers[-1] if answers else None,
         "handed_over": "" if chat.assign_type == AssignType.BOT else say(chat.handoff_reason),
         "receipt": receipt,

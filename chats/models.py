@@ -1,5 +1,6 @@
 """Conversations and what belongs to them, of every channel."""
 
+from enum import StrEnum
 from typing import Any, NewType
 
 from django.contrib.postgres.fields import ArrayField
@@ -216,17 +217,22 @@ class Conversation(TenantModel):
         return self.chat_code
 
     @property
-    def is_bots_turn(self) -> bool:
-        """Whether the bot is to answer the customer's next message."""
-        return self.status == Status.OPEN and self.assign_type == AssignType.BOT
-
-    @property
     def capped_key_id(self) -> int | None:
         """The key whose daily cap holds for what the chat costs without anybody's order.
 
         Whoever reads a page can use its key: what its visitors may spend has a limit of its own.
         """
         return self.opened_by_key_id if self.visitor_id else None
+
+
+class ReplyScope(StrEnum):
+    """What the bot may say in a chat (`services/core/reply_policy.py`)."""
+
+    ALL = "all"
+    # The chat waits for an agent.
+    ANSWERS = "answers"
+    # The bot has the chat and is disabled.
+    HANDOVER = "handover"
 
 
 # A conversation whose row is locked by the transaction that is under way: see `conversations.lock`.

@@ -39,8 +39,9 @@ from chats.models import (
     TagSource,
     text_content,
 )
-from chats.services.reply import decide, gather, pipeline, say
-from chats.services.reply.decide import Answer, AskEngine, Decision, Gap, HandOver, StaySilent
+from chats.services.core import messages
+from chats.services.reply import decide, gather, pipeline, publishing
+from chats.services.reply.decide import Answer, AskEngine, Decision, Gap, HandOver, NoReply
 from chats.shapes.people import Location
 from identity.models import CreditEntry, EntryKind, Role, Subscription, User
 from identity.services import credits
@@ -75,7 +76,8 @@ def create(bot: Bot, *, password: str) -> int:
         month = Month(bot, agents, now=timezone.now())
         month.create_chats()
         for model, rows in month.rows.items():
-            model._base_manager.bulk_create(rows)
+            store = messages.store_in_bulk if model is Message else model._base_manager.bulk_create
+            store(rows)
         _charge(bot, month)
     return len(month.rows[Conversation])
 
@@ -158,7 +160,7 @@ class Month:
         request = pipeline.request_for(message, decision, facts, before_seq=message.seq)
         request = replace(request, engine=EmbeddedEngine(), topics=topics)
         outcome, gap = dry_run_answers.ask(self.bot, request, reference=""), Gap()
-        if isinstance(outcome, Unanswered) and facts.wishes.asks_again and not has_gap:
+        if isinstance(outcome, Unanswered) and facts.handoff_policy.asks_again and not has_gap:
             gap = Gap(True, no_answer_suggestions.nearest(self.bot, request, outcome.trace))
         return decide.from_outcome(outcome, facts, gap=gap)
 
@@ -312,7 +314,7 @@ class DemoChat:
         an answer."""
         question = self._add_customer_message(text)
         decision = self.month.decide(question, self.answered, has_gap=self.has_gap)
-        assert not isinstance(decision, StaySilent), "the bot has the chat"
+        assert not isinstance(decision, NoReply), "the bot has the chat"
         self._wait(0.2, 2.5)
         self._reply(question, decision)
         is_answer = isinstance(decision, Answer)
@@ -321,10 +323,10 @@ class DemoChat:
         self.has_gap = self.has_gap or decision.receipt.decision in NO_ANSWER
         return is_answer
 
-    def _reply(self, question: Message, decision: say.Spoken) -> None:
+    def _reply(self, question: Message, decision: publishing.Spoken) -> None:
         paid = credits.EMBEDDED_TASK if isinstance(decision, Answer) else 0
         receipt = replace(decision.receipt, credits=paid).to_json()
-        said = say.words(question, decision)
+        said = publishing.render(question, decision)
         common = {"in_reply_to": question, "content": said.content, "language": said.language}
         if isinstance(decision, HandOver):
             receipt["handoff_reason"] = decision.reason
@@ -344,14 +346,12 @@ class DemoChat:
             receipt=receipt,
             **common,
         )
-        self.row.first_response_at = self.row.first_response_at or self.at
 
     def _add_agent_message(self, agent: User, text: str, *, is_note: bool = False) -> None:
         self._wait(20, 240)
         sender = {"sender_id": str(agent.pk), "sender_name": agent.full_name}
         self._add_message(SenderType.AGENT, text, is_note=is_note, **sender)
         if not is_note:
-            self.row.first_response_at = self.row.first_response_at or self.at
             self.row.unread_count, self.row.waiting_since = 0, None
 
     def _add_message(self, sender_type: SenderType, text: str, **fields: Any) -> Message:
@@ -365,9 +365,6 @@ class DemoChat:
             **{"content": text_content(text), "language": self.language} | fields,
         )
         self.messages.append(message)
-        if not message.is_note:
-            self.row.message_count += 1
-            self.row.last_message, self.row.last_message_at = message, self.at
         return message
 
     def _add(self, model: type[models.Model], *, after: float = 0, **fields: Any) -> Any:
@@ -402,7 +399,7 @@ class DemoChat:
             key_points=[question, resolution],
             customer_intent=question,
             resolution=resolution,
-            message_count=self.row.message_count,
+            message_count=sum(not message.is_note for message in self.messages),
             engine="embedded",
         )
 

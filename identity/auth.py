@@ -1,7 +1,7 @@
 """Authentication: the accesses that operations declare, and the password hasher."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -32,15 +32,14 @@ class Principal:
     key: ApiKey | None = None
     # The number of the visitor whose token came with a public key.
     visitor_id: int | None = None
+    client_id: int = field(init=False)
+    # Whether a page calls, with a public key.
+    is_page: bool = field(init=False)
 
-    @property
-    def client_id(self) -> int:
-        return self.client.pk
-
-    @property
-    def is_page(self) -> bool:
-        """Whether a page calls, with a public key."""
-        return self.key is not None and self.key.scope == KeyScope.PUBLIC
+    def __post_init__(self) -> None:
+        is_page = self.key is not None and self.key.scope == KeyScope.PUBLIC
+        object.__setattr__(self, "client_id", self.client.pk)
+        object.__setattr__(self, "is_page", is_page)
 
     @property
     def is_anybody(self) -> bool:
@@ -93,12 +92,8 @@ class Principal:
 class TenantViewSet(OperationViewSet):
     """A viewset whose operations know the caller: `caller`, and its `client`, `user` and `key`."""
 
-    principal: Principal | None
-
-    @property
-    def caller(self) -> Principal:
-        assert self.principal, "a public operation has no caller"
-        return self.principal
+    # A public operation has none.
+    caller: Principal
 
     @property
     def client(self) -> Client:

@@ -102,7 +102,7 @@ class BotViewSet(TenantViewSet):
         With a language: those of that language only. If none are written: up to six questions
         that occur in the trained documents, those of important documents first.
         """
-        key = self.principal.key if self.principal else None
+        key = self.caller.key
         bot = bots.for_key(key, bot_id=bot_id) if key else bots.get(self.client, bot_id)
         items = welcome.questions(bot, language=query.language)
         return SampleQuestionsResponse(items=items, next_cursor=None)

@@ -37,13 +37,14 @@ from channels_app.services import (
     sending,
 )
 from chatplatform import jobs
-from chats.models import Conversation, Message, Thumb
+from chats.models import Conversation, Message, ReplyScope, Thumb
 from chats.services.core import (
     channel_inbound,
     conversations,
     customers,
     feedback,
     message_status,
+    reply_policy,
 )
 from chats.shapes.insight import ChatFeedBackDto
 from chats.shapes.message import MessageContent
@@ -156,7 +157,7 @@ def _receive(
         channel_inbound.set_reachable(rows, is_reachable=is_reachable)
     if referral := item.metadata.get("referral"):
         channel_inbound.note_referral(chat, referral)
-    if chat.is_bots_turn:
+    if reply_policy.bot_may_reply(chat) not in {None, ReplyScope.ANSWERS}:
         outbox.enqueue_seen(chat)
         outbox.enqueue_typing(chat, is_typing=True)
     if item.message_id:

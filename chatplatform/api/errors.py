@@ -19,7 +19,7 @@ from psycopg.errors import QueryCanceled
 from pydantic import BaseModel
 from rest_framework.exceptions import APIException
 
-from chatplatform.api.request_context import current_request_id
+from chatplatform.api.request_context import REQUEST_ID
 from chatplatform.api.shapes import as_json
 
 log = logging.getLogger(__name__)
@@ -194,7 +194,7 @@ def error_response(
     headers: dict[str, str] | None = None,
 ) -> HttpResponse:
     code = code or CODES.get(status, "error")
-    body = {"detail": detail, "code": code, "request_id": current_request_id()}
+    body = {"detail": detail, "code": code, "request_id": REQUEST_ID.get()}
     return json_response(body | (fields or {}), status, headers)
 
 

@@ -234,9 +234,9 @@ def _once(
     """`act`'s response, or the stored one of an earlier request with the same Idempotency-Key."""
     if http.method != "POST" or idempotency.HEADER not in http.headers:
         return act()
-    client_id = view.principal.client_id if view.principal else None
-    caller = str(view.principal)
-    if view.principal and view.principal.is_anybody:
+    client_id = view.caller.client_id if view.caller else None
+    caller = str(view.caller)
+    if view.caller and view.caller.is_anybody:
         idempotency.ensure_hard_to_guess(http)
     return idempotency.run_once(
         http,
@@ -251,8 +251,8 @@ def _within_bulkhead(
     view: "OperationViewSet", http: HttpRequest, declared: Operation, act: Act
 ) -> HttpResponseBase:
     """`_once`, unless too many requests of the same client wait; 429 then."""
-    if view.principal:
-        caps = outgoing_call_limits.caps_of_client(view.principal.client_id)
+    if view.caller:
+        caps = outgoing_call_limits.caps_of_client(view.caller.client_id)
     else:
         caps = {declared.name: outgoing_call_limits.OF_CLIENT}
     with outgoing_call_limits.OUTGOING_CALLS.admit(caps):
@@ -348,7 +348,8 @@ class OperationViewSet(ViewSet):
 
     # OPTIONS is CORS's alone, which is answered before: what a path takes is in the document.
     metadata_class = None
-    principal: Caller | None = None
+    # The `Caller`; None in a public operation. What a subclass knows of it, it says itself.
+    caller: Any = None
     allowance: rate_limits.Allowance | None = None
 
     def admit(self, declared: Operation, request: HttpRequest) -> None:
@@ -356,11 +357,11 @@ class OperationViewSet(ViewSet):
         address = current_address()
         if declared.access is not PUBLIC:
             try:
-                self.principal = declared.access.find_caller(request)
+                self.caller = declared.access.find_caller(request)
             except (NotAuthenticated, Forbidden):
                 self._count(declared, rate_limits.of_address(address))
                 raise
-            quotas = self.principal.quotas(address, costs_credits=declared.costs_credits)
+            quotas = self.caller.quotas(address, costs_credits=declared.costs_credits)
         else:
             quotas = rate_limits.of_address(address)
         self._count(declared, quotas)

@@ -5,13 +5,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-_request_id: ContextVar[str] = ContextVar("request_id", default="-")
+# The id of the request being served in this context; `-` outside of one.
+REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="-")
 _address: ContextVar[str] = ContextVar("address", default="")
-
-
-def current_request_id() -> str:
-    """The id of the request being served in this context; `-` outside of one."""
-    return _request_id.get()
 
 
 def current_address() -> str:
@@ -22,17 +18,17 @@ def current_address() -> str:
 @contextmanager
 def serving(*, request_id: str, address: str) -> Iterator[None]:
     """Set both for the length of the block."""
-    id_token, address_token = _request_id.set(request_id), _address.set(address)
+    id_token, address_token = REQUEST_ID.set(request_id), _address.set(address)
     try:
         yield
     finally:
         _address.reset(address_token)
-        _request_id.reset(id_token)
+        REQUEST_ID.reset(id_token)
 
 
 class RequestIdFilter(logging.Filter):
     """Puts the request's id on every log line."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        record.request_id = current_request_id()
+        record.request_id = REQUEST_ID.get()
         return True

@@ -7,7 +7,7 @@ from typing import Any, ParamSpec
 from celery import shared_task
 from django.db import connection, transaction
 
-from chatplatform.api.request_context import current_request_id
+from chatplatform.api.request_context import REQUEST_ID
 from chatplatform.api.shapes import as_json
 from chatplatform.jobs import leases, registry
 from chatplatform.jobs.registry import Declared, Queue
@@ -102,7 +102,7 @@ def enqueue(
         "args": as_json(args).decode(),
         "wait": wait.total_seconds(),
         "weight": weight,
-        "trace_id": current_request_id(),
+        "trace_id": REQUEST_ID.get(),
     }
     with connection.cursor() as cursor:
         cursor.execute(_ENQUEUE, row)

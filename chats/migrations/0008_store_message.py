@@ -14,12 +14,6 @@ class Migration(migrations.Migration):
     operations = [
         migrations.RunSQL(
             Path(__file__).with_suffix('.sql').read_text(),
-            'DROP FUNCTION IF EXISTS chats_waits_for_first_word;'
-            'DROP FUNCTION IF EXISTS chats_receive_message(uuid, bigint, bigint, bigint, bigint,'
-            ' uuid, uuid, text, text, text[], text, boolean, text, text);'
-            # Of the releases before 0010.
-            'DROP FUNCTION IF EXISTS chats_receive_message(uuid, bigint, bigint, bigint, bigint,'
-            ' uuid, uuid, text, text, text[], text, boolean, text);'
-            'DROP FUNCTION chats_count_imported, chats_count_message, chats_may_see',
+            'DROP FUNCTION chats_count_messages, chats_store_message, chats_may_see',
         ),
     ]

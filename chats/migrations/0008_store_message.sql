@@ -1,5 +1,6 @@
--- What a new message changes, for every door: `chats_count_message`. The plain message of a customer
--- in one call is in `0010_receive_message.sql`. See docs/decisions/0027.
+-- How a message comes into its chat: one by one by `chats_store_message`, in bulk counted by
+-- `chats_count_messages`. A customer's plain message is received by `chats_receive_message`
+-- (0010_receive_message.sql). See docs/decisions/0038.
 
 -- Whether a caller may see a chat: a key of the client or of its bot, and of pages the one that
 -- opened it, for the same visitor. Previews are the staff's.
@@ -11,64 +12,90 @@ SELECT chat.client_id = of_client AND NOT chat.is_preview
     AND (of_page IS NULL OR chat.opened_by_key_id = of_page AND chat.visitor_id = of_visitor)
 $$;
 
--- Counts a stored message in its chat, which the caller has locked, and announces it as `event`;
--- an event of null announces nothing. `shown_as`: the message's JSON if it has stored files, whose
--- links are signed in Python.
--- A note or a welcome takes numbers only. Nobody waits for an answer to history (`sent_at`): it
--- moves no times. The conversation's language is the one in which its customer writes.
--- Returns the columns of the chat that a message changes, then what became of the event.
-CREATE FUNCTION chats_count_message(
-    message uuid, event uuid, shown_as text,
-    OUT last_seq integer, OUT last_event_seq integer, OUT message_count integer,
-    OUT last_message_id uuid, OUT last_message_at timestamptz, OUT first_response_at timestamptz,
-    OUT unread_count integer, OUT waiting_since timestamptz, OUT return_at timestamptz,
-    OUT language varchar, OUT shown text, OUT has_deliveries boolean
+-- The door for every single message: appends it to its chat, which the caller has locked, counts
+-- it there, and announces it as `event`; without an event it is not announced.
+-- `message`: its columns. Number and client are set here, and so is what was left null: its time,
+-- its recipient, and the values of an ordinary message.
+-- `links`: signed links to the message's stored files, by the files' ids.
+-- Returns the message and the chat as they are now, the message's JSON if it was announced, and
+-- the live channels to signal.
+CREATE FUNCTION chats_store_message(
+    INOUT message chats_message, event uuid, links jsonb,
+    OUT chat chats_conversation, OUT shown text, OUT channels text[]
 ) LANGUAGE plpgsql AS $$
 DECLARE
-    said record;
+    by_customer boolean := message.sender_type = 'customer';
+    by_agent boolean := message.sender_type = 'agent';
+    counts boolean;
+    moves boolean;
+    link record;
 BEGIN
-    SELECT *, NOT (is_note OR is_welcome) AS counts,
-        NOT (is_note OR is_welcome) AND sent_at IS NULL AS moves,
-        sender_type = 'customer' AS by_customer, sender_type = 'agent' AS by_agent,
-        sender_type IN ('bot', 'agent') AS answers
-    INTO STRICT said FROM chats_message WHERE id = message;
-    UPDATE chats_conversation chat SET
-        last_seq = said.seq,
-        last_event_seq = chat.last_event_seq + (event IS NOT NULL)::integer,
-        message_count = chat.message_count + said.counts::integer,
-        last_message_id = CASE WHEN said.counts THEN message ELSE chat.last_message_id END,
-        last_message_at = CASE WHEN said.moves THEN said.created_at ELSE chat.last_message_at END,
-        first_response_at = CASE WHEN said.moves AND said.answers
-            THEN coalesce(chat.first_response_at, said.created_at)
-            ELSE chat.first_response_at END,
-        unread_count = CASE WHEN NOT said.moves THEN chat.unread_count
-            WHEN said.by_customer THEN chat.unread_count + 1
-            WHEN said.by_agent THEN 0 ELSE chat.unread_count END,
-        waiting_since = CASE WHEN NOT said.moves THEN chat.waiting_since
-            WHEN said.by_customer AND chat.assign_type <> 'bot'
-                THEN coalesce(chat.waiting_since, said.created_at)
-            WHEN said.by_agent THEN NULL ELSE chat.waiting_since END,
-        return_at = CASE WHEN said.moves AND said.by_agent THEN NULL ELSE chat.return_at END,
-        language = CASE WHEN said.moves AND said.by_customer AND said.language <> ''
-            THEN said.language ELSE chat.language END
-    WHERE chat.id = said.conversation_id
-    RETURNING chat.last_seq, chat.last_event_seq, chat.message_count, chat.last_message_id,
-        chat.last_message_at, chat.first_response_at, chat.unread_count, chat.waiting_since,
-        chat.return_at, chat.language
-    INTO STRICT last_seq, last_event_seq, message_count, last_message_id, last_message_at,
-        first_response_at, unread_count, waiting_since, return_at, language;
+    message.is_note := coalesce(message.is_note, false);
+    message.is_welcome := coalesce(message.is_welcome, false);
+    message.created_at := coalesce(message.created_at, clock_timestamp());
+    message.status := coalesce(message.status, 'sent');
+    message.citations := coalesce(message.citations, '[]');
+    message.translations := coalesce(message.translations, '{}');
+    message.metadata := coalesce(message.metadata, '{}');
+    message.customer_reaction := coalesce(message.customer_reaction, '');
+    -- A note or a welcome takes numbers only. Nobody waits for an answer to history (`sent_at`): it
+    -- moves no times. The conversation's language is the one in which its customer writes.
+    counts := NOT (message.is_note OR message.is_welcome);
+    moves := counts AND message.sent_at IS NULL;
+    UPDATE chats_conversation c SET
+        last_seq = c.last_seq + 1,
+        last_event_seq = c.last_event_seq + (event IS NOT NULL)::integer,
+        message_count = c.message_count + counts::integer,
+        last_message_id = CASE WHEN counts THEN message.id ELSE c.last_message_id END,
+        last_message_at = CASE WHEN moves THEN message.created_at ELSE c.last_message_at END,
+        first_response_at = CASE WHEN moves AND message.sender_type IN ('bot', 'agent')
+            THEN coalesce(c.first_response_at, message.created_at)
+            ELSE c.first_response_at END,
+        unread_count = CASE WHEN NOT moves THEN c.unread_count
+            WHEN by_customer THEN c.unread_count + 1
+            WHEN by_agent THEN 0 ELSE c.unread_count END,
+        waiting_since = CASE WHEN NOT moves THEN c.waiting_since
+            WHEN by_customer AND c.assign_type <> 'bot'
+                THEN coalesce(c.waiting_since, message.created_at)
+            WHEN by_agent THEN NULL ELSE c.waiting_since END,
+        return_at = CASE WHEN moves AND by_agent THEN NULL ELSE c.return_at END,
+        language = CASE WHEN moves AND by_customer AND message.language <> ''
+            THEN message.language ELSE c.language END
+    WHERE c.id = message.conversation_id
+    RETURNING c.* INTO STRICT chat;
+    message.seq := chat.last_seq;
+    message.client_id := chat.client_id;
+    IF message.recipient IS NULL AND NOT message.is_note THEN
+        -- The customer; of the customer's own words whoever has the chat, nobody while it waits.
+        message.recipient := CASE
+            WHEN NOT by_customer THEN (
+                SELECT jsonb_build_object('type', 'customer', 'id', id::text, 'name', name)
+                FROM chats_customer WHERE id = chat.customer_id)
+            WHEN chat.assign_type = 'bot' THEN (
+                SELECT jsonb_build_object('type', 'bot', 'id', id::text, 'name', bot_name)
+                FROM bots_bot WHERE id = chat.bot_id)
+            WHEN chat.assign_type = 'agent' THEN (
+                SELECT jsonb_build_object('type', 'agent', 'id', id::text, 'name', full_name)
+                FROM identity_user WHERE id = chat.assignee_id)
+        END;
+    END IF;
+    INSERT INTO chats_message SELECT message.*;
     IF event IS NULL THEN
         RETURN;
     END IF;
-    shown := coalesce(shown_as,
-        (SELECT row_to_json(view)::text FROM chats_shown_message view WHERE id = message));
-    has_deliveries := webhooks_announce(event, said.client_id, 'message.created',
-        '{"message":' || shown || '}', said.conversation_id, last_event_seq, said.created_at);
+    SELECT row_to_json(view)::text INTO shown FROM chats_shown_message view
+    WHERE view.id = message.id;
+    FOR link IN SELECT key, value FROM jsonb_each_text(links) LOOP
+        shown := replace(shown, '"url":"attachment:' || link.key || '"',
+            '"url":' || to_json(link.value));
+    END LOOP;
+    channels := webhooks_announce(event, chat.client_id, 'message.created',
+        '{"message":' || shown || '}', chat.id, chat.last_event_seq, message.created_at);
 END $$;
 
--- An import stores messages of any age, by the page: it counts all that its locked chats have.
--- A chat's counters never decrease: they may be ahead of the messages that came so far.
-CREATE FUNCTION chats_count_imported(chats uuid[]) RETURNS void LANGUAGE sql AS $$
+-- What is stored in bulk (imported, or made for the demo) is of any age: all that the chats have,
+-- which are locked, is counted. A counter never decreases: it may be ahead of the messages so far.
+CREATE FUNCTION chats_count_messages(chats uuid[]) RETURNS void LANGUAGE sql AS $$
 UPDATE chats_conversation chat SET
     last_seq = greatest(chat.last_seq, stored.last_seq),
     message_count = greatest(chat.message_count, stored.message_count),

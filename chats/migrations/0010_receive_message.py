@@ -10,7 +10,6 @@ class Migration(migrations.Migration):
     operations = [
         migrations.RunSQL(
             Path(__file__).with_suffix('.sql').read_text(),
-            # The release before works with these functions too.
-            migrations.RunSQL.noop,
+            'DROP FUNCTION chats_receive_message, chats_bot_may_reply',
         ),
     ]

@@ -11,7 +11,6 @@ from bots.models import Bot, Chunk
 from bots.testing import trained
 from chatplatform.testing import run_before, run_jobs
 from chats.models import Conversation, Message, Notification
-from chats.services.core import bot_while_queued
 from chats.services.reply import pipeline
 from identity.models import ClientConfig
 from webhooks.models import Event
@@ -204,7 +203,7 @@ def test_no_answer_comes_after_an_agent_took_over(ben, talk, waiting, step):
         )
         assert sent.status_code in {200, 201}, sent.content
 
-    with run_before("chats.services.reply.say.publish", meanwhile):
+    with run_before("chats.services.reply.publishing.publish_reply", meanwhile):
         turn, chat = talk(KNOWN)
     assert (turn["reply"], chat.assign_type) == (None, "agent")
     texts = Message.objects.filter(
@@ -215,6 +214,5 @@ def test_no_answer_comes_after_an_agent_took_over(ben, talk, waiting, step):
 
 def test_a_job_that_runs_twice_answers_once(talk, waiting):
     turn, chat = talk(KNOWN)
-    assert not bot_while_queued.may_answer(Conversation(status="ended", assign_type="queue"))
     pipeline.answer(turn["message"]["id"])
     assert Message.objects.filter(conversation=chat, receipt__decision="answered").count() == 1

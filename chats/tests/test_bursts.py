@@ -101,7 +101,8 @@ def test_a_message_during_the_reply_gets_its_own_reply(server, chat):
     message_ids = [ask(server, chat, KNOWN)]
     make_jobs_due()
     with run_before(
-        "chats.services.reply.say.publish", lambda: message_ids.append(ask(server, chat, "Hello!"))
+        "chats.services.reply.publishing.publish_reply",
+        lambda: message_ids.append(ask(server, chat, "Hello!")),
     ):
         run_jobs()
     assert [str(reply.in_reply_to_id) for reply in replies()] == message_ids[:1]

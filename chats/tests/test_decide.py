@@ -24,12 +24,12 @@ from chats.services.reply.decide import (
     CannedReply,
     ConfirmationReply,
     Facts,
-    HandoffWishes,
+    HandoffPolicy,
     HandOver,
     InfoFacts,
+    NoReply,
     Receipt,
     ShortReply,
-    StaySilent,
 )
 
 QUESTION = Facts(
@@ -39,7 +39,7 @@ QUESTION = Facts(
     small_talk=None,
     asks_for_person=False,
     confirmation=None,
-    wishes=HandoffWishes(),
+    handoff_policy=HandoffPolicy(),
 )
 GREETING = replace(QUESTION, texts=("Hello!",), question="", small_talk="greeting")
 CALL = ProposedCall("1", "refund (order: 7)", Approval.CUSTOMER)
@@ -138,7 +138,7 @@ def test_rules_over_an_engines_outcome(outcome, decision):
     ],
 )
 def test_a_client_may_want_no_handover_without_an_answer(outcome, decision):
-    facts = replace(QUESTION, wishes=HandoffWishes(on_no_answer=False))
+    facts = replace(QUESTION, handoff_policy=HandoffPolicy(on_no_answer=False))
     assert decide.from_outcome(outcome, facts) == decision
 
 
@@ -146,11 +146,11 @@ def test_what_cannot_be_paid_is_handed_over_unless_an_agent_will_answer_anyway()
     assert decide.from_outcome(None, QUESTION) == HandOver(
         "credits_used_up", Receipt("credits_used_up")
     )
-    assert decide.from_outcome(None, replace(QUESTION, is_waiting=True)) == StaySilent()
+    assert decide.from_outcome(None, replace(QUESTION, is_waiting=True)) == NoReply()
 
 
 def test_a_client_may_want_no_handover_on_request():
-    facts = replace(QUESTION, asks_for_person=True, wishes=HandoffWishes(on_request=False))
+    facts = replace(QUESTION, asks_for_person=True, handoff_policy=HandoffPolicy(on_request=False))
     assert decide.from_facts(facts) == CannedReply("no_person", Receipt("handoff_not_wanted"))
     disabled = replace(facts, is_bot_disabled=True)
     assert decide.from_facts(disabled) == HandOver("bot_disabled")

@@ -12,7 +12,7 @@ from bots.knowledge.language import Guess
 from bots.models import FunctionCall
 from bots.testing import make_bot
 from chatplatform.testing import run_jobs
-from chats.models import Conversation, Message, SenderType, text_content
+from chats.models import Conversation, Message, ReplyScope, SenderType, text_content
 from chats.services.core import conversations, fast_sql, messages
 from chats.shapes.message import ConvMessage
 from chats.testing import visit
@@ -39,14 +39,16 @@ def test_what_a_reply_begins_with(chat, bot, add_message):
     message = add_message(chat, "customer", "Refund order 7")
     of_chat = {"client": bot.client, "bot": bot, "conversation_id": chat.pk, "arguments": {}}
     FunctionCall.objects.create(**of_chat, requires_approval="agent", message_id=message.pk)
-    assert load(message) == (message, False, False)
+    assert load(message) == (message, False, ReplyScope.ALL, False)
     FunctionCall.objects.create(**of_chat, requires_approval="customer", message_id=uuid.uuid4())
-    assert load(message) == (message, False, True)
+    assert load(message) == (message, False, ReplyScope.ALL, True)
     answer = add_message(chat, "agent", "One moment")
     Message.objects.filter(pk=answer.pk).update(in_reply_to=message)
-    assert load(message) == (message, False, True), "an agent's message is no reply of the bot"
+    assert load(message) == (message, False, ReplyScope.ALL, True), (
+        "an agent's message is no reply of the bot"
+    )
     Message.objects.filter(pk=answer.pk).update(sender_type="system")
-    assert load(message) == (message, True, True)
+    assert load(message) == (message, True, ReplyScope.ALL, True)
     assert fast_sql.load_message(str(uuid.uuid4())) is None
 
 

@@ -386,7 +386,7 @@ def test_a_late_yes_makes_no_call(waiting_for_customer, server, chat, tool, stub
 
 def test_a_repeated_reply_to_a_yes_calls_once(waiting_for_customer, server, chat, tool):
     ask(server, chat, "yes")
-    run_interrupted(where="chats.services.reply.say.publish")
+    run_interrupted(where="chats.services.reply.publishing.publish_reply")
     run_jobs()
     assert len(tool.requests) == 1
     assert len(replies()) == 2
@@ -404,7 +404,7 @@ def test_a_yes_does_not_confirm_what_was_not_asked_yet(
     """The first attempt died after the model asked for the call, before the customer was asked."""
     add_message(chat, "bot", "Shall I look at your order?")
     ask(server, chat, "OK")
-    run_interrupted(where="chats.services.reply.say.publish")
+    run_interrupted(where="chats.services.reply.publishing.publish_reply")
     run_jobs()
     assert tool.requests == []
     assert "yes or no" in texts()[-1]

@@ -333,7 +333,7 @@ def test_a_crash_between_call_and_answer_makes_one_call(
     configure(refund)
     stub.play([function_call("refund"), "say:On 24 November.", "say:It arrives on 24 November."])
     ask(server, chat)
-    run_interrupted(where="chats.services.reply.say.publish")
+    run_interrupted(where="chats.services.reply.publishing.publish_reply")
     run_jobs()
     assert len(tool.requests) == 1
     (reply,) = replies()

@@ -48,7 +48,7 @@ def test_the_customer_is_told_of_a_handover_once(ben, server, bot):
     turn = ask(server, chat, UNKNOWN)
     # An agent moves the chat to the queue while the bot is thinking.
     with run_before(
-        "chats.services.reply.say.publish",
+        "chats.services.reply.publishing.publish_reply",
         lambda: ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "queue"}),
     ):
         run_jobs()
@@ -128,7 +128,7 @@ def test_a_reply_is_dropped_if_an_agent_acts_meanwhile(ben, server, bot, path):
     chat = make_chat(bot)
     ask(server, chat)
     act = f"/ai/chat/{chat.pk}/{path}"
-    with run_before("chats.services.reply.say.publish", lambda: ben.post(act, body)):
+    with run_before("chats.services.reply.publishing.publish_reply", lambda: ben.post(act, body)):
         run_jobs()
     assert messages_of(chat, "bot") == []
 

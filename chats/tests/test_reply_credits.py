@@ -10,7 +10,7 @@ from chatplatform import jobs
 from chatplatform.models import Job, JobState
 from chatplatform.testing import run_before, run_jobs
 from chats.models import Conversation, Message
-from chats.services.reply import billing
+from chats.services.core import reply_policy
 from chats.testing import visit
 from identity.models import CreditEntry, Subscription
 from identity.services import credits
@@ -170,7 +170,7 @@ def test_a_page_that_is_short_is_not_looked_at_for_every_visitor(
         assert say(1) == "handed_off"
     assert not Job.objects.exclude(state=JobState.DONE).exists()
     Subscription.objects.update(credits_left=9)
-    billing._short_until.clear()  # as after a second
+    reply_policy._short_until.clear()  # as after a second
     assert say(1) == "pending"
 
 

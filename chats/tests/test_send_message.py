@@ -388,7 +388,9 @@ def test_a_job_run_twice_makes_one_reply(server, chat, document):
 
 def test_two_workers_make_one_reply(server, chat, document):
     message = ask(server, chat).json()["message"]["id"]
-    with run_before("chats.services.reply.say.publish", lambda: pipeline.answer(message)):
+    with run_before(
+        "chats.services.reply.publishing.publish_reply", lambda: pipeline.answer(message)
+    ):
         run_jobs()
     assert len(replies()) == 1
     assert Job.objects.get().state == JobState.DONE
@@ -408,7 +410,8 @@ def test_deltas_of_a_dropped_reply_are_reset_after_the_commit(
     ask(server, chat)
     assign = {"assign_type": "agent", "assignee": ben.user, "version": F("version") + 1}
     with run_before(
-        "chats.services.reply.say.publish", lambda: Conversation.objects.update(**assign)
+        "chats.services.reply.publishing.publish_reply",
+        lambda: Conversation.objects.update(**assign),
     ):
         run_jobs()
     assert replies() == []
@@ -418,7 +421,8 @@ def test_deltas_of_a_dropped_reply_are_reset_after_the_commit(
 def test_a_lost_lease_drops_the_reply(server, chat, document):
     ask(server, chat)
     with run_before(
-        "chats.services.reply.say.publish", lambda: Job.objects.update(lease_token=uuid.uuid4())
+        "chats.services.reply.publishing.publish_reply",
+        lambda: Job.objects.update(lease_token=uuid.uuid4()),
     ):
         leases.run(Job.objects.get().pk)
     assert replies() == []

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from chatplatform.api.request_context import current_address, current_request_id
+from chatplatform.api.request_context import REQUEST_ID, current_address
 from identity.models import ApiKey, AuditEvent, KeyScope, User
 
 # The log of the platform's own staff and rows: no client has this id.
@@ -35,7 +35,7 @@ def record(
         # Whoever uses the key of a page is a customer.
         address="" if is_page else current_address(),
         # A caller may choose a longer one.
-        request_id=current_request_id()[:64],
+        request_id=REQUEST_ID.get()[:64],
     )
 
 

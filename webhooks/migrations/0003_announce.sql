@@ -1,11 +1,12 @@
 -- Appends an event to its client's log: the event, its wait for a place in the feed, a delivery for
 -- each endpoint that takes its type (or for one alone), and the body to send if there is a
--- delivery. `data` is JSON and sent as it is written. True if there is a delivery.
+-- delivery. `data` is JSON and sent as it is written. Returns the live channels to signal: that of
+-- the client's feed (`feed_channel` in webhooks/services/events.py), and the dispatchers'.
 -- The body is the one of `webhooks.shapes.webhook.encode_body`; tests hold the two together.
 CREATE FUNCTION webhooks_announce(
     event uuid, of_client bigint, event_type text, data text, conversation uuid,
     number_in_conversation integer, happened_at timestamptz, only_to uuid DEFAULT NULL
-) RETURNS boolean LANGUAGE plpgsql AS $$
+) RETURNS text[] LANGUAGE plpgsql AS $$
 DECLARE
     envelope text;
     body bytea;
@@ -21,7 +22,7 @@ BEGIN
             OR only_to IS NULL AND config.is_active
                 AND (config.event_types = '{}' OR event_type = ANY (config.event_types)));
     IF NOT FOUND THEN
-        RETURN false;
+        RETURN ARRAY['feed:' || of_client];
     END IF;
     envelope := format(
         '{"id":"evt_%s","type":%s,"timestamp":"%s","client_id":%s,"conversation_id":%s,"sequence":%s',
@@ -34,5 +35,5 @@ BEGIN
         body := convert_to(envelope || ',"is_thin":true,"data":null}', 'UTF8');
     END IF;
     INSERT INTO webhooks_payload (event_id, body) VALUES (event, body);
-    RETURN true;
+    RETURN ARRAY['feed:' || of_client, 'deliveries'];
 END $$;

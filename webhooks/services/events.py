@@ -24,7 +24,7 @@ _ANNOUNCE = """
 SELECT webhooks_announce(%(id)s, %(client)s, %(type)s, %(data)s, %(conversation)s, %(sequence)s,
     %(now)s, %(only)s)
 """
-# The live channel that wakes the dispatchers.
+# The live channel that wakes the dispatchers; `webhooks_announce` names it too.
 DELIVERIES = "deliveries"
 START = 0  # before the first place in a feed
 
@@ -65,15 +65,10 @@ def announce(
     }
     with connection.cursor() as cursor:
         cursor.execute(_ANNOUNCE, params)
-        (has_deliveries,) = cursor.fetchone()
+        (channels,) = cursor.fetchone()
     event._state.adding = False
-    pubsub.signal_on_commit(*channels_of(client_id, has_deliveries=has_deliveries))
+    pubsub.signal_on_commit(*channels)
     return event
-
-
-def channels_of(client_id: int, *, has_deliveries: bool) -> list[str]:
-    """The live channels in which a new event is signalled."""
-    return [feed_channel(client_id), *([DELIVERIES] if has_deliveries else [])]
 
 
 def read_feed(client: Client, after: int = START, limit: int = 100) -> list[FeedEntry]:

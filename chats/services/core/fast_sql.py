@@ -1,11 +1,13 @@
 """The most frequent statements, in SQL, and the functions of the database that store messages.
 
-`chats_count_message` is in `chats/migrations/0008_store_message.sql`, `chats_receive_message` in
-`0010_receive_message.sql`; why: docs/decisions/0027.
+`chats_store_message`, by which every single message comes in, is in
+`chats/migrations/0008_store_message.sql`, `chats_receive_message` in `0010_receive_message.sql`;
+why: docs/decisions/0038.
 """
 
+import json
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,17 +15,23 @@ from django.db import connection
 
 from bots.knowledge import language as languages
 from bots.models import Bot
-from chatplatform.api.request_context import current_request_id
+from chatplatform.api.request_context import REQUEST_ID
 from chatplatform.ids import uuid7
 from chatplatform.jobs import registry
 from chatplatform.sql import Columns
 from chatplatform.web import pubsub
-from chats.models import Conversation, Customer, LockedConversation, Message, Status
+from chats.models import (
+    Conversation,
+    Customer,
+    LockedConversation,
+    Message,
+    ReplyScope,
+    Status,
+)
 from chats.services.core import message_json
 from chats.shapes.message import ConvMessage
 from identity.auth import Principal
 from identity.models import Client, ClientConfig
-from webhooks.services import events
 
 _MESSAGE = Columns(Message)
 # A chat with the rows that its rules need: by alias, in the order of their columns.
@@ -44,9 +52,13 @@ _LOCK = f"SELECT {_CHAT_COLUMNS} FROM {_CHAT_TABLES} WHERE chat.id = %s FOR NO K
 _HAS_REPLY = """EXISTS (
     SELECT FROM chats_message WHERE in_reply_to_id = {id} AND sender_type IN ('bot', 'system')
 )"""
-_IS_ANSWERED = f"SELECT {_HAS_REPLY.format(id='%s')}"
+_REPLY_STATE = f"""
+SELECT {_HAS_REPLY.format(id="message.id")}, chats_bot_may_reply(chat)
+FROM chats_message message JOIN chats_conversation chat ON chat.id = message.conversation_id
+WHERE message.id = %s
+"""
 _LOAD = f"""
-SELECT {_HAS_REPLY.format(id="message.id")}, EXISTS (
+SELECT {_HAS_REPLY.format(id="message.id")}, chats_bot_may_reply(chat), EXISTS (
     SELECT FROM bots_functioncall
     WHERE conversation_id = chat.id AND requires_approval = 'customer'
 ), {_MESSAGE.column_list("message")}, {_CHAT_COLUMNS}
@@ -61,23 +73,21 @@ WHERE conversation_id = %s AND NOT is_note AND seq > %s AND seq < %s ORDER BY se
 _VISIBLE = """chat.id = %(chat)s
     AND chats_may_see(chat, %(client)s, %(bot)s, %(page)s, %(visitor)s)"""
 
-# What a message changes in its conversation's row; `chats_count_message` returns it.
+# What a message changes in its conversation's row; `chats_store_message` returns it.
 COUNTERS = (
     "last_seq", "last_event_seq", "message_count", "last_message_id", "last_message_at",
     "first_response_at", "unread_count", "waiting_since", "return_at", "language",
 )  # fmt: skip
 
 _STORE = f"""
-WITH stored AS (
-    INSERT INTO chats_message ({_MESSAGE.column_list()}) VALUES ({_MESSAGE.placeholders})
-    RETURNING id
-)
-SELECT {", ".join(COUNTERS)}, has_deliveries
-FROM stored, chats_count_message(stored.id, %s::uuid, %s)
+SELECT (message).seq, (message).recipient, (message).created_at, channels,
+    {", ".join(f"(chat).{name}" for name in COUNTERS)}
+FROM chats_store_message(
+    jsonb_populate_record(NULL::chats_message, %s::jsonb), %s::uuid, %s::jsonb)
 """
 
 _RECEIVE = """
-SELECT refusal, shown, seq, owner, handoff_reason, has_deliveries, has_job
+SELECT refusal, shown, seq, owner, handoff_reason, channels, has_job
 FROM chats_receive_message(%(chat)s, %(client)s, %(bot)s, %(page)s, %(visitor)s,
     %(message)s, %(event)s, %(words)s, %(sent_id)s, %(candidates)s, %(guess)s, %(wants_reply)s,
     %(trace)s, %(credits)s)
@@ -117,6 +127,8 @@ class LoadedMessage(NamedTuple):
     message: Message
     # Bot or platform have replied to it.
     is_answered: bool
+    # What the bot may say to it.
+    reply_scope: ReplyScope | None
     # The chat's customer was asked at least once whether a function may be called.
     has_asked_for_call: bool
 
@@ -156,18 +168,18 @@ def load_message(message_id: str) -> LoadedMessage | None:
         values = cursor.fetchone()
     if values is None:
         return None
-    is_answered, has_asked, *columns = values
+    is_answered, scope, has_asked, *columns = values
     message = _MESSAGE.row(columns[: len(_MESSAGE)])
     message.conversation = _chat_of(columns[len(_MESSAGE) :])
-    return LoadedMessage(message, is_answered, has_asked)
+    return LoadedMessage(message, is_answered, ReplyScope(scope) if scope else None, has_asked)
 
 
-def is_answered(message: Message) -> bool:
-    """Whether the bot or the platform has replied to a customer's message."""
+def reply_state(message: Message) -> tuple[bool, ReplyScope | None]:
+    """Whether bot or platform have replied to a customer's message, and what the bot may say."""
     with connection.cursor() as cursor:
-        cursor.execute(_IS_ANSWERED, [message.pk])
-        (found,) = cursor.fetchone()
-    return bool(found)
+        cursor.execute(_REPLY_STATE, [message.pk])
+        is_answered, scope = cursor.fetchone()
+    return is_answered, ReplyScope(scope) if scope else None
 
 
 def latest_lines(
@@ -200,23 +212,23 @@ def find_message(chat: Conversation, client_message_id: str) -> Message | None:
 
 
 def store_message(
-    chat: LockedConversation, message: Message, *, is_announced: bool, shown: str | None
+    chat: LockedConversation, message: Message, *, is_announced: bool, links: Mapping[str, str]
 ) -> None:
-    """Insert a message, count it in its conversation, and announce it if it is to be.
+    """Append a message to its conversation, count it there, and announce it if it is to be.
 
-    `shown`: its JSON if it has stored files, to which links are signed here.
+    `links`: signed links to its stored files, by their ids. Number, time and recipient are set.
     """
     event = uuid7() if is_announced else None
     with connection.cursor() as cursor:
-        cursor.execute(_STORE, [*_MESSAGE.values(message), event, shown])
-        *counters, has_deliveries = cursor.fetchone()
+        cursor.execute(_STORE, [_MESSAGE.to_json(message), event, json.dumps(links)])
+        message.seq, recipient, message.created_at, channels, *counters = cursor.fetchone()
+    message.recipient = recipient and json.loads(recipient)
     message._state.adding = False
     for name, value in zip(COUNTERS, counters, strict=True):
         setattr(chat, name, value)
     if chat.last_message_id == message.pk:
         chat.last_message = message
-    if event:
-        channels = events.channels_of(chat.client_id, has_deliveries=has_deliveries)
+    if channels:
         pubsub.signal_on_commit(*channels)
 
 
@@ -233,16 +245,15 @@ def receive_message(
     None, and nothing is changed, if the message needs more than the function does. `is_short` is
     asked whether a chat that waits for an agent for lack of credits still lacks them.
     """
-    message_id = uuid7()
     values = _parameters(caller, chat_id) | {
-        "message": message_id,
+        "message": uuid7(),
         "event": uuid7(),
         "words": body.text,
         "sent_id": body.client_message_id,
         "candidates": list(language.candidates),
         "guess": language.otherwise,
         "wants_reply": body.reply != "none",
-        "trace": current_request_id(),
+        "trace": REQUEST_ID.get(),
     }
     with connection.cursor() as cursor:
         cursor.execute(_RECEIVE, values | {"credits": "unknown"})
@@ -250,13 +261,12 @@ def receive_message(
         if row[0] == "credits":
             cursor.execute(_RECEIVE, values | {"credits": "short" if is_short() else "enough"})
             row = cursor.fetchone()
-    refusal, shown, seq, owner, reason, has_deliveries, has_job = row
+    refusal, shown, seq, owner, reason, channels, has_job = row
     if refusal:
         return None
-    channels = events.channels_of(caller.client_id, has_deliveries=has_deliveries)
     pubsub.signal_on_commit(*channels, *([registry.CHANNEL] if has_job else []))
     client_id = caller.client_id
-    return PlainMessage(message_id, client_id, chat_id, seq, shown, owner, reason, has_job)
+    return PlainMessage(values["message"], client_id, chat_id, seq, shown, owner, reason, has_job)
 
 
 def read_messages(

@@ -1,4 +1,4 @@
-"""The handover from the bot to a person, except as the reply to a message (`reply.say`).
+"""The handover from the bot to a person, except as the reply to a message (`reply.publishing`).
 
 A handover puts the chat into the queue; `desk.routing.choose_agent` chooses the agent, in a job.
 """

@@ -74,7 +74,7 @@ def to_agent(chat: LockedConversation, agent: User, *, by: User | None) -> None:
 def to_queue(chat: LockedConversation, *, reason: str, by: User | None = None) -> None:
     """The chat waits for an agent. `desk.routing.choose_agent` chooses one, in a job.
 
-    From the bot only where the customer is told: by `reply.say` and `handoffs.hand_over`.
+    From the bot only where the customer is told: by `reply.publishing` and `handoffs.hand_over`.
     """
     ensure_not_ended(chat)
     from_bot, before = chat.assign_type == AssignType.BOT, chat.assignee

@@ -1,28 +1,27 @@
 """Messages, numbered without gaps and announced.
 
-`append` stores every message (its INSERT is in `fast_sql`) but a customer's plain text, which one
-call of the database stores (`fast_sql.receive_message`), and what is written in bulk: an import,
-a moved client, the demo.
+Every single message is stored by `chats_store_message` of the database: `append` calls it, and for
+a customer's plain text `chats_receive_message`. `store_in_bulk` stores history that follows no
+rules but its own: an import, and the demo. (A client that moves brings its rows as they are.)
 """
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Self, Unpack
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Q, QuerySet
-from django.utils import timezone
 
 from bots.knowledge import language as languages
 from chatplatform.api.errors import ApiError, NotFound
 from chatplatform.api.pagination import Page, cursor_of, list_of, numbers_of
-from chatplatform.api.shapes import as_json
 from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chats.models import (
     UNANSWERED,
     AssignType,
+    Attachment,
     Conversation,
     LockedConversation,
     Message,
@@ -106,24 +105,30 @@ def append(
     message = Message(
         client=chat.client,
         conversation=chat,
-        seq=chat.last_seq + 1,
         sender_type=author.type,
         sender_id=author.id,
         sender_name=author.name,
         content=content,
         text=text_of(content),
-        created_at=timezone.now(),
         **fields,
     )
-    if message.recipient is None and not message.is_note:
-        message.recipient = _recipient(chat, author)
     is_announced = not (message.sent_at or chat.is_preview or message.is_welcome)
     if is_announced:
-        _hand_on(chat, message)
-    fast_sql.store_message(
-        chat, message, is_announced=is_announced, shown=_with_signed_links(message)
-    )
+        _enqueue_channel_send(chat, message)
+    fast_sql.store_message(chat, message, is_announced=is_announced, links=_links_to_files(message))
     return message
+
+
+def store_in_bulk(rows: Collection[Message]) -> None:
+    """Store messages as they are, of any age, and count them in their chats, which are locked."""
+    Message.objects.bulk_create(rows)
+    count_stored({row.conversation_id for row in rows})
+
+
+def count_stored(chat_ids: Iterable[uuid.UUID]) -> None:
+    """Count all stored messages of the chats, which are locked."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT chats_count_messages(%s::uuid[])", [list(chat_ids)])
 
 
 def append_welcome(chat: LockedConversation) -> None:
@@ -307,17 +312,7 @@ def history_page(caller: Principal, chat_id: uuid.UUID, query: Page) -> dict[str
     }
 
 
-def _recipient(chat: Conversation, author: Author) -> dict[str, Any] | None:
-    """The customer; of the customer's own words, whoever has the chat, None if it waits."""
-    if author.type != SenderType.CUSTOMER:
-        return {"type": "customer", "id": str(chat.customer_id), "name": chat.customer.name}
-    if chat.assign_type == AssignType.BOT:
-        return {"type": "bot", "id": str(chat.bot_id), "name": chat.bot.bot_name}
-    agent = chat.assignee
-    return {"type": "agent", "id": str(agent.pk), "name": agent.full_name} if agent else None
-
-
-def _hand_on(chat: LockedConversation, message: Message) -> None:
+def _enqueue_channel_send(chat: LockedConversation, message: Message) -> None:
     """Have a new message translated, and sent by the channel where its customer is to read it.
 
     A message with the channel's id comes from there.
@@ -333,8 +328,7 @@ def _hand_on(chat: LockedConversation, message: Message) -> None:
         sender.enqueue_message(message)
 
 
-def _with_signed_links(message: Message) -> str | None:
-    """The JSON of a message with stored files."""
-    if not any(piece.get("attachment_id") for piece in message.content):
-        return None
-    return as_json(message_shapes.Message.from_row(message)).decode()
+def _links_to_files(message: Message) -> dict[str, str]:
+    """Signed links to a message's stored files, by their ids."""
+    ids = (piece.get("attachment_id") for piece in message.content)
+    return {file_id: Attachment.link_to(file_id) for file_id in ids if file_id}

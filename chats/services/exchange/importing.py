@@ -30,8 +30,7 @@ from chats.models import (
     Summary,
     Tagging,
 )
-from chats.services.core import staff_notifications, tags
-from chats.services.core.messages import text_of
+from chats.services.core import messages, staff_notifications, tags
 from chats.shapes.exchange import HIGHEST, ConversationEntity, MessageEntity, PortableFeedback
 from identity.models import Client, User
 
@@ -195,7 +194,7 @@ def import_messages(
             _message(client, entity, local_ids[entity.id], chat_ids[entity.conversation_id])
             for entity in accepted
         ]
-        Message.objects.bulk_create(rows)
+        messages.store_in_bulk(rows)
         _link_replies(client, accepted, local_ids, result)
         Feedback.objects.bulk_create(
             _feedback(
@@ -204,7 +203,6 @@ def import_messages(
             for entity in accepted
             if entity.feedback
         )
-        _update_counters({row.conversation_id for row in rows})
         result.chat_ids |= {chat_ids[entity.conversation_id] for entity in page}
         result.created["messages"] += len(rows)
 
@@ -279,7 +277,7 @@ def _message(
         sender_name=entity.sender.name,
         recipient=entity.recipient.model_dump() if entity.recipient else None,
         content=content,
-        text=text_of(content),
+        text=messages.text_of(content),
         citations=[citation.model_dump(mode="json") for citation in entity.citations],
         language=entity.language or "",
         customer_reaction=entity.customer_reaction or "",
@@ -327,12 +325,6 @@ def _link_replies(
 # --- counters and numbers -----------------------------------------------------------------------
 
 
-def _update_counters(chat_ids: Iterable[uuid.UUID]) -> None:
-    """Count all stored messages of the chats, which are locked."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT chats_count_imported(%s::uuid[])", [list(chat_ids)])
-
-
 def close_gaps(client: Client, chat_ids: Iterable[uuid.UUID], *, result: ImportResult) -> None:
     """Number the messages of these chats without gaps, once all of them have been imported.
 
@@ -342,7 +334,7 @@ def close_gaps(client: Client, chat_ids: Iterable[uuid.UUID], *, result: ImportR
     with transaction.atomic():
         gapped = {row["pk"]: row for row in _chats_with_gaps(client, chat_ids)}
         locked = _lock_chats(client, gapped)
-        _update_counters(locked)
+        messages.count_stored(locked)
         unused = _lock_chats(client, locked, last_event_seq=0)
         _renumber(unused)
         for row in _chats_with_gaps(client, locked - unused):

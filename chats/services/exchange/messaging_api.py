@@ -95,7 +95,7 @@ def send(chat: Conversation, body: MessageRequest) -> Message:
     with transaction.atomic():
         chat = conversations.lock(chat)
         agent = _agent(chat.client_id, body.sender.id) if body.sender.type == "agent" else None
-        chat, existing = _resolve_target(chat, body, agent)
+        chat, existing = _find_or_reopen_chat(chat, body, agent)
         if existing:
             return existing
         if not body.sent_at:
@@ -139,12 +139,12 @@ def ai_tags(chat: Conversation) -> list[Tagging]:
     return [tagging for tagging in tags.for_chat(chat) if tagging.source == TagSource.AI]
 
 
-def _resolve_target(
+def _find_or_reopen_chat(
     chat: LockedConversation, body: MessageRequest, agent: User | None
 ) -> tuple[LockedConversation, Message | None]:
     """The chat that a message belongs to, and the message itself if it is stored already."""
     if body.sender.type == "customer" and not body.sent_at:
-        return incoming.resolve_target(chat, body.client_message_id)
+        return incoming.find_or_reopen_chat(chat, body.client_message_id)
     author = _author(chat, body.sender, agent)
     return chat, messages.find_existing(chat, body.client_message_id, author)
 

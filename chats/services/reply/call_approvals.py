@@ -8,7 +8,7 @@ from bots.models import Approval, CallStatus, FunctionCall
 from bots.services import function_runner
 from chats.models import Message
 from chats.services.core import fast_sql
-from chats.services.reply import decide, gather, pipeline, say
+from chats.services.reply import decide, gather, pipeline, publishing
 from chats.services.reply.decide import AskEngine, Decision, Facts, HandOver, Receipt
 from chats.services.reply.streams import ReplyStream
 
@@ -18,13 +18,13 @@ def continue_reply(call_id: str) -> None:
     call, message = _load(call_id)
     if call is None or message is None:
         return  # deleted meanwhile: nobody waits
-    if say.is_continued(call):
+    if publishing.is_continued(call):
         return
     if call.status != CallStatus.REJECTED:
         seconds = settings.LLM_DEADLINE_SECONDS
         call = function_runner.run_approved(call, pipeline.subject_of(message), seconds=seconds)
-    decision = _decide(message, call) if say.may_continue(message.conversation) else None
-    say.publish_result(message, call, decision)
+    decision = _decide(message, call) if publishing.may_continue(message.conversation) else None
+    publishing.publish_result(message, call, decision)
 
 
 def give_up(call_id: str) -> None:
@@ -33,7 +33,7 @@ def give_up(call_id: str) -> None:
     if call is None or message is None:
         return
     function_runner.abandon(call)
-    say.publish_failure(message, call)
+    publishing.publish_failure(message, call)
 
 
 def _load(call_id: str) -> tuple[FunctionCall | None, Message | None]:

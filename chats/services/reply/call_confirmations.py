@@ -12,7 +12,7 @@ from bots.models import CallStatus, FunctionCall
 from bots.services import function_calls, function_runner
 from bots.services.function_calls import ProposedCall
 from bots.services.function_runner import Subject
-from chats.models import Conversation, Message, SenderType
+from chats.models import Conversation, Message, ReplyScope, SenderType
 from chats.services.core.fast_sql import LoadedMessage
 from chats.services.reply import gather
 from chats.services.reply.decide import ConfirmationReply
@@ -28,11 +28,11 @@ def settle(
 
     A confirmed call is made. May be called twice: the call belongs to the message that decided.
     """
-    message, chat = loaded.message, loaded.message.conversation
+    message = loaded.message
     # While the chat waits for an agent no call is made.
-    if loaded.is_answered or chat.bot.is_disabled or not chat.is_bots_turn:
+    if loaded.is_answered or loaded.reply_scope != ReplyScope.ALL:
         return None
-    calls = function_calls.put_to_customer(chat.pk, message.pk)
+    calls = function_calls.put_to_customer(message.conversation_id, message.pk)
     texts = gather.texts_of(gather.load_burst(message, earlier)) if calls else ()
     return _settle(message, texts[-1], calls, subject) if texts else None
 

@@ -100,13 +100,13 @@ class AskEngine:
 
 
 @dataclass(frozen=True)
-class StaySilent:
+class NoReply:
     """Nothing is said: an agent will answer."""
 
     receipt: Receipt = field(default_factory=Receipt)
 
 
-Decision = Answer | CannedReply | AskCustomer | HandOver | StaySilent
+Decision = Answer | CannedReply | AskCustomer | HandOver | NoReply
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class ShortReply:
 
 
 @dataclass(frozen=True)
-class HandoffWishes:
+class HandoffPolicy:
     """Whether the client wants a handover for these reasons."""
 
     on_no_answer: bool = True
@@ -187,7 +187,7 @@ class Facts:
     small_talk: SmallTalk | None = None
     asks_for_person: bool = False
     confirmation: ConfirmationReply | None = None
-    wishes: HandoffWishes = HandoffWishes()
+    handoff_policy: HandoffPolicy = HandoffPolicy()
     info: InfoFacts = InfoFacts()
     short_reply: ShortReply | None = None
     # The bot's welcome, or a greeting of its, stands in the chat.
@@ -227,7 +227,7 @@ def _while_bot_has_chat(facts: Facts) -> Decision | AskEngine:
     if confirmation and confirmation.answer == "unclear":
         return _ask_customer(confirmation.call)
     if facts.asks_for_person:
-        return _as_wished(HandOver("customer_asked"), facts.wishes)
+        return _as_wished(HandOver("customer_asked"), facts.handoff_policy)
     if confirmation:
         return AskEngine(facts.texts[-1], approved_by=Approval.CUSTOMER)
     reply = _reply_to_info(facts.info)
@@ -242,11 +242,11 @@ def _while_bot_has_chat(facts: Facts) -> Decision | AskEngine:
     return AskEngine(facts.question)
 
 
-def _while_waiting(facts: Facts) -> StaySilent | AskEngine:
+def _while_waiting(facts: Facts) -> NoReply | AskEngine:
     """Behind a handover only a question is answered: a "great!" changes nothing."""
     is_question = bool(facts.question) and not _closing_words(facts.short_reply)
     is_for_bot = is_question and not (facts.asks_for_person or facts.confirmation)
-    return AskEngine(facts.question) if is_for_bot else StaySilent()
+    return AskEngine(facts.question) if is_for_bot else NoReply()
 
 
 def _closing_words(reply: ShortReply | None) -> SmallTalk | None:
@@ -271,23 +271,23 @@ def from_outcome(outcome: Outcome | None, facts: Facts, *, gap: Gap = Gap()) -> 
     """
     if facts.is_waiting:
         return _answer_or_silence(outcome)
-    return ask_next(_after_engine(outcome, facts.wishes, gap), facts.info)
+    return ask_next(_after_engine(outcome, facts.handoff_policy, gap), facts.info)
 
 
-def _answer_or_silence(outcome: Outcome | None) -> Answer | StaySilent:
+def _answer_or_silence(outcome: Outcome | None) -> Answer | NoReply:
     match outcome:
         case None:
-            return StaySilent()
+            return NoReply()
         case Answered():
             receipt = Receipt("answered", outcome.trace, while_waiting=True)
             return Answer(outcome.text, outcome.citations, receipt)
         case Unanswered(reason=reason):
-            return StaySilent(Receipt(reason, outcome.trace))
+            return NoReply(Receipt(reason, outcome.trace))
         case NeedsApproval():
-            return StaySilent(Receipt("approval_needed", outcome.trace))
+            return NoReply(Receipt("approval_needed", outcome.trace))
 
 
-def _after_engine(outcome: Outcome | None, wishes: HandoffWishes, gap: Gap) -> Decision:
+def _after_engine(outcome: Outcome | None, policy: HandoffPolicy, gap: Gap) -> Decision:
     match outcome:
         case None:
             return OUT_OF_CREDITS
@@ -302,9 +302,9 @@ def _after_engine(outcome: Outcome | None, wishes: HandoffWishes, gap: Gap) -> D
             receipt = Receipt(reason, outcome.trace)
             if reason == "engine_failed":
                 return HandOver("engine_failed", receipt)
-            if wishes.asks_again and gap.is_first:
-                return _ask_again(receipt, wishes, gap)
-            return _as_wished(HandOver("no_answer", receipt), wishes)
+            if policy.asks_again and gap.is_first:
+                return _ask_again(receipt, policy, gap)
+            return _as_wished(HandOver("no_answer", receipt), policy)
 
 
 def ask_next(decision: Decision, info: InfoFacts) -> Decision:
@@ -335,20 +335,20 @@ def _reply_to_info(info: InfoFacts) -> CannedReply | None:
     return CannedReply("info_noted", Receipt("info_given")) if info.is_all else None
 
 
-def _as_wished(handover: HandOver, wishes: HandoffWishes) -> HandOver | CannedReply:
+def _as_wished(handover: HandOver, policy: HandoffPolicy) -> HandOver | CannedReply:
     """The handover, or a canned reply if the client does not want it."""
-    if handover.reason == "no_answer" and not wishes.on_no_answer:
+    if handover.reason == "no_answer" and not policy.on_no_answer:
         return CannedReply("unknown", handover.receipt)
-    if handover.reason == "customer_asked" and not wishes.on_request:
+    if handover.reason == "customer_asked" and not policy.on_request:
         return CannedReply("no_person", Receipt("handoff_not_wanted"))
     return handover
 
 
-def _ask_again(receipt: Receipt, wishes: HandoffWishes, gap: Gap) -> CannedReply:
+def _ask_again(receipt: Receipt, policy: HandoffPolicy, gap: Gap) -> CannedReply:
     """Ask for other words. A client that wants no handover has its bot say so anyway: only the
     wording differs."""
-    receipt = replace(receipt, asked_again=wishes.on_no_answer or None)
-    return CannedReply("unknown", receipt, Offers(gap.headings, wishes.on_request))
+    receipt = replace(receipt, asked_again=policy.on_no_answer or None)
+    return CannedReply("unknown", receipt, Offers(gap.headings, policy.on_request))
 
 
 def _ask_customer(call: ProposedCall, trace: Trace | None = None) -> AskCustomer:

@@ -23,7 +23,7 @@ from chats.services.reply.decide import (
     AskedField,
     ConfirmationReply,
     Facts,
-    HandoffWishes,
+    HandoffPolicy,
     InfoFacts,
     ShortReply,
 )
@@ -49,7 +49,7 @@ def facts_for(
         small_talk=intent.small_talk,
         asks_for_person=intent.asks_for_person,
         confirmation=confirmation,
-        wishes=_wishes(chat),
+        handoff_policy=_handoff_policy(chat),
         info=InfoFacts() if is_waiting else _info(message, texts, wanted, before_seq=first_seq),
         short_reply=_short_reply(chat, intent, before_seq=first_seq),
         has_greeted=(intent.small_talk == "greeting" or intent.answer_to_more is not None)
@@ -72,12 +72,12 @@ def texts_of(burst: Sequence[Message]) -> tuple[str, ...]:
     return tuple(row.text for row in burst if row.text.strip())
 
 
-def _wishes(chat: Conversation) -> HandoffWishes:
+def _handoff_policy(chat: Conversation) -> HandoffPolicy:
     config = chat.client.config
     asks_again = config.ask_again_before_handoff
     if asks_again is None:
         asks_again = chat.channel != "api"
-    return HandoffWishes(config.handoff_on_no_answer, config.handoff_on_request, asks_again)
+    return HandoffPolicy(config.handoff_on_no_answer, config.handoff_on_request, asks_again)
 
 
 def _short_reply(chat: Conversation, intent: Intent, *, before_seq: int) -> ShortReply | None:

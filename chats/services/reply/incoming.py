@@ -20,23 +20,29 @@ from chatplatform.api.errors import ApiError
 from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chatplatform.jobs import NO_WAIT, enqueue, postpone
 from chatplatform.models import Job, JobState
-from chats.models import AssignType, Conversation, LockedConversation, Message, SenderType, Status
+from chats.models import (
+    AssignType,
+    Conversation,
+    LockedConversation,
+    Message,
+    ReplyScope,
+    SenderType,
+    Status,
+)
 from chats.services.core import (
     attachments,
-    bot_while_queued,
     conversations,
     customers,
     fast_sql,
     handoffs,
     lifecycle,
-    message_json,
     messages,
+    reply_policy,
     tags,
     translations,
     what_pages_may_say,
 )
 from chats.services.core.channel_hooks import ChannelFields
-from chats.services.reply import billing
 from chats.services.reply.streams import ReplyStream
 from chats.shapes import message as message_shapes
 from chats.shapes.conversation import ChatCreation
@@ -174,7 +180,7 @@ def receive_by(caller: Principal, chat_id: uuid.UUID, body: message_shapes.ConvM
     """
     is_plain = not body.attachments
     guess = languages.Guess((), body.language) if body.language else languages.guess(body.text)
-    is_short = partial(billing.is_short_still, caller, chat_id)
+    is_short = partial(reply_policy.lacks_credits_for, caller, chat_id)
     stored = is_plain and fast_sql.receive_message(caller, chat_id, body, guess, is_short=is_short)
     if stored:
         return _plain_turn(stored, caller, reply_requested=body.reply != "none")
@@ -188,7 +194,7 @@ def _receive(
     files: Sequence[attachments.StoredFile] = (),
     **fields: Unpack[ChannelFields],
 ) -> Received:
-    chat, existing = resolve_target(locked, body.client_message_id)
+    chat, existing = find_or_reopen_chat(locked, body.client_message_id)
     if existing:
         return Received(existing, is_new=False)
     attachments.ensure_allowed(chat, body.attachments, files)
@@ -210,7 +216,7 @@ def _receive(
     return Received(message, is_new=True, is_reply_coming=is_coming)
 
 
-def resolve_target(
+def find_or_reopen_chat(
     chat: LockedConversation, client_message_id: str | None
 ) -> tuple[LockedConversation, Message | None]:
     """The open chat that a customer's message belongs to, and the message if it is stored."""
@@ -256,9 +262,7 @@ def request_reply(chat: LockedConversation, message: Message, *, burst_wait: tim
 
     Messages that follow each other within `burst_wait` share one reply. Returns whether one comes.
     """
-    if chat.assign_type != AssignType.BOT and (
-        billing.is_still_used_up(chat) or not bot_while_queued.may_answer(chat)
-    ):
+    if not reply_policy.may_begin(chat, reply_policy.bot_may_reply(chat)):
         return False
 
     def join(args: dict[str, Any]) -> dict[str, Any]:
@@ -296,8 +300,8 @@ def request_reply_again(chat: Conversation, *, earlier_result_id: str | None = N
         if message is None:
             raise NothingToAnswer
         message.conversation = chat
-        is_owed = chat.status == Status.OPEN and messages.find_reply(message) is None
-        if is_owed and chat.assign_type == AssignType.BOT:
+        has_chat = reply_policy.bot_may_reply(chat) not in {None, ReplyScope.ANSWERS}
+        if has_chat and messages.find_reply(message) is None:
             _enqueue_reply(chat, message)
     return message
 
@@ -351,8 +355,8 @@ def _plain_turn(
     message: fast_sql.PlainMessage, caller: Principal, *, reply_requested: bool
 ) -> Turn:
     """The turn of a message that the database has received: its chat is open."""
-    # A page is shown less of it.
-    shown = orjson.loads(message.shown) if caller.is_page else message_json.fragment(message.shown)
+    # A page is shown less of it. There are no stored files to link to.
+    shown = orjson.loads(message.shown) if caller.is_page else orjson.Fragment(message.shown)
     is_coming = message.is_reply_coming
     rest = _outcome(None, message, reply_requested=reply_requested, is_coming=is_coming)
     return Turn(message, {"message": shown} | rest)

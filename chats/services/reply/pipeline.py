@@ -1,6 +1,7 @@
-"""The bot's reply to a message: load, guard, gather, decide, say.
+"""The bot's reply to a message: load, guard, gather, decide, publish.
 
-Each stage hands its result to the next one: `gather` reads, `decide` has the rules, `say` stores.
+Each stage hands its result to the next one: `gather` reads, `decide` has the rules, `publishing`
+stores.
 """
 
 from collections.abc import Sequence
@@ -15,9 +16,9 @@ from bots.services import answers, engines, function_runner, no_answer_suggestio
 from bots.services.answers import AnswerRequest, Unanswered
 from chatplatform import jobs
 from chats.models import Message, SenderType
-from chats.services.core import bot_while_queued, fast_sql, messages, standard_replies
+from chats.services.core import fast_sql, messages, reply_policy, standard_replies
 from chats.services.core.fast_sql import LoadedMessage
-from chats.services.reply import billing, call_confirmations, decide, gather, say
+from chats.services.reply import billing, call_confirmations, decide, gather, publishing
 from chats.services.reply.decide import AskEngine, Decision, Facts, Gap
 from chats.services.reply.streams import ReplyStream
 
@@ -45,7 +46,7 @@ def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
         decision = decide.from_facts(facts)
         if isinstance(decision, AskEngine):
             decision = ask_engine(message, decision, facts, stream)
-        say.publish(message, decision, earlier=earlier, filled=facts.info.filled)
+        publishing.publish_reply(message, decision, earlier=earlier, filled=facts.info.filled)
     stream.done()
 
 
@@ -55,7 +56,7 @@ def give_up(message_id: str, *, earlier: Sequence[str] = ()) -> None:
     if loaded is None:
         return
     if not loaded.is_answered:
-        say.publish(loaded.message, decide.ENGINE_FAILED, earlier=earlier)
+        publishing.publish_reply(loaded.message, decide.ENGINE_FAILED, earlier=earlier)
     # The worker calls it inside a transaction: who waits must find the stored handover.
     transaction.on_commit(ReplyStream(loaded.message.pk).done)
 
@@ -63,11 +64,7 @@ def give_up(message_id: str, *, earlier: Sequence[str] = ()) -> None:
 def _is_owed_a_reply(loaded: LoadedMessage) -> bool:
     """The guard: whether the message has no reply yet, and the bot is to give it."""
     chat = loaded.message.conversation
-    if loaded.is_answered:
-        return False
-    if chat.is_bots_turn:
-        return True
-    return not billing.is_still_used_up(chat) and bot_while_queued.may_answer(chat)
+    return not loaded.is_answered and reply_policy.may_begin(chat, loaded.reply_scope)
 
 
 def ask_engine(message: Message, asking: AskEngine, facts: Facts, stream: ReplyStream) -> Decision:
@@ -79,7 +76,7 @@ def ask_engine(message: Message, asking: AskEngine, facts: Facts, stream: ReplyS
     if not billing.reserve(message, request.engine):
         return decide.from_outcome(None, facts)
     outcome, gap = answers.answer(chat.bot, request, stream), Gap()
-    if isinstance(outcome, Unanswered) and facts.wishes.asks_again and not facts.is_waiting:
+    if isinstance(outcome, Unanswered) and facts.handoff_policy.asks_again and not facts.is_waiting:
         is_first = not messages.has_gap(chat, before_seq=before_seq)
         gap = Gap(
             is_first,

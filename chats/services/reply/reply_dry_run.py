@@ -12,8 +12,8 @@ from bots.services.answers import Unanswered
 from chatplatform.api.errors import ApiError, first_or_404
 from chats.models import NO_ANSWER, Conversation, Message
 from chats.services.core import fast_sql, messages
-from chats.services.reply import decide, gather, pipeline, say
-from chats.services.reply.decide import Answer, AskEngine, Gap, InfoFacts, StaySilent
+from chats.services.reply import decide, gather, pipeline, publishing
+from chats.services.reply.decide import Answer, AskEngine, Gap, InfoFacts, NoReply
 from chats.shapes.replay import with_choices
 
 # What came of questions that an engine was to answer.
@@ -86,7 +86,7 @@ def _described(asked: Message, decision: decide.Decision) -> ReplyAgain:
     receipt: dict[str, Any] = decision.receipt.to_json()
     citations = decision.citations if isinstance(decision, Answer) else ()
     reason = decision.reason if isinstance(decision, decide.HandOver) else None
-    said = None if isinstance(decision, StaySilent) else say.words(asked, decision)
+    said = None if isinstance(decision, NoReply) else publishing.render(asked, decision)
     return ReplyAgain(
         text=with_choices(said.text, said.choices) if said else "",
         decision=receipt.get("decision") or reason or "",

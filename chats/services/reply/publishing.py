@@ -18,11 +18,11 @@ from chats.models import (
     Conversation,
     LockedConversation,
     Message,
+    ReplyScope,
     SenderType,
     Status,
 )
 from chats.services.core import (
-    bot_while_queued,
     conversations,
     customers,
     enqueue_question_grouping,
@@ -30,6 +30,7 @@ from chats.services.core import (
     handoffs,
     lifecycle,
     messages,
+    reply_policy,
     standard_replies,
 )
 from chats.services.core.standard_replies import Said
@@ -40,8 +41,8 @@ from chats.services.reply.decide import (
     CannedReply,
     Decision,
     HandOver,
+    NoReply,
     Offers,
-    StaySilent,
 )
 from chats.services.reply.streams import ReplyStream
 
@@ -50,7 +51,7 @@ Spoken = Answer | CannedReply | AskCustomer | HandOver
 _OUTCOMES = {CallStatus.SUCCEEDED: "was carried out", CallStatus.REJECTED: "was not approved"}
 
 
-def publish(
+def publish_reply(
     message: Message,
     decision: Decision,
     *,
@@ -61,11 +62,12 @@ def publish(
 
     `filled`: what the message tells of its customer, which is stored with the reply.
     """
-    said = None if isinstance(decision, StaySilent) else words(message, decision)
+    said = None if isinstance(decision, NoReply) else render(message, decision)
     with jobs.commit():
         chat = conversations.lock(message.conversation)
-        has_moved = chat.version != message.conversation.version or not _may_say(chat, decision)
-        is_dropped = has_moved or fast_sql.is_answered(message)
+        is_answered, scope = fast_sql.reply_state(message)
+        has_moved = chat.version != message.conversation.version or not _may_say(decision, scope)
+        is_dropped = is_answered or has_moved
         paid = billing.settle(message, None if is_dropped else decision)
         if said and not is_dropped:
             answers = (*earlier, str(message.pk)) if earlier else None
@@ -87,7 +89,7 @@ def _outcome(decision: Decision, *, is_dropped: bool) -> str:
     match decision:
         case _ if is_dropped:
             return "dropped"
-        case StaySilent():
+        case NoReply():
             return "silent"
         case Answer():
             return "quoted_instead" if trace and trace.engine_error else "answered"
@@ -99,14 +101,13 @@ def _outcome(decision: Decision, *, is_dropped: bool) -> str:
             return "canned"
 
 
-def _may_say(chat: LockedConversation, decision: Decision) -> bool:
-    """Whether it is the bot's turn; while the chat waits for an agent only an answer is said."""
-    if chat.is_bots_turn:
-        return True
-    return isinstance(decision, Answer | StaySilent) and bot_while_queued.may_answer(chat)
+def _may_say(decision: Decision, scope: ReplyScope | None) -> bool:
+    if scope == ReplyScope.ANSWERS:
+        return isinstance(decision, Answer | NoReply)
+    return scope is not None
 
 
-def words(message: Message, decision: Spoken) -> Said:
+def render(message: Message, decision: Spoken) -> Said:
     """What is said to a message by a decision, in its customer's language."""
     said, wanted = _sentence(message, decision), decision.receipt.asks_for
     fields = message.conversation.bot.customer_info_fields
@@ -193,11 +194,7 @@ def is_continued(call: FunctionCall) -> bool:
 
 def may_continue(chat: Conversation) -> bool:
     """Whether the bot tells the result of a call: while it or the queue has the chat."""
-    return (
-        chat.status == Status.OPEN
-        and chat.assign_type in {AssignType.BOT, AssignType.QUEUE}
-        and not chat.bot.is_disabled
-    )
+    return reply_policy.bot_may_reply(chat, is_approved=True) == ReplyScope.ALL
 
 
 def publish_result(message: Message, call: FunctionCall, decision: Decision | None) -> None:
@@ -214,8 +211,8 @@ def publish_result(message: Message, call: FunctionCall, decision: Decision | No
         receipt["continues"] = str(call.pk)
         if isinstance(decision, HandOver):
             _leave_to_agents(chat, message, call, decision, receipt)
-        elif not isinstance(decision, StaySilent):
-            _append(chat, decision, words(message, decision), receipt=receipt)
+        elif not isinstance(decision, NoReply):
+            _append(chat, decision, render(message, decision), receipt=receipt)
             _return_to_bot(chat)
 
 
@@ -247,7 +244,7 @@ def _leave_to_agents(
     """The customer hears about the call, the agents see its result."""
     is_told = bool(decision.name or decision.call)
     if is_told:
-        said = words(message, decision)
+        said = render(message, decision)
         noted = {"said": said.text} if decision.name else {}
         _append(chat, decision, said, receipt=receipt | noted)
     _note_result(chat, call)

@@ -1,0 +1,72 @@
+"""Whether the bot may reply in a chat, and with what: the one rule.
+
+`chats_bot_may_reply` of the database decides, because a plain message is received there. A loaded
+message brings the decision with it (`fast_sql.load_message`). What Python adds is the credits.
+"""
+
+import time
+import uuid
+
+from django.db import connection
+
+from bots.engine import Capability, Engine
+from bots.services.engines import engine_for
+from chatplatform.jobs import current_attempt
+from chats.models import AssignType, Conversation, ReplyScope
+from chats.services.core import conversations
+from identity.auth import Principal
+from identity.services import credits
+
+_RULE = "SELECT chats_bot_may_reply(chat, %s) FROM chats_conversation chat WHERE chat.id = %s"
+# When pages that lack credits are looked at again, by their keys.
+_REMEMBERED_SECONDS = 1.0
+_short_until: dict[int, float] = {}
+
+
+def bot_may_reply(chat: Conversation, *, is_approved: bool = False) -> ReplyScope | None:
+    """What the bot may say in a chat as it is stored now; None: nothing.
+
+    `is_approved`: an agent has approved the call whose result is to be told.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_RULE, [is_approved, chat.pk])
+        row = cursor.fetchone()
+    return ReplyScope(row[0]) if row and row[0] else None
+
+
+def may_begin(chat: Conversation, scope: ReplyScope | None) -> bool:
+    """Whether a reply of this scope is worth a job: while the chat waits, it must be paid too."""
+    return scope is not None and not (scope == ReplyScope.ANSWERS and lacks_credits(chat))
+
+
+def lacks_credits(chat: Conversation) -> bool:
+    """Whether the chat waits for an agent for lack of credits, and a reply lacks them as before.
+
+    A page's visitors may go on writing: what cannot be paid is not worth a job.
+    """
+    if chat.assign_type != AssignType.QUEUE or chat.handoff_reason != "credits_used_up":
+        return False
+    if current_attempt() > 1:
+        return False  # the attempt before may have reserved the last ones
+    cost = highest_cost(engine_for(chat.client, chat.bot))
+    return not credits.are_left(chat.client_id, cost=cost, key_id=chat.capped_key_id)
+
+
+def lacks_credits_for(caller: Principal, chat_id: uuid.UUID) -> bool:
+    """`lacks_credits` of a chat that the caller may see.
+
+    A page that is short is asked about again after a second: all of its visitors ask.
+    """
+    page = caller.key.pk if caller.key and caller.is_page else None
+    if page and _short_until.get(page, 0) > time.monotonic():
+        return True
+    is_short = lacks_credits(conversations.get(caller, pk=chat_id))
+    if page and is_short:
+        _short_until[page] = time.monotonic() + _REMEMBERED_SECONDS
+    return is_short
+
+
+def highest_cost(engine: Engine) -> int:
+    """The most credits that a reply of the engine may cost."""
+    is_model = Capability.WRITE in engine.capabilities
+    return credits.MODEL_REPLY * engine.price if is_model else credits.EMBEDDED_TASK
