@@ -1,5 +1,7 @@
 """Paths of the messaging channels."""
 
+from typing import Any
+
 from django.urls import path
 
 from channels_app.views.chatapp import ChatappCallbackViewSet, ChatappViewSet
@@ -8,8 +10,8 @@ from channels_app.views.photoapp import PhotoappCallbackViewSet, PhotoappViewSet
 from channels_app.views.socialnet import SocialnetCallbackViewSet, SocialnetViewSet
 
 # Of a provider, and of people.
-webhook = {"get": "verify_subscription", "post": "receive"}
-messages = {"get": "messages", "post": "send"}
+webhook: dict[str, Any] = {"get": "verify_subscription", "post": "receive"}
+messages: dict[str, Any] = {"get": "messages", "post": "send"}
 
 photoapp = PhotoappViewSet.as_view
 photoapp_webhook = PhotoappCallbackViewSet.as_view(

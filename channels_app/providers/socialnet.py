@@ -37,9 +37,11 @@ class Socialnet(Messenger):
 
     def list_accounts(self, token: str, *, cursor: str | None, limit: int) -> AccountsPage:
         rows, following = pages.listed(self.app, token, "picture{url}", cursor=cursor, limit=limit)
-        accounts = [
-            ListedAccount(str(row["id"]), str(row.get("name") or ""), _picture(row)) for row in rows
-        ]
+        accounts = []
+        for row in rows:
+            url = as_dict(as_dict(row.get("picture")).get("data")).get("url")
+            picture = str(url) if url else None
+            accounts.append(ListedAccount(str(row["id"]), str(row.get("name") or ""), picture))
         return AccountsPage(accounts, following)
 
     def connect(self, token: str, account_id: str) -> Connected:
@@ -92,8 +94,3 @@ class Socialnet(Messenger):
             "message": {"attachment": {"type": "template", "payload": payload}},
         }
         self._call(account, "messages", json=body, is_send=True)
-
-
-def _picture(row: dict[str, Any]) -> str | None:
-    url = as_dict(as_dict(row.get("picture")).get("data")).get("url")
-    return str(url) if url else None

@@ -284,7 +284,7 @@ def _process(row: InboundItem, item: Item | None, connection: ChannelConnection)
         return bool(_waiting(pk=row.pk).update(outcome=Outcome.UNSUPPORTED, kind="erased"))
     attempt = row.attempts + 1
     with (
-        inbound.prepared(connection, item, attempt=attempt) as handle,
+        inbound.prepare_handler(connection, item, attempt=attempt) as handle,
         jobs.commit(is_progress=True),
     ):
         mine = _waiting(pk=row.pk)

@@ -168,7 +168,9 @@ def _content(
         payload = attachment.payload or {}
         addresses = (payload.get("url"), payload.get("story_media_url"), attachment.url)
         url = next(filter(None, map(as_text, addresses)), "")
-        if attachment.type == "location" and (found := _place(payload)):
+        at = as_dict(payload.get("coordinates"))
+        found = place_of(at.get("lat"), at.get("long"))
+        if attachment.type == "location" and found:
             place = found
         elif attachment.type == "like_heart":
             lines.append("❤️")
@@ -187,11 +189,6 @@ def _content(
         files.append(events.InboundFile("file"))
     # A link's text often names its address already.
     return "\n".join(dict.fromkeys(line for line in lines if line)), files, place
-
-
-def _place(payload: dict[str, Any]) -> Place | None:
-    at = as_dict(payload.get("coordinates"))
-    return place_of(at.get("lat"), at.get("long"))
 
 
 def _postback(

@@ -110,7 +110,9 @@ def _content(
     for attachment in message.attachments or []:
         payload, kind = attachment.payload or {}, attachment.type or ""
         url = as_text(payload.get("url"))
-        if kind == "location" and (found := _place(payload)):
+        at = as_dict(payload.get("coordinates"))
+        found = place_of(at.get("latitude"), at.get("longitude"))
+        if kind == "location" and found:
             place = found
         elif kind in _FILES:
             name = as_text(payload.get("name"))[:200]
@@ -122,11 +124,6 @@ def _content(
     # A link's text often is its address already.
     text = "\n".join(dict.fromkeys(line for line in lines if line))
     return text, files, place
-
-
-def _place(payload: dict[str, Any]) -> Place | None:
-    at = as_dict(payload.get("coordinates"))
-    return place_of(at.get("latitude"), at.get("longitude"))
 
 
 def _receipt(status: Any, ids: Sequence[str], common: dict[str, Any]) -> events.Item:
