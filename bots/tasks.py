@@ -17,7 +17,7 @@ from chatplatform.jobs import Queue, job, periodic
     queue=Queue.TRAIN,
     max_attempts=3,
     on_dead=training.fail_interrupted,
-    in_turns=True,
+    fair=True,
 )
 def train_document(*, document_id: int) -> None:
     """Train one document.
@@ -32,7 +32,7 @@ def train_document(*, document_id: int) -> None:
     queue=Queue.TRAIN,
     max_attempts=3,
     on_dead=training.fail_interrupted,
-    in_turns=True,
+    fair=True,
 )
 def encode_document(*, document_id: int, end: int) -> None:
     """Encode a part of a long document, from its beginning (0) or its end (1)."""

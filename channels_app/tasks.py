@@ -77,10 +77,10 @@ def empty_callback(*, callback_id: int) -> None:
     callbacks.empty(callback_id)
 
 
-@job("channels_app.end_doubt", queue=Queue.CHANNEL)
-def end_doubt(*, message_id: str) -> None:
+@job("channels_app.resolve_uncertain_sends", queue=Queue.CHANNEL)
+def resolve_uncertain_sends(*, message_id: str) -> None:
     """A message of which no provider has told in time whether it went out."""
-    sending.end_doubt(message_id)
+    sending.resolve_uncertain_sends(message_id)
 
 
 @job("channels_app.refresh_token", queue=Queue.CHANNEL, max_attempts=8)

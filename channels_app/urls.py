@@ -1,5 +1,7 @@
 """Paths of the messaging channels."""
 
+from typing import Any
+
 from django.urls import path
 
 from channels_app.views.chatapp import ChatappCallbackViewSet, ChatappViewSet
@@ -7,22 +9,30 @@ from channels_app.views.localapp import LocalappCallbackViewSet, LocalappViewSet
 from channels_app.views.photoapp import PhotoappCallbackViewSet, PhotoappViewSet
 from channels_app.views.socialnet import SocialnetCallbackViewSet, SocialnetViewSet
 
+# Of a provider, and of people.
+webhook: dict[str, Any] = {"get": "verify_subscription", "post": "receive"}
+messages: dict[str, Any] = {"get": "messages", "post": "send"}
+
 photoapp = PhotoappViewSet.as_view
-photoapp_webhook = PhotoappCallbackViewSet.as_view({"get": "shake_hands", "post": "receive"})
-photoapp_messages = photoapp({"get": "messages", "post": "send"})
+photoapp_webhook = PhotoappCallbackViewSet.as_view(
+    {"get": "verify_subscription", "post": "receive"}
+)
+photoapp_messages = photoapp(messages)
 socialnet = SocialnetViewSet.as_view
-socialnet_webhook = SocialnetCallbackViewSet.as_view({"get": "shake_hands", "post": "receive"})
-socialnet_messages = socialnet({"get": "messages", "post": "send"})
-socialnet_disconnect = socialnet({"put": "disconnect"})
+socialnet_webhook = SocialnetCallbackViewSet.as_view(
+    {"get": "verify_subscription", "post": "receive"}
+)
+socialnet_messages = socialnet(messages)
+socialnet_disconnect = socialnet({"put": "disconnect_page"})
 socialnet_reconnect = socialnet({"put": "reconnect"})
 localapp = LocalappViewSet.as_view
 localapp_callback = LocalappCallbackViewSet.as_view({"get": "end_consent", "post": "receive"})
-localapp_messages = localapp({"get": "messages", "post": "send"})
+localapp_messages = localapp(messages)
 localapp_disconnect = localapp({"put": "disconnect"})
 
 chatapp = ChatappViewSet.as_view
-chatapp_webhook = ChatappCallbackViewSet.as_view({"get": "shake_hands", "post": "receive"})
-chatapp_messages = chatapp({"get": "messages", "post": "send"})
+chatapp_webhook = ChatappCallbackViewSet.as_view(webhook)
+chatapp_messages = chatapp(messages)
 chatapp_templates = chatapp({"get": "list_templates", "post": "send_template"})
 
 urlpatterns = [

@@ -27,8 +27,8 @@ class Job(models.Model):
     client_id = models.BigIntegerField(null=True)
     name = models.CharField(max_length=80)
     args = models.JSONField(default=dict)
-    # Of one client's jobs that are run in turns the lightest goes first.
-    weight = models.BigIntegerField(db_default=0)
+    # Of one client's fair jobs the lowest goes first.
+    priority = models.BigIntegerField(db_default=0)
     dedupe_key = models.CharField(max_length=200, null=True)
     ordering_key = models.CharField(max_length=80, null=True)
     state = models.CharField(max_length=10, choices=JobState, default=JobState.QUEUED)
@@ -93,8 +93,8 @@ class Job(models.Model):
         return f"{self.name} #{self.pk} ({self.state})"
 
 
-class ClientTurn(models.Model):
-    """When a client had its latest turn in a queue whose jobs are run in turns."""
+class FairShare(models.Model):
+    """When a client was last served in a queue of fair jobs."""
 
     queue = models.CharField(max_length=20)
     client_id = models.BigIntegerField()
@@ -102,11 +102,11 @@ class ClientTurn(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["queue", "client_id"], name="client_turn_once")
+            models.UniqueConstraint(fields=["queue", "client_id"], name="fair_share_once")
         ]
 
     def __str__(self) -> str:
-        return f"turn of client {self.client_id} in {self.queue}"
+        return f"share of client {self.client_id} in {self.queue}"
 
 
 class StoredAnswer(models.Model):

@@ -8,8 +8,6 @@ class ChatsConfig(AppConfig):
 
     def ready(self) -> None:
         from bots.services import agent_hooks  # noqa: PLC0415 - models are loaded by now
-        from chats.services.core import channel_hooks, presence  # noqa: PLC0415
-        from chats.services.reply import incoming  # noqa: PLC0415
+        from chats.services.core import presence  # noqa: PLC0415
 
         agent_hooks.install(presence)
-        channel_hooks.install_receiver(incoming)

@@ -32,7 +32,7 @@ NOT_OF_A_CLIENT = {
 # Rows of clients that stay behind when one moves to another cell.
 NOT_CARRIED = {
     "admin.LogEntry": "the site writes the audit log instead",
-    "chatplatform.ClientTurn": "whose turn it is in the queues of the old cell",
+    "chatplatform.FairShare": "whose turn it is in the queues of the old cell",
     "chatplatform.StoredAnswer": "its key is a hash over ids that are given anew",
     "identity.AuditLink": "the chain is made anew over the new ids; see the row `client.imported`",
     "identity.RefreshToken": "people sign in again",

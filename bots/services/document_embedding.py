@@ -33,7 +33,7 @@ _MISSING = {
     DocumentStage.SENTENCES: Q(sentence_vectors=b""),
 }
 # Of one client: first every file is read, then the passages of all are encoded, then the sentences.
-_WEIGHTS = {DocumentStage.PASSAGES: 10**9, DocumentStage.SENTENCES: 2 * 10**9}
+_PRIORITIES = {DocumentStage.PASSAGES: 10**9, DocumentStage.SENTENCES: 2 * 10**9}
 
 
 @dataclass(frozen=True)
@@ -58,14 +58,14 @@ def _enqueue_end(document: Document, stage: DocumentStage, end: int) -> None:
         client_id=document.client_id,
         dedupe_key=key,
         ordering_key=key,
-        weight=_weight(document, stage),
+        priority=_priority(document, stage),
         document_id=document.pk,
         end=end,
     )
 
 
-def _weight(document: Document, stage: DocumentStage) -> int:
-    return _WEIGHTS[stage] + document.size_bytes
+def _priority(document: Document, stage: DocumentStage) -> int:
+    return _PRIORITIES[stage] + document.size_bytes
 
 
 def encode_all(document_id: int) -> None:
@@ -82,10 +82,10 @@ def encode(document_id: int, *, end: int) -> None:
     started = time.monotonic()
     while (document := _encode_slice(document_id, end=end)) is not None:
         stage = DocumentStage(document.stage)
-        weight = _weight(document, stage)
+        priority = _priority(document, stage)
         is_long = time.monotonic() - started > RUN_SECONDS
-        if is_long or jobs.others_wait(
-            jobs.Queue.TRAIN, client_id=document.client_id, weight=weight
+        if is_long or jobs.should_yield(
+            jobs.Queue.TRAIN, client_id=document.client_id, priority=priority
         ):
             with jobs.commit():
                 _enqueue_end(document, stage, end)

@@ -232,7 +232,7 @@ def enqueue_training(document: Document) -> None:
         # A document is read by one worker at a time.
         ordering_key=f"document:{document.pk}",
         # Of one client's files the smallest is read first.
-        weight=document.size_bytes,
+        priority=document.size_bytes,
         document_id=document.pk,
     )
 

@@ -13,7 +13,7 @@ from bots.models import Bot, Chunk, Document
 from bots.services import document_embedding, documents, retrieval
 from bots.testing import make_bot
 from chatplatform import jobs
-from chatplatform.jobs import leases, relay
+from chatplatform.jobs import fair_share, leases, relay
 from chatplatform.models import Job
 from chatplatform.testing import run_before, run_jobs
 from webhooks.models import Event
@@ -209,7 +209,7 @@ def queued():
     while True:
         before = set(Job.objects.filter(state="done").values_list("pk", flat=True))
         job = Job.objects.filter(state="queued", name="bots.train_document").first()
-        if job is None or not leases.run_in_turn(job.pk):
+        if job is None or not fair_share.run_next(job.pk):
             return order
         ran = Job.objects.filter(state="done").exclude(pk__in=before).get()
         order.append(ran.args["document_id"])
@@ -221,7 +221,7 @@ def test_clients_take_turns_and_small_files_go_first(ann, cara, bot):
     leaflet = send(cara, make_bot(cara.client))
     with mock.patch("bots.services.training.train"):
         assert queued() == [small, leaflet, middle, large]
-        assert leases.run_in_turn(Job.objects.latest("pk").pk) is False
+        assert fair_share.run_next(Job.objects.latest("pk").pk) is False
 
 
 def test_a_long_document_lets_others_have_their_turn(ann, cara, bot):
@@ -233,7 +233,7 @@ def test_a_long_document_lets_others_have_their_turn(ann, cara, bot):
     assert sum(counts(Document.objects.get(bot=bot).pk)) == 1, "one slice"
     waiting = Job.objects.filter(name="bots.encode_document", state="queued")
     assert waiting.count() == 2, "it goes on in a job of its own"
-    assert leases.run_in_turn(waiting[0].pk)
+    assert fair_share.run_next(waiting[0].pk)
     assert Document.objects.get(pk=leaflet).stage == "passages"
     run_jobs()
     assert set(Document.objects.values_list("status", flat=True)) == {"trained"}
@@ -242,7 +242,7 @@ def test_a_long_document_lets_others_have_their_turn(ann, cara, bot):
 def test_a_job_alone_goes_on(ann, bot):
     send(ann, bot)
     run_jobs(1)
-    assert not jobs.others_wait(jobs.Queue.TRAIN, client_id=ann.client.pk, weight=1)
+    assert not jobs.should_yield(jobs.Queue.TRAIN, client_id=ann.client.pk, priority=1)
     leases.run(Job.objects.get(name="bots.encode_document", args__end=0).pk)
     assert counts(Document.objects.get().pk) == (4, 0)
     assert Document.objects.get().stage == "sentences"

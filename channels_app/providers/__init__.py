@@ -1,9 +1,9 @@
-"""The messaging providers. To add one: its folder, and a line in `PROVIDERS`."""
+"""The messaging providers. To add one: its class, and a line in `PROVIDERS`."""
 
+from channels_app.providers.base import Provider
 from channels_app.providers.chatapp import Chatapp
 from channels_app.providers.localapp import Localapp
 from channels_app.providers.photoapp import Photoapp
-from channels_app.providers.protocol import Provider
 from channels_app.providers.socialnet import Socialnet
 
 __all__ = ["PROVIDERS", "Provider"]

@@ -1,6 +1,6 @@
 """What a provider's refusal means for us. Each provider translates its codes into these kinds.
 
-What follows from a kind is in `services/consequences.py`, the same for every provider.
+What follows from a kind is in `services/provider_error_policy.py`, the same for every provider.
 """
 
 from datetime import timedelta

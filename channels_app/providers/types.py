@@ -1,4 +1,4 @@
-"""What goes between the frame and a provider: plain values, no rows."""
+"""Values that providers take and return: plain, no rows."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

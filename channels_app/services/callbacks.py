@@ -26,20 +26,22 @@ class BadSignature(ApiError):
     detail = "The signature of this callback is missing or wrong."
 
 
-def shake_hands(expected: str, *, mode: str, verify_token: str, challenge: str) -> str:
-    """The challenge, if the provider knows the word that we agreed on; else 403."""
+def verify_subscription(expected: str, *, mode: str, verify_token: str, challenge: str) -> str:
+    """The challenge, if the provider knows the verify token; else 403."""
     if mode != "subscribe" or not constant_time_equal(verify_token, expected):
         raise Forbidden("This is not the verify token.")
     return challenge
 
 
 def receive(provider: Provider, headers: Mapping[str, str], raw: bytes) -> None:
-    """Store a callback that its provider has signed; 401 `bad_signature` for any other.
+    """Store a callback that its provider has signed; 401 `bad_signature` for any other but pings.
 
     Its items are those of the connections that have the accounts now. Whatever it holds, it is
     accepted: the provider would send it again otherwise. Except while a client whom it concerns is
     moved to another cell: 503 `client_frozen`.
     """
+    if provider.is_ping(headers, raw):
+        return
     if not provider.is_authentic(headers, raw):
         raise BadSignature
     channel = provider.channel

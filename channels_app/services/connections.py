@@ -203,7 +203,10 @@ def begin_consent(
 ) -> connection_shapes.ChannelConnection:
     """Pending, with the provider's page on which the person agrees."""
     with transaction.atomic():
-        row = _pending(bot, provider.channel)
+        # The bot's row for whoever is about to consent; it becomes the account that is chosen.
+        row, _ = ChannelConnection.objects.get_or_create(
+            client=bot.client, bot=bot, channel=provider.channel, account_id=""
+        )
         url = consents.begin(
             provider, row, by=by, redirect_uri=redirect_uri, account_id=account_id or ""
         )
@@ -260,14 +263,6 @@ def store_tokens(
         expires_in=round(tokens.expires_in.total_seconds()) if tokens.expires_in else None,
         user_external_id=tokens.user_id, by=by,
     )  # fmt: skip
-
-
-def _pending(bot: Bot, channel: str) -> ChannelConnection:
-    """The bot's row for whoever is about to consent; it becomes the account that is chosen."""
-    row, _ = ChannelConnection.objects.get_or_create(
-        client=bot.client, bot=bot, channel=channel, account_id=""
-    )
-    return row
 
 
 # --- connected, disconnected -------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """An item of a callback becomes what it means in chats: a message, a change, a tick, a rating.
 
-`prepared` does what needs the network, before any transaction. What it yields does the rest, in the
-transaction that counts the item as processed.
+`prepare_handler` does what needs the network, before any transaction. The handler that it yields
+does the rest, in the transaction that counts the item as processed.
 """
 
 import logging
@@ -15,6 +15,7 @@ from typing import Any
 from django.db.models import Q
 from django.utils import timezone
 
+from bots.knowledge import language as languages
 from channels_app.models import (
     SENDING,
     ChannelChat,
@@ -30,10 +31,10 @@ from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.types import Place, Profile
 from channels_app.services import (
     connections,
-    consequences,
     identities,
     inbound_files,
     outbox,
+    provider_error_policy,
     sending,
 )
 from chatplatform import jobs
@@ -46,12 +47,13 @@ from chats.services.core import (
     message_status,
     reply_policy,
 )
+from chats.services.reply import incoming
 from chats.shapes.insight import ChatFeedBackDto
-from chats.shapes.message import MessageContent
+from chats.shapes.message import ConvMessage, MessageContent
 from chats.shapes.people import CustomerInfo, Location
 
 log = logging.getLogger(__name__)
-Handle = Callable[[InboundItem], None]
+ItemHandler = Callable[[InboundItem], None]
 # While a send's call is under way, nobody knows its id: what names it waits, a minute in all.
 _TRIES, _FIRST_WAIT = 6, timedelta(seconds=2)
 # An echo is matched by its text to sends of the last minutes only.
@@ -62,8 +64,10 @@ _OPEN = (SendState.SENDING, SendState.UNCERTAIN)
 
 
 @contextmanager
-def prepared(connection: ChannelConnection, item: events.Item, *, attempt: int) -> Iterator[Handle]:
-    """What to do with an item. Raises TryLater if something must end first.
+def prepare_handler(
+    connection: ChannelConnection, item: events.Item, *, attempt: int
+) -> Iterator[ItemHandler]:
+    """The handler of an item. Raises TryLater if something must end first.
 
     `attempt`: which one this is, from 1.
     """
@@ -99,7 +103,8 @@ def _apply(connection: ChannelConnection, item: events.Item, counted: InboundIte
         case events.Edited() | events.Unsent() | events.Reacted():
             if not _change(connection, item):
                 counted.waits_for = item.message_id[:300]
-                _save(counted, "waits_for")
+                rows = InboundItem.objects.filter(callback=counted.callback)
+                rows.filter(position=counted.position).update(waits_for=counted.waits_for)
         case events.Survey():
             _store_survey(connection, item)
         case events.Rated():
@@ -132,22 +137,7 @@ def _receive(
         identity = found or _new_identity(connection, item, customer)
     identities.keep_ids(identity, item)
     chat = _newest_chat(connection, identity)
-    text, metadata = _as_chosen(chat, item)
-    message = channel_inbound.receive(
-        connection.bot,
-        connection.channel,  # type: ignore[arg-type] # one of the channels, as the column says
-        identity.customer,
-        channel_inbound.ChannelMessage(
-            text=text,
-            provider_message_id=item.message_id,
-            pieces=[*_place(item.place), *files.refused],
-            files=files.stored,
-            in_reply_to=_find(identity, item.reply_to),
-            metadata=metadata,
-        ),
-        chat=chat,
-        window_ends_at=_past(item.at) + PROVIDERS[connection.channel].reply_window,
-    )
+    message = _store_message(connection, identity, chat, item, files)
     chat = message.conversation
     link = ChannelChat(conversation=chat, client_id=chat.client_id, identity=identity)
     ChannelChat.objects.bulk_create([link], ignore_conflicts=True)
@@ -162,6 +152,45 @@ def _receive(
         outbox.enqueue_typing(chat, is_typing=True)
     if item.message_id:
         _apply_early_changes(connection, item.message_id, counted)
+
+
+def _store_message(
+    connection: ChannelConnection,
+    identity: CustomerIdentity,
+    chat: Conversation | None,
+    item: events.MessageIn,
+    files: inbound_files.Files,
+) -> Message:
+    """Store a customer's message in their newest chat, or in a new one; the bot may answer.
+
+    No welcome is sent, and nobody is refused for fields that the client asks about.
+    """
+    text, metadata = _as_chosen(chat, item)
+    window_ends_at = _past(item.at) + PROVIDERS[connection.channel].reply_window
+    if chat is None:
+        bot = connection.bot
+        chat = conversations.open_chat(
+            bot,
+            customer=identity.customer,
+            channel=connection.channel,
+            language=languages.detect(text, default=bot.default_language, offered=bot.languages),
+            reply_window_expires_at=window_ends_at,
+        )
+    channel_inbound.extend_reply_window(chat, window_ends_at)
+    pieces = [*_place(item.place), *files.refused]
+    message = incoming.receive(
+        chat,
+        ConvMessage.model_construct(
+            text=text, client_message_id=None, language=None, attachments=pieces, reply="async"
+        ),
+        files=files.stored,
+        provider_message_id=item.message_id,
+        in_reply_to=_find(identity, item.reply_to),
+        metadata=metadata,
+    ).message
+    if message.conversation_id != chat.pk:
+        channel_inbound.extend_reply_window(message.conversation, window_ends_at)
+    return message
 
 
 def _as_chosen(chat: Conversation | None, item: events.MessageIn) -> tuple[str, dict[str, Any]]:
@@ -367,7 +396,7 @@ def _fail(connection: ChannelConnection, send: OutboundSend, item: events.Failur
     if item.kind == Kind.WINDOW:
         channel_inbound.close_reply_window(chat)
     elif item.kind:
-        consequences.apply(connection, ProviderError(item.kind, item.error))
+        provider_error_policy.apply(connection, ProviderError(item.kind, item.error))
 
 
 def _by_id(message_ids: Sequence[str], send_id: str | None) -> Q:
@@ -451,8 +480,3 @@ def _uuid(text: str | None) -> uuid.UUID | None:
         return uuid.UUID(text) if text else None
     except ValueError:
         return None
-
-
-def _save(item: InboundItem, *names: str) -> None:
-    rows = InboundItem.objects.filter(callback=item.callback, position=item.position)
-    rows.update(**{name: getattr(item, name) for name in names})

@@ -14,7 +14,7 @@ from django.core.files.uploadedfile import InMemoryUploadedFile
 from channels_app.models import ChannelConnection
 from channels_app.providers import PROVIDERS, events
 from channels_app.providers.errors import Kind, ProviderError
-from channels_app.services import consequences
+from channels_app.services import provider_error_policy
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError
 from chats.services.core import attachments
@@ -71,7 +71,7 @@ def _download(
 ) -> InMemoryUploadedFile:
     provider = PROVIDERS[connection.channel]
     try:
-        data = consequences.call(connection, lambda account: provider.fetch(account, file))
+        data = provider_error_policy.call(connection, lambda account: provider.fetch(account, file))
     except ProviderError as error:
         if error.kind in {Kind.TEMPORARY, Kind.RATE} and attempt < _DOWNLOADS:
             raise jobs.TryLater(str(error), wait=error.wait or _FIRST_WAIT) from error

@@ -1,11 +1,13 @@
 """Numbers of chatapp: connected with what the provider's signup dialog handed out."""
 
 from bots.models import Bot
-from channels_app.providers.chatapp import accounts, consent
+from channels_app.providers.chatapp import Chatapp, accounts
 from channels_app.services import connections
 from channels_app.shapes.connection import ChannelConnection, ChatappConnectDto
 from chatplatform.api.errors import ApiError
 from identity.models import User
+
+_CHATAPP = Chatapp()
 
 
 class PinMissing(ApiError):
@@ -18,7 +20,7 @@ def connect(bot: Bot, body: ChatappConnectDto, *, by: User) -> ChannelConnection
     number_id = body.phone.phone_number_id
     connections.ensure_free(bot, "chatapp", number_id)
     if body.code:
-        connections.store_tokens(bot.client, "chatapp", consent.redeem(body.code), by=by)
+        connections.store_tokens(bot.client, "chatapp", _CHATAPP.redeem_code(body.code), by=by)
     token = connections.user_token(bot.client, "chatapp")
     number = accounts.find_number(
         token, number_id, business_account_id=body.business_account_id or ""
@@ -26,5 +28,5 @@ def connect(bot: Bot, body: ChatappConnectDto, *, by: User) -> ChannelConnection
     if not number.is_registered and not body.phone.pin:
         raise PinMissing
     with connections.subscribing(bot.client):
-        connected = accounts.connect(token, number, pin=body.phone.pin or "")
+        connected = _CHATAPP.connect_number(token, number, pin=body.phone.pin or "")
         return connections.store(bot, "chatapp", connected, by=by)

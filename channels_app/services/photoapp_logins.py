@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from bots.models import Bot
 from channels_app.providers import PROVIDERS
-from channels_app.providers.photoapp import PhotoappDirect, direct_login
+from channels_app.providers.photoapp import PhotoappDirect
 from channels_app.services import connections, consents
 from channels_app.shapes.connection import ChannelConnection, PhotoappConnectDto
 from identity.models import User
@@ -24,8 +24,8 @@ def sign_in(bot: Bot, body: PhotoappConnectDto, *, by: User) -> ChannelConnectio
         state or "", by=by, bot_id=bot.pk, channel="photoapp", redirect_uri=redirect_uri
     )
     tokens = consents.redeem(_DIRECT, ended, code)
-    found = direct_login.find(tokens.access_token)
+    found = _DIRECT.find(tokens.access_token)
     connections.ensure_free(bot, "photoapp", found.id)
     with connections.subscribing(bot.client):
-        direct_login.subscribe(found)
+        _DIRECT.subscribe(found)
         return connections.store(bot, "photoapp", replace(found, tokens=tokens), by=by)

@@ -34,7 +34,7 @@ from channels_app.providers.types import (
     Place,
     Sent,
 )
-from channels_app.services import connections, consequences
+from channels_app.services import connections, provider_error_policy
 from chatplatform import jobs
 from chats.models import Attachment, Message, MessageStatus, SenderType
 from chats.services.core import channel_inbound, message_status, translations
@@ -44,7 +44,7 @@ _FILES = {"image", "audio", "video", "file"}
 # Waits before a call is tried again that the provider has not taken: 5, 10, 20 … seconds.
 _FIRST_WAIT, _LONGEST_WAIT = timedelta(seconds=5), timedelta(minutes=10)
 # So long an echo is waited for; one that comes later still counts.
-DOUBT_LASTS = timedelta(minutes=15)
+UNCERTAIN_TIMEOUT = timedelta(minutes=15)
 NOT_CONNECTED = "The bot has no working connection to this channel."
 NOTHING_TO_SEND = "Nothing in this message can be shown on this channel."
 FILE_GONE = "The file is not in our store any more."
@@ -95,12 +95,15 @@ def settle(message: Message) -> None:
         message_status.record_sent(message, provider_message_id=sends[-1].provider_message_id or "")
     elif SendState.UNCERTAIN in states and message_status.record_uncertain(message):
         jobs.enqueue(
-            "channels_app.end_doubt", client_id=message.client_id, wait=DOUBT_LASTS,
-            dedupe_key=str(message.pk), message_id=str(message.pk),
-        )  # fmt: skip
+            "channels_app.resolve_uncertain_sends",
+            client_id=message.client_id,
+            wait=UNCERTAIN_TIMEOUT,
+            dedupe_key=str(message.pk),
+            message_id=str(message.pk),
+        )
 
 
-def end_doubt(message_id: str) -> None:
+def resolve_uncertain_sends(message_id: str) -> None:
     """No echo has told what became of a message: it counts as failed, and people are told.
 
     Nothing sends it again but a person, and an echo that comes later still counts.
@@ -173,7 +176,9 @@ def _send(message: Message, send: OutboundSend, connection: ChannelConnection, p
         if not _move(send, SendState.QUEUED, state=SendState.SENDING, sent_at=timezone.now()):
             return False
     try:
-        sent = consequences.call(connection, lambda account: _call(message, send, account, ready))
+        sent = provider_error_policy.call(
+            connection, lambda account: _call(message, send, account, ready)
+        )
     except ProviderError as error:
         return _refused(message, send, error)
     _move(

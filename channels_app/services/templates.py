@@ -5,7 +5,7 @@ from typing import Any
 from bots.models import Bot
 from channels_app.models import SENDING, ChannelConnection
 from channels_app.providers.chatapp import templates
-from channels_app.services import agent_messaging, connections, consequences, sending
+from channels_app.services import agent_messaging, connections, provider_error_policy, sending
 from channels_app.shapes import connection as connection_shapes
 from chatplatform.api.errors import ApiError, Invalid, NotFound
 from chats.models import Conversation, Message
@@ -32,7 +32,7 @@ def list_(
     bot: Bot, query: connection_shapes.ChatappTemplatesQuery
 ) -> connection_shapes.ChatappTemplatesResponse:
     """A page of the templates of the business account that has the bot's number."""
-    found, next_cursor = consequences.call(
+    found, next_cursor = provider_error_policy.call(
         _connection(bot),
         lambda account: templates.list_(account, cursor=query.cursor, limit=query.limit),
     )
@@ -85,7 +85,7 @@ def _piece(
     connection: ChannelConnection, body: connection_shapes.ChatappTemplateRequest
 ) -> dict[str, Any]:
     """The template as a piece of a message: its words, and what the provider needs of it."""
-    template = consequences.call(
+    template = provider_error_policy.call(
         connection, lambda account: templates.find(account, body.name, body.language)
     )
     if template is None:

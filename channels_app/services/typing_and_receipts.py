@@ -10,7 +10,7 @@ from channels_app.models import ChannelChat
 from channels_app.providers import PROVIDERS
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.types import Signal, SurveyRequest
-from channels_app.services import consequences, sending
+from channels_app.services import provider_error_policy, sending
 from chatplatform import jobs
 from chats.models import Conversation, Message, SenderType, Status
 from chats.services.core import standard_replies
@@ -33,7 +33,7 @@ def send_signal(conversation_id: str, signal: Signal) -> None:
     newest = from_customer.exclude(provider_message_id=None).order_by("-seq").first()
     last = (newest and newest.provider_message_id) or ""
     try:
-        consequences.call(
+        provider_error_policy.call(
             connection,
             lambda account: provider.signal(account, recipient_id, signal, last_message_id=last),
         )
@@ -45,7 +45,9 @@ def send_survey(conversation_id: str) -> None:
     """Ask the customer of an ended chat that was answered: once, and in the reply window."""
     chat = Conversation.objects.filter(pk=conversation_id, status=Status.ENDED).first()
     found = sending.connection_of_chat(conversation_id) if chat else None
-    if chat is None or found is None or not _may_be_asked(chat):
+    if chat is None or found is None or chat.first_response_at is None:
+        return
+    if not chat.reply_window_expires_at or chat.reply_window_expires_at <= timezone.now():
         return
     connection, recipient_id = found
     provider = PROVIDERS[connection.channel]
@@ -70,15 +72,11 @@ def send_survey(conversation_id: str) -> None:
     if not is_first:
         return
     try:
-        consequences.call(connection, lambda account: provider.send_survey(account, survey))
+        provider_error_policy.call(
+            connection, lambda account: provider.send_survey(account, survey)
+        )
     except ProviderError as error:
         log.info("no survey in chat %s: %s", conversation_id, error)
         if error.kind in {Kind.TEMPORARY, Kind.RATE}:
             ChannelChat.objects.filter(conversation=chat).update(survey_sent_at=None)
             raise
-
-
-def _may_be_asked(chat: Conversation) -> bool:
-    window_ends_at = chat.reply_window_expires_at
-    is_in_window = window_ends_at is not None and window_ends_at > timezone.now()
-    return is_in_window and chat.first_response_at is not None

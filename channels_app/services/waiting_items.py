@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 # An item with its place in the callback.
 Numbered = tuple[int, Item]
 # What is ready to be sent goes first: of who is answered already, nobody waits behind new messages.
-_JOB, _WEIGHT = "channels_app.process_items", 1
+_JOB, _PRIORITY = "channels_app.process_items", 1
 # In a body of at most so many customers each has a job.
 _OWN_JOBS = 10
 # A job processes so many items at most, and starts none after so many seconds: others wait.
@@ -129,7 +129,7 @@ def _enqueue(
     same = Job.objects.filter(name=_JOB, ordering_key=ordering_key, state=JobState.QUEUED)
     if not same.select_for_update(no_key=True).first():
         jobs.enqueue(
-            "channels_app.process_items", client_id=client_id, wait=wait, weight=_WEIGHT,
+            "channels_app.process_items", client_id=client_id, wait=wait, priority=_PRIORITY,
             ordering_key=ordering_key,
             connection_id=str(connection_id), customer_key=key,
         )  # fmt: skip
@@ -230,7 +230,7 @@ def _look_again(connection: ChannelConnection, held_since: float | None) -> None
     ):  # fmt: skip
         jobs.enqueue(
             "channels_app.process_items", client_id=connection.client_id, wait=_LOOK_AGAIN,
-            weight=_WEIGHT,
+            priority=_PRIORITY,
             ordering_key=key, connection_id=str(connection.pk), customer_key="", held_since=since,
         )  # fmt: skip
 
@@ -318,7 +318,7 @@ def _process(row: InboundItem, item: Item | None, connection: ChannelConnection)
         return bool(_waiting(pk=row.pk).update(outcome=Outcome.UNSUPPORTED, kind="erased"))
     attempt = row.attempts + 1
     with (
-        inbound.prepared(connection, item, attempt=attempt) as handle,
+        inbound.prepare_handler(connection, item, attempt=attempt) as handle,
         jobs.commit(is_progress=True),
     ):
         mine = _waiting(pk=row.pk)

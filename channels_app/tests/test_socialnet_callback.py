@@ -6,13 +6,12 @@ from typing import Any
 import pytest
 
 from channels_app.models import InboundCallback, InboundItem, Outcome
-from channels_app.services import callbacks
+from channels_app.services import callbacks, inbound
 from channels_app.tests.helpers import OTHER_PAGE, PAGE, event, post_signed, run_waiting
 from chatplatform.jobs import leases
 from chatplatform.models import Job
 from chatplatform.testing import at_once, run_before, run_jobs
 from chats.models import Conversation, Message
-from chats.services.core import channel_inbound
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PATH = "/socialnet/webhook"
@@ -160,7 +159,7 @@ def test_two_workers_with_one_item_store_one_message(nobody, page):
     first, second = Job.objects.filter(name="channels_app.process_items").order_by("id")
     # The second is run between the first one's look and its transaction, as if in no order.
     Job.objects.filter(pk=second.pk).update(ordering_key=None)
-    with run_before("channels_app.services.inbound.prepared", lambda: leases.run(second.pk)):
+    with run_before("channels_app.services.inbound.prepare_handler", lambda: leases.run(second.pk)):
         leases.run(first.pk)
     run_jobs()
     assert Message.objects.filter(sender_type="customer").count() == 1
@@ -184,14 +183,14 @@ def test_an_item_that_fails_is_tried_again_and_holds_up_no_other(nobody, page, m
     body["entry"][0]["messaging"] += other["entry"][0]["messaging"]
     post_signed(nobody, PATH, body)
     with monkeypatch.context() as broken:
-        real = channel_inbound.receive
+        real = inbound._store_message
 
         def fail_first(*args, **kwargs):
             if args[3].text == "hello":
                 raise RuntimeError("a fault")
             return real(*args, **kwargs)
 
-        broken.setattr("chats.services.core.channel_inbound.receive", fail_first)
+        broken.setattr(inbound, "_store_message", fail_first)
         run_jobs()
     assert list(Message.objects.values_list("text", flat=True)) == ["second"]
     run_waiting()

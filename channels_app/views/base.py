@@ -1,7 +1,6 @@
-"""What the views of all channels share."""
+"""The views that channels share. Each channel declares those of its operations that it has."""
 
-from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -9,12 +8,24 @@ from django.http import HttpRequest, HttpResponse
 from bots.models import Bot
 from bots.services import bots
 from channels_app.providers import PROVIDERS, Provider
-from channels_app.services import callbacks
+from channels_app.providers.http import setting
+from channels_app.services import agent_messaging, callbacks, connections
+from channels_app.shapes.connection import (
+    AccountsQuery,
+    ChannelAccountsResponse,
+    ChannelConnection,
+    ChannelHandshake,
+    ChannelMessageRequest,
+    ChannelMessagesQuery,
+)
+from chatplatform.api import idempotency
 from chatplatform.api.errors import NotFound, TooLarge
 from chatplatform.api.operation import Bare, OperationViewSet
 from chatplatform.customer_channels import MessagingChannel
+from chats.shapes.message import Message
 from identity.auth import TenantViewSet
 from identity.models import Client
+from identity.shapes.clients import SocialnetAccessToken
 
 CHALLENGE = Bare(("text/plain",), "The challenge, as it was sent.")
 RECEIVED = Bare(("text/plain",), "Received: `OK`.")
@@ -39,22 +50,66 @@ class ChannelViewSet(TenantViewSet):
         """One of the caller's bots; 404 for any other, and for another client's path."""
         return bots.get(self.own_client(client_id), bot_id)
 
+    def store_token(self, client_id: int, body: SocialnetAccessToken) -> ChannelConnection:
+        """Store a person's token, encrypted; accounts are listed and connected with it.
+
+        It replaces the token that was stored for this channel before.
+        """
+        client = self.own_client(client_id)
+        return connections.store_token(client, self.channel, by=self.user, **dict(body))
+
+    def list_accounts(
+        self, client_id: int, bot_id: int, query: AccountsQuery
+    ) -> ChannelAccountsResponse:
+        """The accounts that the person whose token is stored may connect."""
+        return connections.list_accounts(self.bot(client_id, bot_id), self.provider, query)
+
+    def connection(self, client_id: int, bot_id: int) -> ChannelConnection:
+        """The bot's account and its status; `disconnected` without an id if it never had one."""
+        return connections.describe(self.bot(client_id, bot_id), self.channel)
+
+    def disconnect(self, client_id: int, bot_id: int) -> ChannelConnection:
+        """Give up the bot's account: its token is forgotten, and its events are ignored."""
+        return connections.disconnect(self.bot(client_id, bot_id), self.channel, by=self.user)
+
+    def messages(self, client_id: int, bot_id: int, query: ChannelMessagesQuery) -> dict[str, Any]:
+        """What the bot's customers and your side said on this channel, the newest first."""
+        return agent_messaging.history_page(self.bot(client_id, bot_id), self.provider, query)
+
+    def send(self, client_id: int, bot_id: int, body: ChannelMessageRequest) -> dict[str, Any]:
+        """Send a message to a customer who has written to the bot's account.
+
+        The chat is yours if no agent has it. 409 `reply_window_closed` 24 hours after the
+        customer's last message, unless a `tag` says why it may be sent all the same.
+        """
+        bot, key = self.bot(client_id, bot_id), idempotency.stable_id()
+        row = agent_messaging.send(bot, self.provider, body, by=self.user, request_id=key)
+        return Message.from_row(row)
+
 
 class CallbackViewSet(OperationViewSet):
     """The base of a channel's operations for its provider."""
 
     channel: ClassVar[MessagingChannel]
 
-    def accept(self, request: HttpRequest) -> HttpResponse:
-        """Store a signed callback, and answer before anything is done with it."""
+    def verify_subscription(self, query: ChannelHandshake) -> HttpResponse:
+        """The provider asks whether this address is ours: the challenge, as plain text.
+
+        503 `channel_not_configured` if the platform has no verify token for this channel.
+        """
+        expected = setting(f"{self.channel.upper()}_VERIFY_TOKEN")
+        challenge = callbacks.verify_subscription(expected, **dict(query))
+        return HttpResponse(challenge, content_type="text/plain")
+
+    def receive(self, request: HttpRequest) -> HttpResponse:
+        """Events of accounts, signed with the app's secret in `X-Hub-Signature-256`.
+
+        Stored as they are and answered; then each is processed once, however often it is sent.
+        503 `channel_not_configured` if the platform has no secret to check them with.
+        """
         # By read(): a batch may be larger than the API's own bodies.
         raw = request.read(settings.MAX_CALLBACK_BYTES + 1)
         if len(raw) > settings.MAX_CALLBACK_BYTES:
             raise TooLarge
-        if not self.is_probe(request.headers, raw):
-            callbacks.receive(PROVIDERS[self.channel], request.headers, raw)
+        callbacks.receive(PROVIDERS[self.channel], request.headers, raw)
         return HttpResponse("OK", content_type="text/plain")
-
-    def is_probe(self, headers: Mapping[str, str], raw: bytes) -> bool:
-        """Whether a call only asks if somebody is there; such a one is answered, and no more."""
-        return False

@@ -2,18 +2,11 @@
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
-
-from channels_app.providers.http import setting
-from channels_app.services import agent_messaging, callbacks, connections, number_signup, templates
+from channels_app.services import number_signup, templates
 from channels_app.shapes.chatapp_callback import ChatappWebhook
 from channels_app.shapes.connection import (
-    AccountsQuery,
-    ChannelAccountsResponse,
     ChannelConnection,
-    ChannelHandshake,
     ChannelMessageRequest,
-    ChannelMessagesQuery,
     ChatappConnectDto,
     ChatappTemplateRequest,
     ChatappTemplatesQuery,
@@ -25,7 +18,6 @@ from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import PUBLIC, operation
 from chats.shapes.message import Message, MessagesResponse
 from identity.auth import ADMIN, BEARER
-from identity.shapes.clients import SocialnetAccessToken
 
 TAG = "chatapp-services"
 
@@ -33,24 +25,11 @@ TAG = "chatapp-services"
 class ChatappViewSet(ChannelViewSet):
     channel = "chatapp"
 
-    @operation(TAG, "Store User Token", access=ADMIN)
-    def store_token(self, client_id: int, body: SocialnetAccessToken) -> ChannelConnection:
-        """Store a token that reaches your business accounts, encrypted; it replaces the last one.
-
-        Numbers are listed and connected with it.
-        """
-        client = self.own_client(client_id)
-        return connections.store_token(client, self.channel, by=self.user, **dict(body))
-
-    @operation(
+    store_token = operation(TAG, "Store User Token", access=ADMIN)(ChannelViewSet.store_token)
+    list_accounts = operation(
         TAG, "Client Chatapp List Accounts", access=BEARER, waits=True,
         also={409: Error, 502: Error},
-    )  # fmt: skip
-    def list_accounts(
-        self, client_id: int, bot_id: int, query: AccountsQuery
-    ) -> ChannelAccountsResponse:
-        """The numbers of the business accounts that the stored token reaches."""
-        return connections.list_accounts(self.bot(client_id, bot_id), self.provider, query)
+    )(ChannelViewSet.list_accounts)  # fmt: skip
 
     @operation(TAG, "Connect Chatapp", access=ADMIN, waits=True, also={409: Error, 502: Error})
     def connect(self, client_id: int, bot_id: int, body: ChatappConnectDto) -> ChannelConnection:
@@ -62,23 +41,13 @@ class ChatappViewSet(ChannelViewSet):
         """
         return number_signup.connect(self.bot(client_id, bot_id), body, by=self.user)
 
-    @operation(TAG, "Disconnect Chatapp", access=ADMIN, waits=True)
-    def disconnect(self, client_id: int, bot_id: int) -> ChannelConnection:
-        """Give up the bot's number: its token is forgotten, and its events are ignored.
-
-        It stays registered at the provider.
-        """
-        return connections.disconnect(self.bot(client_id, bot_id), self.channel, by=self.user)
-
-    @operation(TAG, "Get Bot Wa Connection", access=BEARER)
-    def connection(self, client_id: int, bot_id: int) -> ChannelConnection:
-        """The bot's number and how it is; `disconnected` without an id if it never had one."""
-        return connections.describe(self.bot(client_id, bot_id), self.channel)
-
-    @operation(TAG, "Get Chatapp Messages", access=BEARER, returns=MessagesResponse)
-    def messages(self, client_id: int, bot_id: int, query: ChannelMessagesQuery) -> dict[str, Any]:
-        """What the bot's customers and your side said on this channel, the newest first."""
-        return agent_messaging.history_page(self.bot(client_id, bot_id), self.provider, query)
+    disconnect = operation(TAG, "Disconnect Chatapp", access=ADMIN, waits=True)(
+        ChannelViewSet.disconnect
+    )
+    connection = operation(TAG, "Get Bot Wa Connection", access=BEARER)(ChannelViewSet.connection)
+    messages = operation(TAG, "Get Chatapp Messages", access=BEARER, returns=MessagesResponse)(
+        ChannelViewSet.messages
+    )
 
     @operation(
         TAG, "Post Chatapp Messages", access=BEARER, returns=Message, status=201,
@@ -90,11 +59,7 @@ class ChatappViewSet(ChannelViewSet):
         `recipient_id` is the customer's number (digits) or id at the business. The chat is yours
         if no agent has it. 409 `reply_window_closed` 24 hours after the customer's last message.
         """
-        bot = self.bot(client_id, bot_id)
-        key = idempotency.stable_id()
-        return Message.from_row(
-            agent_messaging.send(bot, self.provider, body, by=self.user, request_id=key)
-        )
+        return super().send(client_id, bot_id, body)
 
     @operation(
         TAG, "Get Chatapp Templates", access=BEARER, waits=True, also={409: Error, 502: Error}
@@ -129,31 +94,10 @@ class ChatappViewSet(ChannelViewSet):
 class ChatappCallbackViewSet(CallbackViewSet):
     channel = "chatapp"
 
-    @operation(
+    verify_subscription = operation(
         TAG, "Chatapp Webhook Verification", access=PUBLIC, returns=CHALLENGE, also={403: Error}
-    )
-    def shake_hands(self, query: ChannelHandshake) -> HttpResponse:
-        """The provider asks whether this address is ours: the challenge, as plain text.
-
-        503 `channel_not_configured` if the platform has no verify token for this channel.
-        """
-        expected = setting("CHATAPP_VERIFY_TOKEN")
-        challenge = callbacks.shake_hands(expected, **dict(query))
-        return HttpResponse(challenge, content_type="text/plain")
-
-    @operation(
-        TAG,
-        "Chatapp Webhook",
-        access=PUBLIC,
-        is_counted=False,
-        body=ChatappWebhook,
-        returns=RECEIVED,
-        also={401: Error},
-    )
-    def receive(self, request: HttpRequest) -> HttpResponse:
-        """Events of numbers, signed with the app's secret in `X-Hub-Signature-256`.
-
-        Stored as they are and answered; then each is processed once, however often it is sent.
-        503 `channel_not_configured` if the platform has no secret to check them with.
-        """
-        return self.accept(request)
+    )(CallbackViewSet.verify_subscription)
+    receive = operation(
+        TAG, "Chatapp Webhook", access=PUBLIC, is_counted=False, body=ChatappWebhook,
+        returns=RECEIVED, also={401: Error},
+    )(CallbackViewSet.receive)  # fmt: skip

@@ -1,22 +1,18 @@
 """localapp-services: Official Accounts of a client, their messages, and what the provider calls."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from channels_app.providers import PROVIDERS
-from channels_app.providers.localapp import inbound
-from channels_app.services import agent_messaging, connections
+from channels_app.services import connections
 from channels_app.shapes.connection import (
     ChannelConnection,
     ChannelMessageRequest,
-    ChannelMessagesQuery,
     LocalappOAConnectDto,
 )
 from channels_app.shapes.localapp_callback import LocalappConsentAnswer, LocalappEvent
 from channels_app.views.base import RECEIVED, CallbackViewSet, ChannelViewSet
-from chatplatform.api import idempotency
 from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import PUBLIC, operation
 from chats.shapes.message import Message, MessagesResponse
@@ -42,20 +38,15 @@ class LocalappViewSet(ChannelViewSet):
             bot, self.provider, redirect_uri=body.redirect_uri, account_id=body.oa_id, by=self.user
         )
 
-    @operation(TAG, "Disconnect A Page Of Client", access=ADMIN)
-    def disconnect(self, client_id: int, bot_id: int) -> ChannelConnection:
-        """Give up the account: its tokens are forgotten, and its events are ignored from now on."""
-        return connections.disconnect(self.bot(client_id, bot_id), self.channel, by=self.user)
-
-    @operation(TAG, "Get Client Localapp Connection Info", access=BEARER)
-    def connection(self, client_id: int, bot_id: int) -> ChannelConnection:
-        """The bot's account and how it is; `disconnected` without an id if it never had one."""
-        return connections.describe(self.bot(client_id, bot_id), self.channel)
-
-    @operation(TAG, "Get Localapp Messages", access=BEARER, returns=MessagesResponse)
-    def messages(self, client_id: int, bot_id: int, query: ChannelMessagesQuery) -> dict[str, Any]:
-        """What the bot's customers and your side said on this channel, the newest first."""
-        return agent_messaging.history_page(self.bot(client_id, bot_id), self.provider, query)
+    disconnect = operation(TAG, "Disconnect A Page Of Client", access=ADMIN)(
+        ChannelViewSet.disconnect
+    )
+    connection = operation(TAG, "Get Client Localapp Connection Info", access=BEARER)(
+        ChannelViewSet.connection
+    )
+    messages = operation(TAG, "Get Localapp Messages", access=BEARER, returns=MessagesResponse)(
+        ChannelViewSet.messages
+    )
 
     @operation(
         TAG, "Post Localapp Messages", access=BEARER, returns=Message, status=201, also={409: Error}
@@ -66,11 +57,7 @@ class LocalappViewSet(ChannelViewSet):
         The chat is yours if no agent has it. 409 `reply_window_closed` seven days after the
         customer's last message; no `tag` lifts that.
         """
-        bot = self.bot(client_id, bot_id)
-        key = idempotency.stable_id()
-        return Message.from_row(
-            agent_messaging.send(bot, self.provider, body, by=self.user, request_id=key)
-        )
+        return super().send(client_id, bot_id, body)
 
 
 class LocalappCallbackViewSet(CallbackViewSet):
@@ -90,14 +77,9 @@ class LocalappCallbackViewSet(CallbackViewSet):
         return HttpResponseRedirect(url)
 
     @operation(
-        TAG,
-        "Localapp Callback",
-        access=PUBLIC,
-        is_counted=False,
-        body=LocalappEvent,
-        returns=RECEIVED,
-        also={401: Error},
-    )
+        TAG, "Localapp Callback", access=PUBLIC, is_counted=False, body=LocalappEvent,
+        returns=RECEIVED, also={401: Error},
+    )  # fmt: skip
     def receive(self, request: HttpRequest) -> HttpResponse:
         """An event of an account, signed in `X-ZEvent-Signature` with the webhook's own key.
 
@@ -105,8 +87,4 @@ class LocalappCallbackViewSet(CallbackViewSet):
         without an event and without a signature, as the provider checks an address, is a 200.
         503 `channel_not_configured` if the platform has no key to check it with.
         """
-        return self.accept(request)
-
-    def is_probe(self, headers: Mapping[str, str], raw: bytes) -> bool:
-        """As the provider checks the address."""
-        return inbound.is_probe(headers, raw)
+        return super().receive(request)

@@ -5,11 +5,12 @@ worker claims its row by a lease, renews the lease while it works outside any tr
 finishes only if the lease is still its own. A lost message or a lost worker costs time; no job is
 lost.
 
-This is what the apps use; the parts are `declaring`, `leases`, `relay`, `scheduler`, `heartbeat`
-and `worker_process`.
+This is what the apps use; the parts are `declaring`, `leases`, `fair_share`, `relay`, `scheduler`,
+`heartbeat` and `worker_process`.
 """
 
 from chatplatform.jobs.declaring import NO_WAIT, enqueue, job, periodic, postpone
+from chatplatform.jobs.fair_share import should_yield
 from chatplatform.jobs.leases import (
     GiveUp,
     LeaseLost,
@@ -18,7 +19,6 @@ from chatplatform.jobs.leases import (
     current_attempt,
     current_job,
     follows_death,
-    others_wait,
     report_progress,
 )
 from chatplatform.jobs.registry import Queue
@@ -35,8 +35,8 @@ __all__ = [
     "enqueue",
     "follows_death",
     "job",
-    "others_wait",
     "periodic",
     "postpone",
     "report_progress",
+    "should_yield",
 ]

@@ -9,7 +9,7 @@ from django.db import connection, transaction
 
 from chatplatform.api.request_context import REQUEST_ID
 from chatplatform.api.shapes import as_json
-from chatplatform.jobs import leases, registry
+from chatplatform.jobs import fair_share, leases, registry
 from chatplatform.jobs.registry import Declared, Queue
 from chatplatform.web import pubsub
 
@@ -23,13 +23,13 @@ def job(
     queue: Queue,
     max_attempts: int = 5,
     on_dead: Callable[..., None] | None = None,
-    in_turns: bool = False,
+    fair: bool = False,
 ) -> Callable[[Callable[P, None]], Callable[P, None]]:
     """Declare a function as the job `name`. It takes ids by keyword and may run twice.
 
     A raised exception retries it with growing waits, up to `max_attempts`; `on_dead` is called
-    with the same arguments when no attempt is left, so that nobody waits in vain. `in_turns`: the
-    clients take turns, and of one client's jobs the lightest goes first (`weight` of `enqueue`).
+    with the same arguments when no attempt is left, so that nobody waits in vain. `fair`: clients
+    take turns, and of one client's jobs the lowest `priority` of `enqueue` goes first.
 
     A job that raises `FilesUnavailable` waits for the store of files for over an hour, which uses
     up no attempt. If the store does not answer by then, an `on_dead` that takes `cause` gets the
@@ -37,8 +37,8 @@ def job(
     """
 
     def declare(run: Callable[P, None]) -> Callable[P, None]:
-        task = shared_task(name=name)(_run_in_turn if in_turns else _run_dispatched)
-        registry.declared[name] = Declared(run, queue, max_attempts, task, on_dead, in_turns)
+        task = shared_task(name=name)(_run_next if fair else _run_dispatched)
+        registry.declared[name] = Declared(run, queue, max_attempts, task, on_dead, fair)
         return run
 
     return declare
@@ -62,18 +62,18 @@ def _run_dispatched(*, job_id: int, **_: object) -> None:
     leases.run(job_id)
 
 
-def _run_in_turn(*, job_id: int, **_: object) -> None:
+def _run_next(*, job_id: int, **_: object) -> None:
     """As `_run_dispatched`; but the message says only that there is one more job to run."""
-    leases.run_in_turn(job_id)
+    fair_share.run_next(job_id)
 
 
 _ENQUEUE = """
 INSERT INTO chatplatform_job
     (client_id, name, dedupe_key, ordering_key, args, due_at, trace_id, state, progress, last_error,
-     weight)
+     priority)
 VALUES (%(client)s::bigint, %(name)s, %(dedupe_key)s, %(ordering_key)s, %(args)s::jsonb,
     statement_timestamp() + make_interval(secs => %(wait)s), %(trace_id)s, 'queued', 0, '',
-    %(weight)s)
+    %(priority)s)
 ON CONFLICT (name, dedupe_key) WHERE state = 'queued' DO NOTHING
 """
 
@@ -85,14 +85,14 @@ def enqueue(
     dedupe_key: str | None = None,
     ordering_key: str | None = None,
     wait: timedelta = NO_WAIT,
-    weight: int = 0,
+    priority: int = 0,
     **args: Any,
 ) -> None:
     """Write a job row in the caller's transaction.
 
     It is due after `wait`. `dedupe_key` makes a second request for the same waiting work a no-op.
     Jobs of one `ordering_key` run one after the other, in the order of their rows: lock the subject
-    of the key while adding. `weight`: of one client's jobs in a queue the lightest goes first.
+    of the key while adding. `priority`: of one client's jobs in a queue the lowest goes first.
     """
     row = {
         "client": client_id,
@@ -101,7 +101,7 @@ def enqueue(
         "ordering_key": ordering_key,
         "args": as_json(args).decode(),
         "wait": wait.total_seconds(),
-        "weight": weight,
+        "priority": priority,
         "trace_id": REQUEST_ID.get(),
     }
     with connection.cursor() as cursor:

@@ -130,69 +130,6 @@ def _count(lease: Lease, outcome: str) -> None:
     metrics.JOB_RUNS.add(registry.queue_of(lease.name), lease.name, outcome)
 
 
-# Jobs that are run in turns and may run now.
-_IN_TURNS = f"""
-FROM chatplatform_job j
-LEFT JOIN chatplatform_clientturn t ON t.queue = %(queue)s AND t.client_id = j.client_id
-WHERE j.name = ANY(%(names)s) AND j.state = 'queued' AND j.due_at <= statement_timestamp()
-  AND {MAY_RUN} AND NOT EXISTS (SELECT FROM chatplatform_job o
-                  WHERE o.ordering_key = j.ordering_key AND o.id < j.id
-                    AND o.state IN ('queued', 'running'))
-"""
-_NEXT_IN_TURN = f"""
-SELECT j.id, j.client_id {_IN_TURNS}
-ORDER BY t.taken_at NULLS FIRST, j.weight, j.id LIMIT 1
-"""
-_TAKE_TURN = """
-INSERT INTO chatplatform_clientturn (queue, client_id, taken_at)
-VALUES (%(queue)s, %(client)s, clock_timestamp())
-ON CONFLICT (queue, client_id) DO UPDATE SET taken_at = EXCLUDED.taken_at
-"""
-
-
-def run_in_turn(job_id: int) -> bool:
-    """Run the job whose turn it is, of those that are run in turns in the queue of `job_id`.
-
-    The client whose latest turn is longest ago comes first, and of its jobs the lightest. So each
-    message runs one job, but seldom the one that it names. False if none waits.
-    """
-    row = Job.objects.filter(pk=job_id).values_list("name", flat=True).first()
-    if row is None or row not in declared:
-        return False
-    queue = declared[row].queue
-    names = _names_in_turns(queue)
-    while True:
-        with connection.cursor() as cursor:
-            cursor.execute(_NEXT_IN_TURN, {"queue": queue, "names": names})
-            chosen = cursor.fetchone()
-            if chosen is None:
-                return False
-            cursor.execute(_TAKE_TURN, {"queue": queue, "client": chosen[1]})
-        # If another worker was faster, the next one is chosen.
-        if run(chosen[0]):
-            return True
-
-
-def _names_in_turns(queue: str) -> list[str]:
-    return [name for name, one in declared.items() if one.in_turns and one.queue == queue]
-
-
-_OTHERS_WAIT = f"""
-SELECT EXISTS (SELECT {_IN_TURNS} AND (j.client_id <> %(client)s OR j.weight < %(weight)s))
-"""
-
-
-def others_wait(queue: str, *, client_id: int, weight: int) -> bool:
-    """Whether another client's job, or a lighter one of this client, waits for its turn.
-
-    A long job asks now and then, and goes on in a job of its own if so.
-    """
-    with connection.cursor() as cursor:
-        values: dict[str, Any] = {"queue": queue, "names": _names_in_turns(queue)}
-        cursor.execute(_OTHERS_WAIT, values | {"client": client_id, "weight": weight})
-        return bool(cursor.fetchone()[0])
-
-
 _CLAIM = f"""
 UPDATE chatplatform_job AS j
 SET state = 'running', attempts = LEAST(attempts + 1, 32000), lease_token = %(token)s,

@@ -32,8 +32,8 @@ class Declared:
     max_attempts: int
     task: Any
     on_dead: Callable[..., None] | None
-    # Whether clients take turns: see `leases.run_in_turn`.
-    in_turns: bool = False
+    # Whether clients take turns: see `fair_share.run_next`.
+    fair: bool = False
 
 
 declared: dict[str, Declared] = {}

@@ -55,14 +55,14 @@ IS_LOST = "state = 'running' AND lease_until < statement_timestamp()"
 _IN_BROKER = "dispatched_at >= statement_timestamp() - interval '5 seconds' * (2 ^ dispatches)"
 _DUE = f"""
 WITH due AS (
-    SELECT j.id, j.client_id, j.due_at, j.weight, q.queue,
+    SELECT j.id, j.client_id, j.due_at, j.priority, q.queue,
         COALESCE({_IN_BROKER}, false) AS is_in_broker
     FROM chatplatform_job j
     JOIN unnest(%(names)s::text[], %(queues)s::text[]) AS q(name, queue) USING (name)
     WHERE {IS_DUE}),
 turns AS (
     SELECT *, row_number() OVER (
-        PARTITION BY queue, client_id ORDER BY is_in_broker DESC, weight,
+        PARTITION BY queue, client_id ORDER BY is_in_broker DESC, priority,
             CASE WHEN %(newest_first)s THEN -id END, due_at, id) AS turn
     FROM due),
 places AS (

@@ -12,11 +12,11 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AddField(
             model_name='job',
-            name='weight',
+            name='priority',
             field=models.BigIntegerField(db_default=0),
         ),
         migrations.CreateModel(
-            name='ClientTurn',
+            name='FairShare',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('queue', models.CharField(max_length=20)),
@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
                 ('taken_at', models.DateTimeField()),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('queue', 'client_id'), name='client_turn_once')],
+                'constraints': [models.UniqueConstraint(fields=('queue', 'client_id'), name='fair_share_once')],
             },
         ),
     ]

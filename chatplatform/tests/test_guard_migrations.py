@@ -153,19 +153,19 @@ def test_exceptions_are_needed():
         (migrations.AddField("job", "note", models.TextField(db_default="")), True),
         (migrations.AddField("job", "note", models.TextField(null=True)), True),
         (migrations.AddField("job", "note", models.TextField(default="")), False),
-        (migrations.RemoveField("job", "weight"), False),
-        (migrations.RenameField("job", "weight", "size"), False),
-        (migrations.DeleteModel("clientturn"), False),
+        (migrations.RemoveField("job", "priority"), False),
+        (migrations.RenameField("job", "priority", "size"), False),
+        (migrations.DeleteModel("fairshare"), False),
         (migrations.AlterField("job", "client_id", models.BigIntegerField()), False),
         (migrations.AlterField("job", "name", models.CharField(max_length=90)), True),
-        (migrations.RunSQL("ALTER TABLE chatplatform_job DROP COLUMN weight"), False),
+        (migrations.RunSQL("ALTER TABLE chatplatform_job DROP COLUMN priority"), False),
         (migrations.RunSQL([("ALTER TABLE x ALTER y SET NOT NULL", [])]), False),
         (migrations.RunSQL("DROP FUNCTION IF EXISTS chats_receive_message"), False),
         (migrations.RunSQL("CREATE OR REPLACE FUNCTION a() RETURNS void"), True),
         (migrations.RunSQL("CREATE INDEX a ON b (c)"), True),
         (
             migrations.SeparateDatabaseAndState(
-                database_operations=[migrations.RemoveField("job", "weight")]
+                database_operations=[migrations.RemoveField("job", "priority")]
             ),
             False,
         ),

@@ -1,78 +1,148 @@
 """chatapp: telephone numbers of business accounts."""
 
-from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
-from channels_app.providers.chatapp import accounts, consent, inbound, sending
+from django.conf import settings
+from django.utils import timezone
+
+from channels_app.providers import http
+from channels_app.providers.base import NOT_HANDED_OVER, sent_as
+from channels_app.providers.chatapp import accounts, inbound, sending
+from channels_app.providers.chatapp.accounts import APP, Number
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.events import InboundFile, Item
+from channels_app.providers.graph import consent
+from channels_app.providers.graph.provider import GraphProvider
+from channels_app.providers.json_values import as_list, dicts_in
 from channels_app.providers.types import (
     Account,
     AccountsPage,
     Connected,
     Envelope,
+    ListedAccount,
     Part,
-    Profile,
     Sent,
     Signal,
-    SurveyRequest,
     Tokens,
 )
-from chatplatform.customer_channels import MessagingChannel
 
 
-class Chatapp:
-    channel: MessagingChannel = "chatapp"
-    reply_window = timedelta(hours=24)
-    # After the window the provider takes approved templates alone.
-    tags = frozenset[str]()
-    # The token of a signup does not expire.
-    refresh_before: timedelta | None = None
-    has_survey = False
-    has_signals = True
+class Chatapp(GraphProvider):
+    """The token of a signup does not expire. Callbacks name customers: there is no call for it.
 
-    def consent_url(self, *, redirect_uri: str, state: str, challenge: str) -> str:
-        raise ProviderError(Kind.REQUEST, "People sign up in the provider's own dialog.")
+    After the reply window the provider takes approved templates alone.
+    """
 
-    def redeem_code(self, code: str, *, redirect_uri: str, verifier: str) -> Tokens:
-        return consent.redeem(code)
+    channel = "chatapp"
+    app = APP
 
-    def refresh(self, account: Account, refresh_token: str) -> Tokens:
-        raise ProviderError(Kind.TOKEN, "This token cannot be renewed.")
+    def redeem_code(self, code: str, *, redirect_uri: str = "", verifier: str = "") -> Tokens:
+        """The token for a code of the provider's own dialog, which knows no `redirect_uri`."""
+        return consent.token(APP, {"code": code})
 
     def list_accounts(self, token: str, *, cursor: str | None, limit: int) -> AccountsPage:
-        return accounts.list_accounts(token, cursor=cursor, limit=limit)
+        """The numbers of all business accounts that the token reaches, one account after the other.
+
+        The cursor holds the business account and the provider's own cursor in it.
+        """
+        business_ids = accounts.business_accounts(accounts.inspect(token))
+        business_id, _, after = (cursor or "").partition(":")
+        if business_id in business_ids:
+            business_ids = business_ids[business_ids.index(business_id) :]
+        elif cursor:
+            return AccountsPage([])
+        if not business_ids:
+            return AccountsPage([])
+        numbers, following = accounts.list_numbers(
+            token, business_ids[0], after=after or None, limit=limit
+        )
+        if following:
+            next_cursor: str | None = f"{business_ids[0]}:{following}"
+        else:
+            next_cursor = f"{business_ids[1]}:" if len(business_ids) > 1 else None
+        return AccountsPage([ListedAccount(each.id, each.name) for each in numbers], next_cursor)
 
     def connect(self, token: str, account_id: str) -> Connected:
-        return accounts.connect(token, accounts.find_number(token, account_id), pin="")
+        return self.connect_number(token, accounts.find_number(token, account_id), pin="")
+
+    def connect_number(self, token: str, number: Number, *, pin: str) -> Connected:
+        """Register the number if it has to be, and subscribe to its business account's events."""
+        if not number.is_registered:
+            APP.call(
+                "POST", f"{http.path_segment(number.id)}/register", token=token,
+                json={"messaging_product": "whatsapp", "pin": pin},
+            )  # fmt: skip
+        APP.call("POST", _subscription(number.business_account_id), token=token, json={})
+        ends_at = accounts.inspect(token).get("expires_at")
+        lasts = None
+        if isinstance(ends_at, int) and 0 < ends_at < 10**10:
+            lasts = datetime.fromtimestamp(ends_at, UTC) - timezone.now()
+        details = {"business_account_id": number.business_account_id}
+        return Connected(number.id, number.name, Tokens(token, lasts), details)
 
     def disconnect(self, account: Account) -> None:
-        accounts.disconnect(account)
-
-    def is_authentic(self, headers: Mapping[str, str], raw: bytes) -> bool:
-        return inbound.is_authentic(headers, raw)
+        """End the subscription to the business account's events. The number stays registered."""
+        business_id = str(account.details["business_account_id"])
+        APP.call("DELETE", _subscription(business_id), token=account.token)
 
     def items(self, body: Any) -> Sequence[Item]:
         return inbound.items(body)
 
-    def profile(self, account: Account, user_id: str) -> Profile:
-        # The callback has told the name; there is no call for it.
-        return Profile()
-
     def fetch(self, account: Account, file: InboundFile) -> bytes:
-        return accounts.fetch(account, file)
+        """A customer's file: its address lives five minutes, and is given for the token alone."""
+        if not file.media_id:
+            raise ProviderError(Kind.REQUEST, NOT_HANDED_OVER)
+        found = APP.call(
+            "GET", http.path_segment(file.media_id), token=account.token,
+            params={"phone_number_id": account.id},
+        ).body  # fmt: skip
+        return http.download(
+            str(found.get("url") or ""), channel=self.channel, hosts=settings.CHATAPP_MEDIA_HOSTS,
+            headers={"Authorization": f"Bearer {account.token}"},
+        )  # fmt: skip
 
     def parts(self, content: Sequence[Part]) -> Sequence[Part]:
         return sending.parts(content)
 
     def send(self, account: Account, part: Part, envelope: Envelope) -> Sent:
-        return sending.send(account, part, envelope)
+        """Send one part; our id goes along, and comes back with each of its statuses."""
+        recipient = "to" if envelope.recipient_id.isdigit() else "recipient"
+        body = {
+            "messaging_product": "whatsapp",
+            "recipient_type": "individual",
+            # A number, or the id of a customer who hides theirs.
+            recipient: envelope.recipient_id,
+            **sending.content(account, part),
+            "biz_opaque_callback_data": envelope.send_id,
+        }
+        if envelope.reply_to:
+            body["context"] = {"message_id": envelope.reply_to}
+        answer = APP.call("POST", _messages(account), token=account.token, json=body, is_send=True)
+        sent = dicts_in(as_list(answer.body.get("messages"))[:1])
+        return sent_as(sent[0].get("id") if sent else None, pause=answer.pause)
 
     def signal(
         self, account: Account, recipient_id: str, signal: Signal, *, last_message_id: str
     ) -> None:
-        sending.signal(account, signal, last_message_id)
+        """Mark the newest message as read, or show that somebody types (for 25 seconds).
 
-    def send_survey(self, account: Account, survey: SurveyRequest) -> None:
-        raise ProviderError(Kind.REQUEST, "This channel has no surveys.")
+        Typing ends by itself or with the next message: there is no call for it.
+        """
+        if signal == "typing_off" or not last_message_id:
+            return
+        body: dict[str, Any] = {
+            "messaging_product": "whatsapp", "status": "read", "message_id": last_message_id,
+        }  # fmt: skip
+        if signal == "typing_on":
+            body["typing_indicator"] = {"type": "text"}
+        APP.call("POST", _messages(account), token=account.token, json=body)
+
+
+def _subscription(business_id: str) -> str:
+    return f"{http.path_segment(business_id)}/subscribed_apps"
+
+
+def _messages(account: Account) -> str:
+    return f"{http.path_segment(account.id)}/messages"

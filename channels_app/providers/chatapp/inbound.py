@@ -11,10 +11,9 @@ from pydantic import ValidationError
 from channels_app.providers import events
 from channels_app.providers.callback_parsing import key_of
 from channels_app.providers.chatapp import errors
-from channels_app.providers.chatapp.accounts import APP
-from channels_app.providers.graph import inbound
 from channels_app.providers.graph.errors import kind_of
-from channels_app.providers.graph.inbound import entries_of, list_of, moment, text_of, unsupported
+from channels_app.providers.graph.inbound import entries_of, moment, unsupported
+from channels_app.providers.json_values import as_dict, as_list, as_text, dicts_in
 from channels_app.providers.types import Place
 from channels_app.shapes import chatapp_callback as hook
 
@@ -32,18 +31,13 @@ _TROUBLE = {
 }  # fmt: skip
 
 
-def is_authentic(headers: Mapping[str, str], raw: bytes) -> bool:
-    """Whether the provider signed exactly these bytes."""
-    return inbound.is_authentic(headers, raw, [APP.setting("APP_SECRET")])
-
-
 def items(body: Any) -> list[events.Item]:
     """Everything in a callback."""
     return [
         item
         for entry in entries_of(body)
-        for change in list_of(entry.get("changes"))
-        for item in _of_change(change, text_of(entry.get("id")), moment(entry.get("time")))
+        for change in as_list(entry.get("changes"))
+        for item in _of_change(change, as_text(entry.get("id")), moment(entry.get("time")))
     ]
 
 
@@ -60,28 +54,27 @@ class _Origin:
 
 
 def _of_change(change: Any, business_id: str, sent_at: datetime | None) -> Iterator[events.Item]:
-    value = change.get("value") if isinstance(change, dict) else None
-    name = text_of(change.get("field")) if isinstance(change, dict) else ""
+    value = as_dict(change).get("value")
+    name = as_text(as_dict(change).get("field"))
     if not isinstance(value, dict):
         yield unsupported(change, business_id, sent_at, "malformed")
         return
-    metadata = value.get("metadata")
-    number = text_of(metadata.get("phone_number_id")) if isinstance(metadata, dict) else ""
+    number = as_text(as_dict(value.get("metadata")).get("phone_number_id"))
     origin = _Origin(number or business_id, sent_at, _contacts(value))
     found = 0
-    for raw in list_of(value.get("messages")):
+    for raw in as_list(value.get("messages")):
         found += 1
         yield _message_item(raw, origin)
-    for raw in list_of(value.get("statuses")):
+    for raw in as_list(value.get("statuses")):
         found += 1
         yield _status_item(raw, origin)
-    for raw in list_of(value.get("message_echoes")):
+    for raw in as_list(value.get("message_echoes")):
         found += 1
         yield _echo_item(raw, origin)
-    for raw in list_of(value.get("errors")):
+    for raw in as_list(value.get("errors")):
         found += 1
         yield origin.left_out(raw, "errors")
-    event = text_of(value.get("event"))
+    event = as_text(value.get("event"))
     if name == "account_update" and event in _TROUBLE:
         at = sent_at or timezone.now()
         yield events.AccountTrouble(
@@ -94,7 +87,7 @@ def _of_change(change: Any, business_id: str, sent_at: datetime | None) -> Itera
 
 def _contacts(value: dict[str, Any]) -> list[hook.ChatappContact]:
     found = []
-    for raw in list_of(value.get("contacts")):
+    for raw in as_list(value.get("contacts")):
         try:
             found.append(hook.ChatappContact.model_validate(raw))
         except ValidationError:
@@ -151,9 +144,8 @@ def _change_item(message: hook.ChatappMessage, common: dict[str, Any]) -> events
         )
     if message.type == "edit" and message.edit:
         new = message.edit.message or {}
-        inside = new.get(text_of(new.get("type")))
-        words = inside if isinstance(inside, dict) else {}
-        text = text_of(words.get("body")) or text_of(words.get("caption"))
+        words = as_dict(new.get(as_text(new.get("type"))))
+        text = as_text(words.get("body")) or as_text(words.get("caption"))
         return events.Edited(**common, message_id=message.edit.original_message_id, text=text)
     if message.type == "revoke" and message.revoke:
         return events.Unsent(**common, message_id=message.revoke.original_message_id)
@@ -164,11 +156,11 @@ def _change_item(message: hook.ChatappMessage, common: dict[str, Any]) -> events
 
 def _changed_ids(system: dict[str, Any], common: dict[str, Any]) -> events.Item | None:
     """A customer's new number or id; providers' versions differ in the names of both."""
-    if text_of(system.get("type")) not in _CHANGED_IDS:
+    if as_text(system.get("type")) not in _CHANGED_IDS:
         return None
-    number = text_of(system.get("wa_id")) or text_of(system.get("new_wa_id"))
-    user_id = text_of(system.get("user_id"))
-    before = text_of(system.get("previous_user_id")) or common["user_id"]
+    number = as_text(system.get("wa_id")) or as_text(system.get("new_wa_id"))
+    user_id = as_text(system.get("user_id"))
+    before = as_text(system.get("previous_user_id")) or common["user_id"]
     changed = events.IdsChanged(
         **common | {"user_id": before},
         new_number=number if number.isdigit() and len(number) <= _MAX_ID else "",
@@ -219,11 +211,11 @@ def _content(message: hook.ChatappMessage) -> _Content | None:
     if message.type == "interactive" and message.interactive:
         return _tapped(message.interactive)
     if message.type == "button" and (button := message.button):
-        return _Content(text_of(button.get("text")), metadata={"payload": button.get("payload")})
+        return _Content(as_text(button.get("text")), metadata={"payload": button.get("payload")})
     if message.type == "contacts" and message.contacts:
         return _Content("\n".join(filter(None, map(_card, message.contacts))))
     if message.type == "order" and message.order:
-        lines = [text_of(message.order.get("text")), *_goods(message.order)]
+        lines = [as_text(message.order.get("text")), *_goods(message.order)]
         return _Content("\n".join(filter(None, lines)), metadata={"order": message.order})
     if message.type in _NO_MESSAGES:
         return None
@@ -232,33 +224,27 @@ def _content(message: hook.ChatappMessage) -> _Content | None:
 
 
 def _tapped(interactive: dict[str, Any]) -> _Content | None:
-    reply = interactive.get(text_of(interactive.get("type")))
+    reply = interactive.get(as_text(interactive.get("type")))
     if not isinstance(reply, dict):
         return None
     if "response_json" in reply:
-        return _Content(text_of(reply.get("body")), metadata={"form": reply["response_json"]})
-    return _Content(text_of(reply.get("title")), metadata={"payload": reply.get("id")})
+        return _Content(as_text(reply.get("body")), metadata={"form": reply["response_json"]})
+    return _Content(as_text(reply.get("title")), metadata={"payload": reply.get("id")})
 
 
 def _card(card: dict[str, Any]) -> str:
     """A contact's card as a line."""
-    name = card.get("name")
-    words = [text_of(name.get("formatted_name")) if isinstance(name, dict) else ""]
-    words += [
-        text_of(phone.get("phone"))
-        for phone in list_of(card.get("phones"))
-        if isinstance(phone, dict)
-    ]
+    words = [as_text(as_dict(card.get("name")).get("formatted_name"))]
+    words += [as_text(phone.get("phone")) for phone in dicts_in(card.get("phones"))]
     return " ".join(filter(None, words))
 
 
 def _goods(order: dict[str, Any]) -> list[str]:
     """The lines of an order."""
     return [
-        f"{item.get('quantity')} × {text_of(item.get('product_retailer_id'))}"
-        f" ({item.get('item_price')} {text_of(item.get('currency'))})"
-        for item in list_of(order.get("product_items"))
-        if isinstance(item, dict)
+        f"{item.get('quantity')} × {as_text(item.get('product_retailer_id'))}"
+        f" ({item.get('item_price')} {as_text(item.get('currency'))})"
+        for item in dicts_in(order.get("product_items"))
     ]
 
 
@@ -307,7 +293,7 @@ def _status_item(raw: Any, origin: _Origin) -> events.Item:
         return events.Receipt(**common, status="read", message_ids=[status.id])
     if status.status == "failed":
         reason = (status.errors or [{}])[0]
-        code, title = text_of(reason.get("code")), text_of(reason.get("title"))
+        code, title = as_text(reason.get("code")), as_text(reason.get("title"))
         kind = kind_of(reason.get("code"), errors.KINDS)
         words = f"The provider reports: {title or 'no reason given'}"
         return events.Failure(

@@ -1,4 +1,4 @@
-"""Messages of a number to its customers."""
+"""Messages to customers, as the provider takes them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,16 +6,7 @@ from typing import Any
 
 from channels_app.providers import http, text
 from channels_app.providers.chatapp.accounts import APP
-from channels_app.providers.errors import Kind, ProviderError
-from channels_app.providers.types import (
-    Account,
-    Choice,
-    Envelope,
-    OutgoingFile,
-    Part,
-    Sent,
-    Signal,
-)
+from channels_app.providers.types import Account, Choice, OutgoingFile, Part
 
 # All in characters.
 MAX_TEXT, MAX_BESIDE_CHOICES, MAX_CAPTION = 4096, 1024, 1024
@@ -55,51 +46,8 @@ def parts(content: Sequence[Part]) -> list[Part]:
     return planned
 
 
-def send(account: Account, part: Part, envelope: Envelope) -> Sent:
-    """Send one part; our id goes along, and comes back with each of its statuses."""
-    body = {
-        "messaging_product": "whatsapp",
-        "recipient_type": "individual",
-        **_recipient(envelope.recipient_id),
-        **_content(account, part),
-        "biz_opaque_callback_data": envelope.send_id,
-    }
-    if envelope.reply_to:
-        body["context"] = {"message_id": envelope.reply_to}
-    answer = APP.call("POST", _messages(account), token=account.token, json=body, is_send=True)
-    sent = answer.body.get("messages")
-    first = sent[0] if isinstance(sent, list) and sent else None
-    message_id = first.get("id") if isinstance(first, dict) else None
-    if not isinstance(message_id, str) or not message_id:
-        raise ProviderError(Kind.UNCERTAIN, "The provider's answer does not name the message.")
-    return Sent(message_id, answer.pause)
-
-
-def signal(account: Account, signal: Signal, last_message_id: str) -> None:
-    """Mark the customer's newest message as read, or show that somebody types (for 25 seconds).
-
-    Typing ends by itself or with the next message: there is no call for it.
-    """
-    if signal == "typing_off" or not last_message_id:
-        return
-    body: dict[str, Any] = {
-        "messaging_product": "whatsapp", "status": "read", "message_id": last_message_id,
-    }  # fmt: skip
-    if signal == "typing_on":
-        body["typing_indicator"] = {"type": "text"}
-    APP.call("POST", _messages(account), token=account.token, json=body)
-
-
-def _messages(account: Account) -> str:
-    return f"{http.path_segment(account.id)}/messages"
-
-
-def _recipient(recipient_id: str) -> dict[str, str]:
-    """A number, or the id of a customer who hides theirs."""
-    return {"to" if recipient_id.isdigit() else "recipient": recipient_id}
-
-
-def _content(account: Account, part: Part) -> dict[str, Any]:
+def content(account: Account, part: Part) -> dict[str, Any]:
+    """The content of a call that sends a part; a file of our store is uploaded for it."""
     if part.file:
         kind = _type_of(part.file)
         return {"type": kind, kind: _media(account, part.file, kind, part.text)}

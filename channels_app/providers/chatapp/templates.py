@@ -7,7 +7,8 @@ from typing import Any
 
 from channels_app.providers import http
 from channels_app.providers.chatapp.accounts import APP
-from channels_app.providers.graph.inbound import list_of, text_of
+from channels_app.providers.graph.client import next_cursor
+from channels_app.providers.json_values import as_text, dicts_in
 from channels_app.providers.types import Account
 
 _FIELDS = "id,name,language,status,category,components"
@@ -66,12 +67,7 @@ class Template:
 def list_(account: Account, *, cursor: str | None, limit: int) -> tuple[list[Template], str | None]:
     """A page of the templates, in the provider's order, and the cursor of the next one."""
     body = _call(account, limit=limit, after=cursor)
-    paging = body.get("paging")
-    if not isinstance(paging, dict) or not paging.get("next"):
-        return _templates(body), None
-    cursors = paging.get("cursors")
-    following = cursors.get("after") if isinstance(cursors, dict) else None
-    return _templates(body), str(following) if following else None
+    return _templates(body), next_cursor(body)
 
 
 def find(account: Account, name: str, language: str) -> Template | None:
@@ -90,18 +86,18 @@ def _call(account: Account, **params: Any) -> dict[str, Any]:
 
 
 def _templates(body: dict[str, Any]) -> list[Template]:
-    rows = [row for row in list_of(body.get("data")) if isinstance(row, dict)]
+    rows = dicts_in(body.get("data"))
     return [_template(row) for row in rows if row.get("name") and row.get("language")]
 
 
 def _template(row: dict[str, Any]) -> Template:
-    components = [each for each in list_of(row.get("components")) if isinstance(each, dict)]
-    by_type = {text_of(each.get("type")).upper(): each for each in components}
-    words = {name: text_of(by_type.get(name, {}).get("text")) for name in _KNOWN}
-    status = text_of(row.get("status")).upper()
+    components = dicts_in(row.get("components"))
+    by_type = {as_text(each.get("type")).upper(): each for each in components}
+    words = {name: as_text(by_type.get(name, {}).get("text")) for name in _KNOWN}
+    status = as_text(row.get("status")).upper()
     return Template(
-        text_of(row["name"]), text_of(row["language"]), status.lower(),
-        text_of(row.get("category")).lower(), words["HEADER"], words["BODY"], words["FOOTER"],
+        as_text(row["name"]), as_text(row["language"]), status.lower(),
+        as_text(row.get("category")).lower(), words["HEADER"], words["BODY"], words["FOOTER"],
         _problem(status, by_type),
     )  # fmt: skip
 
@@ -111,10 +107,10 @@ def _problem(status: str, by_type: dict[str, dict[str, Any]]) -> str:
         return f"The provider says that it is {status.lower() or 'not approved'}."
     if by_type.get("HEADER", {}).get("format", "TEXT") != "TEXT":
         return "It needs a file or a place in its header."
-    buttons = [each for each in list_of(by_type.get("BUTTONS", {}).get("buttons"))
-               if isinstance(each, dict)]  # fmt: skip
-    if any(each.get("type") in _ASKING_BUTTONS or _names(text_of(each.get("url")))
-           for each in buttons):  # fmt: skip
+    buttons = dicts_in(by_type.get("BUTTONS", {}).get("buttons"))
+    if any(
+        each.get("type") in _ASKING_BUTTONS or _names(as_text(each.get("url"))) for each in buttons
+    ):
         return "It needs a value in a button."
     return "It has parts that are not sent from here." if by_type.keys() - _KNOWN else ""
 

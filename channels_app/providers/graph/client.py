@@ -14,6 +14,7 @@ from django.conf import settings
 from channels_app.providers import http
 from channels_app.providers.errors import Kind
 from channels_app.providers.graph import errors
+from channels_app.providers.json_values import as_dict, dicts_in
 from chatplatform.customer_channels import MessagingChannel
 
 _SECRETS = ("access_token", "input_token", "fb_exchange_token", "client_secret", "code")
@@ -33,11 +34,11 @@ class GraphApp:
     """Our app at one provider of the family; its settings begin with `<CHANNEL>_` or a `prefix`."""
 
     channel: MessagingChannel
-    # Codes that only this provider has.
-    more_kinds: Mapping[int, Kind]
     # The setting with the address, version included.
     url_setting: str
     prefix: str = ""
+    # Codes that only this provider has, beside those of the family in `errors`.
+    more_kinds: Mapping[int, Kind] = field(default_factory=dict)
     # How often a refused call is made again at most, by the code of the refusal.
     retries: Mapping[int, int] = field(default_factory=dict)
 
@@ -86,15 +87,18 @@ class GraphApp:
         return hmac.new(secret, token.encode(), hashlib.sha256).hexdigest()
 
 
+def next_cursor(body: dict[str, Any]) -> str | None:
+    """The cursor of the next page of a list."""
+    paging = as_dict(body.get("paging"))
+    after = as_dict(paging.get("cursors")).get("after")
+    # Without `next` there is nothing more, even if there is a cursor.
+    return str(after) if paging.get("next") and after else None
+
+
 def pause_of(headers: Mapping[str, str]) -> timedelta | None:
     """How long the headers ask not to call, or to call less."""
     usage = _json(headers.get("x-business-use-case-usage"))
-    limits = [
-        limit
-        for entries in (usage.values() if isinstance(usage, dict) else ())
-        for limit in (entries if isinstance(entries, list) else ())
-        if isinstance(limit, dict)
-    ]
+    limits = [limit for entries in as_dict(usage).values() for limit in dicts_in(entries)]
     minutes = max(
         (_number(each.get("estimated_time_to_regain_access")) for each in limits), default=0
     )
@@ -102,10 +106,10 @@ def pause_of(headers: Mapping[str, str]) -> timedelta | None:
         return timedelta(minutes=min(minutes, 24 * 60))
     if wait := http.retry_after(headers):
         return wait
-    app = _json(headers.get("x-app-usage"))
+    app = as_dict(_json(headers.get("x-app-usage")))
     shares = [
         _number(each.get(name))
-        for each in (*limits, *([app] if isinstance(app, dict) else []))
+        for each in (*limits, app)
         for name in ("call_count", "total_time", "total_cputime")
     ]
     return _SHORT_PAUSE if max(shares, default=0) >= _NEARLY_ALL else None

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from channels_app.providers.errors import Kind, ProviderError
+from channels_app.providers.json_values import as_dict
 
 _RATE_WAIT = timedelta(seconds=60)
 _KINDS = {
@@ -39,10 +40,10 @@ def error_from(
     retries: Mapping[int, int] = {},  # noqa: B006 - never changed
 ) -> ProviderError:
     """The refusal in an answer; `more`: further codes of one provider."""
-    error = body.get("error") if isinstance(body, dict) else None
+    error = as_dict(body).get("error")
     if not isinstance(error, dict):
         # Token endpoints have a form of their own.
-        words = body.get("error_message") if isinstance(body, dict) else None
+        words = as_dict(body).get("error_message")
         return _without_code(status, words, is_send=is_send, wait=wait)
     code, subcode = _number(error.get("code")), _number(error.get("error_subcode"))
     kind = _SUBKINDS.get((code, subcode)) or more.get(code) or _KINDS.get(code)

@@ -1,4 +1,4 @@
-"""Callbacks of socialnet and photoapp: whether they are signed, and what they hold.
+"""Callbacks of the Graph family: whether they are signed, and what the messengers' hold.
 
 The events of the two are alike. What one has and the other has not does not appear in its own.
 """
@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from channels_app.providers import events
 from channels_app.providers.callback_parsing import key_of, place_of
+from channels_app.providers.json_values import as_dict, as_list, as_text, dicts_in
 from channels_app.providers.types import Place
 from channels_app.shapes import graph_callback as hook
 from chatplatform import crypto
@@ -26,7 +27,7 @@ _PARTS = (
 )  # fmt: skip
 
 
-def is_authentic(headers: Mapping[str, str], raw: bytes, secrets: Sequence[str]) -> bool:
+def is_signed(headers: Mapping[str, str], raw: bytes, secrets: Sequence[str]) -> bool:
     """Whether one of the app secrets signed exactly these bytes."""
     signature = headers.get("X-Hub-Signature-256", "").removeprefix("sha256=").lower()
     return any(
@@ -40,14 +41,14 @@ def is_authentic(headers: Mapping[str, str], raw: bytes, secrets: Sequence[str])
 def items(body: Any, *, app_ids: Collection[str]) -> Iterator[events.Item]:
     """Every event, in its order. `app_ids`: ours, to tell our own echoes from others'."""
     for entry in entries_of(body):
-        account_id, sent_at = text_of(entry.get("id")), moment(entry.get("time"))
-        for raw in list_of(entry.get("messaging")):
+        account_id, sent_at = as_text(entry.get("id")), moment(entry.get("time"))
+        for raw in as_list(entry.get("messaging")):
             yield _item(raw, account_id, sent_at, app_ids)
-        for raw in list_of(entry.get("standby")):
+        for raw in as_list(entry.get("standby")):
             # Another app has the thread: stored as it came, and not answered.
             yield unsupported(raw, account_id, sent_at, "standby")
-        for change in list_of(entry.get("changes")):
-            field = text_of(change.get("field")) if isinstance(change, dict) else ""
+        for change in as_list(entry.get("changes")):
+            field = as_text(as_dict(change).get("field"))
             if field == "messages":
                 yield _item(change.get("value"), account_id, sent_at, app_ids)
             else:
@@ -58,7 +59,7 @@ def entries_of(body: Any) -> Iterator[dict[str, Any]]:
     # Some examples of the provider are wrapped into a list.
     for each in body if isinstance(body, list) else [body]:
         if isinstance(each, dict):
-            yield from (entry for entry in list_of(each.get("entry")) if isinstance(entry, dict))
+            yield from dicts_in(each.get("entry"))
 
 
 def _item(
@@ -166,19 +167,21 @@ def _content(
     for attachment in message.attachments or []:
         payload = attachment.payload or {}
         addresses = (payload.get("url"), payload.get("story_media_url"), attachment.url)
-        url = next(filter(None, map(text_of, addresses)), "")
-        if attachment.type == "location" and (found := _place(payload)):
+        url = next(filter(None, map(as_text, addresses)), "")
+        at = as_dict(payload.get("coordinates"))
+        found = place_of(at.get("lat"), at.get("long"))
+        if attachment.type == "location" and found:
             place = found
         elif attachment.type == "like_heart":
             lines.append("❤️")
-        elif text_of(payload.get("sticker_id")) in _THUMBS_UP:
+        elif as_text(payload.get("sticker_id")) in _THUMBS_UP:
             lines.append("👍")
         elif attachment.type in _FILES:
             kind: Any = attachment.type
             files.append(events.InboundFile(kind, url=url))
         elif url or attachment.title:
             lines += [
-                line for line in (attachment.title or text_of(payload.get("title")), url) if line
+                line for line in (attachment.title or as_text(payload.get("title")), url) if line
             ]
         else:
             files.append(events.InboundFile("file", file_name=attachment.type or ""))
@@ -186,11 +189,6 @@ def _content(
         files.append(events.InboundFile("file"))
     # A link's text often names its address already.
     return "\n".join(dict.fromkeys(line for line in lines if line)), files, place
-
-
-def _place(payload: dict[str, Any]) -> Place | None:
-    at = payload.get("coordinates")
-    return place_of(at.get("lat"), at.get("long")) if isinstance(at, dict) else None
 
 
 def _postback(
@@ -238,14 +236,6 @@ def unsupported(
     return events.Unsupported(
         account_id=account_id, at=at, kind=kind, key=key_of("other", repr(raw))
     )
-
-
-def list_of(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def text_of(value: Any) -> str:
-    return str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
 
 
 def moment(value: Any) -> datetime | None:

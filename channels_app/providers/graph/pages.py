@@ -5,7 +5,8 @@ from typing import Any
 
 from channels_app.providers import http
 from channels_app.providers.errors import Kind, ProviderError
-from channels_app.providers.graph.client import GraphApp
+from channels_app.providers.graph.client import GraphApp, next_cursor
+from channels_app.providers.json_values import as_list, dicts_in
 
 # The same for both channels: a page has one subscription for an app, and the last one wins.
 FIELDS = (
@@ -26,12 +27,9 @@ def listed(
         "GET", "me/accounts", token=token,
         params={"fields": f"id,name,tasks,{fields}", "limit": limit, "after": cursor},
     ).body  # fmt: skip
-    rows = [row for row in as_list(body.get("data")) if isinstance(row, dict) and row.get("id")]
+    rows = [row for row in dicts_in(body.get("data")) if row.get("id")]
     pages = [row for row in rows if _TASKS & set(map(str, as_list(row.get("tasks"))))]
-    paging = as_dict(body.get("paging"))
-    after = as_dict(paging.get("cursors")).get("after")
-    # Without `next` there is nothing more, even if there is a cursor.
-    return pages, str(after) if paging.get("next") and after else None
+    return pages, next_cursor(body)
 
 
 def each(app: GraphApp, token: str, fields: str) -> Iterator[dict[str, Any]]:
@@ -58,13 +56,3 @@ def subscribe(app: GraphApp, page_id: str, page_token: Any) -> str:
 def unsubscribe(app: GraphApp, page_id: str, token: str) -> None:
     """End the subscription to a page's events."""
     app.call("DELETE", f"{http.path_segment(page_id)}/subscribed_apps", token=token)
-
-
-def as_dict(value: Any) -> dict[str, Any]:
-    """A JSON object; empty if it is none."""
-    return value if isinstance(value, dict) else {}
-
-
-def as_list(value: Any) -> list[Any]:
-    """A JSON array; empty if it is none."""
-    return value if isinstance(value, list) else []

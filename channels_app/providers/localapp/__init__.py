@@ -1,77 +1,141 @@
 """localapp: Official Accounts, whose customers write by the provider's own messenger."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlencode
 
+from django.conf import settings
+
+from channels_app.providers import http
+from channels_app.providers.base import Provider, sent_as
+from channels_app.providers.callback_parsing import parse
 from channels_app.providers.errors import Kind, ProviderError
-from channels_app.providers.events import InboundFile, Item
-from channels_app.providers.localapp import client, consent, inbound, sending
+from channels_app.providers.events import Item
+from channels_app.providers.json_values import as_dict, as_text
+from channels_app.providers.localapp import client, errors, inbound, sending
+from channels_app.providers.text import as_lines
 from channels_app.providers.types import (
     Account,
-    AccountsPage,
     Connected,
     Envelope,
     Part,
     Profile,
     Sent,
-    Signal,
-    SurveyRequest,
     Tokens,
 )
-from chatplatform.customer_channels import MessagingChannel
+from chatplatform import crypto
+
+SIGNATURE = "X-ZEvent-Signature"
 
 
-class Localapp:
-    channel: MessagingChannel = "localapp"
+class Localapp(Provider):
+    """A person consents for one account (OAuth with PKCE). There are no ticks and no typing hand.
+
+    Which events come is set in the provider's console alone.
+    """
+
+    channel = "localapp"
     reply_window = timedelta(days=7)
-    # Nothing is taken after the window.
-    tags = frozenset[str]()
     # A token lasts 25 hours.
-    refresh_before: timedelta | None = timedelta(hours=5)
-    has_survey = False
+    refresh_before = timedelta(hours=5)
     has_signals = False
 
     def consent_url(self, *, redirect_uri: str, state: str, challenge: str) -> str:
-        return consent.url(state=state, challenge=challenge)
+        """It sends people back to our own callback.
+
+        Whether the provider returns the state is not certain, so it is in our address too.
+        """
+        back = f"{settings.PUBLIC_URL.rstrip('/')}/localapp/callback?{urlencode({'state': state})}"
+        query = {
+            "app_id": http.setting("LOCALAPP_APP_ID"),
+            "redirect_uri": back,
+            "code_challenge": challenge,
+            "state": state,
+        }
+        return f"{client.oauth_url()}/v4/oa/permission?{urlencode(query)}"
 
     def redeem_code(self, code: str, *, redirect_uri: str, verifier: str) -> Tokens:
-        return consent.redeem(code, verifier=verifier)
+        """The tokens of the account that was agreed on."""
+        values = {"grant_type": "authorization_code", "code": code, "code_verifier": verifier}
+        return client.tokens(values)
 
     def refresh(self, account: Account, refresh_token: str) -> Tokens:
-        return consent.refresh(refresh_token)
-
-    def list_accounts(self, token: str, *, cursor: str | None, limit: int) -> AccountsPage:
-        return client.list_accounts(token)
+        """A new pair. The old one ends at once, so that an answer that is lost is `uncertain`."""
+        return client.tokens({"grant_type": "refresh_token", "refresh_token": refresh_token})
 
     def connect(self, token: str, account_id: str) -> Connected:
-        return client.connect(token)
+        """The account of a token. There is nothing to subscribe to."""
+        found = client.call("GET", "v2.0/oa/getoa", token=token).data
+        # Both spellings are in use.
+        own_id = str(found.get("oa_id") or found.get("oaid") or "")
+        if not own_id:
+            raise ProviderError(Kind.TEMPORARY, "The provider's answer does not name the account.")
+        return Connected(own_id, str(found.get("name") or "")[:200], Tokens(token))
 
-    def disconnect(self, account: Account) -> None:
-        """Nothing: which events come is set in the provider's console alone."""
+    def is_ping(self, headers: Mapping[str, str], raw: bytes) -> bool:
+        """Unsigned, and without an event."""
+        if headers.get(SIGNATURE):
+            return False
+        body = parse(raw) if raw else {}
+        return isinstance(body, dict) and not body.get("event_name")
 
     def is_authentic(self, headers: Mapping[str, str], raw: bytes) -> bool:
-        return inbound.is_authentic(headers, raw)
+        app_id, key = http.setting("LOCALAPP_APP_ID"), http.setting("LOCALAPP_OA_SECRET_KEY")
+        first = next(inbound.bodies(parse(raw)), {})
+        if as_text(first.get("app_id")) != app_id:
+            return False
+        signature = headers.get(SIGNATURE, "").removeprefix("mac=").lower()
+        # The body's time; some deliveries were seen that are signed with a header's.
+        times = [as_text(first.get("timestamp")), headers.get("X-ZEvent-Timestamp", "")]
+        return any(
+            crypto.constant_time_equal(signature, _signature(app_id, raw, time, key))
+            for time in times
+            if time
+        )
 
     def items(self, body: Any) -> Sequence[Item]:
         return inbound.items(body)
 
     def profile(self, account: Account, user_id: str) -> Profile:
-        return client.profile(account, user_id)
-
-    def fetch(self, account: Account, file: InboundFile) -> bytes:
-        return client.fetch(file)
+        """The customer's name and picture, and the phone number if it was shared."""
+        found = client.call(
+            "GET", "v3.0/oa/user/detail", token=account.token, data={"user_id": user_id}
+        ).data
+        return Profile(
+            name=str(found.get("display_name") or ""),
+            avatar_url=str(found.get("avatar") or ""),
+            phone=str(as_dict(found.get("shared_info")).get("phone") or ""),
+        )
 
     def parts(self, content: Sequence[Part]) -> Sequence[Part]:
         return sending.parts(content)
 
     def send(self, account: Account, part: Part, envelope: Envelope) -> Sent:
-        return sending.send(account, part, envelope)
+        """Send one part. What the provider certainly did not take is sent again in another way."""
+        try:
+            return _send(account, sending.message(account, part), envelope)
+        except ProviderError as error:
+            code = error.provider_code
+            if code == errors.UPLOAD_EXPIRED and part.file:
+                return _send(account, sending.message(account, part), envelope)
+            if code == errors.KIND_NOT_SUPPORTED and part.choices:
+                # Whether buttons are still taken is not documented.
+                return _send(account, {"text": as_lines(part.text, part.choices)}, envelope)
+            raise
 
-    def signal(
-        self, account: Account, recipient_id: str, signal: Signal, *, last_message_id: str
-    ) -> None:
-        raise ProviderError(Kind.REQUEST, "This channel has no ticks and no typing hand.")
 
-    def send_survey(self, account: Account, survey: SurveyRequest) -> None:
-        raise ProviderError(Kind.REQUEST, "This channel has no survey.")
+def _send(account: Account, message: dict[str, Any], envelope: Envelope) -> Sent:
+    if envelope.reply_to and "text" in message:
+        message = message | {"quote_message_id": envelope.reply_to}
+    answer = client.call(
+        "POST", "v3.0/oa/message/cs", token=account.token, is_send=True,
+        json={"recipient": {"user_id": envelope.recipient_id}, "message": message},
+    )  # fmt: skip
+    return sent_as(answer.data.get("message_id"), pause=answer.pause)
+
+
+def _signature(app_id: str, raw: bytes, time: str, key: str) -> str:
+    signed = app_id.encode() + raw + time.encode("utf-8", "replace") + key.encode()
+    return hashlib.sha256(signed).hexdigest()

@@ -1,4 +1,4 @@
-"""Calls of the API, the account, its customers' names and files."""
+"""Calls of the API: in the name of an account, and for its tokens."""
 
 import hashlib
 import hmac
@@ -12,17 +12,9 @@ import orjson
 from django.conf import settings
 
 from channels_app.providers import http
-from channels_app.providers.errors import Kind, ProviderError
-from channels_app.providers.events import InboundFile
+from channels_app.providers.json_values import as_dict
 from channels_app.providers.localapp import errors
-from channels_app.providers.types import (
-    Account,
-    AccountsPage,
-    Connected,
-    ListedAccount,
-    Profile,
-    Tokens,
-)
+from channels_app.providers.types import Tokens
 
 CHANNEL = "localapp"
 _MINUTE = timedelta(minutes=1)
@@ -67,50 +59,38 @@ def call(
         wait = http.retry_after(reply.headers)
         shown = http.parse(reply, without=[token])
         raise errors.error_from(shown, reply.status, is_send=is_send, wait=wait)
-    found = body.get("data")
     is_used_up = reply.headers.get("x-ratelimit-remain") == "0"
-    return Answer(found if isinstance(found, dict) else {}, _MINUTE if is_used_up else None)
+    return Answer(as_dict(body.get("data")), _MINUTE if is_used_up else None)
 
 
-def list_accounts(token: str) -> AccountsPage:
-    """The one account that a consent is for."""
-    found = _account(token)
-    picture = str(found.get("avatar") or "") or None
-    return AccountsPage([ListedAccount(_id(found), str(found.get("name") or ""), picture)])
-
-
-def connect(token: str) -> Connected:
-    """The account of a token. There is nothing to subscribe to."""
-    found = _account(token)
-    return Connected(_id(found), str(found.get("name") or "")[:200], Tokens(token))
-
-
-def profile(account: Account, user_id: str) -> Profile:
-    """The customer's name and picture, and the phone number if it was shared."""
-    found = call("GET", "v3.0/oa/user/detail", token=account.token, data={"user_id": user_id}).data
-    shared = found.get("shared_info")
-    phone = shared.get("phone") if isinstance(shared, dict) else None
-    return Profile(
-        name=str(found.get("display_name") or ""),
-        avatar_url=str(found.get("avatar") or ""),
-        phone=str(phone or ""),
+def tokens(values: dict[str, str]) -> Tokens:
+    """A pair of tokens for a code, or for a refresh token, which ends at once."""
+    form = urlencode({"app_id": http.setting("LOCALAPP_APP_ID"), **values}).encode()
+    headers = {
+        "secret_key": http.setting("LOCALAPP_APP_SECRET"),
+        "Content-Type": "application/x-www-form-urlencoded",
+    }
+    reply = http.call(
+        "POST", f"{oauth_url()}/v4/oa/access_token", channel=CHANNEL, headers=headers, content=form,
+        is_send=True,
+    )  # fmt: skip
+    body = http.parse(reply)
+    if reply.status != 200 or not isinstance(body, dict) or not body.get("access_token"):
+        # A server's fault of a 5xx has changed nothing; half an answer was one.
+        wait = http.retry_after(reply.headers)
+        secrets = [values.get(name) for name in ("code", "code_verifier", "refresh_token")]
+        shown = http.parse(reply, without=secrets)
+        raise errors.error_from(shown, reply.status, is_send=reply.status == 200, wait=wait)
+    lasts = str(body.get("expires_in") or "")
+    seconds = int(lasts) if lasts.isascii() and lasts.isdigit() else 0
+    return Tokens(
+        str(body["access_token"]),
+        # As long as it usually is, if the answer does not say.
+        timedelta(seconds=min(seconds, 10**8) or 25 * 3600),
+        refresh_token=str(body.get("refresh_token") or ""),
     )
 
 
-def fetch(file: InboundFile) -> bytes:
-    """A customer's file. Its address is open: no credential goes along."""
-    if not file.url:
-        raise ProviderError(Kind.REQUEST, "The provider does not hand this kind of content over.")
-    return http.download(file.url, channel=CHANNEL, hosts=settings.LOCALAPP_MEDIA_HOSTS)
-
-
-def _account(token: str) -> dict[str, Any]:
-    return call("GET", "v2.0/oa/getoa", token=token).data
-
-
-def _id(found: Mapping[str, Any]) -> str:
-    # Both spellings are in use.
-    account_id = str(found.get("oa_id") or found.get("oaid") or "")
-    if not account_id:
-        raise ProviderError(Kind.TEMPORARY, "The provider's answer does not name the account.")
-    return account_id
+def oauth_url() -> str:
+    """The address of the provider's consent."""
+    return str(settings.LOCALAPP_OAUTH_URL).rstrip("/")

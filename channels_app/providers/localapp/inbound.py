@@ -1,20 +1,18 @@
-"""Callbacks: whether they are signed, and what they hold."""
+"""What callbacks hold."""
 
-import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from django.utils import timezone
 from pydantic import ValidationError
 
-from channels_app.providers import events, http
-from channels_app.providers.callback_parsing import key_of, parse, place_of
+from channels_app.providers import events
+from channels_app.providers.callback_parsing import key_of, place_of
+from channels_app.providers.json_values import as_dict, as_text
 from channels_app.providers.types import Place
 from channels_app.shapes.localapp_callback import LocalappEvent, LocalappMessage
-from chatplatform import crypto
 
-SIGNATURE = "X-ZEvent-Signature"
 _FILES: dict[str, Any] = {
     "image": "image", "gif": "image", "sticker": "image", "audio": "audio", "video": "video",
     "file": "file",
@@ -31,41 +29,13 @@ _REACTIONS = {
 }  # fmt: skip
 
 
-def is_probe(headers: Mapping[str, str], raw: bytes) -> bool:
-    """Whether it is the provider's look if somebody is there: unsigned, and without an event."""
-    if headers.get(SIGNATURE):
-        return False
-    body = parse(raw) if raw else {}
-    return isinstance(body, dict) and not body.get("event_name")
-
-
-def is_authentic(headers: Mapping[str, str], raw: bytes) -> bool:
-    """Whether the provider signed exactly these bytes, of our app."""
-    app_id, key = http.setting("LOCALAPP_APP_ID"), http.setting("LOCALAPP_OA_SECRET_KEY")
-    first = next(_bodies(parse(raw)), {})
-    if _text(first.get("app_id")) != app_id:
-        return False
-    signature = headers.get(SIGNATURE, "").removeprefix("mac=").lower()
-    # The body's time; some deliveries were seen that are signed with a header's.
-    times = [_text(first.get("timestamp")), headers.get("X-ZEvent-Timestamp", "")]
-    return any(
-        crypto.constant_time_equal(signature, _signature(app_id, raw, time, key))
-        for time in times
-        if time
-    )
-
-
 def items(body: Any) -> list[events.Item]:
-    """Every event; a body holds one, or a list of them."""
-    return [_item(raw) for raw in _bodies(body)]
+    """Every event, in order."""
+    return [_item(raw) for raw in bodies(body)]
 
 
-def _signature(app_id: str, raw: bytes, time: str, key: str) -> str:
-    signed = app_id.encode() + raw + time.encode("utf-8", "replace") + key.encode()
-    return hashlib.sha256(signed).hexdigest()
-
-
-def _bodies(body: Any) -> Iterator[dict[str, Any]]:
+def bodies(body: Any) -> Iterator[dict[str, Any]]:
+    """The events of a callback; it holds one, or a list of them."""
     for each in body if isinstance(body, list) else [body]:
         if isinstance(each, dict):
             yield each
@@ -139,24 +109,21 @@ def _content(
     lines, files, place = [message.text or ""], list[events.InboundFile](), None
     for attachment in message.attachments or []:
         payload, kind = attachment.payload or {}, attachment.type or ""
-        url = _text(payload.get("url"))
-        if kind == "location" and (found := _place(payload)):
+        url = as_text(payload.get("url"))
+        at = as_dict(payload.get("coordinates"))
+        found = place_of(at.get("latitude"), at.get("longitude"))
+        if kind == "location" and found:
             place = found
         elif kind in _FILES:
-            name = _text(payload.get("name"))[:200]
+            name = as_text(payload.get("name"))[:200]
             files.append(events.InboundFile(_FILES[kind], url=url, file_name=name))
-        elif words := [word for word in (_text(payload.get("description")), url) if word]:
+        elif words := [word for word in (as_text(payload.get("description")), url) if word]:
             lines += words
         else:
             files.append(events.InboundFile("file", file_name=kind[:60]))
     # A link's text often is its address already.
     text = "\n".join(dict.fromkeys(line for line in lines if line))
     return text, files, place
-
-
-def _place(payload: dict[str, Any]) -> Place | None:
-    at = payload.get("coordinates")
-    return place_of(at.get("latitude"), at.get("longitude")) if isinstance(at, dict) else None
 
 
 def _receipt(status: Any, ids: Sequence[str], common: dict[str, Any]) -> events.Item:
@@ -171,10 +138,6 @@ def _unsupported(raw: dict[str, Any], account_id: str, kind: str) -> events.Unsu
     return events.Unsupported(
         account_id=account_id, at=at, kind=kind, key=key_of("other", repr(raw))
     )
-
-
-def _text(value: Any) -> str:
-    return str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
 
 
 def _time(value: Any) -> datetime | None:

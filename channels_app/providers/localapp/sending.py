@@ -1,4 +1,4 @@
-"""Messages of an account to its customers."""
+"""Messages to customers, as the provider takes them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,9 +6,8 @@ from typing import Any
 
 from channels_app.providers import http, text
 from channels_app.providers.errors import Kind, ProviderError
-from channels_app.providers.localapp import errors
 from channels_app.providers.localapp.client import Answer, call
-from channels_app.providers.types import Account, Envelope, OutgoingFile, Part, Sent
+from channels_app.providers.types import Account, OutgoingFile, Part
 
 MAX_TEXT = 2000  # characters
 MAX_CHOICES, MAX_TITLE = 5, 100
@@ -39,21 +38,6 @@ def parts(content: Sequence[Part]) -> list[Part]:
     return planned
 
 
-def send(account: Account, part: Part, envelope: Envelope) -> Sent:
-    """Send one part. What the provider certainly did not take is sent once more in another way."""
-    try:
-        return _send(account, _message(account, part), envelope)
-    except ProviderError as error:
-        code = error.provider_code
-        if code == errors.UPLOAD_EXPIRED and part.file:
-            return _send(account, _message(account, part), envelope)
-        if code == errors.KIND_NOT_SUPPORTED and part.choices:
-            # Whether buttons are still taken is not documented.
-            lines = text.as_lines(part.text, part.choices)
-            return _send(account, {"text": lines}, envelope)
-        raise
-
-
 def _texts(part: Part) -> list[Part]:
     """Pieces of a text; choices below the last one, as a list where they cannot be buttons."""
     as_lines = text.as_lines(part.text, part.choices)
@@ -70,30 +54,18 @@ def _texts(part: Part) -> list[Part]:
     return pieces
 
 
-def _send(account: Account, message: dict[str, Any], envelope: Envelope) -> Sent:
-    if envelope.reply_to and "text" in message:
-        message = message | {"quote_message_id": envelope.reply_to}
-    answer = call(
-        "POST", "v3.0/oa/message/cs", token=account.token, is_send=True,
-        json={"recipient": {"user_id": envelope.recipient_id}, "message": message},
-    )  # fmt: skip
-    message_id = answer.data.get("message_id")
-    if not isinstance(message_id, str) or not message_id:
-        raise ProviderError(Kind.UNCERTAIN, "The provider's answer does not name the message.")
-    return Sent(message_id, answer.pause)
-
-
-def _message(account: Account, part: Part) -> dict[str, Any]:
+def message(account: Account, part: Part) -> dict[str, Any]:
+    """The message of a part; a file of our store is uploaded for it."""
     if part.file:
         return {"attachment": _attachment(account, part.file)}
-    message: dict[str, Any] = {"text": part.text}
+    body: dict[str, Any] = {"text": part.text}
     if part.choices:
         buttons = [
             {"title": choice.title, "type": "oa.query.show", "payload": choice.payload}
             for choice in part.choices
         ]
-        message["attachment"] = {"type": "template", "payload": {"buttons": buttons}}
-    return message
+        body["attachment"] = {"type": "template", "payload": {"buttons": buttons}}
+    return body
 
 
 def _attachment(account: Account, file: OutgoingFile) -> dict[str, Any]:

@@ -1,15 +1,9 @@
-"""What core asks of its neighbours about messaging channels; `apps.py` of each sets the answer.
-
-Channels are in a higher app, and what follows a customer's message is in `reply`: both know core,
-and core knows their protocols alone.
-"""
+"""What chats ask of messaging channels, which are in a higher app: `channels_app.apps` sets it."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol, TypedDict, Unpack
+from typing import Any, Protocol, TypedDict
 
 from chats.models import Conversation, Customer, Message
-from chats.services.core.attachments import StoredFile
-from chats.shapes.message import ConvMessage
 
 
 class ChannelSender(Protocol):
@@ -45,29 +39,7 @@ class ChannelFields(TypedDict, total=False):
     metadata: dict[str, Any]
 
 
-class Received(Protocol):
-    """A customer's message as it is stored."""
-
-    @property
-    def message(self) -> Message: ...
-
-
-class Receiver(Protocol):
-    """Satisfied by the module `chats.services.reply.incoming`."""
-
-    def receive(
-        self,
-        chat: Conversation,
-        body: ConvMessage,
-        *,
-        files: Sequence[StoredFile] = (),
-        **fields: Unpack[ChannelFields],
-    ) -> Received:
-        """Store a customer's message in its chat, or in the one that follows it."""
-
-
 _sender: ChannelSender | None = None
-_receiver: Receiver | None = None
 
 
 def install_sender(sender: ChannelSender) -> None:
@@ -76,17 +48,6 @@ def install_sender(sender: ChannelSender) -> None:
     _sender = sender
 
 
-def install_receiver(receiver: Receiver) -> None:
-    """Called once, when the apps are loaded."""
-    global _receiver  # noqa: PLW0603 - one a process
-    _receiver = receiver
-
-
 def sender() -> ChannelSender:
     assert _sender, "channels_app.apps installs it"
     return _sender
-
-
-def receiver() -> Receiver:
-    assert _receiver, "chats.apps installs it"
-    return _receiver

@@ -1,4 +1,4 @@
-"""What comes from a messaging channel: customers' messages, changes of them, answers elsewhere."""
+"""What comes from a messaging channel beside new messages: changes of them, answers elsewhere."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,10 +12,9 @@ from django.utils import timezone
 from bots.knowledge import language as languages
 from bots.models import Bot
 from chatplatform.customer_channels import MessagingChannel
-from chats.models import AssignType, Conversation, Customer, Message, SenderType, Status
+from chats.models import AssignType, Conversation, Message, SenderType, Status
 from chats.services.core import (
     attachments,
-    channel_hooks,
     conversations,
     lifecycle,
     message_status,
@@ -39,52 +38,6 @@ class ChannelMessage:
     in_reply_to: Message | None = None
     # What the channel says beside the words: a button's payload, an advertisement.
     metadata: dict[str, Any] = field(default_factory=dict)
-
-
-def receive(
-    bot: Bot,
-    channel: MessagingChannel,
-    customer: Customer,
-    message: ChannelMessage,
-    *,
-    chat: Conversation | None,
-    window_ends_at: datetime,
-) -> Message:
-    """Store a customer's message, and let the bot answer if it has the chat.
-
-    `chat` is the customer's newest one; without one, a new chat is opened. No welcome is sent, and
-    nobody is refused for what the client does not know of them yet.
-    """
-    with transaction.atomic():
-        if chat is None:
-            chat = conversations.open_chat(
-                bot,
-                customer=customer,
-                channel=channel,
-                language=languages.detect(
-                    message.text, default=bot.default_language, offered=bot.languages
-                ),
-                reply_window_expires_at=window_ends_at,
-            )
-        extend_reply_window(chat, window_ends_at)
-        received = channel_hooks.receiver().receive(
-            chat,
-            ConvMessage.model_construct(
-                text=message.text,
-                client_message_id=None,
-                language=None,
-                attachments=list(message.pieces),
-                reply="async",
-            ),
-            files=message.files,
-            provider_message_id=message.provider_message_id,
-            in_reply_to=message.in_reply_to,
-            metadata=message.metadata,
-        )
-        stored = received.message
-        if stored.conversation_id != chat.pk:
-            extend_reply_window(stored.conversation, window_ends_at)
-    return stored
 
 
 def store_answer_elsewhere(

@@ -1,0 +1,145 @@
+"""The base of the Graph family, and of its two messengers, socialnet and photoapp."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import orjson
+from django.conf import settings
+
+from channels_app.providers import http, text
+from channels_app.providers.base import Provider, sent_as
+from channels_app.providers.events import Item
+from channels_app.providers.graph import consent, inbound, pages
+from channels_app.providers.graph.client import Answer, GraphApp
+from channels_app.providers.types import (
+    Account,
+    Envelope,
+    OutgoingFile,
+    Part,
+    Sent,
+    Signal,
+    Tokens,
+)
+
+MAX_CHOICES, MAX_TITLE, MAX_PAYLOAD = 13, 20, 1000
+_ACTIONS: dict[Signal, str] = {
+    "seen": "mark_seen", "typing_on": "typing_on", "typing_off": "typing_off",
+}  # fmt: skip
+
+
+class GraphProvider(Provider):
+    """A provider of the family: our app there, whose secret signs callbacks."""
+
+    app: GraphApp
+
+    def secrets(self) -> Sequence[str]:
+        """The secrets with which callbacks may be signed."""
+        return [self.app.setting("APP_SECRET")]
+
+    def is_authentic(self, headers: Mapping[str, str], raw: bytes) -> bool:
+        return inbound.is_signed(headers, raw, self.secrets())
+
+
+class Messenger(GraphProvider):
+    """Pages and the accounts that are linked to them; their calls and events are alike."""
+
+    # An agent's own words up to seven days later, if the app was reviewed for it.
+    tags = frozenset({"HUMAN_AGENT"})
+    # What a person agrees to.
+    scopes: Sequence[str]
+    # The size of one text, and how it is measured.
+    max_text: int
+    text_size: Callable[[str], int] = staticmethod(len)
+    # What is sent beside a file's address, and beside an uploaded file.
+    file_fields: Mapping[str, Any] = {}
+    upload_fields: Mapping[str, str] = {}
+
+    def app_of(self, account: Account) -> GraphApp:
+        """Our app that an account was connected to."""
+        return self.app
+
+    def node_of(self, account: Account) -> str:
+        """The id in whose name an account is called."""
+        return account.id
+
+    @abstractmethod
+    def app_ids(self) -> set[str]:
+        """Our apps: they tell our own echoes from others'."""
+
+    def consent_url(self, *, redirect_uri: str, state: str, challenge: str) -> str:
+        dialog = settings.SOCIALNET_DIALOG_URL
+        return consent.url(
+            self.app, dialog, scopes=self.scopes, redirect_uri=redirect_uri, state=state
+        )
+
+    def redeem_code(self, code: str, *, redirect_uri: str, verifier: str) -> Tokens:
+        return consent.redeem(self.app, code, redirect_uri=redirect_uri)
+
+    def disconnect(self, account: Account) -> None:
+        pages.unsubscribe(self.app_of(account), self.node_of(account), account.token)
+
+    def items(self, body: Any) -> Sequence[Item]:
+        return list(inbound.items(body, app_ids=self.app_ids()))
+
+    def parts(self, content: Sequence[Part]) -> Sequence[Part]:
+        """Texts cut to the limit; choices below the last piece, as a list where buttons cannot."""
+        planned = []
+        for part in content:
+            if part.file:
+                planned.append(part)
+                continue
+            fits = len(part.choices) <= MAX_CHOICES and all(
+                len(choice.title) <= MAX_TITLE and len(choice.payload) <= MAX_PAYLOAD
+                for choice in part.choices
+            )
+            words = part.text if fits else text.as_lines(part.text, part.choices)
+            cut = text.split(words, self.max_text, size=self.text_size)
+            pieces = [Part(text=piece) for piece in cut]
+            if pieces and fits:
+                pieces[-1] = replace(pieces[-1], choices=part.choices)
+            planned += pieces
+        return planned
+
+    def send(self, account: Account, part: Part, envelope: Envelope) -> Sent:
+        body = self.send_body(self._message(account, part), envelope)
+        answer = self._call(account, "messages", json=body, is_send=True)
+        return sent_as(answer.body.get("message_id"), pause=answer.pause)
+
+    def send_body(self, message: dict[str, Any], envelope: Envelope) -> dict[str, Any]:
+        """The call that sends a message."""
+        tag = {"messaging_type": "MESSAGE_TAG", "tag": envelope.tag} if envelope.tag else {}
+        return {"recipient": {"id": envelope.recipient_id}, **tag, "message": message}
+
+    def signal(
+        self, account: Account, recipient_id: str, signal: Signal, *, last_message_id: str
+    ) -> None:
+        body = {"recipient": {"id": recipient_id}, "sender_action": _ACTIONS[signal]}
+        self._call(account, "messages", json=body)
+
+    def _call(self, account: Account, edge: str, **call: Any) -> Answer:
+        path = f"{http.path_segment(self.node_of(account))}/{edge}"
+        return self.app_of(account).call("POST", path, token=account.token, **call)
+
+    def _message(self, account: Account, part: Part) -> dict[str, Any]:
+        if part.file:
+            payload = self._payload(account, part.file)
+            return {"attachment": {"type": part.file.kind, "payload": payload}}
+        message: dict[str, Any] = {"text": part.text}
+        if part.choices:
+            message["quick_replies"] = [
+                {"content_type": "text", "title": choice.title, "payload": choice.payload}
+                for choice in part.choices
+            ]
+        return message
+
+    def _payload(self, account: Account, file: OutgoingFile) -> dict[str, Any]:
+        """By its address; a file of our store is uploaded first: the provider cannot get it."""
+        if not file.open:
+            return {"url": file.url, **self.file_fields}
+        attachment = {"attachment": {"type": file.kind, "payload": {"is_reusable": True}}}
+        fields = {**self.upload_fields, "message": orjson.dumps(attachment).decode()}
+        form = http.multipart(fields, "filedata", file)
+        body = self._call(account, "message_attachments", form=form).body
+        return {"attachment_id": str(body.get("attachment_id") or "")}
