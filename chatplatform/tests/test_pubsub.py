@@ -4,9 +4,8 @@ import logging
 
 import pytest
 
-from chatplatform import valkey
+from chatplatform.live import pubsub, valkey
 from chatplatform.testing import in_thread
-from chatplatform.web import pubsub
 
 pytestmark = pytest.mark.django_db(transaction=True)
 THREADS = 5

@@ -16,8 +16,8 @@ from bots.models import Bot
 from chatplatform.api.request_context import current_request_id
 from chatplatform.ids import uuid7
 from chatplatform.jobs import registry
+from chatplatform.live import pubsub
 from chatplatform.sql import Columns
-from chatplatform.web import pubsub
 from chats.models import Conversation, Customer, LockedConversation, Message, Status
 from chats.services.core import message_json
 from chats.shapes.message import ConvMessage

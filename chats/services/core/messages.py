@@ -18,8 +18,8 @@ from django.utils import timezone
 from bots.knowledge import language as languages
 from chatplatform.api.errors import ApiError, NotFound
 from chatplatform.api.pagination import Page, cursor_of, list_of, numbers_of
-from chatplatform.api.shapes import as_json
 from chatplatform.customer_channels import MESSAGING_CHANNELS
+from chatplatform.json_encoding import as_json
 from chats.models import (
     UNANSWERED,
     AssignType,
