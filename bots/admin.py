@@ -32,9 +32,9 @@ from chatplatform.admin_base import (
     in_use,
     viewer,
 )
+from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.site_words import say
-from chatplatform.web.outgoing_call_limits import calls_out
 from identity.models import ApiKey, KeyScope
 
 # They register themselves.

@@ -22,8 +22,8 @@ from channels_app.models import (
 from channels_app.providers import PROVIDERS
 from channels_app.services import connections, daily_sends
 from chatplatform.admin_base import ADMINS, PLATFORM, ReadOnlyInline, TenantAdmin, button, viewer
+from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.forms import ServiceForm
-from chatplatform.web.outgoing_call_limits import calls_out
 
 CONNECTION_COLORS: dict[str, str] = {
     ConnectionStatus.PENDING: "info",

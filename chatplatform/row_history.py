@@ -1,6 +1,5 @@
 """What happened to a row: the entries about it in the site's logs, on the page of the row."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,13 +7,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from django.http import HttpRequest
 
-from chatplatform.templatetags.site_words import say
-
 # Entries on a page; the logs have all of them.
 MOST_SHOWN = 10
-_CODE = re.compile(r"[a-z]+([._][a-z]+)+")
-# Fields that hold what people wrote, which may look like a code: it stays as it is.
-_WRITTEN = re.compile(r"(\w+_)?name|model|question|shortcut|reference")
 
 
 @dataclass(frozen=True)
@@ -65,32 +59,3 @@ def client_id_of(row: Any) -> int | None:
     own = row.pk if row._meta.label == "identity.Client" else None
     client_id: int | None = getattr(row, "client_id", own)
     return client_id
-
-
-def change_words(changes: dict[str, Any]) -> str:
-    """The changed fields of an entry of the audit log, in words."""
-    return "; ".join(_change(name, value) for name, value in changes.items())
-
-
-def _change(name: str, value: Any) -> str:
-    if name == "fields" and isinstance(value, list):
-        return f"Changed: {', '.join(_value(one) for one in value)}"
-    told = _as_written if _WRITTEN.fullmatch(name) else _value
-    if isinstance(value, list) and len(value) == 2:
-        return f"{say(name)}: {told(value[0])} → {told(value[1])}"
-    return f"{say(name)}: {told(value)}"
-
-
-def _as_written(value: Any) -> str:
-    return str(value or "–")
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list):
-        return ", ".join(_value(one) for one in value) or "–"
-    if isinstance(value, dict):
-        return change_words(value)
-    text = str(value)
-    return say(text).lower() if _CODE.fullmatch(text) else "–" if value in {None, ""} else text

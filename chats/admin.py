@@ -22,8 +22,8 @@ from bots.shapes.written import MAX_QUESTION, QuestionAnswerDto
 from chatplatform import admin_lists, media, navigation
 from chatplatform.admin_base import ReadOnlyInline, TenantAdmin, asks_first, button, each, viewer
 from chatplatform.api.errors import ApiError
+from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.templatetags.site_words import say
-from chatplatform.web.outgoing_call_limits import calls_out
 from chats.forms import AnswerForm, AskForm
 from chats.models import (
     NO_ANSWER,

@@ -1,22 +1,18 @@
-"""A customer and an agent live through a chat on each channel of the running platform.
+"""A customer and an agent live through a chat on each channel of the running platform."""
 
-The commands are those that the simulator's page shows to people.
-"""
-
-import html
 import json
-import os
 import re
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import httpx2
 import pytest
 
 from drills.platform import OWNER, Platform, wait_until
+from simulator import defaults
 from simulator.client import Client
 
 pytestmark = pytest.mark.timeout(1800)
@@ -42,32 +38,34 @@ class Walk:
     def path(self, rest: str) -> str:
         return f"/{self.channel}/1/{rest}/1"
 
-    def shell(self, *commands: str) -> Any:
-        """Paste commands into a terminal; what the last one prints, as JSON."""
-        sign_in = self.sim.control("GET", "connecting", {"account": self.account})[0]["command"]
-        env = os.environ | {"DATA_DIR": str(self.shop.data)}
-        script = "\n".join([sign_in, *commands])
-        done = subprocess.run(["bash", "-ec", script], env=env, capture_output=True, text=True)
-        assert done.returncode == 0, done
-        return json.loads("{" + done.stdout.rpartition("\n{")[2] if "\n{" in done.stdout
-                          else done.stdout)  # fmt: skip
-
-    def consent(self, *, allow: bool = True) -> str:
-        """The body, or the address, to which a person comes at the end of a consent."""
-        step = self.sim.control("GET", "connecting", {"account": self.account})[1]
+    def consent(self, *, allow: bool = True) -> dict[str, str]:
+        """What a person brings back from a consent."""
         if self.channel == "chatapp":
-            return self.sim.consent(self.sim.origin + step["link"], allow=allow)
-        back = self.sim.consent(self.shell(step["command"])["consent_url"], allow=allow)
+            dialog = f"{self.sim.origin}/www/dialog/oauth?client_id={defaults.app('chatapp').id}"
+            found = re.search("<pre>(.*?)</pre>", self.sim.consent(dialog, allow=allow), re.DOTALL)
+            return dict(json.loads(found[1])) if found else {}
+        body = {"redirect_uri": f"{self.sim.origin}/"}
+        pending = self.shop.call("POST", self.path("connect"), self.owner, json=body)
+        back = self.sim.consent(pending["consent_url"], allow=allow)
         if self.channel == "localapp":
             back = httpx2.get(back).headers["Location"]
-        return httpx2.get(back).text
+        return dict(parse_qsl(urlsplit(back).query))
 
     def connect(self) -> None:
-        body = self.consent()
-        found = re.search("<pre>(.*?)</pre>", body, re.DOTALL)
-        assert (found is None) == (self.channel == "localapp"), body
-        if found:
-            assert self.shell(html.unescape(found[1]))["account_id"] == self.account
+        came = self.consent()
+        if self.channel == "localapp":
+            assert came["status"] == "connected", came
+            return
+        body: dict[str, Any] = {"redirect_uri": f"{self.sim.origin}/", **came}
+        if self.channel == "chatapp":
+            phone = {"phone_number_id": came["phone_number_id"]}
+            body = {
+                "code": came["code"], "business_account_id": came["waba_id"], "phone": phone,
+            }  # fmt: skip
+        self.shop.call("POST", self.path("connect"), self.owner, json=body)
+        if self.channel != "chatapp":
+            page = {"page_id": self.account}
+            self.shop.call("POST", self.path("connect_page"), self.owner, json=page)
 
     def is_connected(self) -> bool:
         path = f"/{self.channel}/1/connection" + ("" if self.channel == "photoapp" else "/1")
@@ -192,7 +190,7 @@ def start_walk(shop: Platform, channel: str, account: str) -> Walk:
 
 def test_a_chat_from_the_consent_to_the_reconnection(walk: Walk) -> None:
     refused = walk.consent(allow=False)
-    assert "Not connected" in refused
+    assert "code" not in refused
     assert not walk.is_connected()
     walk.connect()
     assert walk.is_connected()

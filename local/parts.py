@@ -79,8 +79,7 @@ def parts(config: Config) -> list[Part]:
     webhook = [*later, *worker, *_pool("worker-webhook", "threads", 4, "webhook")]
     bulk = [*last, *worker, *_pool("worker-bulk", "prefork", 2, "train,export")]
     schedule = ["--schedule", str(config.data_dir / "beat-schedule"), "--pidfile="]
-    simulator = ["--state", str(config.data_dir / "simulator-state"), "--port"]
-    simulator += [str(config.simulator_port), "--callback-base", config.origin]
+    simulator = ["--port", str(config.simulator_port), "--callback-base", config.origin]
     platform = [
         Part("web", [python, "-m", "chatplatform.web.serve", *_web(config)], 6),
         Part("worker", quick, 12, soft),

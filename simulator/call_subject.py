@@ -12,14 +12,9 @@ _WHAT_OF_EDGE = {
     "media": "media",
     "accounts": "lists",
     "phone_numbers": "lists",
-    "owned_whatsapp_business_accounts": "lists",
-    "client_whatsapp_business_accounts": "lists",
     "message_templates": "templates",
     "subscribed_apps": "subscriptions",
-    "subscriptions": "subscriptions",
-    "conversations": "reads",
     "register": "registration",
-    "deregister": "registration",
 }
 
 
@@ -102,8 +97,6 @@ def _graph_what(request: Request, parts: list[str]) -> str:
     if edge == "messages" and request.method == "POST":
         is_action = "sender_action" in request.params or request.text("status") == "read"
         return "actions" if is_action else "sends"
-    if edge == "messages":
-        return "reads"
     return _WHAT_OF_EDGE.get(edge, "profiles")
 
 
@@ -112,6 +105,4 @@ def _localapp_what(path: str) -> str:
         return "media"
     if "/oa/message" in path:
         return "sends"
-    if path.endswith(("listrecentchat", "conversation")):
-        return "reads"
     return "profiles" if "/user/" in path else "lists"

@@ -40,12 +40,9 @@ class Modes:
     unknown_fields: bool = False
     missing_optional: bool = False
     strangers: bool = False  # every body also holds an unknown account and an unknown kind
-    standby: bool = False
-    array: bool = False
     # right, wrong, missing, bare (localapp: without mac=), header_time (localapp).
     signature: str = "right"
     retry_scale: float = 1.0  # divides the waits between attempts
-    timeout: float | None = None  # seconds for an answer; None: the provider's own
     parallel: int = 1  # bodies on their way at once, for each channel; at most 4
 
 
@@ -153,7 +150,7 @@ class Deliveries:
                     continue
                 if account.kind == "page" and event_field not in subscription.fields:
                     continue
-                targets.append((app.id, subscription.override_url or hook.url))
+                targets.append((app.id, hook.url))
         return targets
 
     def _localapp_target(self, account: Account) -> list[tuple[str, str]]:
@@ -292,7 +289,7 @@ class Deliveries:
         headers = dict(delivery.headers)
         if delivery.channel == "localapp" and delivery.attempts:
             headers["num_retry"] = str(len(delivery.attempts))
-        timeout = self.modes.timeout or PATIENCE[delivery.channel]
+        timeout = PATIENCE[delivery.channel]
         started_at, status, error = time.monotonic(), 0, ""
         try:
             body = delivery.body.encode()

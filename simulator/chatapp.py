@@ -5,7 +5,6 @@ from typing import Any
 
 from simulator import graph_reads, oauth
 from simulator.call_subject import bearer
-from simulator.defaults import BUSINESS_ID
 from simulator.graph_reads import need
 from simulator.http import Request, Response, graph_error, html, ok
 from simulator.state import Simulator
@@ -22,14 +21,6 @@ DOCUMENT_SIZE = 100
 _PIN = re.compile(r"\d{6}")
 
 
-def business_accounts(sim: Simulator, request: Request, token: Token, edge: str) -> Response:
-    need(token, "business_management", "whatsapp_business_management")
-    if edge.startswith("client_") or BUSINESS_ID not in request.path:
-        return ok({"data": []})
-    rows = [each for each in sim.world.of_kind("waba") if each.id in token.targets]
-    return graph_reads.listed(sim, request, rows, node)
-
-
 def node(account: Account) -> Json:
     if account.kind == "waba":
         return {"id": account.id, "name": account.name, "currency": "VND", "timezone_id": "132"}
@@ -37,21 +28,14 @@ def node(account: Account) -> Json:
         "id": account.id,
         "display_phone_number": f"+{account.username}",
         "verified_name": account.name,
-        "quality_rating": "GREEN",
         "code_verification_status": "VERIFIED" if account.is_registered else "NOT_VERIFIED",
         "platform_type": "CLOUD_API" if account.is_registered else "NOT_APPLICABLE",
-        "throughput": {"level": "STANDARD"},
-        "name_status": "APPROVED",
-        "status": "CONNECTED" if account.is_registered else "PENDING",
-        "whatsapp_business_manager_messaging_limit": "TIER_2K",
     }
 
 
 def numbers(sim: Simulator, request: Request, token: Token, waba: Account) -> Response:
     need(token, "whatsapp_business_management")
-    fields = graph_reads.wanted(request, "id,display_phone_number,verified_name,quality_rating")
-    rows = sim.world.of_kind("number", waba.id)
-    return graph_reads.listed(sim, request, rows, lambda each: graph_reads.pick(node(each), fields))
+    return graph_reads.listed(request, sim.world.of_kind("number", waba.id), node)
 
 
 def register(sim: Simulator, request: Request, token: Token, number: Account) -> Response:
@@ -60,17 +44,8 @@ def register(sim: Simulator, request: Request, token: Token, number: Account) ->
     if request.text("messaging_product") != "whatsapp" or not _PIN.fullmatch(pin):
         raise graph_error(100, "Param pin must be six digits", details="pin")
     if number.pin and pin != number.pin:
-        number.wrong_pins += 1
-        if number.wrong_pins > 3:
-            raise graph_error(133016, "Account register deregister rate limit exceeded")
         raise graph_error(133005, "Two step verification PIN Mismatch")
-    number.pin, number.is_registered, number.wrong_pins = pin, True, 0
-    return ok({"success": True})
-
-
-def deregister(sim: Simulator, request: Request, token: Token, number: Account) -> Response:
-    need(token, "whatsapp_business_management")
-    number.is_registered = False
+    number.pin, number.is_registered = pin, True
     return ok({"success": True})
 
 
@@ -82,38 +57,7 @@ def templates(sim: Simulator, request: Request, token: Token, waba: Account) -> 
     rows = sim.world.templates_of(waba.id)
     if name := request.text("name"):
         rows = [row for row in rows if row["name"] == name]
-    fields = graph_reads.wanted(request, "id,name,language,status,category,components")
-    return graph_reads.listed(sim, request, rows, lambda row: graph_reads.pick(row, fields))
-
-
-def create_template(sim: Simulator, request: Request, token: Token, waba: Account) -> Response:
-    need(token, "whatsapp_business_management")
-    name, language = request.text("name"), request.text("language")
-    category = request.text("category")
-    if not re.fullmatch(r"[a-z0-9_]{1,512}", name) or not language:
-        raise graph_error(100, "Param name must be lower case letters, digits and underscores")
-    if category not in {"UTILITY", "MARKETING", "AUTHENTICATION"}:
-        raise graph_error(100, "Param category is not known")
-    rows = sim.world.templates_of(waba.id)
-    if any((row["name"], row["language"]) == (name, language) for row in rows):
-        raise graph_error(100, "Content in this language already exists", 2388024)
-    components = request.params.get("components", [])
-    template = {
-        "id": sim.world.random_digits(16), "name": name, "language": language,
-        "status": "PENDING", "category": category, "components": components,
-    }  # fmt: skip
-    rows.append(template)
-    return ok({name: template[name] for name in ("id", "status", "category")})
-
-
-def delete_template(sim: Simulator, request: Request, token: Token, waba: Account) -> Response:
-    need(token, "whatsapp_business_management")
-    rows, name = sim.world.templates_of(waba.id), request.text("name")
-    left = [row for row in rows if row["name"] != name]
-    if len(left) == len(rows):
-        raise graph_error(100, "Message Template Not Found", 2593002)
-    rows[:] = left
-    return ok({"success": True})
+    return graph_reads.listed(request, rows, dict)
 
 
 # Media
@@ -143,9 +87,6 @@ def media(sim: Simulator, request: Request, token: Token, media_id: str) -> Resp
     """`/{media-id}`: an address that lives five minutes."""
     need(token, "whatsapp_business_messaging")
     stored = sim.world.files[media_id]
-    if request.method == "DELETE":
-        del sim.world.files[media_id]
-        return ok({"success": True})
     if request.method != "GET" or stored.expires_at < sim.world.now:
         raise graph_reads.unknown(media_id)
     stored.url_expires_at = sim.world.now + URL_SECS

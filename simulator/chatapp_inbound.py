@@ -31,12 +31,8 @@ def _write(sim: Simulator, thread: Thread, body: Json, values: Json) -> Message 
     if values.get("ad_id"):
         row["referral"] = {
             "source_url": "https://shop.example/ad", "source_id": str(values["ad_id"]),
-            "source_type": "ad", "headline": "Summer", "body": "Everything must go",
-            "media_type": "image", "image_url": sim.media_url("sample-image", "ad.jpg"),
-            "ctwa_clid": "clid1",
+            "source_type": "ad", "headline": "Summer",
         }  # fmt: skip
-    if values.get("group_id"):
-        row["group_id"] = str(values["group_id"])
     message = None
     if body["type"] not in {"reaction", "edit", "revoke", "system"}:
         message = Message(message_id, True, now, _words(body), body)
@@ -125,8 +121,6 @@ def _button(sim: Simulator, thread: Thread, values: Json) -> Json:
 
 def _list_row(sim: Simulator, thread: Thread, values: Json) -> Json:
     row = {"id": str(values.get("payload", "R1")), "title": str(values.get("title", "Row"))}
-    if values.get("description"):
-        row["description"] = str(values["description"])
     return _interactive(thread, {"type": "list_reply", "list_reply": row}, values)
 
 
@@ -219,15 +213,6 @@ MESSAGES: dict[str, Callable[[Simulator, Thread, Json], Json]] = {
 # Everything else
 
 
-def _status(sim: Simulator, thread: Thread, values: Json) -> None:
-    """A status of a message of ours: sent, delivered, read, played, failed, deleted."""
-    message = found(thread, values, by_customer=False)
-    name, code = str(values.get("status", "read")), int(values.get("code", 0))
-    if name == "failed":
-        message.failed_with = code = code or 131026
-    chatapp_send.status(sim, thread, message, name, code)
-
-
 def _agent_wrote(sim: Simulator, thread: Thread, values: Json) -> None:
     """An agent answers in the phone app; only numbers that are used in both tell so."""
     number, now = thread.account, sim.world.now
@@ -271,7 +256,6 @@ def _raw(sim: Simulator, thread: Thread, values: Json) -> None:
 
 
 OTHERS: dict[str, Callable[[Simulator, Thread, Json], None]] = {
-    "status": _status,
     "agent_wrote": _agent_wrote,
     "template_status": _template_status,
     "account_update": _account_update,

@@ -2,7 +2,6 @@
 
 import json
 from typing import Any
-from urllib.parse import urlsplit
 
 from simulator import chatapp
 from simulator.http import Fetched, ProviderError, Request, Response, graph_error, ok
@@ -31,7 +30,7 @@ def send(sim: Simulator, request: Request, token: Token, number: Account) -> Res
     _check(sim, request, number, body)
     thread = sim.world.known_thread(number, user_id)
     code = _problem(sim, thread, body)
-    if code and not sim.behaviour_of(number).fails_later:
+    if code and not sim.behaviour.fails_later:
         raise _refused(code)
     if thread is None:
         return _to_nobody(sim, number, user_id, body)
@@ -101,14 +100,7 @@ def _store(sim: Simulator, token: Token, thread: Thread, body: Json) -> Message:
         sim.world.message_id(thread.account, thread.user_id), False, sim.world.now, words,
         body, token.app_id, str(body.get("biz_opaque_callback_data", "")),
     )  # fmt: skip
-    if body.get("type") == "reaction":
-        reaction = _object(body, "reaction")
-        target = thread.message(str(reaction.get("message_id", "")))
-        if target is None:
-            raise graph_error(131009, "Parameter value is not valid", details="reaction")
-        target.reaction = str(reaction.get("emoji", ""))
-    else:
-        thread.messages.append(sent)
+    thread.messages.append(sent)
     thread.typing = False
     return sent
 
@@ -123,7 +115,7 @@ def _words(body: Json) -> str:
 
 def _follow(sim: Simulator, thread: Thread, sent: Message, fails_with: int) -> None:
     number, user_id = thread.account, thread.user_id
-    behaviour = sim.behaviour_of(number)
+    behaviour = sim.behaviour
     if fails_with:
         sent.failed_with = fails_with
         status = _status(sim, number, user_id, sent, ("failed", behaviour.sent or 0, fails_with))
@@ -139,12 +131,6 @@ def _follow(sim: Simulator, thread: Thread, sent: Message, fails_with: int) -> N
         sim.emit(
             number, "messages", _status(sim, number, user_id, sent, (name, delay or 0, 0)), delay
         )
-
-
-def status(sim: Simulator, thread: Thread, sent: Message, name: str, code: int = 0) -> None:
-    """Report a status by hand."""
-    value = _status(sim, thread.account, thread.user_id, sent, (name, 0, code))
-    sim.emit(thread.account, "messages", value)
 
 
 def _status(
@@ -201,10 +187,7 @@ def _check(sim: Simulator, request: Request, number: Account, body: Json) -> Non
         location = _object(body, "location")
         if not all(isinstance(location.get(name), int | float | str) for name in _PLACE):
             raise graph_error(131008, "Required parameter is missing", details="location")
-    elif kind == "contacts":
-        if not isinstance(body.get("contacts"), list):
-            raise graph_error(131008, "Required parameter is missing", details="contacts")
-    elif kind != "reaction":
+    else:
         raise graph_error(131051, "Unsupported message type")
     if len(str(body.get("biz_opaque_callback_data", ""))) > 512:
         raise graph_error(131009, "Parameter value is not valid", details="at most 512 characters")
@@ -249,19 +232,11 @@ def _check_interactive(value: Json) -> None:
     text = str(_object(value, "body").get("text", ""))
     if not 0 < len(text) <= 1024:
         raise graph_error(100, "interactive['body'] has 1-1024 characters")
-    for name in ("header", "footer"):
-        if len(str(_object(value, name).get("text", ""))) > 60:
-            raise graph_error(100, f"interactive['{name}'] has at most 60 characters")
     if kind == "button":
         _check_buttons(action.get("buttons"))
     elif kind == "list":
         _check_list(action)
-    elif kind == "cta_url":
-        parameters = _object(action, "parameters")
-        is_link = urlsplit(str(parameters.get("url", ""))).scheme in {"http", "https"}
-        if not is_link or not 0 < len(str(parameters.get("display_text", ""))) <= 20:
-            raise graph_error(131009, "Parameter value is not valid", details="cta_url")
-    elif kind not in {"flow", "product", "product_list", "location_request_message"}:
+    else:
         raise graph_error(131009, "Parameter value is not valid", details="interactive type")
 
 

@@ -103,19 +103,12 @@ class Client:
     def release(self) -> int:
         return int(self.control("POST", "release")["events"])
 
-    def behaviour(self, account: str = "", **values: Any) -> Json:
-        answer: Json = self.control("POST", "behaviour", {"account": account, **values})
-        return answer
-
-    def limits(self, **values: Any) -> Json:
-        answer: Json = self.control("POST", "limits", values)
+    def behaviour(self, **values: Any) -> Json:
+        answer: Json = self.control("POST", "behaviour", values)
         return answer
 
     def advance(self, secs: float) -> None:
         self.control("POST", "clock", {"advance": secs})
-
-    def reset(self, *, keep_connections: bool = False) -> None:
-        self.control("POST", "reset", {"keep_connections": keep_connections})
 
     # Accounts and tokens
 
@@ -128,53 +121,37 @@ class Client:
         answer: Json = self.control("PUT", "accounts", {"account": account, **values})
         return answer
 
-    def change_app(self, app: str, **values: Any) -> Json:
-        answer: Json = self.control("PUT", "apps", {"app": app, **values})
-        return answer
-
     def subscribe(self, account: str, app: str = "") -> Json:
         answer: Json = self.control("POST", "subscribe", {"account": account, "app": app})
         return answer
 
-    def handshake(self, channel: str, **values: Any) -> Json:
-        answer: Json = self.control("POST", "handshake", {"channel": channel, **values})
+    def handshake(self, channel: str) -> Json:
+        answer: Json = self.control("POST", "handshake", {"channel": channel})
         return answer
 
-    def token(self, app: str, account: str = "", **values: Any) -> str:
+    def token(self, app: str, account: str = "") -> str:
         """A token without a consent page: of a person, or of an account."""
-        return str(self.tokens(app, account, **values)["access_token"])
+        return self.tokens(app, account)["access_token"]
 
-    def tokens(self, app: str, account: str = "", **values: Any) -> dict[str, str]:
-        body = {"app": app, "account": account, **values}
-        answer: dict[str, str] = self.control("POST", "tokens", body)
+    def tokens(self, app: str, account: str = "") -> dict[str, str]:
+        answer: dict[str, str] = self.control("POST", "tokens", {"app": app, "account": account})
         return answer
 
     def end_tokens(self, how: str = "revoked", **which: Any) -> int:
         return int(self.control("DELETE", "tokens", {"how": how, **which})["tokens"])
 
-    def consent(
-        self,
-        url: str,
-        *,
-        allow: bool = True,
-        accounts: list[str] | None = None,
-        without_scopes: tuple[str, ...] = (),
-    ) -> str:
-        """Go through a consent page as a person; returns where the browser is sent back to."""
+    def consent(self, url: str, *, allow: bool = True, accounts: list[str] | None = None) -> str:
+        """Go through a consent page as a person.
+
+        Returns where the browser is sent back to; or the last page, if it is sent nowhere.
+        """
         page = self._opener.open(url, timeout=30).read().decode()
-        names = [part.partition('"')[0] for part in page.split(' name="')[1:]]
-        offered = [name.removeprefix("target_") for name in names if name.startswith("target_")]
+        offered = [part.partition('"')[0] for part in page.split(' name="target_')[1:]]
         chosen = offered[:1] if accounts is None else accounts
-        scopes = [
-            name
-            for name in names
-            if name.startswith("scope_") and name.removeprefix("scope_") not in without_scopes
-        ]
         form = {
             "asked": url.partition("?")[2],
             "decision": "allow" if allow else "refuse",
             **{f"target_{account}": "on" for account in chosen},
-            **dict.fromkeys(scopes, "on"),
         }
         try:
             with self._opener.open(url, urlencode(form).encode(), timeout=30) as reply:

@@ -6,7 +6,6 @@ from dataclasses import asdict
 from typing import Any
 
 from simulator import (
-    connect_instructions,
     customer_actions,
     defaults,
     faults,
@@ -18,7 +17,7 @@ from simulator.call_subject import segments
 from simulator.faults import BadFault
 from simulator.http import Request, Response, html, ok
 from simulator.messenger_inbound import BadAction
-from simulator.state import Behaviour, Limits, Simulator
+from simulator.state import Behaviour, Simulator
 from simulator.world import (
     CHANNEL_OF_KIND,
     DAY,
@@ -26,7 +25,6 @@ from simulator.world import (
     Json,
     Message,
     Subscription,
-    Token,
 )
 
 _ADVICE = "see docs/channel-simulator.md"
@@ -41,13 +39,6 @@ def handle(sim: Simulator, request: Request) -> Response:
     parts = segments(request.path)
     if not parts and request.method == "GET":
         return html(html_pages.customers())
-    if parts[:1] == ["back"] and parts[1:] and parts[1] in customer_actions.KINDS:
-        with sim.world.lock:
-            return html(
-                html_pages.came_back(
-                    parts[1], connect_instructions.came_back(sim, parts[1], request.query)
-                )
-            )
     if parts[:1] != ["control"]:
         return html("<h1>404</h1>", 404)
     route = _ROUTES.get((request.method, "/".join(parts[1:2])))
@@ -67,10 +58,6 @@ def _index(sim: Simulator, values: Json) -> Any:
     return {
         "routes": sorted(f"{method} /control/{name}" for method, name in _ROUTES),
         "kinds": customer_actions.KINDS,
-        "faults": list(faults.KINDS),
-        "modes": vars(sim.deliveries.modes),
-        "behaviour": vars(sim.behaviour),
-        "limits": vars(sim.limits),
     }
 
 
@@ -81,10 +68,6 @@ def _state(sim: Simulator, values: Json) -> Any:
             "media": sim.settings.bases.media,
             "accounts": [_account(sim, each) for each in sim.world.accounts.values()],
             "customers": [vars(each) for each in sim.world.customers.values()],
-            "apps": [
-                {"key": app.key, "id": app.id, "hooks": {n: h.url for n, h in app.hooks.items()}}
-                for app in sim.world.apps.values()
-            ],
             "waiting": sim.deliveries.waiting,
             "skipped": dict(sim.deliveries.skipped),
         }
@@ -103,13 +86,6 @@ def _environment(sim: Simulator, values: Json) -> Any:
     return defaults.environment(sim.origin, sim.settings)
 
 
-def _steps(sim: Simulator, values: Json) -> Any:
-    with sim.world.lock:
-        return connect_instructions.steps(
-            sim, customer_actions.account_of(sim, str(values.get("account", "")))
-        )
-
-
 # Customers
 
 
@@ -125,25 +101,14 @@ def _act(sim: Simulator, values: Json) -> Any:
         return {"message_id": message.id if message else None, "user_id": thread.user_id}
 
 
-def _add_customer(sim: Simulator, values: Json) -> Any:
-    key = str(values.get("key", ""))
-    if not key:
-        raise BadControl("key is required")
-    with sim.world.lock:
-        customer = sim.world.customer(key)
-        customer.name = str(values.get("name") or customer.name)
-        customer.hides_number = bool(values.get("hides_number", customer.hides_number))
-        return vars(customer)
-
-
 def _thread(sim: Simulator, values: Json) -> Any:
     with sim.world.lock:
         account = customer_actions.account_of(sim, str(values.get("account", "")))
         thread = sim.world.thread(account, sim.world.customer(str(values.get("user", ""))))
         rows = [_message(message, sim.world.now) for message in thread.messages]
         return {
-            "id": thread.id, "user_id": thread.user_id, "follows": thread.follows,
-            "is_gone": thread.is_gone, "typing": thread.typing, "messages": rows,
+            "user_id": thread.user_id, "is_gone": thread.is_gone, "typing": thread.typing,
+            "messages": rows,
         }  # fmt: skip
 
 
@@ -187,19 +152,7 @@ def _deliveries(sim: Simulator, values: Json) -> Any:
         return [each.as_json() for each in found[-int(values.get("latest", 0)) :]]
 
 
-def _clear_log(sim: Simulator, values: Json) -> Any:
-    with sim.world.lock:
-        sim.calls.clear()
-        sim.deliveries.log.clear()
-    return {"ok": True}
-
-
 # How it behaves
-
-
-def _faults(sim: Simulator, values: Json) -> Any:
-    with sim.world.lock:
-        return [fault.as_json() for fault in sim.faults]
 
 
 def _add_fault(sim: Simulator, values: Json) -> Any:
@@ -226,23 +179,9 @@ def _release(sim: Simulator, values: Json) -> Any:
 
 
 def _behaviour(sim: Simulator, values: Json) -> Any:
-    """Of one account, or of all that have none of their own."""
-    changed = dict(values)
-    account_id = str(changed.pop("account", ""))
     with sim.world.lock:
-        old = sim.behaviours.get(account_id, sim.behaviour)
-        new = Behaviour(**(vars(old) | changed))
-        if account_id:
-            sim.behaviours[customer_actions.account_of(sim, account_id).id] = new
-        else:
-            sim.behaviour = new
-        return vars(new)
-
-
-def _limits(sim: Simulator, values: Json) -> Any:
-    with sim.world.lock:
-        sim.limits = Limits(**(vars(sim.limits) | values))
-        return vars(sim.limits)
+        sim.behaviour = Behaviour(**(vars(sim.behaviour) | values))
+        return vars(sim.behaviour)
 
 
 def _clock(sim: Simulator, values: Json) -> Any:
@@ -250,11 +189,6 @@ def _clock(sim: Simulator, values: Json) -> Any:
         sim.world.clock.advance(float(values.get("advance", 0)))
         sim.deliveries.wake()
         return {"now": sim.world.now}
-
-
-def _reset(sim: Simulator, values: Json) -> Any:
-    sim.reset(keep_connections=bool(values.get("keep_connections")))
-    return {"ok": True}
 
 
 # Accounts, apps and tokens
@@ -279,7 +213,7 @@ def _add_accounts(sim: Simulator, values: Json) -> Any:
         return added
 
 
-_CHANGEABLE = {"name", "tasks", "is_registered", "pin", "allows_access", "hook_is_on"}
+_CHANGEABLE = {"tasks", "is_registered", "pin", "hook_is_on"}
 
 
 def _change_account(sim: Simulator, values: Json) -> Any:
@@ -293,81 +227,40 @@ def _change_account(sim: Simulator, values: Json) -> Any:
         return _account(sim, account)
 
 
-def _change_app(sim: Simulator, values: Json) -> Any:
-    changed = dict(values)
-    key = str(changed.pop("app", ""))
-    with sim.world.lock:
-        app = next((each for each in sim.world.apps.values() if each.key == key), None)
-        if app is None or not changed.keys() <= {"redirect_uris", "requires_proof", "callback_url"}:
-            raise BadControl("name an app; redirect_uris, requires_proof, callback_url can change")
-        if url := changed.pop("callback_url", None):
-            for hook in app.hooks.values():
-                hook.url = str(url)
-        for name, value in changed.items():
-            setattr(app, name, value)
-        return {"app": app.key, "hooks": {name: hook.url for name, hook in app.hooks.items()}}
-
-
 def _handshake(sim: Simulator, values: Json) -> Any:
     """Check the callback address of a channel's app, as the console does when it is saved."""
-    channel = str(values.get("channel", ""))
-    if channel not in {"socialnet", "photoapp", "chatapp", "localapp"}:
-        raise BadControl("channel is required")
-    app = sim.world.app_by_key(channel)
-    hook = next(iter(app.hooks.values()))
-    if channel == "localapp":
-        problem = subscriptions.probe(sim, dict(values.get("body", {})))
-    else:
-        token = str(values.get("verify_token", hook.verify_token))
-        problem = subscriptions.handshake(sim, hook.url, token)
-    return {"is_accepted": not problem, "problem": problem, "url": hook.url}
-
-
-def _tokens(sim: Simulator, values: Json) -> Any:
-    with sim.world.lock:
-        return [_token(each) for each in sim.world.tokens.values()]
-
-
-def _token(token: Token) -> Json:
-    scopes = sorted(token.scopes)
-    return asdict(token) | {"scopes": scopes}
+    hook = next(iter(sim.world.app_by_key(str(values.get("channel", ""))).hooks.values()))
+    problem = subscriptions.handshake(sim, hook.url, hook.verify_token)
+    return {"is_accepted": not problem, "problem": problem}
 
 
 def _issue(sim: Simulator, values: Json) -> Any:
-    """A token without a consent page. `kind`: user_short, user_long, page, system, photo_long, …"""
-    key = str(values.get("app") or values.get("channel", ""))
-    account_id = str(values.get("account", ""))
+    """A token without a consent page: of a person or, with `account`, of an account."""
+    key, account_id = str(values.get("app", "")), str(values.get("account", ""))
     with sim.world.lock:
         if key not in oauth.TARGETS:
             raise BadControl(f"app must be one of {', '.join(oauth.TARGETS)}")
         if account_id and account_id not in sim.world.accounts:
             raise BadControl(f"no account {account_id!r}")
-        scopes = set(values.get("scopes") or oauth.SCOPES[key])
-        return oauth.without_consent(sim, key, account_id, scopes, str(values.get("kind", "")))
+        return oauth.without_consent(sim, key, account_id)
 
 
 def _end_tokens(sim: Simulator, values: Json) -> Any:
-    """Tokens of an app, an account or one value die; or lose a permission (`scope`)."""
-    how, scope = str(values.get("how", "revoked")), values.get("scope")
+    """Tokens of an app, an account, a kind or one value die."""
+    how = str(values.get("how", "revoked"))
     if how not in ENDS:
         raise BadControl(f"how must be one of {', '.join(ENDS)}")
     with sim.world.lock:
-        app_ids = {
-            app.id for app in sim.world.apps.values() if values.get("channel") in (None, app.key)
-        }
         chosen = [
             token
-            for token in list(sim.world.tokens.values())
-            if token.app_id in app_ids
+            for token in sim.world.tokens.values()
+            if values.get("channel") in (None, sim.world.apps[token.app_id].key)
             and values.get("account") in (None, token.subject)
             and values.get("value") in (None, token.value)
             and values.get("kind") in (None, token.kind)
         ]
         for token in chosen:
-            if scope:
-                token.scopes.discard(str(scope))
-            else:
-                sim.world.kill(token, how)
+            sim.world.kill(token, how)
         return {"tokens": len(chosen)}
 
 
@@ -398,27 +291,19 @@ _ROUTES: dict[tuple[str, str], Callable[[Simulator, Json], Any]] = {
     ("GET", ""): _index,
     ("GET", "state"): _state,
     ("GET", "environment"): _environment,
-    ("GET", "connecting"): _steps,
     ("POST", "act"): _act,
     ("GET", "thread"): _thread,
-    ("POST", "customers"): _add_customer,
     ("GET", "calls"): _calls,
     ("GET", "deliveries"): _deliveries,
-    ("DELETE", "log"): _clear_log,
-    ("GET", "faults"): _faults,
     ("POST", "faults"): _add_fault,
     ("DELETE", "faults"): _clear_faults,
     ("POST", "modes"): _modes,
     ("POST", "release"): _release,
     ("POST", "behaviour"): _behaviour,
-    ("POST", "limits"): _limits,
     ("POST", "clock"): _clock,
-    ("POST", "reset"): _reset,
     ("POST", "accounts"): _add_accounts,
     ("PUT", "accounts"): _change_account,
-    ("PUT", "apps"): _change_app,
     ("POST", "handshake"): _handshake,
-    ("GET", "tokens"): _tokens,
     ("POST", "tokens"): _issue,
     ("DELETE", "tokens"): _end_tokens,
     ("POST", "subscribe"): _subscribe,

@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-VERSIONS = ("v24.0", "v25.0", "v26.0")
-VERSION = VERSIONS[-1]
+VERSION = "v26.0"
 OA_SECRET_KEY = "oa-secret-key-of-the-simulator"
 PERSON_ID = "5000000000000001"
-BUSINESS_ID = "7000000000000001"
 
 
 @dataclass(frozen=True)
@@ -108,7 +106,8 @@ class Settings:
     """How a simulator is set up; `callback_base` is the platform's address."""
 
     callback_base: str = "http://127.0.0.1:8000"
-    seed: int = 1
+    # Of message ids, tokens and disorder; None: others at each start.
+    seed: int | None = None
     # Seconds since 1970 at which the clock stands still; None: the real time.
     now: float | None = None
     bases: Bases = field(default_factory=Bases)

@@ -26,16 +26,13 @@ class Wishes(Protocol):
     unknown_fields: bool
     missing_optional: bool
     strangers: bool
-    standby: bool
-    array: bool
 
 
 def body(events: list[Event], wishes: Wishes, world: World) -> str:
     kind = events[0].account.kind
     if kind == "oa":
         # This provider sends UTF-8 as it is.
-        value = _localapp(events[0], wishes)
-        return json.dumps([value] if wishes.array else value, ensure_ascii=False)
+        return json.dumps(_localapp(events[0], wishes), ensure_ascii=False)
     entries = (
         _changes(events, wishes) if kind in {"number", "waba"} else _messagings(events, wishes)
     )
@@ -46,14 +43,13 @@ def body(events: list[Event], wishes: Wishes, world: World) -> str:
             entry["x_new"] = {"of": ["the", "provider"]}
     value = {"object": OBJECT_OF_KIND[kind], "entry": entries}
     # Non-ASCII leaves as \u escapes, and exactly this text is signed.
-    return json.dumps([value] if wishes.array else value, separators=(",", ":"))
+    return json.dumps(value, separators=(",", ":"))
 
 
 def _messagings(events: list[Event], wishes: Wishes) -> list[Json]:
     """One entry for each account; a survey's answer has an entry of its own, without an id."""
     entries: list[Json] = []
     by_account: dict[str, Json] = {}
-    key = "standby" if wishes.standby else "messaging"
     for event in events:
         item = copy.deepcopy(event.item)
         if wishes.missing_optional:
@@ -66,16 +62,16 @@ def _messagings(events: list[Event], wishes: Wishes) -> list[Json]:
             if isinstance(item.get("message"), dict):
                 item["message"]["x_new"] = [None, {"deep": True}]
         if "messaging_feedback" in item:
-            entries.append({"time": int(event.at * 1000), key: [item]})
+            entries.append({"time": int(event.at * 1000), "messaging": [item]})
             continue
         entry = by_account.get(event.account.id)
         if entry is None:
-            entry = {"id": event.account.id, "time": int(event.at * 1000), key: []}
+            entry = {"id": event.account.id, "time": int(event.at * 1000), "messaging": []}
             if wishes.missing_optional:
                 del entry["time"]
             by_account[event.account.id] = entry
             entries.append(entry)
-        entry[key].append(item)
+        entry["messaging"].append(item)
     return entries
 
 

@@ -7,19 +7,17 @@ from collections.abc import Callable
 from simulator import (
     chatapp,
     chatapp_send,
-    defaults,
     graph_reads,
     messenger,
     oauth,
     subscriptions,
-    thread_reads,
 )
-from simulator.call_subject import VERSION, bearer, segments, without_version
+from simulator.call_subject import bearer, segments, without_version
 from simulator.defaults import PERSON_ID
 from simulator.graph_reads import need
 from simulator.http import Request, Response, graph_error, html, ok
 from simulator.state import Simulator
-from simulator.world import Account, Json, Token
+from simulator.world import Account, Json, Thread, Token
 
 Handler = Callable[[Simulator, Request, Token, Account], Response]
 
@@ -29,32 +27,21 @@ EDGES: dict[tuple[str, str, str], Handler] = {
     ("POST", "photo", "messages"): messenger.send,
     ("POST", "page", "message_attachments"): messenger.upload,
     ("POST", "photo", "message_attachments"): messenger.upload,
-    ("GET", "page", "conversations"): thread_reads.conversations,
-    ("GET", "photo", "conversations"): thread_reads.conversations,
-    ("GET", "page", "subscribed_apps"): subscriptions.show,
     ("POST", "page", "subscribed_apps"): subscriptions.subscribe,
     ("DELETE", "page", "subscribed_apps"): subscriptions.unsubscribe,
-    ("GET", "photo", "subscribed_apps"): subscriptions.show,
     ("POST", "photo", "subscribed_apps"): subscriptions.subscribe,
     ("DELETE", "photo", "subscribed_apps"): subscriptions.unsubscribe,
-    ("GET", "waba", "subscribed_apps"): subscriptions.show,
     ("POST", "waba", "subscribed_apps"): subscriptions.subscribe,
     ("DELETE", "waba", "subscribed_apps"): subscriptions.unsubscribe,
     ("GET", "waba", "phone_numbers"): chatapp.numbers,
     ("GET", "waba", "message_templates"): chatapp.templates,
-    ("POST", "waba", "message_templates"): chatapp.create_template,
-    ("DELETE", "waba", "message_templates"): chatapp.delete_template,
     ("POST", "number", "register"): chatapp.register,
-    ("POST", "number", "deregister"): chatapp.deregister,
     ("POST", "number", "media"): chatapp.upload,
     ("POST", "number", "messages"): chatapp_send.send,
 }
 
 
 def handle(sim: Simulator, base: str, request: Request) -> Response:
-    first = next(iter(segments(request.path)), "")
-    if VERSION.match(first) and first not in defaults.VERSIONS:
-        raise graph_error(2500, f"Unknown path components: /{first}")
     if base == "lookaside":
         return chatapp.download(sim, request)
     parts = without_version(request.path)
@@ -64,8 +51,6 @@ def handle(sim: Simulator, base: str, request: Request) -> Response:
         return oauth.direct_exchange(sim, request)
     if parts == ["debug_token"]:
         return oauth.debug_token(sim, request)
-    if parts[1:] == ["subscriptions"]:
-        return subscriptions.of_app(sim, request, parts[0])
     token = oauth.live(sim, bearer(request))
     _check_proof(sim, request, token)
     if base == "direct" and not token.kind.startswith("photo"):
@@ -76,12 +61,8 @@ def handle(sim: Simulator, base: str, request: Request) -> Response:
 def _check_proof(sim: Simulator, request: Request, token: Token) -> None:
     app = sim.world.apps[token.app_id]
     proof = request.text("appsecret_proof")
-    if not proof and not app.requires_proof:
-        return
     right = hmac.new(app.secret.encode(), token.value.encode(), hashlib.sha256).hexdigest()
-    if not proof:
-        raise graph_error(100, "API calls from the server require an appsecret_proof argument")
-    if not hmac.compare_digest(proof, right):
+    if proof and not hmac.compare_digest(proof, right):
         raise graph_error(100, "Invalid appsecret_proof provided in the API argument")
 
 
@@ -91,14 +72,14 @@ def _node(sim: Simulator, request: Request, token: Token, parts: list[str]) -> R
     node, edge = parts[0], parts[1] if len(parts) == 2 else ""
     if node == "me":
         node = token.subject
-    if node == PERSON_ID or edge.endswith("_whatsapp_business_accounts"):
-        return _person(sim, request, token, edge)
+    if node == PERSON_ID and edge == "accounts":
+        return _pages(sim, request, token)
     account = sim.world.accounts.get(node)
     if account is None:
         return _other(sim, request, token, (node, edge))
     _check_access(token, account)
     if not edge and request.method == "GET":
-        return _account(sim, request, token, account)
+        return _account(sim, token, account)
     handler = EDGES.get((request.method, account.kind, edge))
     if handler is None:
         raise graph_error(2500, f"Unknown path components: /{edge}")
@@ -106,13 +87,26 @@ def _node(sim: Simulator, request: Request, token: Token, parts: list[str]) -> R
 
 
 def _other(sim: Simulator, request: Request, token: Token, path: tuple[str, str]) -> Response:
-    """What is no account: a thread, a message, a customer, a file."""
+    """What is no account: a file, or a customer."""
     node, edge = path
     if node in sim.world.files:
         return chatapp.media(sim, request, token, node)
-    if request.method == "GET" and (answer := thread_reads.read(sim, request, token, node, edge)):
-        return answer
+    for thread in sim.world.threads.values():
+        reached = {thread.account.id, thread.account.parent} & {token.subject, *token.targets}
+        if node == thread.user_id and reached and not edge and request.method == "GET":
+            return _profile(sim, thread)
     raise graph_reads.unknown(node)
+
+
+def _profile(sim: Simulator, thread: Thread) -> Response:
+    if thread.customer_wrote_at is None:
+        raise graph_error(230, "User consent is required to access user profile")
+    name, picture = thread.customer.name, sim.media_url("sample-png", "profile.png")
+    values = {"id": thread.user_id, "name": name, "profile_pic": picture}
+    if thread.account.kind == "photo":
+        return ok(values | {"username": thread.customer.key})
+    first, _, last = name.partition(" ")
+    return ok(values | {"first_name": first, "last_name": last})
 
 
 def _check_access(token: Token, account: Account) -> None:
@@ -123,38 +117,23 @@ def _check_access(token: Token, account: Account) -> None:
     raise graph_reads.unknown(account.id)
 
 
-def _person(sim: Simulator, request: Request, token: Token, edge: str) -> Response:
-    if not edge:
-        return ok(
-            graph_reads.pick(
-                {"id": PERSON_ID, "name": "Pat Owner"}, graph_reads.wanted(request, "id,name")
-            )
-        )
-    if edge == "accounts":
-        need(token, "pages_show_list")
-        if not token.kind.startswith("user"):
-            raise graph_error(100, "Tried accessing nonexisting field (accounts)")
-        pages = [each for each in sim.world.of_kind("page") if each.id in token.targets]
-        fields = graph_reads.wanted(request, "id,name,access_token,category,tasks")
-        return graph_reads.listed(
-            sim, request, pages, lambda each: graph_reads.pick(_page(sim, token, each), fields)
-        )
-    if edge.endswith("_whatsapp_business_accounts"):
-        return chatapp.business_accounts(sim, request, token, edge)
-    raise graph_error(2500, f"Unknown path components: /{edge}")
+def _pages(sim: Simulator, request: Request, token: Token) -> Response:
+    """The pages that a person has given to the app."""
+    need(token, "pages_show_list")
+    if not token.kind.startswith("user"):
+        raise graph_error(100, "Tried accessing nonexisting field (accounts)")
+    pages = [each for each in sim.world.of_kind("page") if each.id in token.targets]
+    return graph_reads.listed(request, pages, lambda each: _page(sim, token, each))
 
 
-def _account(sim: Simulator, request: Request, token: Token, account: Account) -> Response:
+def _account(sim: Simulator, token: Token, account: Account) -> Response:
     if account.kind == "page":
-        values, default = _page(sim, token, account), "id,name"
-    elif account.kind == "photo":
-        values, default = _photo(account), "id,username"
-        if token.kind.startswith("photo_"):
-            # To an app of the direct login: only `user_id` is the name that events have too.
-            values["id"] = f"{account.id}0"
-    else:
-        values, default = chatapp.node(account), "id,name,display_phone_number,verified_name"
-    return ok(graph_reads.pick(values, graph_reads.wanted(request, default)))
+        return ok(_page(sim, token, account))
+    if account.kind == "photo":
+        # To an app of the direct login: only `user_id` is the name that events have too.
+        own = {"id": f"{account.id}0"} if token.kind.startswith("photo_") else {}
+        return ok(_photo(account) | own)
+    return ok(chatapp.node(account))
 
 
 def _page(sim: Simulator, token: Token, page: Account) -> Json:

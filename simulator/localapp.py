@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 from simulator.http import (
@@ -40,8 +39,6 @@ _BUTTONS = {
 def handle(sim: Simulator, request: Request) -> Response:
     route = _ROUTES.get((request.method, request.path.rstrip("/")))
     if route is None:
-        if request.path.startswith("/v2.0/oa/message"):
-            raise localapp_error(-240, "This API version is shut down")
         raise localapp_error(-212, "The API is not registered")
     token = _live(sim, request.headers.get("access_token", ""))
     return route(sim, request, token, sim.world.accounts[token.subject])
@@ -66,104 +63,23 @@ def _answer(data: Any) -> Response:
 
 def _data(request: Request) -> Json:
     """The `data` parameter of a GET: JSON in the query."""
-    try:
-        value = json.loads(request.query.get("data", "{}"))
-    except ValueError:
-        raise localapp_error(-201, "Param data is no JSON") from None
-    if not isinstance(value, dict):
-        raise localapp_error(-201, "Param data is invalid")
+    value: Json = json.loads(request.query["data"])
     return value
 
 
 def _account(sim: Simulator, request: Request, token: Token, account: Account) -> Response:
     picture = sim.media_url("sample-png", "avatar.png")
-    followers = sum(thread.follows for thread in sim.world.threads_of(account))
-    return _answer({
-        "oa_id": account.id, "name": account.name, "description": "A shop", "avatar": picture,
-        "cover": picture, "is_verified": True, "package_name": "Premium", "num_follower": followers,
-    })  # fmt: skip
-
-
-def _customers(sim: Simulator, request: Request, token: Token, account: Account) -> Response:
-    data = _data(request)
-    offset, count = _window(data, most=50)
-    followers = [each for each in sim.world.threads_of(account) if each.follows]
-    users = [{"user_id": thread.user_id} for thread in followers[offset : offset + count]]
-    answer = {"total": len(followers), "count": len(users), "offset": offset, "users": users}
-    return _answer(answer)
+    return _answer({"oa_id": account.id, "name": account.name, "avatar": picture})
 
 
 def _customer(sim: Simulator, request: Request, token: Token, account: Account) -> Response:
-    thread = _known(sim, account, str(_data(request).get("user_id", "")))
-    wrote_at = datetime.fromtimestamp(thread.customer_wrote_at or 0, UTC)
-    picture = sim.media_url("sample-png", "avatar.png")
-    return _answer({
-        "user_id": thread.user_id,
-        "user_id_by_app": sim.world.user_id_by_app(token.app_id, thread.customer),
-        "display_name": thread.customer.name, "user_alias": thread.customer.name,
-        "avatar": picture, "avatars": {"120": picture, "240": picture},
-        "user_is_follower": thread.follows, "is_sensitive": False, "shared_info": {},
-        "user_last_interaction_date": wrote_at.strftime("%d/%m/%Y"),
-        "tags_and_notes_info": {"notes": [], "tag_names": []},
-    })  # fmt: skip
-
-
-def _known(sim: Simulator, account: Account, user_id: str) -> Thread:
-    thread = sim.world.known_thread(account, user_id)
+    thread = sim.world.known_thread(account, str(_data(request).get("user_id", "")))
     if thread is None:
         raise localapp_error(-201, "user_id is invalid")
-    return thread
-
-
-def _window(data: Json, most: int) -> tuple[int, int]:
-    try:
-        offset, count = int(data.get("offset", 0)), int(data.get("count", most))
-    except (TypeError, ValueError):
-        raise localapp_error(-201, "offset and count are numbers") from None
-    if offset < 0 or not 1 <= count <= most:
-        raise localapp_error(-210, f"count is a number from 1 to {most}")
-    return offset, count
-
-
-# Reading back
-
-
-def _recent(sim: Simulator, request: Request, token: Token, account: Account) -> Response:
-    offset, count = _window(_data(request), most=10)
-    rows = [
-        _row(sim, thread, message)
-        for thread in sim.world.threads_of(account)
-        for message in thread.messages
-    ]
-    rows.sort(key=lambda row: (-int(row["time"]), row["message_id"]))
-    return _answer(rows[offset : offset + count])
-
-
-def _conversation(sim: Simulator, request: Request, token: Token, account: Account) -> Response:
-    data = _data(request)
-    thread = _known(sim, account, str(data.get("user_id", "")))
-    offset, count = _window(data, most=10)
-    newest = thread.messages[::-1][offset : offset + count]
-    return _answer([_row(sim, thread, message) for message in newest])
-
-
-def _row(sim: Simulator, thread: Thread, message: Message) -> Json:
-    picture = sim.media_url("sample-png", "avatar.png")
-    customer = (thread.user_id, thread.customer.name, picture)
-    business = (thread.account.id, thread.account.name, picture)
-    sender, receiver = (customer, business) if message.by_customer else (business, customer)
-    row = {
-        "src": int(message.by_customer), "time": int(message.at * 1000),
-        "message_id": message.id, "type": "text", "message": message.text,
-    }  # fmt: skip
-    for side, who in (("from", sender), ("to", receiver)):
-        row |= dict(zip((f"{side}_id", f"{side}_display_name", f"{side}_avatar"), who, strict=True))
-    attachments = message.body.get("attachments")
-    if isinstance(attachments, list):
-        payload = attachments[0].get("payload", {})
-        url = payload.get("url", "")
-        row |= {"type": attachments[0]["type"], "url": url, "thumb": url, "description": ""}
-    return row
+    return _answer({
+        "user_id": thread.user_id, "display_name": thread.customer.name,
+        "avatar": sim.media_url("sample-png", "avatar.png"), "shared_info": {},
+    })  # fmt: skip
 
 
 # Sends
@@ -246,18 +162,15 @@ def _check_template(sim: Simulator, request: Request, payload: Json) -> None:
         _check_buttons(payload["buttons"])
         return
     elements = payload.get("elements")
-    if payload.get("template_type") not in {"media", "request_user_info"}:
+    if payload.get("template_type") != "media":
         raise localapp_error(-233, "template_type is not supported")
     if not isinstance(elements, list) or len(elements) != 1 or not isinstance(elements[0], dict):
         raise localapp_error(-201, "elements holds exactly one element")
-    if payload["template_type"] == "request_user_info":
-        return
     element = elements[0]
-    if element.get("media_type") not in {"image", "gif", "sticker"}:
+    if element.get("media_type") not in {"image", "gif"}:
         raise localapp_error(-233, "media_type is not supported")
     if "attachment_id" in element:
-        if element["media_type"] != "sticker":
-            _check_stored(sim, element["attachment_id"])
+        _check_stored(sim, element["attachment_id"])
         return
     fetched = request.fetched.get(str(element.get("url", "")), Fetched(error="no url"))
     if fetched.error:
@@ -279,7 +192,7 @@ def _check_buttons(buttons: Any) -> None:
 
 def _follow(sim: Simulator, thread: Thread, sent: Message) -> None:
     """The echo, the receipt and the reading."""
-    behaviour, now = sim.behaviour_of(thread.account), sim.world.now
+    behaviour, now = sim.behaviour, sim.world.now
     echo(sim, thread, sent, behaviour.echo)
     if behaviour.delivered is not None:
         sent.delivered_at = now + behaviour.delivered
@@ -343,10 +256,7 @@ def emit(
 
 _ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/v2.0/oa/getoa"): _account,
-    ("GET", "/v3.0/oa/user/getlist"): _customers,
     ("GET", "/v3.0/oa/user/detail"): _customer,
-    ("GET", "/v2.0/oa/listrecentchat"): _recent,
-    ("GET", "/v2.0/oa/conversation"): _conversation,
     ("POST", "/v2.0/oa/upload/image"): _upload("image"),
     ("POST", "/v2.0/oa/upload/gif"): _upload("gif"),
     ("POST", "/v2.0/oa/upload/file"): _upload("file"),

@@ -110,27 +110,6 @@ MESSAGES: dict[str, Callable[[Simulator, Json], Written]] = {
 }
 
 
-def _follow(sim: Simulator, thread: Thread, values: Json) -> None:
-    thread.follows, thread.is_gone = True, False
-    _follower_event(sim, thread, "follow")
-
-
-def _unfollow(sim: Simulator, thread: Thread, values: Json) -> None:
-    thread.follows = False
-    _follower_event(sim, thread, "unfollow")
-
-
-def _follower_event(sim: Simulator, thread: Thread, name: str) -> None:
-    for app_id in thread.account.subscriptions:
-        item = {
-            "app_id": app_id, "oa_id": thread.account.id,
-            "user_id_by_app": sim.world.user_id_by_app(app_id, thread.customer),
-            "event_name": name, "source": "oa_profile", "follower": {"id": thread.user_id},
-            "timestamp": str(int(sim.world.now * 1000)),
-        }  # fmt: skip
-        sim.emit(thread.account, name, item, app_id=app_id)
-
-
 def _received(sim: Simulator, thread: Thread, values: Json) -> None:
     message = found(thread, values, by_customer=False)
     message.delivered_at = sim.world.now
@@ -166,8 +145,6 @@ def _raw(sim: Simulator, thread: Thread, values: Json) -> None:
 
 
 OTHERS: dict[str, Callable[[Simulator, Thread, Json], None]] = {
-    "follow": _follow,
-    "unfollow": _unfollow,
     "received": _received,
     "read": _seen,
     "agent_wrote": _agent_wrote,

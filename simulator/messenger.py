@@ -1,7 +1,6 @@
 """Sends of socialnet and photoapp: what is refused, what is answered, what follows."""
 
 from typing import Any
-from urllib.parse import urlsplit
 
 from simulator import surveys
 from simulator.call_subject import photo_side
@@ -12,7 +11,6 @@ from simulator.world import DAY, Account, Json, Message, Thread, Token
 INBOX_APP_ID = "26390203743090"  # the provider's own inbox, where agents write too
 TEXT_CHARACTERS = 2000
 TEXT_BYTES = 1000
-GONE_TAGS = {"ACCOUNT_UPDATE", "CONFIRMED_EVENT_UPDATE", "POST_PURCHASE_UPDATE"}
 MEGABYTE = 1_000_000
 # Largest size of a file, and (photoapp) the types that are taken.
 SIZES = {
@@ -27,7 +25,7 @@ PHOTO_TYPES = {
     "video": {"video/mp4", "video/ogg", "video/x-msvideo", "video/quicktime", "video/webm"},
     "file": {"application/pdf"},
 }
-_ACTIONS = {"typing_on", "typing_off", "mark_seen", "react", "unreact"}
+_ACTIONS = {"typing_on", "typing_off", "mark_seen"}
 
 
 def send(sim: Simulator, request: Request, token: Token, account: Account) -> Response:
@@ -52,8 +50,6 @@ def send(sim: Simulator, request: Request, token: Token, account: Account) -> Re
 def _check_sender(token: Token, account: Account) -> None:
     if account.kind == "photo":
         scopes = {"instagram_manage_messages", "instagram_business_manage_messages"}
-        if not account.allows_access:
-            raise graph_error(200, "The owner does not allow access to messages", 2534041)
     else:
         scopes = {"pages_messaging"}
     if not token.scopes & scopes:
@@ -82,12 +78,6 @@ def _action(sim: Simulator, thread: Thread, body: Json) -> Response:
     action = str(body["sender_action"])
     if action not in _ACTIONS:
         raise graph_error(100, "Param sender_action is not known")
-    payload = body.get("payload")
-    if action in {"react", "unreact"} and isinstance(payload, dict):
-        message = thread.message(str(payload.get("message_id", "")))
-        if message is None:
-            raise graph_error(100, "No such message", 2018001)
-        message.reaction = "" if action == "unreact" else str(payload.get("reaction", ""))
     thread.typing = action == "typing_on"
     if action == "mark_seen":
         for message in thread.messages:
@@ -105,7 +95,7 @@ def _check_window(sim: Simulator, thread: Thread, body: Json, message: Json) -> 
     tag = str(body.get("tag", ""))
     is_survey = surveys.is_survey(message)
     if kind == "MESSAGE_TAG":
-        if tag in GONE_TAGS or tag not in {"HUMAN_AGENT", "CUSTOMER_FEEDBACK"}:
+        if tag not in {"HUMAN_AGENT", "CUSTOMER_FEEDBACK"}:
             raise graph_error(100, f"The message tag {tag or '(none)'} is not supported")
         if (tag == "CUSTOMER_FEEDBACK") != is_survey:
             raise graph_error(100, "CUSTOMER_FEEDBACK goes with a customer feedback template")
@@ -118,19 +108,13 @@ def _check_window(sim: Simulator, thread: Thread, body: Json, message: Json) -> 
 def _check_message(sim: Simulator, request: Request, account: Account, message: Json) -> str:
     """Refuse what the provider would; returns the id of a file to be used again."""
     text, attachments = message.get("text"), _attachments(message)
-    if text is None and not attachments and not request.files:
+    if text is None and not attachments:
         raise graph_error(100, "Param message must have a text or an attachment")
     if text is not None:
         _check_text(account, text)
     if len(str(message.get("metadata", ""))) > 1000:
         raise graph_error(100, "Param message[metadata] must be shorter than 1000 characters")
     _check_quick_replies(message)
-    if len(attachments) > 10:
-        raise graph_error(100, "At most 10 attachments")
-    for upload in request.files.values():
-        kind = str(attachments[0].get("type")) if attachments else "file"
-        _check_file(account, kind, Fetched(upload.data, upload.mime))
-        return sim.world.store(upload.data, upload.mime, name=upload.name, lifetime=90 * DAY).id
     ids = [_check_attachment(sim, request, account, each) for each in attachments]
     return next(filter(None, ids), "")
 
@@ -200,36 +184,8 @@ def _check_file(account: Account, kind: str, fetched: Fetched) -> None:
 
 
 def _check_template(account: Account, payload: Json) -> None:
-    kind = payload.get("template_type")
-    if kind == "customer_feedback":
-        if account.kind == "photo":
-            raise graph_error(100, "This template is not supported")
-        surveys.check(payload)
-    elif kind == "button":
-        buttons = payload.get("buttons")
-        text = payload.get("text")
-        if not isinstance(text, str) or not 0 < len(text) <= 640:
-            raise graph_error(100, "A button template has a text of 1-640 characters")
-        if not isinstance(buttons, list) or not 1 <= len(buttons) <= 3:
-            raise graph_error(100, "A button template has 1-3 buttons")
-        for button in buttons:
-            _check_button(button)
-    elif kind not in {"generic", "media", "receipt", "coupon", "product"}:
-        raise graph_error(100, "Param template_type is not known")
-
-
-def _check_button(button: Any) -> None:
-    values = button if isinstance(button, dict) else {}
-    if not 0 < len(str(values.get("title", ""))) <= 20:
-        raise graph_error(100, "A button's title has 1-20 characters")
-    if values.get("type") == "web_url":
-        if urlsplit(str(values.get("url", ""))).scheme not in {"http", "https"}:
-            raise graph_error(100, "A web_url button needs a url")
-    elif values.get("type") == "postback":
-        if not 0 < len(str(values.get("payload", ""))) <= 1000:
-            raise graph_error(100, "A postback button has a payload of 1-1000 characters")
-    elif values.get("type") != "phone_number":
-        raise graph_error(100, "A button's type is not known")
+    if payload.get("template_type") != "customer_feedback" or account.kind == "photo":
+        raise graph_error(100, "This template is not supported")
 
 
 def _store(sim: Simulator, token: Token, thread: Thread, message: Json) -> Message:
@@ -244,7 +200,7 @@ def _store(sim: Simulator, token: Token, thread: Thread, message: Json) -> Messa
 
 def _follow(sim: Simulator, token: Token, thread: Thread, sent: Message) -> None:
     """Echo, delivered and read, after the set delays."""
-    behaviour = sim.behaviour_of(thread.account)
+    behaviour = sim.behaviour
     echo(sim, thread, sent, behaviour.echo)
     if thread.account.kind == "page":
         delivered(sim, thread, sent, behaviour.delivered)
@@ -312,20 +268,9 @@ def upload(sim: Simulator, request: Request, token: Token, account: Account) -> 
     if request.text("platform") == "instagram":
         account = sim.world.photo_of(account.id) or account
     _check_sender(token, account)
-    message = request.params.get("message")
-    attachments = _attachments(message) if isinstance(message, dict) else []
-    if len(attachments) != 1:
-        raise graph_error(100, "Param message[attachment] is required")
-    kind = str(attachments[0].get("type"))
-    upload_file = next(iter(request.files.values()), None)
-    if upload_file is not None:
-        fetched = Fetched(upload_file.data, upload_file.mime)
-    else:
-        payload = attachments[0].get("payload")
-        url = str(payload.get("url", "")) if isinstance(payload, dict) else ""
-        fetched = request.fetched.get(url, Fetched(error="no file"))
-    if fetched.error:
-        raise graph_error(100, f"Failed to fetch the file from the url: {fetched.error}", 2018008)
-    _check_file(account, kind, fetched)
-    stored = sim.world.store(fetched.data, fetched.mime, lifetime=90 * DAY)
-    return ok({"attachment_id": stored.id})
+    attachment = request.params.get("message", {}).get("attachment", {})
+    file = next(iter(request.files.values()), None)
+    if file is None:
+        raise graph_error(100, "Param filedata is required")
+    _check_file(account, str(attachment.get("type")), Fetched(file.data, file.mime))
+    return ok({"attachment_id": sim.world.store(file.data, file.mime, lifetime=90 * DAY).id})

@@ -63,11 +63,6 @@ def _text(sim: Simulator, thread: Thread, values: Json) -> Json:
     return body
 
 
-def _story_reply(sim: Simulator, thread: Thread, values: Json) -> Json:
-    story = {"url": sim.media_url("sample-image", "story.jpg"), "id": "17951234567890123"}
-    return {"text": str(values.get("text", "Nice!")), "reply_to": {"story": story}}
-
-
 def _quick_reply(sim: Simulator, thread: Thread, values: Json) -> Json:
     title = str(values.get("title") or values.get("text") or "Yes")
     return {"text": title, "quick_reply": {"payload": str(values.get("payload", title))}}
@@ -112,11 +107,6 @@ def _nothing_shown(sim: Simulator, thread: Thread, values: Json) -> Json:
     return {"attachments": [attachment]}
 
 
-def _story_mention(sim: Simulator, thread: Thread, values: Json) -> Json:
-    payload = {"url": sim.media_url("sample-image", "story.jpg")}
-    return {"attachments": [{"type": "story_mention", "payload": payload}]}
-
-
 def _ad(sim: Simulator, thread: Thread, values: Json) -> Json:
     return {"text": str(values.get("text", "Is this available?")), "referral": {
         "ref": str(values.get("ref", "r1")), "ad_id": str(values.get("ad_id", "6045")),
@@ -124,11 +114,6 @@ def _ad(sim: Simulator, thread: Thread, values: Json) -> Json:
         "ads_context_data": {"ad_title": "Summer", "post_id": "1",
                              "photo_url": sim.media_url("sample-image", "ad.jpg")},
     }}  # fmt: skip
-
-
-def _product(sim: Simulator, thread: Thread, values: Json) -> Json:
-    product = {"product": {"id": str(values.get("product_id", "p1"))}}
-    return {"text": str(values.get("text", "I like this one")), "referral": product}
 
 
 def _unsupported(sim: Simulator, thread: Thread, values: Json) -> Json:
@@ -144,10 +129,7 @@ MESSAGES: dict[str, Body] = {
     "link": _link,
     "location": _location,
     "fallback": _nothing_shown,
-    "story_reply": _story_reply,
-    "story_mention": _story_mention,
     "ad": _ad,
-    "product": _product,
     "unsupported": _unsupported,
 }
 
@@ -245,13 +227,6 @@ def _survey(sim: Simulator, thread: Thread, values: Json) -> None:
     sim.emit(thread.account, "messaging_feedback", item)
 
 
-def _thumbs(sim: Simulator, thread: Thread, values: Json) -> None:
-    message = found(thread, values, by_customer=False)
-    word = "Bad response" if values.get("is_bad") else "Good response"
-    item = _item(sim, thread) | {"response_feedback": {"feedback": word, "mid": message.id}}
-    sim.emit(thread.account, "response_feedback", item)
-
-
 def _raw(sim: Simulator, thread: Thread, values: Json) -> None:
     """Any item: for what has no kind of its own."""
     item = _item(sim, thread) | dict(values.get("item", {}))
@@ -269,7 +244,6 @@ OTHERS: dict[str, Callable[[Simulator, Thread, Json], None]] = {
     "delivered": _delivered,
     "agent_wrote": _agent_wrote,
     "survey": _survey,
-    "thumbs": _thumbs,
     "raw": _raw,
 }
 

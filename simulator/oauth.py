@@ -4,9 +4,9 @@ import base64
 import hashlib
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from simulator import connect_instructions, html_pages, http
+from simulator import html_pages, http
 from simulator.call_subject import bearer, segments, without_version
-from simulator.defaults import BUSINESS_ID, PERSON_ID
+from simulator.defaults import PERSON_ID
 from simulator.http import Request, Response, graph_error, ok
 from simulator.state import Simulator
 from simulator.world import DAY, HOUR, Account, App, Code, Subscription, Token
@@ -63,7 +63,7 @@ def _consent(sim: Simulator, base: str, request: Request) -> Response:
         return http.html(html_pages.problem(problem), 400)
     if request.method == "GET":
         accounts = sim.world.of_kind(TARGETS[app.key])
-        return http.html(html_pages.consent(app, asked, accounts, _scopes(app, asked)))
+        return http.html(html_pages.consent(app, asked, accounts))
     if request.params.get("decision") != "allow":
         return _refusal(base, redirect_uri, asked)
     return _allowed(sim, app, redirect_uri, asked, request)
@@ -80,8 +80,6 @@ def _problem(base: str, app: App | None, asked: dict[str, str], redirect_uri: st
     # The signup dialog of chatapp hands its code to the page that opened it.
     if not redirect_uri and app.key != "chatapp":
         return "redirect_uri is missing."
-    if redirect_uri and app.redirect_uris and redirect_uri not in app.redirect_uris:
-        return "URL blocked: the redirect URI is not on the app's list."
     if redirect_uri and urlsplit(redirect_uri).scheme not in {"http", "https"}:
         return "redirect_uri is not an address."
     if base == "direct_auth" and asked.get("response_type") != "code":
@@ -91,10 +89,10 @@ def _problem(base: str, app: App | None, asked: dict[str, str], redirect_uri: st
     return ""
 
 
-def _scopes(app: App, asked: dict[str, str]) -> list[str]:
-    wanted = [name for name in str(asked.get("scope", "")).replace(" ", ",").split(",") if name]
+def _scopes(app: App, asked: dict[str, str]) -> set[str]:
+    wanted = {name for name in str(asked.get("scope", "")).replace(" ", ",").split(",") if name}
     # A login configuration names none: then the app gets all of its own.
-    return wanted or SCOPES[app.key]
+    return wanted or set(SCOPES[app.key])
 
 
 def _refusal(base: str, redirect_uri: str, asked: dict[str, str]) -> Response:
@@ -107,7 +105,7 @@ def _refusal(base: str, redirect_uri: str, asked: dict[str, str]) -> Response:
             "error_description": "Permissions error",
         }
     if not redirect_uri:
-        return http.html(html_pages.came_back("chatapp", connect_instructions.REFUSED))
+        return http.html(html_pages.problem("You refused: nothing is connected."))
     return http.redirect(_with(redirect_uri, values, asked))
 
 
@@ -118,18 +116,12 @@ def _allowed(
     chosen = [each for each in offered if f"target_{each.id}" in request.form]
     if not chosen:
         return http.html(html_pages.problem("Go back and choose at least one account."), 400)
-    scopes = {name for name in _scopes(app, asked) if f"scope_{name}" in request.form}
-    code = _new_code(sim, app, redirect_uri, scopes, chosen)
+    code = _new_code(sim, app, redirect_uri, _scopes(app, asked), chosen)
     code.challenge = str(asked.get("code_challenge", ""))
     if not redirect_uri:
         number = chosen[0]
-        finished = {
-            "phone_number_id": number.id,
-            "waba_id": number.parent,
-            "business_id": BUSINESS_ID,
-        }
-        command = connect_instructions.after_signup(sim, number, code.value)
-        return http.html(html_pages.signed_up(code.value, finished, command))
+        signup = {"code": code.value, "phone_number_id": number.id, "waba_id": number.parent}
+        return http.html(html_pages.signed_up(signup))
     values = {"code": code.value}
     if app.key == "localapp":
         values = {"oa_id": chosen[0].id, **values}
@@ -168,8 +160,6 @@ def graph_token(sim: Simulator, request: Request) -> Response:
     """`/oauth/access_token`: a code, a short token, or the app itself, for a token."""
     app = _graph_app(sim, request)
     grant = request.text("grant_type")
-    if grant == "client_credentials":
-        return ok({"access_token": f"{app.id}|{app.secret}", "token_type": "bearer"})
     if grant == "fb_exchange_token":
         token = _long_token(sim, app, request.text("fb_exchange_token"))
     else:
@@ -268,33 +258,23 @@ def _age(sim: Simulator, token: Token) -> None:
 
 
 def debug_token(sim: Simulator, request: Request) -> Response:
-    app = app_of_token(sim, bearer(request))
+    app = _app_of_own_token(sim, bearer(request))
     token = sim.world.tokens.get(request.text("input_token"))
     if app is None or token is None or token.app_id != app.id:
         raise graph_error(100, "The access token does not belong to this app.")
     _age(sim, token)
-    targets = token.targets
+    scopes = [{"scope": name, "target_ids": token.targets} for name in sorted(token.scopes)]
     return ok({"data": {
-        "app_id": token.app_id,
-        "type": {"page": "PAGE", "system": "SYSTEM_USER"}.get(token.kind, "USER"),
-        "is_valid": not token.dead,
+        "app_id": token.app_id, "is_valid": not token.dead, "granular_scopes": scopes,
         "expires_at": int(token.expires_at or 0),
-        "issued_at": int(token.issued_at),
-        "scopes": sorted(token.scopes),
-        "granular_scopes": [
-            {"scope": name, "target_ids": targets} for name in sorted(token.scopes)
-        ],
-        "user_id": PERSON_ID,
     }})  # fmt: skip
 
 
-def app_of_token(sim: Simulator, value: str) -> App | None:
-    """The app whose own token (id and secret) this is; or the app of a live token."""
-    app_id, bar, secret = value.partition("|")
-    if bar:
-        app = sim.world.apps.get(app_id)
-        return app if app and app.secret == secret else None
-    return sim.world.apps.get(live(sim, value).app_id)
+def _app_of_own_token(sim: Simulator, value: str) -> App | None:
+    """The app whose id and secret this is."""
+    app_id, _, secret = value.partition("|")
+    app = sim.world.apps.get(app_id)
+    return app if app and app.secret == secret else None
 
 
 # photoapp, direct login
@@ -414,11 +394,9 @@ def _localapp_error(code: int, reason: str) -> Response:
 # Without a consent page
 
 
-def without_consent(
-    sim: Simulator, key: str, account_id: str, scopes: set[str], kind: str
-) -> dict[str, str]:
+def without_consent(sim: Simulator, key: str, account_id: str) -> dict[str, str]:
     """Tokens as after a consent: of a person, or (with an account) of that account."""
-    world, app = sim.world, sim.world.app_by_key(key)
+    world, app, scopes = sim.world, sim.world.app_by_key(key), set(SCOPES[key])
     account = world.accounts.get(account_id)
     if key == "localapp":
         account = account or world.of_kind("oa")[0]
@@ -428,19 +406,16 @@ def without_consent(
     if key == "photoapp_direct":
         account = account or world.of_kind("photo")[0]
         token = world.issue(
-            kind or "photo_long", app.id, account.id, scopes=scopes, targets=[account.id],
+            "photo_long", app.id, account.id, scopes=scopes, targets=[account.id],
             lifetime=LONG_SECS,
         )  # fmt: skip
         return {"access_token": token.value}
-    owner = "waba" if key == "chatapp" else "page"
-    usual = "system" if key == "chatapp" else "user_long"
-    is_page = account is not None and owner == "page"
+    is_chatapp = key == "chatapp"
     token = world.issue(
-        usual if is_page else kind or usual, app.id, PERSON_ID, scopes=scopes,
-        targets=[each.id for each in world.of_kind(owner)],
-        lifetime=None if key == "chatapp" else LONG_SECS,
+        "system" if is_chatapp else "user_long", app.id, PERSON_ID, scopes=scopes,
+        targets=[each.id for each in world.of_kind("waba" if is_chatapp else "page")],
+        lifetime=None if is_chatapp else LONG_SECS,
     )  # fmt: skip
-    if account is not None and owner == "page":
-        page = world.accounts[account.parent or account.id]
-        token = page_token(sim, token, page)
+    if account is not None and not is_chatapp:
+        token = page_token(sim, token, world.accounts[account.parent or account.id])
     return {"access_token": token.value}

@@ -1,6 +1,5 @@
 """The way of a request: which host it is for, its place in the log, the fault it meets."""
 
-from collections.abc import Callable
 from dataclasses import asdict
 
 from simulator import (
@@ -10,7 +9,6 @@ from simulator import (
     graph,
     localapp,
     oauth,
-    rates,
     sample_files,
 )
 from simulator.call_subject import Subject, subject_of
@@ -54,31 +52,20 @@ def _call(sim: Simulator, base: str, request: Request) -> Response:
 
 
 def _answer(sim: Simulator, base: str, request: Request, subject: Subject, call: Call) -> Response:
-    headers = rates.count(sim, base, subject)
     fault = faults.first_met(sim.faults, subject)
     if fault is None:
-        response = _safely(lambda: _handled(sim, base, request))
-    else:
-        call.fault = fault.kind
-        request.fails_later = fault.code if fault.kind == "fails_later" else 0
-        response = faults.answer(
-            fault, subject.channel, lambda: _safely(lambda: _handled(sim, base, request))
-        )
-    response.headers |= headers
-    return response
+        return _handled(sim, base, request)
+    call.fault = fault.kind
+    request.fails_later = fault.code if fault.kind == "fails_later" else 0
+    return faults.answer(fault, subject.channel, lambda: _handled(sim, base, request))
 
 
 def _handled(sim: Simulator, base: str, request: Request) -> Response:
-    rates.refuse_too_many(sim, base, request)
-    if base in {"dialog", "direct_auth", "localapp_oauth"}:
-        return oauth.handle(sim, base, request)
-    if base == "localapp":
-        return localapp.handle(sim, request)
-    return graph.handle(sim, base, request)
-
-
-def _safely(handled: Callable[[], Response]) -> Response:
     try:
-        return handled()
+        if base in {"dialog", "direct_auth", "localapp_oauth"}:
+            return oauth.handle(sim, base, request)
+        if base == "localapp":
+            return localapp.handle(sim, request)
+        return graph.handle(sim, base, request)
     except ProviderError as error:
         return error.response

@@ -24,9 +24,7 @@ def localapp(body: str, app_id: str, key: str, mode: str) -> dict[str, str]:
     """As `graph`; also bare (without mac=) and header_time (the time is taken from a header)."""
     if mode == "missing":
         return {}
-    value = json.loads(body)
-    first = value[0] if isinstance(value, list) else value
-    timestamp = str(first.get("timestamp", ""))
+    timestamp = str(json.loads(body).get("timestamp", ""))
     headers = {}
     if mode == "header_time":
         timestamp = str(int(timestamp or 0) + 1)

@@ -1,7 +1,6 @@
 """The simulator's state: the world, the callbacks, the log of calls, and how it behaves."""
 
 import itertools
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -26,58 +25,25 @@ class Behaviour:
     fails_later: bool = False
 
 
-@dataclass
-class Limits:
-    """Calls that an app may make, and the longest page of a list."""
-
-    calls_an_hour: int = 100_000
-    calls_a_minute: int = 4000
-    page_size: int = 100
-
-
 class Simulator:
     def __init__(self, settings: defaults.Settings, wire: Wire | None = None) -> None:
         self.settings, self.wire = settings, wire or Sockets()
         self.origin = ""
-        self._is_threaded = False
-        self._begin()
-
-    def _begin(self) -> None:
-        self.world = World(self.settings)
+        self.world = World(settings)
         self.deliveries = Deliveries(self.world, self.wire)
         self.calls: list[Call] = []
         self.faults: list[Fault] = []
         self.behaviour = Behaviour()
-        self.behaviours: dict[str, Behaviour] = {}
-        self.limits = Limits()
-        # Calls so far, by app and hour or minute.
-        self.used: Counter[tuple[str, int]] = Counter()
         self.numbers = itertools.count(1)
 
     def start(self) -> None:
         """Send callbacks by threads of its own."""
-        self._is_threaded = True
         self.deliveries.start()
 
     def stop(self) -> None:
         self.deliveries.stop()
         self.deliveries.join()
         self.wire.close()
-
-    def reset(self, *, keep_connections: bool = False) -> None:
-        """Forget everything; or keep tokens, apps and accounts with their subscriptions."""
-        with self.world.lock:
-            old = self.world
-            self.deliveries.stop()
-            self._begin()
-            if keep_connections:
-                self.world.tokens, self.world.apps = old.tokens, old.apps
-                self.world.accounts = old.accounts
-            if self._is_threaded:
-                self.deliveries.start()
-
-    def behaviour_of(self, account: Account) -> Behaviour:
-        return self.behaviours.get(account.id, self.behaviour)
 
     def media_url(self, stored_id: str, name: str) -> str:
         return f"{self.origin}{self.settings.bases.media}/{stored_id}/{name}"

@@ -54,9 +54,6 @@ class App:
     id: str
     secret: str
     hooks: dict[str, Hook]
-    # Where a browser may be sent back to; empty: anywhere.
-    redirect_uris: list[str] = field(default_factory=list)
-    requires_proof: bool = False
 
 
 @dataclass
@@ -64,7 +61,6 @@ class Subscription:
     """An app that wants the events of an account."""
 
     fields: list[str]
-    override_url: str = ""
 
 
 @dataclass
@@ -79,9 +75,6 @@ class Account:
     # chatapp numbers: registered, and with which pin (empty: any six digits).
     is_registered: bool = True
     pin: str = ""
-    wrong_pins: int = 0
-    # photoapp: the owner lets apps read and write messages.
-    allows_access: bool = True
     # localapp: off after the last failed delivery, until the next consent.
     hook_is_on: bool = True
 
@@ -132,7 +125,6 @@ class Thread:
     user_id: str
     customer_wrote_at: float | None = None
     messages: list[Message] = field(default_factory=list)
-    follows: bool = True
     # The customer blocked the account, or left.
     is_gone: bool = False
     typing: bool = False
@@ -251,8 +243,7 @@ class World:
         return self.customers[key]
 
     def _digits(self, *parts: str, length: int) -> str:
-        text = ":".join((str(self.settings.seed), *parts))
-        return str(int(hashlib.sha256(text.encode()).hexdigest(), 16))[-length:]
+        return str(int(hashlib.sha256(":".join(parts).encode()).hexdigest(), 16))[-length:]
 
     def user_id(self, account: Account, customer: Customer) -> str:
         """The customer's id as this account sees it: different on each page."""

@@ -16,10 +16,10 @@ from unfold.decorators import display
 
 from chatplatform.admin_base import ADMINS, ReadOnlyInline, TenantAdmin, asks_first, button, viewer
 from chatplatform.api.errors import ApiError
+from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.forms import ServiceForm
 from chatplatform.row_history import MOST_SHOWN, Entry, client_id_of
 from chatplatform.templatetags.site_words import say
-from chatplatform.web.outgoing_call_limits import calls_out
 from identity.models import User
 from webhooks import forms
 from webhooks.delivery import Fault

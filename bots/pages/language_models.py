@@ -14,8 +14,8 @@ from bots.models import Bot, LanguageModel
 from bots.services import bots, language_models
 from bots.shapes.language_model import LanguageModelDto
 from chatplatform.admin_base import ADMINS, TenantAdmin, asks_first, button, each, viewer
+from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.forms import ServiceForm
-from chatplatform.web.outgoing_call_limits import calls_out
 from identity.models import Client
 
 

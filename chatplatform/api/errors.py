@@ -20,7 +20,8 @@ from pydantic import BaseModel
 from rest_framework.exceptions import APIException
 
 from chatplatform.api.request_context import REQUEST_ID
-from chatplatform.api.shapes import as_json
+from chatplatform.json_encoding import as_json
+from chatplatform.live.pubsub import BrokerAway
 
 log = logging.getLogger(__name__)
 MAX_HEADER_BYTES = 16_384
@@ -229,6 +230,9 @@ def render(exc: BaseException) -> HttpResponse:
     if isinstance(exc, OperationalError):
         log.error("database unavailable: %s", exc)
         detail = "The database is not reachable; try again."
+        return error_response(503, detail, headers={"Retry-After": "2"})
+    if isinstance(exc, BrokerAway):
+        detail = "The message broker is not reachable; try again."
         return error_response(503, detail, headers={"Retry-After": "2"})
     if isinstance(exc, OSError) and exc.errno in {errno.ENOSPC, errno.EDQUOT}:
         log.error("no room to store a file: %s", exc)

@@ -20,8 +20,8 @@ from django.utils import timezone
 
 from chatplatform import locks
 from chatplatform.api.errors import ApiError, Invalid
+from chatplatform.live.streaming import StreamingReply
 from chatplatform.models import StoredAnswer
-from chatplatform.web.streaming import StreamingReply
 
 HEADER = "Idempotency-Key"
 RETENTION = timedelta(hours=24)

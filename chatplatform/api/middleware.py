@@ -14,14 +14,13 @@ from django.utils.log import log_response
 from django.utils.module_loading import import_string
 
 from chatplatform import sql
-from chatplatform.api import cors, proxies, rate_limits
+from chatplatform.api import cors, outgoing_call_limits, proxies, rate_limits
 from chatplatform.api.errors import ApiError, refused, render
 from chatplatform.api.operation import CAN_WAIT
 from chatplatform.api.request_context import serving
 from chatplatform.api.routing import find_operation
 from chatplatform.ids import uuid7
-from chatplatform.web import outgoing_call_limits
-from chatplatform.web.streaming import WaitingResponse
+from chatplatform.live.streaming import WaitingResponse
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 

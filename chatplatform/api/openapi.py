@@ -14,7 +14,7 @@ from typing_extensions import TypeAliasType
 from chatplatform.api import idempotency
 from chatplatform.api.error_shapes import Error, HTTPValidationError, shapes_of_errors
 from chatplatform.api.operation import Bare, Form, Operation, OperationViewSet, Reply, listed
-from chatplatform.web.streaming import STORED_EVENT
+from chatplatform.live.streaming import STORED_EVENT
 
 REASONS = {
     302: "Sent on to another page.",

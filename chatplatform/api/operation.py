@@ -22,7 +22,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from chatplatform.api import idempotency, rate_limits
+from chatplatform.api import idempotency, outgoing_call_limits, rate_limits
 from chatplatform.api.errors import (
     Forbidden,
     Invalid,
@@ -36,8 +36,7 @@ from chatplatform.api.pagination import Page
 from chatplatform.api.rate_limits import Quota
 from chatplatform.api.request_context import current_address
 from chatplatform.api.shapes import REQUEST, describe_error, other_than_path
-from chatplatform.web import outgoing_call_limits
-from chatplatform.web.streaming import WaitingResponse
+from chatplatform.live.streaming import WaitingResponse
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 Act = Callable[[], HttpResponseBase]

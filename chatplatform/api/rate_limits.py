@@ -19,9 +19,9 @@ from limits import RateLimitItem, RateLimitItemPerSecond
 from limits.storage import MemoryStorage, RedisStorage
 from limits.strategies import SlidingWindowCounterRateLimiter
 
-from chatplatform import valkey
 from chatplatform.api.errors import TooManyRequests
 from chatplatform.api.request_context import current_address
+from chatplatform.live import valkey
 
 WINDOW_SECONDS, BURST_SECONDS, DAY_SECONDS = 60, 10, 86_400
 # Requests in a minute.

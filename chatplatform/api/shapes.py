@@ -1,6 +1,5 @@
 """The base of every shape (a pydantic model), the types of its fields, and how JSON is written."""
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -224,27 +223,3 @@ def describe_error(error: Any) -> dict[str, str]:
     count = error["ctx"].get("max_length") or error["ctx"].get("min_length")
     characters = "character" if count == 1 else "characters"
     return {"msg": f"String should have {bound} {count} {characters}", "type": f"string_{kind}"}
-
-
-def as_json(data: Any) -> bytes:
-    """`data`, which may contain shapes, as JSON: so are answers, events and deliveries written.
-
-    No stored number may make an answer fail: orjson refuses integers beyond 64 bits, so the slower
-    encoder of the standard library writes those.
-    """
-    try:
-        return orjson.dumps(data, default=_dump_shape)
-    except orjson.JSONEncodeError:
-        return json.dumps(data, default=_to_plain, allow_nan=False, separators=(",", ":")).encode()
-
-
-def _dump_shape(value: Any) -> Any:
-    """Called by orjson for types that it does not know."""
-    if isinstance(value, BaseModel):
-        return value.model_dump(mode="json", by_alias=True)
-    raise TypeError(f"{type(value).__name__} has no place in a reply")
-
-
-def _to_plain(value: Any) -> Any:
-    """Types that orjson knows and the standard library does not, such as a time or a UUID."""
-    return _dump_shape(value) if isinstance(value, BaseModel) else orjson.loads(orjson.dumps(value))

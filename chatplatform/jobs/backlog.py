@@ -5,9 +5,10 @@ from typing import Any
 
 from django.db import Error, connection
 
-from chatplatform import partitions, replica, valkey
+from chatplatform import partitions, replica
 from chatplatform.jobs import relay
 from chatplatform.jobs.registry import declared, queue_of
+from chatplatform.live import valkey
 from chatplatform.observing import metrics
 from chatplatform.observing.metrics import Reading, Readings
 

@@ -8,10 +8,10 @@ from celery import shared_task
 from django.db import connection, transaction
 
 from chatplatform.api.request_context import REQUEST_ID
-from chatplatform.api.shapes import as_json
 from chatplatform.jobs import fair_share, leases, registry
 from chatplatform.jobs.registry import Declared, Queue
-from chatplatform.web import pubsub
+from chatplatform.json_encoding import as_json
+from chatplatform.live import pubsub
 
 P = ParamSpec("P")
 NO_WAIT = timedelta(0)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from chatplatform import valkey
+from chatplatform.live import valkey
 
 log = logging.getLogger(__name__)
 EVERY_SECONDS = 5.0

@@ -9,14 +9,13 @@ from typing import Any
 from django.db import Error, connection
 from kombu.exceptions import OperationalError
 
-from chatplatform import valkey
 from chatplatform.jobs import heartbeat, leases
 from chatplatform.jobs.freezing import MAY_RUN
 from chatplatform.jobs.registry import CHANNEL, declared
 from chatplatform.jobs.stop_event import Stop
+from chatplatform.live import pubsub, valkey
 from chatplatform.models import Job, JobState
 from chatplatform.observing import metrics
-from chatplatform.web import pubsub
 
 log = logging.getLogger(__name__)
 # Between two looks: for a second after a job; while jobs are with the broker or with a worker; and

@@ -1,5 +1,6 @@
 """How the site says codes and shares; its pages write `{{ code|say }}`."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -7,6 +8,9 @@ from django import template
 from django.utils.translation import gettext, gettext_noop
 
 register = template.Library()
+_CODE = re.compile(r"[a-z]+([._][a-z]+)+")
+# Fields that hold what people wrote, which may look like a code: it stays as it is.
+_WRITTEN = re.compile(r"(\w+_)?name|model|question|shortcut|reference")
 
 # Codes that say too little when they are spelled out.
 _WORDS = {
@@ -50,3 +54,32 @@ def where(location: Mapping[str, Any]) -> str:
 def percent(share: float | None) -> str:
     """A share, 0..1, as a percentage."""
     return "–" if share is None else f"{100 * share:.0f} %"
+
+
+def change_words(changes: dict[str, Any]) -> str:
+    """The changed fields of an entry of the audit log, in words."""
+    return "; ".join(_change(name, value) for name, value in changes.items())
+
+
+def _change(name: str, value: Any) -> str:
+    if name == "fields" and isinstance(value, list):
+        return f"Changed: {', '.join(_value(one) for one in value)}"
+    told = _as_written if _WRITTEN.fullmatch(name) else _value
+    if isinstance(value, list) and len(value) == 2:
+        return f"{say(name)}: {told(value[0])} → {told(value[1])}"
+    return f"{say(name)}: {told(value)}"
+
+
+def _as_written(value: Any) -> str:
+    return str(value or "–")
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(_value(one) for one in value) or "–"
+    if isinstance(value, dict):
+        return change_words(value)
+    text = str(value)
+    return say(text).lower() if _CODE.fullmatch(text) else "–" if value in {None, ""} else text

@@ -16,7 +16,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import Resolver404, resolve
 
 from chatplatform.api.middleware import Middleware
-from chatplatform.web.streaming import StreamingReply, WaitingResponse
+from chatplatform.live.streaming import StreamingReply, WaitingResponse
 
 # Names the file into which a web process writes its breaches, one a line.
 BREACHES_FILE = "BREACHES_FILE"

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from django.http import FileResponse
 
+from chatplatform.live.streaming import ServerSent, with_pings
 from chatplatform.web.application import Application
-from chatplatform.web.streaming import ServerSent, with_pings
 
 SCOPE = {
     "type": "http", "method": "GET", "path": "/a", "query_string": b"", "headers": [],

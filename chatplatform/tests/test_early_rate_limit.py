@@ -7,8 +7,8 @@ import pytest
 from django.db import connections
 
 from bots.testing import make_bot
-from chatplatform import valkey
 from chatplatform.api import rate_limits
+from chatplatform.live import valkey
 from chatplatform.web import early_rate_limit
 from chatplatform.web.application import Application
 from chats.testing import visit

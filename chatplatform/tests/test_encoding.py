@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from chatplatform.api.shapes import Moment, Shape, Text, as_json
+from chatplatform.api.shapes import Moment, Shape, Text
+from chatplatform.json_encoding import as_json
 
 
 class Part(Shape):

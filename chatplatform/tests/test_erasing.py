@@ -15,7 +15,8 @@ from django.urls import reverse
 
 from bots.models import FunctionCall
 from channels_app.models import CustomerIdentity, InboundCallback
-from chatplatform import jobs, valkey
+from chatplatform import jobs
+from chatplatform.live import valkey
 from chatplatform.models import Job
 from chatplatform.testing import run_before, run_jobs
 from chats.models import Conversation, Customer, Summary

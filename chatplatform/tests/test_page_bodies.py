@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from chatplatform import valkey
 from chatplatform.api.errors import TooLarge, TooManyRequests, TooSlow
+from chatplatform.live import valkey
 from chatplatform.testing.web_process import web
 from chatplatform.tests.test_bodies import FORM, exchange
 from chatplatform.web import bodies

@@ -10,8 +10,8 @@ import time_machine
 from django.test import Client as Browser
 from django.utils import timezone
 
-from chatplatform import valkey
 from chatplatform.api import rate_limits
+from chatplatform.live import valkey
 from chatplatform.testing.web_process import web
 from chatplatform.tests.test_rate_limits import left, read
 from identity.models import Client, SiteSession, User

@@ -2,8 +2,7 @@
 
 import pytest
 
-from chatplatform import valkey
-from chatplatform.web import pubsub
+from chatplatform.live import pubsub, valkey
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

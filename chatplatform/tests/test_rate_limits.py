@@ -11,8 +11,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from bots.testing import make_bot, trained
-from chatplatform import valkey
 from chatplatform.api import rate_limits
+from chatplatform.live import valkey
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
 from chats.models import Attachment, Conversation, Customer, Message

@@ -12,9 +12,9 @@ import pytest
 from django.db import OperationalError, connection, transaction
 from django.db.models.functions import Now
 
-from chatplatform import valkey
 from chatplatform.jobs import enqueue, heartbeat, leases, registry, relay
 from chatplatform.jobs.stop_event import Stop
+from chatplatform.live import valkey
 from chatplatform.models import Job, JobState
 from chatplatform.testing import at_once
 from chatplatform.tests.job_work import NAME, add, expire_lease

@@ -24,13 +24,13 @@ from django.http import HttpResponseBase
 from chatplatform.api.errors import render
 from chatplatform.api.middleware import early_response
 from chatplatform.api.operation import ALLOWANCE, CAN_WAIT
+from chatplatform.api.outgoing_call_limits import WAITING_THREADS
+from chatplatform.live.pubsub import Listener
+from chatplatform.live.stopping import Stopping
+from chatplatform.live.streaming import Send, StreamingReply, WaitingResponse, start_message
 from chatplatform.web import bodies, measured
 from chatplatform.web.bodies import Receive
 from chatplatform.web.early_rate_limit import Refusals, sent_id
-from chatplatform.web.outgoing_call_limits import WAITING_THREADS
-from chatplatform.web.pubsub import Listener
-from chatplatform.web.stopping import Stopping
-from chatplatform.web.streaming import Send, StreamingReply, WaitingResponse, start_message
 
 # Durable commits need several requests in flight. More threads only compete for the interpreter's
 # lock: with 16 a message costs a third more processor time than with 8.

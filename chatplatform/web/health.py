@@ -19,12 +19,13 @@ from django.http import HttpRequest, HttpResponse
 from drf_spectacular.generators import SchemaGenerator
 from pydantic import Field
 
-from chatplatform import replica, valkey
+from chatplatform import replica
 from chatplatform.api.errors import json_response
 from chatplatform.api.operation import PUBLIC, OperationViewSet, operation
 from chatplatform.api.shapes import Shape
 from chatplatform.jobs import backlog
 from chatplatform.jobs.registry import Queue
+from chatplatform.live import valkey
 
 log = logging.getLogger(__name__)
 # A job that waits for longer means that workers or relay stand still. Training and exports take

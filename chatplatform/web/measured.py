@@ -4,9 +4,9 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from chatplatform.live.streaming import Send
 from chatplatform.observing import metrics, tracing
 from chatplatform.web.bodies import Receive
-from chatplatform.web.streaming import Send
 
 # In the scope: which line of the URLs serves the request, and whether its answer waits for others.
 ROUTE, WAITS = "chatplatform.route", "chatplatform.waits"

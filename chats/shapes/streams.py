@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from chatplatform.api.operation import Reply
 from chatplatform.api.shapes import Shape
-from chatplatform.web.streaming import STORED_EVENT, StreamEvent
+from chatplatform.live.streaming import STORED_EVENT, StreamEvent
 from chats.shapes.message import Message
 from webhooks.shapes.webhook import StoredEvent
 

@@ -8,9 +8,9 @@ from django.utils import timezone
 
 from bots.testing import trained
 from chatplatform.jobs import leases
+from chatplatform.live import pubsub
 from chatplatform.models import Job, JobState
 from chatplatform.testing import at_once, run_before, run_jobs
-from chatplatform.web import pubsub
 from chats.models import Message
 from chats.services.reply import incoming, pipeline
 from chats.testing import make_chat

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from bots.testing import make_bot
-from chatplatform import valkey
+from chatplatform.live import valkey
 from chatplatform.testing import run_jobs
 from chats import tasks
 from chats.models import Conversation, Message, Notification

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.db import OperationalError
 
-from chatplatform.web.streaming import ServerSent
+from chatplatform.live.streaming import ServerSent
 from chats.services.desk import feed
 from identity.models import Client, User
 

@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing, contextmanager
 import pytest
 import redis
 
-from chatplatform import valkey
+from chatplatform.live import valkey
 from chatplatform.testing.web_process import web
 from chats.services.desk import feed_limits
 

@@ -9,10 +9,10 @@ from contextlib import closing
 import pytest
 from django.db import connection, transaction
 
+from chatplatform.api.outgoing_call_limits import OF_CLIENT
 from chatplatform.testing import stub_model
 from chatplatform.testing.web_process import web
 from chatplatform.web.application import THREADS, THREADS_OF_CALLER
-from chatplatform.web.outgoing_call_limits import OF_CLIENT
 from chats.models import Conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -7,8 +7,8 @@ import zipfile
 import pytest
 
 from bots.testing import make_bot
-from chatplatform import valkey
 from chatplatform.api import rate_limits
+from chatplatform.live import valkey
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
 from chats.models import Attachment, Conversation, Message

@@ -11,9 +11,9 @@ from django.db.models import F
 
 from bots.testing import make_bot, trained
 from chatplatform.jobs import leases
+from chatplatform.live import pubsub
 from chatplatform.models import Job, JobState
 from chatplatform.testing import at_once, run_before, run_jobs
-from chatplatform.web import pubsub
 from chats.models import Attachment, Conversation, Message
 from chats.services.reply import pipeline
 from chats.testing import make_chat, visit, visitor_of

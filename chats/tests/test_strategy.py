@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from chatplatform import valkey
+from chatplatform.live import valkey
 from chatplatform.models import Job
 from chatplatform.testing import at_once, run_before, run_jobs
 from chats import tasks

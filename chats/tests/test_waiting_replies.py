@@ -15,12 +15,12 @@ from django.db.models import F
 from django.utils import timezone
 
 from bots.testing import trained
+from chatplatform.live.pubsub import Listener
+from chatplatform.live.stopping import Stopping
+from chatplatform.live.streaming import InThread
 from chatplatform.models import Job
 from chatplatform.testing import run_before, run_jobs, stub_model
 from chatplatform.testing.web_process import web
-from chatplatform.web.pubsub import Listener
-from chatplatform.web.stopping import Stopping
-from chatplatform.web.streaming import InThread
 from chats.models import Conversation, Message
 from chats.views import reply_responses
 from identity.models import ClientConfig
@@ -246,7 +246,7 @@ def test_streamed_text_is_reset_when_the_chat_has_another_owner(site, server, ch
 
 
 def test_the_reply_arrives_without_live_events(site, server, chat, worker, monkeypatch):
-    monkeypatch.setattr("chatplatform.web.pubsub.append", lambda *_: None)
+    monkeypatch.setattr("chatplatform.live.pubsub.append", lambda *_: None)
     status, _, body = ask(site, server, chat)
     assert (status, json.loads(body)["status"]) == (200, "answered")
 

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponseBase
 
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import page
-from chatplatform.web.streaming import StreamingReply
+from chatplatform.live.streaming import StreamingReply
 from chats.services.core import conversations, staff_notifications
 from chats.services.desk import feed
 from chats.shapes import desk as desk_shapes

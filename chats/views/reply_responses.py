@@ -10,8 +10,8 @@ from django.db import Error
 from django.http import HttpRequest, HttpResponseBase
 
 from chatplatform.api.errors import json_response
-from chatplatform.web.pubsub import Listener
-from chatplatform.web.streaming import Events, InThread, ServerSent, StreamEvent, StreamingReply
+from chatplatform.live.pubsub import Listener
+from chatplatform.live.streaming import Events, InThread, ServerSent, StreamEvent, StreamingReply
 from chats.services.reply import incoming
 from chats.services.reply.incoming import Turn
 from chats.services.reply.streams import ReplyStream

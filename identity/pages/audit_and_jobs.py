@@ -13,8 +13,8 @@ from unfold.decorators import display
 from chatplatform.admin_base import ADMINS, PLATFORM, TenantAdmin, asks_first
 from chatplatform.jobs import leases
 from chatplatform.models import Job
-from chatplatform.row_history import MOST_SHOWN, Entry, change_words, client_id_of
-from chatplatform.templatetags.site_words import say
+from chatplatform.row_history import MOST_SHOWN, Entry, client_id_of
+from chatplatform.templatetags.site_words import change_words, say
 from identity import models
 from identity.services import cancel_job
 

@@ -11,8 +11,8 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminPasswordWidget
 
 from chatplatform.admin_base import ADMINS, TenantAdmin, asks_first, button, each, viewer
+from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.forms import ServiceForm
-from chatplatform.web.outgoing_call_limits import calls_out
 from identity.models import Client, SignInProvider
 from identity.services import sign_in_providers
 from identity.shapes.providers import SignInProviderDto

@@ -25,8 +25,8 @@ from unfold.widgets import UnfoldAdminEmailInputWidget
 from chatplatform import navigation
 from chatplatform.api import errors
 from chatplatform.api.errors import ApiError
+from chatplatform.api.outgoing_call_limits import always_calls_out
 from chatplatform.api.request_context import current_address
-from chatplatform.web.outgoing_call_limits import always_calls_out
 from identity.forms import check_own_password
 from identity.models import Role, SavedView, User
 from identity.pages import provider_sign_in, registration, saved_views, viewing

@@ -12,7 +12,7 @@ from django.db import transaction
 from pydantic import ValidationError
 
 from chatplatform.api.errors import ApiError, Forbidden, TooManyRequests
-from chatplatform.web.outgoing_call_limits import OUTGOING_CALLS
+from chatplatform.api.outgoing_call_limits import OUTGOING_CALLS
 from identity.models import AttemptKind, ProviderAccount, Role, SignInProvider, User
 from identity.services import attempts, audit, mails, openid, users
 from identity.shapes.users import UserDto

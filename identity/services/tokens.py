@@ -16,8 +16,8 @@ from rest_framework_simplejwt.tokens import AccessToken
 from chatplatform.api.errors import ApiError, NotAuthenticated
 from chatplatform.crypto import hash_secret
 from chatplatform.ids import uuid7
+from chatplatform.live import pubsub
 from chatplatform.sql import Columns
-from chatplatform.web import pubsub
 from identity.models import Client, RefreshToken, SiteSession, User
 from identity.services import audit, viewing
 from identity.services.freezing import ensure_not_frozen

@@ -8,12 +8,10 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode
 
 from channels_app.testing import RunningSimulator, simulator
-from simulator import defaults
 
 NOW = 1795226400.0
 PAGE, OTHER_PAGE, PHOTO = "1048576000001", "1048576000002", "17840000000000001"
 WABA, NUMBER, OA = "102290129340398", "1122334455667", "3662000000000000001"
-BACK = "https://platform.test/back?bot=7"
 
 
 class Platform:
@@ -88,36 +86,8 @@ class Caller:
         kind = {"Content-Type": "application/x-www-form-urlencoded"}
         return self.call("POST", path, urlencode(values).encode(), **kind, **headers)
 
-    def multipart(
-        self,
-        path: str,
-        values: dict[str, str],
-        file: tuple[str, str, str, bytes],
-        token: str = "",
-        **headers: str,
-    ) -> Answer:
-        field, name, mime, data = file
-        lines = b"".join(
-            f'--xx\r\nContent-Disposition: form-data; name="{key}"\r\n\r\n{value}\r\n'.encode()
-            for key, value in values.items()
-        )
-        head = f'--xx\r\nContent-Disposition: form-data; name="{field}"; filename="{name}"\r\n'
-        body = lines + f"{head}Content-Type: {mime}\r\n\r\n".encode() + data + b"\r\n--xx--\r\n"
-        kind = {"Content-Type": "multipart/form-data; boundary=xx"}
-        return self.call("POST", path, body, token, **kind, **headers)
-
     def localapp(self, method: str, path: str, body: Any = None, token: str = "") -> Answer:
         return self.call(method, f"/localapp{path}", body, access_token=token)
-
-    def dialog(self, app: str, **more: str) -> str:
-        """The address of a consent page of the Graph family."""
-        values = {
-            "client_id": defaults.app(app).id,
-            "response_type": "code",
-            "state": "st 1",
-            **more,
-        }
-        return f"{self.sim.origin}/www/v26.0/dialog/oauth?{urlencode(values)}"
 
     def page(self, account: str = PAGE) -> str:
         """A page that is subscribed; its token."""
@@ -133,10 +103,6 @@ class Caller:
         before = len(self.platform.bodies)
         self.sim.deliver()
         return self.platform.bodies[before:]
-
-
-def query_of(url: str) -> dict[str, str]:
-    return {name: values[0] for name, values in parse_qs(url.partition("?")[2]).items()}
 
 
 @contextmanager

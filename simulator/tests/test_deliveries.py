@@ -73,21 +73,21 @@ def test_localapp_has_no_batches(at):
     assert len(at.events()) == 3
 
 
-def test_events_are_in_order_or_shuffled_the_same_way_for_a_seed(at):
+def test_events_are_in_order_or_shuffled_the_same_way_for_a_seed():
     in_order = [f"text {number}" for number in range(20)]
-    assert texts_after(at, shuffle=False) == in_order
-    at.sim.reset(keep_connections=True)
-    shuffled = texts_after(at, shuffle=True)
+    assert texts_after(shuffle=False) == in_order
+    shuffled = texts_after(shuffle=True)
     assert shuffled != in_order
     assert sorted(shuffled) == sorted(in_order)
-    at.sim.reset(keep_connections=True)
-    assert texts_after(at, shuffle=True) == shuffled
+    assert texts_after(shuffle=True) == shuffled
 
 
-def texts_after(at: Caller, **modes: bool) -> list[str]:
-    at.sim.modes(**modes)
-    write_many(at, 20, PAGE)
-    return texts(at.events())
+def texts_after(*, shuffle: bool) -> list[str]:
+    with caller() as at:
+        at.sim.subscribe(PAGE)
+        at.sim.modes(shuffle=shuffle)
+        write_many(at, 20, PAGE)
+        return texts(at.events())
 
 
 def test_duplicates(at):
@@ -135,14 +135,6 @@ def test_strangers_travel_with_what_is_known(at):
     assert [entry["id"] for entry in chatapp["entry"][1:]] == [WABA, WABA]
 
 
-def test_standby_and_a_wrapping_array(at):
-    at.sim.modes(standby=True, array=True)
-    at.written(PAGE)
-    ((body,),) = at.events()
-    assert body["entry"][0]["standby"][0]["message"]["text"] == "hi"
-    assert "messaging" not in body["entry"][0]
-
-
 # Retries
 
 
@@ -161,16 +153,14 @@ def test_a_refused_body_is_sent_again_the_same(at):
 
 @pytest.mark.parametrize("account", [PAGE, PHOTO])
 def test_after_an_hour_of_failures_the_app_is_unsubscribed(at, account):
-    app = "socialnet" if account == PAGE else "photoapp"
-    token = at.sim.token(app, account)
+    page = at.sim.simulator.world.accounts[PAGE]
     at.platform.statuses = [500]
     at.written(account)
     at.sim.deliver(within=1801)
-    assert at.graph("GET", f"{PAGE}/subscribed_apps", token=token).json["data"]
+    assert len(page.subscriptions) == 2
     at.sim.deliver(within=1800)
-    shown = at.graph("GET", f"{PAGE}/subscribed_apps", token=token).json["data"]
     assert at.sim.deliveries()[0]["state"] == "given_up"
-    assert [row["id"] for row in shown] == (["900000002"] if account == PAGE else ["900000001"])
+    assert [*page.subscriptions] == (["900000002"] if account == PAGE else ["900000001"])
     at.platform.statuses = [200]
     at.written(account)
     assert at.events() == []

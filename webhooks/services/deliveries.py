@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from chatplatform import jobs, partitions
 from chatplatform.api.errors import ApiError, Invalid
-from chatplatform.web import pubsub
+from chatplatform.live import pubsub
 from webhooks.delivery import Fault
 from webhooks.models import Delivery, DeliveryAttempt, DeliveryState, Event, Payload, WebhookConfig
 from webhooks.services import events

@@ -30,8 +30,8 @@ from django.utils import timezone
 from chatplatform import egress
 from chatplatform.crypto import CryptoError
 from chatplatform.jobs.stop_event import Stop
+from chatplatform.live import pubsub
 from chatplatform.observing import metrics
-from chatplatform.web import pubsub
 from webhooks import delivery
 from webhooks.delivery import DeliveryRequest, Outcome
 from webhooks.models import WebhookConfig

@@ -11,9 +11,9 @@ from django.utils import timezone
 
 from chatplatform import partitions
 from chatplatform.api.errors import NotFound
-from chatplatform.api.shapes import as_json
 from chatplatform.ids import first_id, uuid7
-from chatplatform.web import pubsub
+from chatplatform.json_encoding import as_json
+from chatplatform.live import pubsub
 from identity.models import Client
 from webhooks.models import Delivery, DeliveryAttempt, Event, FeedEntry, Payload
 from webhooks.services import event_log_json, feed_order

@@ -11,12 +11,12 @@ from chatplatform.api.shapes import (
     Moment,
     Shape,
     Text,
-    as_json,
     example,
     iso,
     read_only,
     without_default,
 )
+from chatplatform.json_encoding import as_json
 from webhooks import catalogue, models
 
 _EVENT_ID = re.compile(r"evt_([0-9a-f]{32})", re.ASCII)

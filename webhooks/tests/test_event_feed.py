@@ -11,9 +11,8 @@ import psycopg
 import pytest
 from django.db import connection, transaction
 
-from chatplatform import valkey
+from chatplatform.live import pubsub, valkey
 from chatplatform.testing import idle_transaction, in_thread
-from chatplatform.web import pubsub
 from identity.testing import make_person
 from webhooks.models import Event, FeedEntry, UnnumberedEvent
 from webhooks.services import announce, events, feed_order

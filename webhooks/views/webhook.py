@@ -7,8 +7,8 @@ from typing import Any
 from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
-from chatplatform.web.pubsub import Listener
-from chatplatform.web.streaming import Events, InThread, ServerSent, StreamEvent, StreamingReply
+from chatplatform.live.pubsub import Listener
+from chatplatform.live.streaming import Events, InThread, ServerSent, StreamEvent, StreamingReply
 from identity.auth import ADMIN, TenantViewSet
 from webhooks.models import Delivery
 from webhooks.services import configs, deliveries, events

@@ -3,7 +3,7 @@
 The desk is told by the live feed; a visitor's page has none, and asks.
 """
 
-from chatplatform import valkey
+from chatplatform.live import valkey
 from chats.models import Conversation
 from identity.models import User
 

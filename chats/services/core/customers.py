@@ -12,7 +12,8 @@ from django.db.models import Q, QuerySet
 from bots.models import Bot
 from bots.services import customer_info
 from chatplatform.api.errors import Invalid, NotFound
-from chatplatform.api.shapes import MAX_FREE_BYTES, as_json
+from chatplatform.api.shapes import MAX_FREE_BYTES
+from chatplatform.json_encoding import as_json
 from chats.models import Conversation, Customer, LockedConversation
 from chats.shapes.people import CustomerDto, CustomerInfo
 from identity.auth import Principal

@@ -18,8 +18,8 @@ from bots.models import Bot
 from chatplatform.api.request_context import REQUEST_ID
 from chatplatform.ids import uuid7
 from chatplatform.jobs import registry
+from chatplatform.live import pubsub
 from chatplatform.sql import Columns
-from chatplatform.web import pubsub
 from chats.models import (
     Conversation,
     Customer,

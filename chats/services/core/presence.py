@@ -9,8 +9,8 @@ from typing import Any
 
 import redis
 
-from chatplatform import valkey
 from chatplatform.jobs import enqueue
+from chatplatform.live import valkey
 from identity.models import AssignStrategy, Client, Role, User
 
 # Seconds that a person counts as online after a sign of life.

@@ -20,9 +20,9 @@ from django.db import Error
 
 from chatplatform.api.errors import Invalid
 from chatplatform.customer_channels import MESSAGING_CHANNELS
-from chatplatform.web import pubsub
-from chatplatform.web.pubsub import Listener
-from chatplatform.web.streaming import Events, InThread, ServerSent, StreamEvent
+from chatplatform.live import pubsub
+from chatplatform.live.pubsub import Listener
+from chatplatform.live.streaming import Events, InThread, ServerSent, StreamEvent
 from chats.models import Conversation
 from chats.services.core import agent_typing, channel_hooks, presence
 from chats.services.desk.feed_limits import Place

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import redis
 from django.conf import settings
 
-from chatplatform import valkey
 from chatplatform.api.errors import ApiError
+from chatplatform.live import valkey
 from identity.models import User
 
 # A person has one in each window. A client has a hundred people with ten each, or more if limits of

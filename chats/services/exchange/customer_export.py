@@ -7,7 +7,7 @@ from typing import IO, Any
 
 from django.db.models import QuerySet
 
-from chatplatform.api.shapes import as_json
+from chatplatform.json_encoding import as_json
 from chats.models import Attachment, Conversation, Customer, Message
 from chats.services.desk import customer_records
 from chats.services.exchange import exporting

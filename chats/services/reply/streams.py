@@ -2,8 +2,8 @@
 
 import uuid
 
-from chatplatform.web import pubsub
-from chatplatform.web.streaming import StreamEvent
+from chatplatform.live import pubsub
+from chatplatform.live.streaming import StreamEvent
 
 
 class ReplyStream:

@@ -11,16 +11,15 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator
-from typing import Any, ClassVar
+from typing import Any
 
 import orjson
 import redis
 from django.db import connection, transaction
 
-from chatplatform import valkey
-from chatplatform.api.errors import ApiError
-from chatplatform.api.shapes import as_json
-from chatplatform.web.stopping import Stopping
+from chatplatform.json_encoding import as_json
+from chatplatform.live import valkey
+from chatplatform.live.stopping import Stopping
 
 log = logging.getLogger(__name__)
 _PREFIX = "live:"
@@ -32,10 +31,8 @@ _PAUSE_SECONDS = 0.5  # before a lost subscription is made again
 _best_effort = valkey.BestEffort("live update dropped")
 
 
-class BrokerAway(ApiError):
-    code, status = "unavailable", 503
-    detail = "The message broker is not reachable; try again."
-    headers: ClassVar[dict[str, str]] = {"Retry-After": "2"}
+class BrokerAway(Exception):
+    """Valkey does not answer, and what was asked for cannot do without; the API answers 503."""
 
 
 def append(stream: str, event: str, data: dict[str, Any]) -> None:

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from django.db import close_old_connections
 from django.http import HttpResponse, HttpResponseBase
 
-from chatplatform.api.shapes import as_json
-from chatplatform.web.pubsub import Listener
+from chatplatform.json_encoding import as_json
+from chatplatform.live.pubsub import Listener
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 PING_SECONDS = 15.0  # a comment line keeps proxies from closing a quiet stream

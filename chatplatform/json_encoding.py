@@ -1,0 +1,31 @@
+"""How answers, events and deliveries are written as JSON."""
+
+import json
+from typing import Any
+
+import orjson
+from pydantic import BaseModel
+
+
+def as_json(data: Any) -> bytes:
+    """`data` as JSON; it may contain shapes.
+
+    No stored number may make an answer fail: orjson refuses integers beyond 64 bits, so the slower
+    encoder of the standard library writes those.
+    """
+    try:
+        return orjson.dumps(data, default=_dump_shape)
+    except orjson.JSONEncodeError:
+        return json.dumps(data, default=_to_plain, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _dump_shape(value: Any) -> Any:
+    """Called by orjson for types that it does not know."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json", by_alias=True)
+    raise TypeError(f"{type(value).__name__} has no place in a reply")
+
+
+def _to_plain(value: Any) -> Any:
+    """Types that orjson knows and the standard library does not, such as a time or a UUID."""
+    return _dump_shape(value) if isinstance(value, BaseModel) else orjson.loads(orjson.dumps(value))
