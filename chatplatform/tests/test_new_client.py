@@ -39,11 +39,12 @@ def press(screen, name):
 
 
 def send(screen, name, part):
-    """Press the button of a form that is sent in the background, and wait for what its part says."""
+    """Press the button of a form that is sent in the background, and wait for its part's status."""
     screen.get_by_role("button", name=name, exact=True).click()
     screen.locator(f"#{part}").get_by_role("status").wait_for()
 
 
+@pytest.mark.journey
 @pytest.mark.long
 def test_a_new_client_by_the_site_alone(screen, nobody, outside, deliver):
     register(screen)

@@ -15,7 +15,7 @@ from chatplatform.testing import run_jobs
 from chatplatform.testing.web_process import wait_until_idle, web
 from chatplatform.tests.job_work import NAME
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.full]
 
 
 class Collector(ThreadingHTTPServer):

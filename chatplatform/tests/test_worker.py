@@ -21,7 +21,7 @@ from chatplatform.local.valkey import Valkey
 from chatplatform.models import Job, JobState
 from chatplatform.testing.web_process import database_url
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.full]
 # Children are the harder case.
 POOLS = ["prefork", pytest.param("threads", marks=pytest.mark.drill)]
 

@@ -58,6 +58,7 @@ def write(screen: Page, text: str) -> None:
     screen.get_by_role("button", name="Send now").click()
 
 
+@pytest.mark.journey
 def test_an_agent_takes_a_chat_both_write_and_it_ends_without_a_reload(screen, shop, ben):
     enter(screen, ben)
     show(screen, "Unassigned")
@@ -90,6 +91,7 @@ def test_an_agent_takes_a_chat_both_write_and_it_ends_without_a_reload(screen, s
     assert said == ["Where is my parcel?", "It left us today.", "Thank you!", "A friendly one"]
 
 
+@pytest.mark.journey
 def test_of_two_agents_one_gets_the_chat_and_the_other_is_told(screen, shop, ann, ben, problems):
     chat_id = write_in(shop, "Zoe")
     enter(screen, ben)
