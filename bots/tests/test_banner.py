@@ -176,7 +176,7 @@ def test_text_in_place_of_the_file(ann, bot):
 
 
 def test_a_bot_deleted_meanwhile_leaves_no_file(ann, bot):
-    with run_before("bots.services.banner_picture._set", lambda: Bot.objects.all().delete()):
+    with run_before("chatplatform.media.store", lambda: Bot.objects.all().delete()):
         assert send(ann, bot).status_code == 404
     assert stored_files() == set()
 

@@ -85,7 +85,7 @@ def test_the_same_words_again_change_nothing(ann, bot):
 def test_a_change_while_it_is_trained(ann, bot):
     shown = create(ann, bot)
     new = {"title": "Parking", "text": "Guests park at the station."}
-    with run_before("bots.services.training._store", lambda: ann.put(path(bot, shown["id"]), new)):
+    with run_before("chatplatform.jobs.commit", lambda: ann.put(path(bot, shown["id"]), new)):
         run_jobs()
     assert [chunk.text for chunk in Chunk.objects.all()] == [new["text"]]
     assert Document.objects.get().status == "trained"

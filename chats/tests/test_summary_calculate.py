@@ -148,7 +148,7 @@ def test_used_up_credits_end_the_run(ann, chats):
 def test_a_summary_is_outdated_by_messages_that_come_meanwhile(ann, chats, add_message):
     run = start(ann)
     with run_before(
-        "chats.services.insight.chat_analysis._store_summary",
+        "bots.engine.rule_based_summary.of_conversation",
         lambda: add_message(chats[0], "customer", "Hello?"),
     ):
         run_jobs()
