@@ -26,7 +26,7 @@ from identity.auth import Argon2
 from identity.models import CreditEntry, Subscription, User
 from webhooks.models import Event, WebhookConfig
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.full]
 DAY = timedelta(days=1)
 
 
@@ -45,7 +45,7 @@ def seed():
     call_command("seed", stdout=io.StringIO())
 
 
-def test_todays_rows_are_made_by_the_services(demo):
+def todays_rows_are_made_by_the_services():
     waiting = Event.objects.filter(type="conversation.created").count()
     assert waiting == 8
     assert Job.objects.filter(name="chats.generate_reply", state="queued").count() == 8
@@ -141,12 +141,24 @@ def it_is_made_once():
     ] == before
 
 
+def messages_stand_in_their_order():
+    for chat in Conversation.objects.prefetch_related("messages"):
+        messages = sorted(chat.messages.all(), key=lambda row: row.seq)
+        assert [row.seq for row in messages] == list(range(1, chat.last_seq + 1))
+        assert [row.created_at for row in messages] == sorted(row.created_at for row in messages)
+        counted = [row for row in messages if not row.is_note]
+        assert chat.message_count == len(counted)
+        assert chat.last_message_id == (counted[-1].pk if counted else None)
+
+
 def test_the_month_agrees_with_itself_and_is_made_once(demo):
+    messages_stand_in_their_order()
     the_bot_was_quick_all_month()
     whoever_the_bot_cannot_help_waits_for_an_agent()
     agents_find_saved_replies()
     the_ledger_adds_up_to_the_balance()
     it_is_made_once()
+    todays_rows_are_made_by_the_services()
 
 
 def test_there_is_no_demo_on_a_real_site(settings, tmp_path):

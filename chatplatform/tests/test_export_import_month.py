@@ -18,7 +18,7 @@ from chats.models import Conversation, Feedback, Message, Summary, Tagging
 from chats.services.exchange import importing
 from webhooks.models import Event
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.drill]
 
 PATHS = {
     "conversations": "/ai/client/migrate/conversations",
@@ -85,20 +85,6 @@ def run_import(folder, bot):
     call_command("import_conversations", str(folder), client=bot.client.code, bot=bot.pk)
 
 
-@pytest.mark.drill
-def test_a_month_is_exported_and_imported_without_loss(server, bot, month, tmp_path):
-    before, stored = export(server, tmp_path), rows()
-    assert len(before["messages"]) > 1000
-    Conversation.objects.all().delete()
-    assert not any(rows().values())
-
-    run_import(tmp_path, bot)
-
-    assert not differences(stored)
-    assert export(server, tmp_path) == before
-    assert (Event.objects.count(), Job.objects.count()) == (0, 0)
-
-
 def test_a_crash_and_a_second_run(server, bot, month, tmp_path):
     before, stored = export(server, tmp_path), rows()
     Conversation.objects.all().delete()
@@ -123,19 +109,3 @@ def test_a_crash_and_a_second_run(server, bot, month, tmp_path):
     assert not differences(stored)
     assert export(server, tmp_path) == before
     assert (Event.objects.count(), Job.objects.count()) == (0, 0)
-
-
-def test_the_month_is_created_once_without_events_and_jobs(bot, month):
-    assert demo_chats.create(bot, password="correct-horse-battery") == 0
-    assert (Event.objects.count(), Job.objects.count()) == (0, 0)
-    ends = set(Conversation.objects.values_list("ended_by", flat=True))
-    assert ends == {None, "customer", "agent", "bot", "inactivity", "api"}
-    for chat in Conversation.objects.prefetch_related("messages"):
-        messages = sorted(chat.messages.all(), key=lambda row: row.seq)
-        assert [row.seq for row in messages] == list(range(1, chat.last_seq + 1))
-        assert [row.created_at for row in messages] == sorted(row.created_at for row in messages)
-        assert chat.message_count == sum(not row.is_note for row in messages)
-        assert (
-            chat.last_message_id
-            == max((row for row in messages if not row.is_note), key=lambda row: row.seq).pk
-        )
