@@ -235,14 +235,6 @@ def test_without_a_picture_there_is_nothing_to_change(ann, bot):
     assert Bot.objects.get().banner_link == ""
 
 
-def test_who_may_change_and_remove(ann, ben, cara, bot):
-    send(ann, bot)
-    for person, status in ((ben, 403), (cara, 404)):
-        assert person.put(f"/ai/{bot.pk}/banner", OPTIONS).status_code == status
-        assert person.delete(f"/ai/{bot.pk}/banner").status_code == status
-    assert Bot.objects.get().banner
-
-
 def test_who_may(ann, cara, page, bot):
     viewer = make_person(ann.client, Role.VIEWER)
     assert send(viewer, bot).status_code == 403

@@ -198,17 +198,6 @@ def test_a_file_and_a_pair_are_no_texts(ann, bot):
     assert Document.objects.get().content == "Yes."
 
 
-def test_another_client(ann, cara, nobody, bot):
-    shown = create(ann, bot)
-    assert cara.post(path(bot), BODY).status_code == 404
-    for person, status in ((cara, 404), (nobody, 401)):
-        assert person.get(path(bot)).status_code == status
-        assert person.get(path(bot, shown["id"])).status_code == status
-        assert person.put(path(bot, shown["id"]), BODY).status_code == status
-        assert person.delete(path(bot, shown["id"])).status_code == status
-    assert Document.objects.count() == 1
-
-
 @pytest.mark.django_db(transaction=True)
 def test_the_same_text_at_once(ann, bot):
     replies = at_once(*[functools.partial(ann.post, path(bot), BODY)] * 4)

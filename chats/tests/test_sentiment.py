@@ -188,10 +188,3 @@ def test_masked_messages_are_matched(ann, server, chat, add_message, model):
     assert "customer [1]: I am [email1]." in sent
     assert "zoe@mail" not in sent
     assert "123 4567" not in sent
-
-
-def test_another_client_changes_nothing(cara, server, chat, add_message, model):
-    add_message(chat, "customer", "Well, well.")
-    model.json_answer = model_answer("negative")
-    assert cara.post(path_of(chat)).status_code == 404
-    assert (message_sentiments(server, chat), model.requests) == ([None], [])
