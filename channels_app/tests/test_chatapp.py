@@ -361,29 +361,29 @@ def test_a_changed_number_is_where_answers_go(chatapp, quiet, ben):
 
 
 NEW = "84900000002"
+CHANGES: list[tuple[dict[str, str], dict[str, str], dict[str, str]]] = [
+    ({"from": AN}, {"type": "user_changed_number", "wa_id": NEW}, {"from": NEW}),
+    ({"from": AN}, {"type": "user_changed_number", "new_wa_id": NEW}, {"from": NEW}),
+    ({"from": AN}, {"type": "customer_changed_number", "wa_id": NEW, "customer": AN},
+     {"from": NEW}),
+    ({"from": AN, "from_user_id": "VN.1"},
+     {"type": "user_changed_number", "wa_id": NEW, "user_id": "VN.2",
+      "previous_user_id": "VN.1"},
+     {"from": NEW, "from_user_id": "VN.2"}),
+    ({"from": AN, "from_user_id": "VN.1"},
+     {"type": "user_changed_user_id", "wa_id": NEW, "user_id": "VN.2",
+      "previous_user_id": "VN.1"},
+     {"from_user_id": "VN.2"}),
+    ({"from": AN},
+     {"type": "user_changed_number", "wa_id": NEW, "user_id": "VN.2"},
+     {"from": NEW, "from_user_id": "VN.2"}),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("before", "system", "after"),
-    [
-        ({"from": AN}, {"type": "user_changed_number", "wa_id": NEW}, {"from": NEW}),
-        ({"from": AN}, {"type": "user_changed_number", "new_wa_id": NEW}, {"from": NEW}),
-        ({"from": AN}, {"type": "customer_changed_number", "wa_id": NEW, "customer": AN},
-         {"from": NEW}),
-        ({"from": AN, "from_user_id": "VN.1"},
-         {"type": "user_changed_number", "wa_id": NEW, "user_id": "VN.2",
-          "previous_user_id": "VN.1"},
-         {"from": NEW, "from_user_id": "VN.2"}),
-        ({"from": AN, "from_user_id": "VN.1"},
-         {"type": "user_changed_user_id", "wa_id": NEW, "user_id": "VN.2",
-          "previous_user_id": "VN.1"},
-         {"from_user_id": "VN.2"}),
-        ({"from": AN},
-         {"type": "user_changed_number", "wa_id": NEW, "user_id": "VN.2"},
-         {"from": NEW, "from_user_id": "VN.2"}),
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("comes_late", [False, True])
+    ("before", "system", "after", "comes_late"),
+    [*((*each, False) for each in CHANGES), (*CHANGES[3], True)],
+)
 def test_a_changed_number_or_id_is_the_same_customer(
     nobody, quiet, before, system, after, comes_late
 ):
