@@ -225,10 +225,10 @@ def without_request_id(reply: Any) -> dict[str, Any]:
     [operation for operation in WITH_ID if not {"chat_id", "notification_id"} & set(operation.ids)]
 )
 def test_404_for_an_id_beyond_every_row(served, ann, ann_key, ours):
-    caller = callers(served.declared.access, ann, ann_key)[0]
-    for name in served.ids:
-        for beyond in (2**63, 10**30):
-            assert is_error(send(caller, served, {**ours, name: beyond}), 404)
+    for caller in callers(served.declared.access, ann, ann_key)[:1]:
+        for name in served.ids:
+            for beyond in (2**63, 10**30):
+                assert is_error(send(caller, served, {**ours, name: beyond}), 404)
 
 
 @for_each([operation for operation in WITH_BODY if operation.at not in PROBED_BECAUSE])

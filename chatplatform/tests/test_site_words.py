@@ -149,6 +149,7 @@ OWN_PAGES = {
 
 
 # Who looks as an owner sees what owners and admins see (docs/rights.md), and the banner.
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     "role",
     [
