@@ -158,6 +158,11 @@ def test_tables_name_what_is_served():
     assert set(MISSING) == {name for operation in WITH_ID for name in operation.ids}
 
 
+# One test calls them all: hundreds of requests are a minute on a busy machine.
+at_length = pytest.mark.timeout(300)
+
+
+@at_length
 def test_trailing_slash_makes_no_difference(nobody, ours):
     for served in ALL:
         # Without a credential: the refusal proves that the path is served.
@@ -169,6 +174,7 @@ def test_trailing_slash_makes_no_difference(nobody, ours):
         assert without.status_code not in {301, 302, 307, 308, 404, 405}, served.at
 
 
+@at_length
 def test_401_without_a_credential_and_with_a_worthless_one(nobody, ours):
     forger = Person({"Authorization": "Bearer a.b.c", "API-KEY": "cp_wrong.\u00e9"})
     for served in CLOSED:
@@ -201,6 +207,7 @@ def test_404_to_another_client(served, ann, ann_key, ours, cara, owners):
             )
 
 
+@at_length
 def test_a_key_of_another_bot_reaches_nothing(owners, ours, db):
     client = owners[0].user.client
     other = make_bot(client).pk

@@ -4,6 +4,7 @@ import functools
 import socket
 import uuid
 from contextlib import closing
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -133,7 +134,7 @@ def test_concurrent_messages_are_numbered_without_gaps(server, chat):
     ]
 
 
-WRONG_BODIES = [
+WRONG_BODIES: list[Any] = [
     None,
     [],
     b"{",
