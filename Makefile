@@ -29,18 +29,23 @@ static: .venv/run.stamp ## the files of pages and scripts of this release, for p
 	@DEBUG=false SECRET_KEY=none $(py) manage.py collectstatic --noinput --clear
 
 .PHONY: test
-test: .venv/dev.stamp ## everything that must hold: lint, types, contracts, tests
+test: .venv/dev.stamp ## before each commit: lint, contracts, tests, the browser's journeys
+	@$(MAKE) lint contracts
+	@$(MAKE) tests PYTEST="-m 'not drill and not full' $(PYTEST)"
+
+.PHONY: check
+check: .venv/dev.stamp ## everything, as CI: what `make test` runs, types, all browser tests and guards
 	@$(MAKE) lint contracts
 	@$(MAKE) --jobs 2 types tests
 
 .PHONY: tests
-tests: .venv/dev.stamp ## the tests alone
+tests: .venv/dev.stamp
 	@echo "== tests, in 3 processes (some wait) with a PostgreSQL cluster each"
 	@$(py) -m local.datastores --clusters 3 exec -- $(py) -m pytest -n 3 $(PYTEST)
 
 .PHONY: coverage
-coverage: .venv/dev.stamp ## the tests again, slower, with a report of the lines that none runs
-	@$(MAKE) test PYTEST="--cov --cov-report=term:skip-covered"
+coverage: .venv/dev.stamp ## all tests again, slower, with a report of the lines that none runs
+	@$(MAKE) tests PYTEST="--cov --cov-report=term:skip-covered"
 
 .PHONY: lint
 lint: .venv/dev.stamp ## ruff: rules and format

@@ -176,7 +176,7 @@ def test_text_in_place_of_the_file(ann, bot):
 
 
 def test_a_bot_deleted_meanwhile_leaves_no_file(ann, bot):
-    with run_before("bots.services.banner_picture._set", lambda: Bot.objects.all().delete()):
+    with run_before("chatplatform.media.store", lambda: Bot.objects.all().delete()):
         assert send(ann, bot).status_code == 404
     assert stored_files() == set()
 
@@ -233,14 +233,6 @@ def test_without_a_picture_there_is_nothing_to_change(ann, bot):
     reply = ann.put(f"/ai/{bot.pk}/banner", OPTIONS)
     assert (reply.status_code, reply.json()["code"]) == (409, "no_banner")
     assert Bot.objects.get().banner_link == ""
-
-
-def test_who_may_change_and_remove(ann, ben, cara, bot):
-    send(ann, bot)
-    for person, status in ((ben, 403), (cara, 404)):
-        assert person.put(f"/ai/{bot.pk}/banner", OPTIONS).status_code == status
-        assert person.delete(f"/ai/{bot.pk}/banner").status_code == status
-    assert Bot.objects.get().banner
 
 
 def test_who_may(ann, cara, page, bot):

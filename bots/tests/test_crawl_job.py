@@ -250,7 +250,7 @@ def test_deleted_while_it_is_crawled(ann, bot, site):
     def delete():
         assert ann.delete(f"/ai/{bot.pk}/train/web-url/{web_url.pk}").status_code == 204
 
-    with run_before("bots.services.crawls._store_page", delete):
+    with run_before("chatplatform.media.store", delete):
         run_jobs()
     assert set(Job.objects.values_list("state", flat=True)) == {"done"}
     assert site.paths() == ["/robots.txt", "/"]
@@ -265,7 +265,7 @@ def test_deleted_while_its_pages_are_trained(ann, bot, site):
     def delete():
         assert ann.delete(f"/ai/{bot.pk}/train/web-url/{web_url.pk}").status_code == 204
 
-    with run_before("bots.services.training._store", delete):
+    with run_before("bots.knowledge.chunking.chunk", delete):
         run_jobs()
     assert set(Job.objects.values_list("state", flat=True)) == {"done"}
     assert not Document.objects.exists()
@@ -281,7 +281,7 @@ def test_changed_while_it_is_crawled(ann, bot, site):
         path = f"/ai/{bot.pk}/train/web-url/{web_url.pk}"
         assert ann.put(path, {"url": site.at("/b")}).status_code == 200
 
-    with run_before("bots.services.crawls._store_page", change):
+    with run_before("chatplatform.media.store", change):
         run_jobs()
     assert [row.url for row in Document.objects.all()] == [site.at("/b")]
     assert get_web_url(ann, bot)["status"] == "trained"
@@ -314,7 +314,7 @@ def test_a_lost_lease_stops_the_crawl(ann, bot, site):
     def steal():
         Job.objects.filter(state="running").update(state="done")
 
-    with run_before("bots.services.crawls._store_page", steal):
+    with run_before("chatplatform.media.store", steal):
         run_jobs()
     assert not Document.objects.exists()
     assert not WebPage.objects.exists()
@@ -357,7 +357,7 @@ def test_a_dead_crawl_leaves_a_new_request_alone(ann, bot, site):
         assert ann.put(path, {"url": site.at("/b")}).status_code == 200
 
     with (
-        run_before("bots.services.crawls._store_page", change),
+        run_before("chatplatform.media.store", change),
         mock.patch("bots.services.crawls._lock_and_report", side_effect=[RuntimeError("broken")]),
     ):
         assert run_jobs(limit=1) == 1

@@ -163,7 +163,8 @@ def test_concurrent_requests_stay_within_the_limit(ann):
 
     with (
         mock.patch("bots.services.bots.MAX_BOTS", 1),
-        run_before("bots.services.bots._check_languages", other),
+        run_before("bots.services.bots.check_offered_languages", other),
     ):
-        assert ann.post(PATH, {"bot_name": "Late"}).status_code == 409
+        late = {"bot_name": "Late", "welcome_message": {"en": "Welcome"}}
+        assert ann.post(PATH, late).status_code == 409
     assert Bot.objects.get().bot_name == "Other"

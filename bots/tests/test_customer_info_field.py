@@ -57,13 +57,6 @@ def test_a_wrong_list_changes_nothing(ann, wrong):
     assert Bot.objects.get().customer_info_fields == [WHOLE_ORDER]
 
 
-def test_another_client(ann, cara, bot):
-    assert cara.get(path(bot)).status_code == 404
-    assert cara.put(path(bot), {"fields": [ORDER]}).status_code == 404
-    assert Bot.objects.get().customer_info_fields == []
-    assert ann.get("/ai/999999/customer-info-field").status_code == 404
-
-
 def field(kind, **more):
     return {"name": "it", "label": {"en": "It"}, "type": kind, **more}
 

@@ -111,9 +111,3 @@ def test_a_file_that_another_row_names_stays(ann, bot):
     )  # fmt: skip
     run_jobs()
     assert [file.exists() for file in files] == [True, False]
-
-
-def test_an_agent_and_another_client_may_not(ben, cara, bot):
-    assert ben.delete(path(bot)).status_code == 403
-    assert cara.delete(path(bot)).status_code == 404
-    assert Bot.objects.exists()

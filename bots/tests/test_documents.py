@@ -91,14 +91,6 @@ def test_delete_removes_everything(ann, bot, document):
     assert ann.delete(document_path(document)).status_code == 404
 
 
-def test_another_client(cara, bot, document):
-    assert cara.get(f"/ai/{bot.pk}/train/document").status_code == 404
-    assert cara.get(document_path(document)).status_code == 404
-    assert cara.get(f"{document_path(document)}/original").status_code == 404
-    assert cara.delete(document_path(document)).status_code == 404
-    assert Document.objects.exists()
-
-
 def test_another_bot_of_the_client(ann, document):
     other = ann.post("/ai/bot", {"bot_name": "Other"}).json()["id"]
     assert ann.delete(f"/ai/{other}/train/document/{document.pk}").status_code == 404

@@ -11,7 +11,6 @@ import pytest
 from bots.models import Function, FunctionCalling
 from chatplatform import egress
 from identity.models import AuditEvent
-from identity.testing import make_person
 
 pytestmark = pytest.mark.django_db
 
@@ -252,18 +251,3 @@ def test_the_names_of_all_functions_are_resolved_side_by_side(ann, bot, monkeypa
     assert reply.status_code == 422
     assert reply.json()["detail"][0]["loc"] == ["body", "functions", 7, "http", "url"]
     assert FunctionCalling.objects.get().max_calls_per_reply == 5
-
-
-def test_only_admins_change_and_everybody_reads(ben, client_a, bot):
-    viewer = make_person(client_a, "viewer", "Vic")
-    for person in (ben, viewer):
-        assert person.post(path(bot), config(ORDER)).status_code == 403
-        assert person.get(path(bot)).status_code == 200
-    assert not Function.objects.exists()
-
-
-def test_another_clients_bot_is_missing(cara, ann, bot):
-    ann.post(path(bot), config(ORDER))
-    assert cara.get(path(bot)).status_code == 404
-    assert cara.post(path(bot), config()).status_code == 404
-    assert Function.objects.count() == 1

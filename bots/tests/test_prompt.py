@@ -61,13 +61,6 @@ def test_a_wrong_body(ann, bot, wrong):
     assert not Prompt.objects.exists()
 
 
-def test_another_client(ann, cara, bot):
-    ann.post(path(bot), {"content": "Secret"})
-    assert cara.get(path(bot)).status_code == 404
-    assert cara.post(path(bot), {"content": "Mine"}).status_code == 404
-    assert Prompt.objects.count() == 1
-
-
 def test_nobody(bot, nobody):
     assert nobody.get(path(bot)).status_code == 401
     assert nobody.post(path(bot), {"content": "x"}).status_code == 401
@@ -114,14 +107,3 @@ def test_restoring_the_current_version_changes_nothing(ann, bot):
     first = ann.post(path(bot), {"content": "Be kind"}).json()
     assert ann.post(f"{path(bot)}/versions/1/restore").json() == first
     assert Prompt.objects.count() == 1
-
-
-def test_who_may_restore(ann, cara, nobody, bot):
-    ann.post(path(bot), {"content": "Be kind"})
-    ann.post(path(bot), {"content": "Be brief"})
-    assert cara.post(f"{path(bot)}/versions/1/restore").status_code == 404
-    assert cara.get(f"{path(bot)}/versions").status_code == 404
-    assert nobody.get(f"{path(bot)}/versions").status_code == 401
-    assert nobody.post(f"{path(bot)}/versions/1/restore").status_code == 401
-    assert ann.post(f"{path(bot)}/versions/3/restore").status_code == 404
-    assert Prompt.objects.count() == 2

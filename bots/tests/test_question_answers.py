@@ -215,14 +215,3 @@ def test_a_wrong_body(ann, bot, change):
     assert ann.post(path(bot), BODY | change).status_code == 422
     assert ann.put(path(bot, shown["id"]), BODY | change).status_code == 422
     assert Document.objects.count() == Job.objects.count() == 1
-
-
-def test_another_client(ann, cara, nobody, bot):
-    shown = create(ann, bot)
-    for person, status in ((cara, 404), (nobody, 401)):
-        assert person.post(path(bot), BODY).status_code == status
-        assert person.get(path(bot)).status_code == status
-        assert person.get(path(bot, shown["id"])).status_code == status
-        assert person.put(path(bot, shown["id"]), BODY).status_code == status
-        assert person.delete(path(bot, shown["id"])).status_code == status
-    assert Document.objects.count() == 1

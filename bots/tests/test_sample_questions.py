@@ -6,8 +6,7 @@ import pytest
 
 from bots.models import Document, SampleQuestion
 from bots.testing import make_bot, trained
-from identity.models import AuditEvent, Role
-from identity.testing import make_key, make_person
+from identity.models import AuditEvent
 
 GUIDE = """HOW DO I RETURN A BICYCLE?
 
@@ -107,18 +106,3 @@ def test_a_wrong_list_changes_nothing(ann, wrong):
     write(ann, bot, {"question": "Kept?"})
     assert ann.put(path(bot), {"questions": wrong}).status_code == 422
     assert get_questions(ann, bot) == ["Kept?"]
-
-
-def test_who_may(ann, ben, cara, page, server, bot):
-    assert write(ben, bot, {"question": "Mine?"}).status_code == 403
-    assert write(page, bot, {"question": "Mine?"}).status_code == 401
-    assert write(cara, bot, {"question": "Mine?"}).status_code == 404
-    assert cara.get(path(bot)).status_code == 404
-    assert (
-        get_questions(make_person(ann.client, Role.VIEWER), bot) == get_questions(server, bot) == []
-    )
-    other = make_bot(ann.client)
-    assert page.get(path(other)).status_code == 404
-    assert make_key(cara.client).get(path(bot)).status_code == 404
-    assert ann.get("/ai/bot/999999/sample-questions").status_code == 404
-    assert not SampleQuestion.objects.exists()

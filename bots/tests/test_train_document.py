@@ -172,7 +172,7 @@ def test_a_second_run_changes_nothing(ann, bot):
 def kill_worker(document):
     """The worker dies while it trains: the row stays as it was, and the lease expires."""
     with (
-        mock.patch("bots.services.training._store", side_effect=SystemExit),
+        mock.patch("chatplatform.jobs.commit", side_effect=SystemExit),
         pytest.raises(SystemExit),
     ):
         run_jobs()
@@ -197,7 +197,7 @@ def test_progress_never_goes_back(ann, bot):
     Document.objects.update(status="training", progress=60)
     seen = []
     with run_before(
-        "bots.services.document_embedding._encode",
+        "bots.knowledge.embedding.embed_passages",
         lambda: seen.append(Document.objects.get().progress),
     ):
         training.train(document.pk)
@@ -222,7 +222,7 @@ def test_a_run_without_its_lease_stores_nothing(ann, bot):
     def take_away():
         Job.objects.update(state="queued", lease_token=None, due_at="2100-01-01T00:00Z")
 
-    with run_before("bots.services.training._store", take_away):
+    with run_before("chatplatform.jobs.commit", take_away):
         run_jobs()
     assert Document.objects.get().status == "training"
     assert not Chunk.objects.exists()
@@ -301,7 +301,7 @@ def test_a_document_deleted_while_it_is_trained(ann, bot):
     def delete():
         ann.delete(f"/ai/{bot.pk}/train/document/{document.pk}")
 
-    with run_before("bots.services.training._store", delete):
+    with run_before("chatplatform.jobs.commit", delete):
         run_jobs()
     assert Job.objects.get(name="bots.train_document").state == "done"
     assert not Chunk.objects.exists()

@@ -185,7 +185,7 @@ def test_passages_replaced_while_they_are_encoded_keep_no_old_vectors(ann, bot):
         Chunk.objects.filter(document_id=document).delete()
         Document.objects.update(status="queued", stage="waiting")
 
-    with run_before("bots.services.document_embedding._store", replaced):
+    with run_before("bots.knowledge.embedding.embed_passages", replaced):
         run_jobs(1)
     assert not Chunk.objects.exists()
     assert Document.objects.get().stage == "waiting"

@@ -171,12 +171,6 @@ def test_no_file_stays_without_its_row(ann, bot):
     assert not stored_files()
 
 
-def test_another_client(cara, bot):
-    assert cara.upload(path(bot), files=[file()]).status_code == 404
-    assert not Document.objects.exists()
-    assert not stored_files()
-
-
 def test_nobody(bot, nobody):
     assert nobody.upload(path(bot), files=[file()]).status_code == 401
     assert not stored_files()

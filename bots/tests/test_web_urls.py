@@ -249,18 +249,6 @@ def test_delete_removes_pages_documents_and_chunks(ann, bot, tmp_path):
 # --- others -------------------------------------------------------------------------------------
 
 
-def test_another_client(ann, cara, bot):
-    web_url = add(ann, bot)
-    before = list(WebUrl.objects.values())
-    assert cara.post(path(bot), {"url": URL + "2"}).status_code == 404
-    assert cara.get(path(bot)).status_code == 404
-    assert cara.put(path(bot, web_url["id"]), {"crawl_depth": 3}).status_code == 404
-    assert cara.put(path(bot, web_url["id"]), {"url": "http://10.0.0.1/"}).status_code == 404
-    assert cara.delete(path(bot, web_url["id"])).status_code == 404
-    assert list(WebUrl.objects.values()) == before
-    assert crawls().count() == 1
-
-
 def test_another_bot_of_the_client(ann, bot):
     web_url = add(ann, bot)
     other = Bot.objects.get(pk=ann.post("/ai/bot", {"bot_name": "Other"}).json()["id"])

@@ -9,7 +9,7 @@ from chats.models import Conversation, Message
 from identity.testing import Person
 from webhooks.models import Event
 
-# More than have jobs of their own when they come in one body.
+# At most; more than have jobs of their own when they come in one body.
 CUSTOMERS = 12
 
 
@@ -22,12 +22,12 @@ def run(
     shuffled, with fields that nobody knows; ticks come before and after what they are of.
     """
     chance = random.Random(seed)
-    users = [f"customer{number}" for number in range(CUSTOMERS)]
+    users = [f"customer{number}" for number in range(min(count, CUSTOMERS))]
     type(channel.bot).objects.filter(pk=channel.bot.pk).update(agent_reply=True)
     channel.sim.modes(hold=True, batch=batch, duplicate=1, shuffle=True, unknown_fields=True)
     written = []
     for number in range(count):
-        user = users[number] if number < CUSTOMERS else chance.choice(users)
+        user = users[number] if number < len(users) else chance.choice(users)
         written.append(f"{user} writes no {number}")
         channel.sim.act(channel.account, user, "text", text=written[-1])
     _bring(channel)

@@ -172,30 +172,30 @@ def test_a_repeated_request_sends_once(chatapp, chat, ben):
 # --- refused ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("changes", "field"),
-    [
-        ({"name": "nothing_like_it"}, "name"),
-        ({"language": "vi"}, "name"),
-        ({"values": []}, "values"),
-        ({"values": ["An", "Binh"]}, "values"),
-        ({"values": ["two\nlines"]}, "values"),
-        ({"values": [""]}, "values"),
-        ({"values": ["x" * 1024] * 5}, None),
-        ({"recipient_id": None}, None),
-        ({"conversation_id": "019aa4c1-7c1e-7000-8000-5f0a4b1c2d3e"}, None),
-    ],
-)
-def test_a_wrong_template_is_refused(chatapp, chat, ben, changes, field):
-    reply = send(chatapp, ben, **changes)
-    assert reply.status_code == 422
-    assert field is None or reply.json()["detail"][0]["loc"][1] == field
+WRONG: list[tuple[dict[str, Any], str | None]] = [
+    ({"name": "nothing_like_it"}, "name"),
+    ({"language": "vi"}, "name"),
+    ({"values": []}, "values"),
+    ({"values": ["An", "Binh"]}, "values"),
+    ({"values": ["two\nlines"]}, "values"),
+    ({"values": [""]}, "values"),
+    ({"values": ["x" * 1024] * 5}, None),
+    ({"recipient_id": None}, None),
+    ({"conversation_id": "019aa4c1-7c1e-7000-8000-5f0a4b1c2d3e"}, None),
+]
+
+
+def test_a_wrong_template_is_refused(chatapp, chat, ben):
+    for changes, field in WRONG:
+        reply = send(chatapp, ben, **changes)
+        assert reply.status_code == 422, changes
+        assert field is None or reply.json()["detail"][0]["loc"][1] == field, changes
     assert nothing_was_sent(chatapp)
     chat.refresh_from_db()
     assert chat.assignee is None
 
 
-@pytest.mark.parametrize("status", ["PENDING", "REJECTED", "PAUSED", "DISABLED"])
+@pytest.mark.parametrize("status", ["PENDING", "PAUSED"])
 def test_a_template_that_is_not_approved_is_refused_in_words(chatapp, chat, ben, status):
     make_template(chatapp, status=status)
     reply = send(chatapp, ben, name="order_ready", language="vi", values=["a", "b"])

@@ -4,20 +4,16 @@ import pytest
 
 from channels_app.tests import crowd
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.full]
 
 
 def test_socialnet(socialnet, page, ben):
     crowd.run(socialnet, ben, 12)
 
 
-def test_photoapp(photoapp, account, ben):
-    crowd.run(photoapp, ben, 12)
-
-
 def test_localapp(localapp, oa, ben):
-    crowd.run(localapp, ben, 12)
+    crowd.run(localapp, ben, 4)  # its bodies hold one event each
 
 
 def test_chatapp(chatapp, number, ben):
-    crowd.run(chatapp, ben, 12)
+    crowd.run(chatapp, ben, 4)

@@ -13,7 +13,7 @@ from chats.models import Attachment, Conversation, Message
 from identity.testing import make_key
 from webhooks.models import Event
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.full]
 # Each channel with the fixture that connects it, and what its customer does to send a picture.
 CHANNELS = {
     "socialnet": ("page", "attachment"),
@@ -23,9 +23,9 @@ CHANNELS = {
 }
 on_each_channel = pytest.mark.parametrize(
     "channel",
-    # Its files come and go as those of socialnet.
+    # Files of socialnet are asked for by their links, those of chatapp by their ids.
     [
-        pytest.param(each, marks=pytest.mark.drill) if each == "photoapp" else each
+        each if each in {"socialnet", "chatapp"} else pytest.param(each, marks=pytest.mark.drill)
         for each in CHANNELS
     ],
     indirect=True,

@@ -138,15 +138,15 @@ def test_a_crowd_in_any_order_with_doubles_is_every_message_once(localapp, oa, s
         hold=True, duplicate=1, shuffle=True, unknown_fields=True, missing_optional=True,
         signature=signing,
     )  # fmt: skip
-    for number in range(20):
+    for number in range(6):
         localapp.sim.act(OA, ("an", "binh")[number % 2], "text", text=f"no {number}")
     localapp.sim.release()
     localapp.sim.deliver()
     run_jobs()
     texts = Message.objects.filter(sender_type="customer").values_list("text", flat=True)
-    assert sorted(texts) == sorted(f"no {number}" for number in range(20))
-    assert InboundItem.objects.filter(outcome="processed").count() == 20
-    assert InboundItem.objects.filter(outcome="duplicate").count() == 20
+    assert sorted(texts) == [f"no {number}" for number in range(6)]
+    assert InboundItem.objects.filter(outcome="processed").count() == 6
+    assert InboundItem.objects.filter(outcome="duplicate").count() == 6
 
 
 @pytest.mark.parametrize("signing", ["wrong", "missing"])

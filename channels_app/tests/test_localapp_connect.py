@@ -142,14 +142,6 @@ def test_a_wrong_body_begins_nothing(localapp, body):
     assert not Consent.objects.exists()
 
 
-@pytest.mark.parametrize("role", [Role.AGENT, Role.VIEWER])
-def test_only_admins_connect_and_give_up(localapp, oa, role):
-    pat = make_person(localapp.ann.client, role, "Pat")
-    assert pat.post(localapp.bot_path("connect"), {"redirect_uri": HOME}).status_code == 403
-    assert pat.put(localapp.bot_path("disconnect_page")).status_code == 403
-    assert pat.get(localapp.bot_path("connection")).json()["status"] == "connected"
-
-
 def test_giving_up_forgets_the_tokens_and_ignores_the_events(localapp, oa, ann):
     reply = ann.put(localapp.bot_path("disconnect_page"))
     assert (reply.status_code, reply.json()["status"]) == (200, "disconnected")
@@ -167,13 +159,6 @@ def test_an_account_that_was_given_up_is_connected_again(localapp, oa, ann, nobo
     shown = ann.get(localapp.bot_path("connection")).json()
     assert (shown["id"], shown["status"]) == (str(oa.pk), "connected")
     assert ChannelConnection.objects.count() == 1
-
-
-def test_another_clients_path_is_not_there(localapp, cara):
-    bot = make_bot(cara.client)
-    paths = (f"/localapp/{localapp.ann.client.pk}/connection/{bot.pk}",
-             f"/localapp/{cara.client.pk}/connection/{localapp.bot.pk}")  # fmt: skip
-    assert [cara.get(path).status_code for path in paths] == [404, 404]
 
 
 # --- tokens are renewed -----------------------------------------------------------------------

@@ -10,8 +10,8 @@ from chatplatform.models import Job
 from chatplatform.testing import run_jobs
 from chats.models import Message
 
-pytestmark = pytest.mark.django_db(transaction=True)
-BODIES = 150
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.full]
+BODIES = 50
 CHANNELS = [
     ("socialnet", "page"), ("photoapp", "account"), ("chatapp", "number"), ("localapp", "oa"),
 ]  # fmt: skip

@@ -54,7 +54,7 @@ def test_the_late_end_of_a_subscription_does_not_end_the_one_made_since(socialne
         reply = ann.put(socialnet.bot_path("reconnect_page"), {"page_id": PAGE})
         assert reply.status_code == 200, reply.content
 
-    with run_before("channels_app.services.connections._end_subscription", reconnect):
+    with run_before("channels_app.services.connections.subscribing", reconnect):
         ann.put(socialnet.bot_path("disconnect_page"), {"page_id": PAGE})
     page.refresh_from_db()
     assert (page.status, is_subscribed(socialnet)) == ("connected", True)

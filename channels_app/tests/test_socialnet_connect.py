@@ -312,22 +312,6 @@ def test_an_id_that_is_no_id_never_reaches_the_provider(socialnet, token, page_i
     assert len(socialnet.sim.calls()) == before
 
 
-def test_another_clients_path_is_not_there(socialnet, cara):
-    bot = make_bot(cara.client)
-    for path in (
-        f"/socialnet/{socialnet.ann.client.pk}/connection/{bot.pk}",
-        f"/socialnet/{cara.client.pk}/connection/{socialnet.bot.pk}",
-    ):
-        assert cara.get(path).status_code == 404
-
-
-@pytest.mark.parametrize("role", [Role.AGENT, Role.VIEWER])
-def test_only_admins_connect(socialnet, token, role):
-    pat = make_person(socialnet.ann.client, role, "Pat")
-    assert connect(socialnet, person=pat).status_code == 403
-    assert pat.get(socialnet.bot_path("connection")).status_code == 200
-
-
 @pytest.mark.django_db(transaction=True)
 def test_of_two_bots_that_want_a_page_at_once_one_gets_it(socialnet, token, ann):
     other = make_bot(ann.client)

@@ -42,7 +42,8 @@ def run_jobs(limit: int = 200) -> int:
 
 @contextmanager
 def run_before(dotted: str, callback: Callable[[], Any]) -> Iterator[None]:
-    """Run `callback` once, just before the function named `dotted` is called."""
+    """Run `callback` once, just before the public function named `dotted` is called."""
+    assert not dotted.rpartition(".")[2].startswith("_"), f"{dotted} is private"
     real = import_string(dotted)
     called: list[bool] = []
 

@@ -65,6 +65,16 @@ def site_origin(chromium_path: str, outside_port: int, django_db_setup: None) ->
         yield origin
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """A browser test that is no journey runs with `make check` alone."""
+    if _needs_browser(item) and not item.get_closest_marker("journey"):
+        item.add_marker("full")
+
+
+def _needs_browser(item: pytest.Item) -> bool:
+    return "chromium_path" in getattr(item, "fixturenames", ())
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Browser tests come last: from the first on, the browser's driver keeps an event loop in this
@@ -72,7 +82,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     process is still at it when all others are done."""
 
     def turn(item: pytest.Item) -> int:
-        if "chromium_path" not in getattr(item, "fixturenames", ()):
+        if not _needs_browser(item):
             return 0
         return 1 if item.get_closest_marker("long") else 2
 

@@ -6,6 +6,8 @@ from chatplatform.testing.fuzzing import is_fault, made_requests, operations
 from chatplatform.tests.owners import *  # noqa: F403
 from chatplatform.tests.served import ALL
 
+pytestmark = pytest.mark.full
+
 # Every so many; the drill takes all of them.
 EVERY = 25
 

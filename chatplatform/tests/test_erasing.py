@@ -209,11 +209,3 @@ def test_a_customer_takes_all_along_and_nothing_of_others(ann, two):
     assert f"My name is {WORD}." in str(said[0]["content"])
     assert texts[next(name for name in names if WORD in name)] == f"A file of {WORD}"
     assert not any(OTHER in text for text in texts.values())
-
-
-def test_a_stranger_and_an_agent_erase_and_export_nobody(ann, ben, cara, two):
-    number = number_of(two[0])
-    for path, method in (("erasure", "post"), ("export", "get")):
-        assert getattr(cara, method)(f"/ai/customers/{number}/{path}").status_code == 404
-        assert getattr(ben, method)(f"/ai/customers/{number}/{path}").status_code == 403
-    assert not Job.objects.filter(name="chats.erase_customer").exists()

@@ -1,4 +1,4 @@
-"""Guards over every list: it sends the same SQL statements for 3 rows and for 200.
+"""Guards over every list: it sends the same SQL statements for 3 rows and for 40.
 
 A list is any GET with a paged query or a list in its answer. A new one needs rows in `ROWS`, or a
 reason in `BOUNDED_BECAUSE` why it cannot grow.
@@ -57,7 +57,9 @@ from identity.models import ApiKey, AuditEvent, CreditOrder, User
 from identity.testing import Person, make_key
 from webhooks.models import Delivery, DeliveryAttempt, Event, UnnumberedEvent, WebhookConfig
 
-FEW, MANY, LIMIT = 3, 200, 100
+pytestmark = pytest.mark.full
+
+FEW, MANY, LIMIT = 3, 40, 15
 # For the caller, the parent row, the rows, and their relations.
 MOST_STATEMENTS = 4
 ONE_MORE_BECAUSE = {

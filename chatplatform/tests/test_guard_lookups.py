@@ -15,6 +15,8 @@ from chatplatform.tests.test_guard_site import PAGES, READ_BY, entered, mine, ur
 from chats.models import Conversation, Customer
 from identity.models import Role, User
 
+pytestmark = pytest.mark.full
+
 COMPARISONS = {"exact", "in", "isnull", "gte", "lt"}
 TEXTS: Any = (models.TextField, models.CharField, models.JSONField)
 OFFERED_TEXTS = {

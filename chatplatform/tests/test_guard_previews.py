@@ -14,7 +14,7 @@ from chats.models import Conversation, Customer, Feedback, Summary
 from identity.models import User
 from identity.testing import Person, make_key
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.full]
 WORD = "zanzibar"
 # POSTs that answer with rows; all others are GETs.
 POSTED: dict[tuple[str, str], Any] = {("POST", "/report/adhoc/search"): {"group_by": []}}

@@ -18,6 +18,8 @@ from commands.management.commands.api_rights import CALLERS, table
 from identity.models import ApiKey, Role, User
 from identity.testing import make_key, make_person
 
+pytestmark = pytest.mark.full
+
 PAGE = settings.BASE_DIR / "docs" / "rights.md"
 # Of the tags with a client's settings, what agents or viewers may do all the same.
 STAFF_MAY_BECAUSE = {

@@ -61,6 +61,8 @@ from identity.testing import make_client, make_person
 from reports.models import Export
 from webhooks.models import Delivery, DeliveryAttempt, Event, WebhookConfig
 
+pytestmark = pytest.mark.full
+
 PAGES: dict[Any, Any] = dict(admin.site._registry)
 # Who may read the rows of a page; a new page is entered here.
 READ_BY: dict[Any, frozenset[str]] = {

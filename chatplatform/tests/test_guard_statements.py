@@ -16,6 +16,8 @@ from chats.services.desk import inbox
 from chats.testing import make_chat
 from identity.testing import make_key
 
+pytestmark = pytest.mark.full
+
 # Of each operation at most so many statements (BEGIN and COMMIT are none), and how it reads the
 # large tables: every index that it may take.
 ONE_CHAT = {"chats_conversation_pkey", "conversation_of_bot"}  # the second by bot and id

@@ -28,10 +28,8 @@ COMMANDS = {
     "web": [sys.executable, "-m", "granian", "--interface", "asgi", "--no-ws", "--workers", "2",
             "--respawn-failed-workers", "--log-level", "warning", "chatplatform.asgi:application"],
     "worker": [*CELERY, "worker", "--pool", "threads", "-Q", "reply"],
-    "beat": [*CELERY, "beat", "--pidfile=", "--schedule"],
-    "relay": [sys.executable, "manage.py", "relay"],
 }  # fmt: skip
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.full]
 
 
 def in_use():
@@ -51,8 +49,6 @@ def _keys(settings, transactional_db):
 
 def started(name, folder, *keys, **environ):
     command = list(COMMANDS[name])
-    if name == "beat":
-        command.append(str(folder / "schedule"))
     if name == "web":
         command[3:3] = ["--port", str(free_port())]
     environ = os.environ | {
@@ -67,7 +63,8 @@ def started(name, folder, *keys, **environ):
     )
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+# Beat and the relay ask as the worker does.
+@pytest.mark.parametrize("name", ["web", "worker"])
 def test_a_process_without_a_key_in_use_does_not_start(name, tmp_path):
     key_check.check("default")
     done = started(name, tmp_path, OTHER)

@@ -26,7 +26,7 @@ from reports.models import Export
 from webhooks.models import Event
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(32)
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.full]
 
 
 @pytest.fixture(scope="module")

@@ -44,6 +44,7 @@ def send(screen, name, part):
     screen.locator(f"#{part}").get_by_role("status").wait_for()
 
 
+@pytest.mark.journey
 @pytest.mark.long
 def test_a_new_client_by_the_site_alone(screen, nobody, outside, deliver):
     register(screen)

@@ -16,6 +16,8 @@ from chatplatform.web import bodies
 from chatplatform.web.bodies import BodyLimit
 from chats.testing import make_chat, visit
 
+pytestmark = pytest.mark.full
+
 LONG = "Content-Length: 90000000"
 HALF = b"a" * 1_200_000
 PARTS = b"".join(

@@ -22,7 +22,7 @@ from identity.testing import make_person
 OWN, LOGIN = "/admin/sign-ins/", "/admin/login/"
 PAGE = {"Accept": "text/html", "Accept-Language": "en"}
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("_limited")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("_limited"), pytest.mark.full]
 
 
 @pytest.fixture

@@ -105,7 +105,7 @@ def test_a_row_that_somebody_saves_meanwhile_keeps_what_they_wrote(ann, settings
         config.secret = "whsec_new"
         config.save(update_fields=["secret"])
 
-    with run_before("commands.management.commands.rotate_keys._replace", renew):
+    with run_before("chatplatform.crypto.encrypt", renew):
         call_command("rotate_keys")
     assert "webhooks_webhookconfig (secret, previous_secret): 1 rows" in capsys.readouterr().out
     settings.FIELD_KEYS = [NEW]

@@ -20,6 +20,8 @@ from identity.models import Client, ClientConfig, Role, User
 from identity.testing import make_person
 from webhooks.models import WebhookConfig
 
+pytestmark = pytest.mark.full
+
 # A code of the API, such as customer_asked or user.signed_in.
 RAW_CODE = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b|\b[a-z]{3,}\.[a-z]+(?:_[a-z]+)*\b")
 DOUBLED = re.compile(r"\b\w*(?:[^aeiou]ys|callings|configs|Feedbacks)\b")
@@ -147,9 +149,14 @@ OWN_PAGES = {
 
 
 # Who looks as an owner sees what owners and admins see (docs/rights.md), and the banner.
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     "role",
-    [VIEWING, Role.AGENT, pytest.param(Role.VIEWER, marks=pytest.mark.drill), "staff"],
+    [
+        VIEWING,
+        *(pytest.param(role, marks=pytest.mark.drill) for role in (Role.AGENT, Role.VIEWER)),
+        "staff",
+    ],
 )
 def test_every_page_that_a_role_reaches_speaks_words_and_leads_on(rows, role):
     Document.objects.update(status="failed", error_code="too_large")

@@ -140,7 +140,7 @@ def test_a_lost_reader_finds_the_way_back(screen, problems):
     problems.clear()
 
 
-@pytest.mark.long
+@pytest.mark.drill
 def test_staff_read_every_page_of_the_list(screen, client_a):
     """Each page of the site opens without an error in the browser."""
     staff = User.objects.create_superuser("staff@example.com", full_name="Staff")

@@ -15,7 +15,7 @@ from chatplatform.testing.web_process import wait_until_idle, web
 from chatplatform.tests.job_work import NAME
 from local.os_processes import wait_until
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.full]
 
 
 class Collector(ThreadingHTTPServer):

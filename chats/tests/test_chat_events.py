@@ -259,7 +259,3 @@ def test_a_ticket_holds_no_token(ann):
     ticket = ann.post("/ai/chat/events/ticket").json()["ticket"]
     assert ann.headers["Authorization"].partition(" ")[2] not in ticket
     assert ann.get("/ai/chat/events", {"ticket": ticket + "x"}).status_code == 401
-
-
-def test_typing_in_another_clients_chat_is_a_404(cara, chat):
-    assert cara.post(f"/ai/chat/{chat}/typing", {}).status_code == 404

@@ -78,14 +78,6 @@ def test_a_chat_with_its_customer(server, ben, chat, add_message):
     assert rest["next_cursor"] is None
 
 
-def test_access_to_the_customer_is_refused(page, nobody, client_a, client_b, chat):
-    visitor, own = visit(page)
-    assert visitor.get(with_customer(own)).status_code == 403
-    for stranger in (make_key(client_b), make_key(client_a, "secret", make_bot(client_a).pk)):
-        assert stranger.get(with_customer(chat)).status_code == 404
-    assert nobody.get(with_customer(chat)).status_code == 401
-
-
 # --- Get messages by chat conversation code -----------------------------------------------------
 
 

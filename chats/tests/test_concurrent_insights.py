@@ -67,7 +67,7 @@ def test_a_summary_stored_meanwhile_stands_and_the_late_one_is_free(ann, chat, c
             engine="embedded",
         )  # fmt: skip
 
-    with run_before("chats.services.insight.chat_analysis._store_summary", store_summary):
+    with run_before("bots.engine.rule_based_summary.of_conversation", store_summary):
         summary = ann.post(f"/ai/chat/{chat.pk}/summarize").json()
     assert summary["summary"] == "Faster."
     assert (count_events("summary.created"), credits_spent(ann.client)) == (0, 0)

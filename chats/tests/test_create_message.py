@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from bots.testing import make_bot
 from chatplatform.models import Job
 from chats.models import Attachment, Conversation, Message, Notification
 from chats.testing import make_chat
 from identity.models import Client, Role, User
-from identity.testing import make_key, make_person
+from identity.testing import make_person
 from webhooks.models import Event
 
 CUSTOMER = {"type": "customer"}
@@ -334,14 +333,6 @@ def test_a_wrong_body_is_refused(server, chat, body):
     reply = server.post(path_of(chat), body)
     assert reply.status_code == 422
     assert Message.objects.count() == 0
-
-
-def test_access_is_refused(page, nobody, ann, client_a, client_b, chat):
-    assert send(page, chat, "customer").status_code == 403
-    for stranger in (make_key(client_b), make_key(client_a, "secret", make_bot(client_a).pk)):
-        assert send(stranger, chat, "customer").status_code == 404
-    assert (send(nobody, chat, "bot").status_code, send(ann, chat, "bot").status_code) == (401, 401)
-    assert (Message.objects.count(), event_types()) == (0, [])
 
 
 def test_a_message_id_belongs_to_one_agent(server, chat, ben, bea):

@@ -2,13 +2,11 @@
 
 import pytest
 
-from bots.testing import make_bot
 from chatplatform.models import Job
 from chatplatform.testing import at_once
 from chats.models import Conversation
 from chats.testing import make_chat
-from identity.models import ClientConfig, Role
-from identity.testing import make_key, make_person
+from identity.models import ClientConfig
 from webhooks.models import Event
 
 
@@ -83,17 +81,3 @@ def test_insights_are_enqueued_if_the_client_has_switched_them_on(ben, client_a,
     ben.post(f"/ai/chat/{chat.pk}/agent-end")
     job = Job.objects.get()
     assert (job.name, job.args) == ("chats.run_after_end", {"conversation_id": str(chat.pk)})
-
-
-def test_access_is_refused(cara, nobody, page, server, chat):
-    viewer = make_person(chat.client, Role.VIEWER, "Vic")
-    other_bots_key = make_key(chat.client, "secret", make_bot(chat.client).pk)
-    strangers = [cara, page, make_key(cara.client), other_bots_key]
-    for stranger in strangers:
-        assert stranger.post(f"/ai/chat/{chat.pk}/end").status_code == 404
-    assert cara.post(f"/ai/chat/{chat.pk}/agent-end").status_code == 404
-    for path in (f"/ai/chat/{chat.pk}/end", f"/ai/chat/{chat.pk}/agent-end"):
-        assert viewer.post(path).status_code == 403
-        assert nobody.post(path).status_code == 401
-    assert server.post(f"/ai/chat/{chat.pk}/agent-end").status_code == 401
-    assert (ended_chats(), Event.objects.count()) == ([], 0)

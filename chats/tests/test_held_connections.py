@@ -12,7 +12,7 @@ from chatplatform.live import valkey
 from chatplatform.testing.web_process import web
 from chats.services.desk import feed_limits
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.full]
 MANY = 1_100
 WHOLE = b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
 

@@ -4,9 +4,7 @@ import uuid
 
 import pytest
 
-from bots.testing import make_bot
 from chats.models import Message, text_content
-from identity.testing import make_key
 
 
 @pytest.fixture
@@ -72,21 +70,6 @@ def test_notes_are_not_shown(server, chat):
         content=text_content("Rude customer"), is_note=True,
     )  # fmt: skip
     assert [item["seq"] for item in server.get(path_of(chat)).json()["items"]] == [1]
-
-
-def test_access_is_refused(server, page, nobody, client_b, bot, chat):
-    send_messages(server, chat, 1)
-    strangers = [
-        make_key(client_b, "secret", make_bot(client_b).pk),
-        make_key(client_b, "secret"),
-        make_key(bot.client, "secret", make_bot(bot.client).pk),
-        page,
-    ]
-    for stranger in strangers:
-        reply = stranger.get(path_of(chat))
-        assert reply.status_code == 404
-        assert "Line" not in reply.content.decode()
-    assert nobody.get(path_of(chat)).status_code == 401
 
 
 def test_a_secret_key_sees_a_pages_chat(server, page):

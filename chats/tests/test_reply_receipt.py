@@ -137,10 +137,3 @@ def test_other_messages_have_no_receipt(ben, server, chat, add_message):
     for chat_id, message_id in ((other, answer.pk), (chat.pk, uuid.uuid4())):
         path = f"/ai/chat/{chat_id}/messages/{message_id}/receipt"
         assert ben.get(path).status_code == 404
-
-
-def test_access_is_refused(cara, nobody, server, chat, add_message):
-    answer = add_message(chat, "bot", "Hello", receipt={"decision": "small_talk"})
-    assert receipt_of(cara, answer).status_code == 404
-    assert receipt_of(nobody, answer).status_code == 401
-    assert receipt_of(server, answer).status_code == 401

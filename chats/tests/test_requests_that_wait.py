@@ -15,7 +15,22 @@ from chatplatform.testing.web_process import web
 from chatplatform.web.application import THREADS, THREADS_OF_CALLER
 from chats.models import Conversation
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.full]
+
+
+@pytest.fixture(scope="module")
+def model():
+    """A model that holds its answers."""
+    with stub_model.running("held") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def port(django_db_setup, model):
+    """A web process for all tests of this module."""
+    own = {"LLM_BASE_URL": model.base_url, "LLM_MODEL": "stub", "LLM_DEADLINE_SECONDS": "100"}
+    with web(**own) as made:
+        yield made
 
 
 def request(port, method, path, headers, body=None):
@@ -26,7 +41,7 @@ def request(port, method, path, headers, body=None):
         return reply.status, reply.read()
 
 
-def test_requests_that_wait_for_a_model_do_not_delay_others(server, ann):
+def test_requests_that_wait_for_a_model_do_not_delay_others(server, ann, model, port):
     statuses = []
 
     def translate():
@@ -39,31 +54,29 @@ def test_requests_that_wait_for_a_model_do_not_delay_others(server, ann):
             thread.start()
         return threads
 
-    with (
-        stub_model.running("held") as model,
-        web(LLM_BASE_URL=model.base_url, LLM_MODEL="stub", LLM_DEADLINE_SECONDS="100") as port,
-    ):
-        model.json_answer = {"text": "Bưu kiện của tôi ở đâu?"}
-        # The model has as many requests as the web process has threads, and holds its answers.
-        assert OF_CLIENT >= THREADS
-        waiting = start(OF_CLIENT)
-        model.wait_for_requests(OF_CLIENT)
-        assert request(port, "GET", "/identity/users/me", ann.headers)[0] == 200
-        assert statuses == []
-        # So many are the client's share; further ones are told to try again.
-        waiting += start(12)
-        assert request(port, "GET", "/identity/users/me", ann.headers)[0] == 200
-        assert set(statuses) <= {429}
-        model.release.set()
-        for thread in waiting:
-            thread.join()
+    model.requests.clear()
+    model.release.clear()
+    model.json_answer = {"text": "Bưu kiện của tôi ở đâu?"}
+    # The model has as many requests as the web process has threads, and holds its answers.
+    assert OF_CLIENT >= THREADS
+    waiting = start(OF_CLIENT)
+    model.wait_for_requests(OF_CLIENT)
+    assert request(port, "GET", "/identity/users/me", ann.headers)[0] == 200
+    assert statuses == []
+    # So many are the client's share; further ones are told to try again.
+    waiting += start(12)
+    assert request(port, "GET", "/identity/users/me", ann.headers)[0] == 200
+    assert set(statuses) <= {429}
+    model.release.set()
+    for thread in waiting:
+        thread.join()
     assert len(statuses) == len(waiting)
     assert set(statuses) == {200, 429}
     assert statuses.count(200) >= OF_CLIENT
 
 
 @pytest.mark.parametrize("is_person", [False, True])
-def test_requests_of_one_caller_leave_threads_to_others(server, ann, ben, chat, is_person):
+def test_requests_of_one_caller_leave_threads_to_others(server, ann, ben, chat, is_person, port):
     """A locked chat keeps every message to it waiting, and with them no other caller."""
     statuses = []
     path = f"/ai/chat/{chat.pk}/assign" if is_person else f"/ai/client/chat/{chat.pk}"
@@ -73,17 +86,16 @@ def test_requests_of_one_caller_leave_threads_to_others(server, ann, ben, chat, 
         headers = (ben if is_person else server).headers
         statuses.append(request(port, "POST", path, headers, body)[0])
 
-    with web() as port:
-        with transaction.atomic():
-            Conversation.objects.select_for_update().get(pk=chat.pk)
-            threads = [threading.Thread(target=write) for _ in range(THREADS + 1)]
-            for thread in threads:
-                thread.start()
-            wait_for_blocked(THREADS_OF_CALLER)
-            assert request(port, "GET", "/identity/users/me", ann.headers)[0] == 200
-            assert statuses == []
+    with transaction.atomic():
+        Conversation.objects.select_for_update().get(pk=chat.pk)
+        threads = [threading.Thread(target=write) for _ in range(THREADS + 1)]
         for thread in threads:
-            thread.join()
+            thread.start()
+        wait_for_blocked(THREADS_OF_CALLER)
+        assert request(port, "GET", "/identity/users/me", ann.headers)[0] == 200
+        assert statuses == []
+    for thread in threads:
+        thread.join()
     assert len(statuses) == THREADS + 1
     assert set(statuses) <= ({200, 409} if is_person else {200})
 

@@ -239,7 +239,7 @@ def test_a_chat_that_changes_meanwhile_stops_no_other(ben, client_a, bot, set_st
         reply = ben.post(f"/ai/chat/{changing.pk}/{path}", {"until": until})
         assert reply.status_code == 200, reply.content
 
-    with run_before("chats.services.desk.routing._assign", act):
+    with run_before("chats.services.core.conversations.lock", act):
         routing.assign_waiting(client_a.pk)
     assert owners([other]) == ["Ben"]
     row = Conversation.objects.filter(pk=changing.pk).first()

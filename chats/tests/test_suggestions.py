@@ -3,8 +3,7 @@
 import pytest
 
 from bots.knowledge import embedding
-from bots.testing import make_bot, trained
-from identity.testing import make_key
+from bots.testing import trained
 
 needs_encoder = pytest.mark.skipif(not embedding.available(), reason="no sentence encoder here")
 GUIDE = (
@@ -140,12 +139,3 @@ def test_no_suggestion_without_a_source(server, chat, add_message, credits_spent
 )
 def test_a_wrong_body_is_refused(server, question, body):
     assert server.post(path_of(question), body).status_code == 422
-
-
-def test_access_is_refused(ann, server, page, nobody, client_b, question):
-    assert page.post(path_of(question)).status_code == 403
-    assert nobody.post(path_of(question)).status_code == 401
-    assert ann.post(path_of(question)).status_code == 200
-    assert make_key(client_b).post(path_of(question)).status_code == 404
-    other_bot = make_key(server.client, "secret", make_bot(server.client).pk)
-    assert other_bot.post(path_of(question)).status_code == 404

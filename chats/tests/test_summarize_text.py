@@ -90,11 +90,6 @@ def test_a_wrong_body_is_refused(server, credits_spent, body):
     assert credits_spent(server.client) == 0
 
 
-def test_access_is_refused(ann, nobody):
-    assert nobody.post(PATH, {"text": TEXT}).status_code == 401
-    assert ann.post(PATH, {"text": TEXT}).status_code == 401
-
-
 @pytest.mark.django_db(transaction=True)
 def test_ten_credits_pay_ten_of_a_hundred_concurrent_requests(server):
     Subscription.objects.filter(client=server.client).update(credits_left=10)

@@ -72,12 +72,6 @@ def test_a_bot_may_give_none(ann, server, said):
         assert (reply.status_code, reply.json()["code"]) == (409, "export_off")
 
 
-def test_access_is_refused(page, nobody, said):
-    for way in (path(said), f"{path(said)}.txt"):
-        assert page.get(way).status_code == 404
-        assert nobody.get(way).status_code == 401
-
-
 def send(caller, chat, body=ZOE):
     return caller.post(f"{path(chat)}/mail", body)
 

@@ -173,12 +173,6 @@ def test_a_wrong_body_is_refused(server, model, credits_spent, path, field):
     assert (model.requests, credits_spent(server.client)) == ([], 0)
 
 
-@both_paths
-def test_access_is_refused(nobody, model, path):
-    assert nobody.post(path, BODY).status_code == 401
-    assert model.requests == []
-
-
 def test_without_credits_no_model_is_asked(server, model):
     server.client.subscription.credits_left = 0
     server.client.subscription.save()

@@ -299,6 +299,7 @@ def come_late(route):
     route.continue_()
 
 
+@pytest.mark.journey
 def test_three_clicks_in_a_browser(screen, ann, bot, grouped):
     trained(bot, "The shop is open from nine to five on weekdays.")
     enter_site(screen, ann.user)

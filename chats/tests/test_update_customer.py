@@ -5,13 +5,11 @@ import time
 
 import pytest
 from django.db import connection, transaction
-from django.db.models import F
 
 from bots.testing import make_bot
 from chats.models import Conversation, Customer
 from chats.services.core import customers
 from chats.testing import make_chat, visit
-from identity.testing import make_key
 from webhooks.models import Event
 
 
@@ -185,11 +183,3 @@ def test_the_size_of_all_attributes_is_limited(server, chat):
 def test_a_wrong_body_is_refused(server, chat, body):
     assert server.post(path_of(chat), body).status_code == 422
     assert Customer.objects.get().name == "Zoe"
-
-
-def test_access_is_refused(page, nobody, client_a, client_b, chat):
-    strangers = [page, make_key(client_b), make_key(client_a, "secret", make_bot(client_a).pk)]
-    for stranger in strangers:
-        assert stranger.post(path_of(chat), {"name": "Mallory"}).status_code == 404
-    assert nobody.post(path_of(chat), {"name": "Mallory"}).status_code == 401
-    assert Customer.objects.filter(name="Zoe", client=F("client")).count() == 1

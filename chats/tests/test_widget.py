@@ -34,6 +34,7 @@ def contrast_on_white(place: Locator) -> float:
     return 1.05 / (light + 0.05)
 
 
+@pytest.mark.journey
 @pytest.mark.long
 def test_a_customer_asks_gets_a_person_and_rates(shop: Shop, screen: Page, ben):
     widget = shop.open(screen)
@@ -204,6 +205,7 @@ def test_a_picture_comes_into_view_and_a_broken_one_and_a_place_are_words(
     expect(picture).not_to_be_in_viewport()
 
 
+@pytest.mark.journey
 def test_a_chat_goes_on_after_a_reload_and_in_a_second_tab(shop: Shop, screen: Page, ben):
     widget = shop.open(screen)
     widget.get_by_role("button", name="Open the chat").press("Enter")
@@ -231,6 +233,7 @@ def test_a_chat_goes_on_after_a_reload_and_in_a_second_tab(shop: Shop, screen: P
     second.close()
 
 
+@pytest.mark.journey
 def test_a_visitor_agrees_and_says_who_they_are_before_the_chat(shop: Shop, screen: Page, bot):
     bot.terms = {"vi": "Chúng tôi lưu cuộc trò chuyện."}
     field = {"required": True, "options": [], "ask_before_chat": True, "question": {}}

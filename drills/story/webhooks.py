@@ -53,18 +53,18 @@ def hear(world: World, config: Json) -> None:
     headers = {name.lower(): value for name, value in sent.headers.items()}
     assert is_signed(config["secret"], headers=headers, body=sent.body)
     assert sent.json()["data"]["message"]["content"][0]["text"] == "Do you hear me?"
-    event = eventually(
-        lambda: next(
-            (
-                row
-                for row in [world.ann.get(f"/webhook/events/{event_id}")]
-                if row["deliveries"][0]["status"] == "succeeded"
-            ),
-            None,
-        ),
-        "the delivery in the log",
-    )
-    assert event["data"] == sent.json()["data"]
+    assert delivered(world, event_id)["data"] == sent.json()["data"]
+
+
+def delivered(world: World, event_id: str) -> Json:
+    """The event once its delivery is in the log, a moment after the receiver had it."""
+
+    def succeeded() -> Json | None:
+        event: Json = world.ann.get(f"/webhook/events/{event_id}")
+        return event if event["deliveries"][0]["status"] == "succeeded" else None
+
+    event: Json = eventually(succeeded, "the delivery in the log")
+    return event
 
 
 def rotate(world: World, config: Json) -> None:
@@ -80,6 +80,8 @@ def rotate(world: World, config: Json) -> None:
 
 def replay(world: World, config: Json) -> None:
     first = heard_ids(world)[-1]
+    # Until its outcome is in the log it is in flight, and a replay leaves it alone.
+    delivered(world, first)
     world.ann.post(f"/webhook/events/{first}/replay")
     eventually(lambda: heard_ids(world).count(first) == 2, "the same event again")
     start = datetime.now(UTC) - timedelta(minutes=5)

@@ -143,16 +143,6 @@ def test_concurrent_changes_without_a_version_all_count(ann):
     assert now.version == 5
 
 
-def test_another_clients_config_is_not_there(ann, cara):
-    for reply in (
-        cara.get(path_of(ann.client)),
-        cara.post(path_of(ann.client), {"agent_capacity": 9}),
-    ):
-        assert reply.status_code == 404
-    assert config(ann.client).version == 1
-    assert ann.get("/config/999999999/chat").status_code == 404
-
-
 @pytest.mark.parametrize("role", ["agent", "viewer"])
 def test_only_an_admin_changes_it(ann, role):
     person = make_person(ann.client, role, "Ben")

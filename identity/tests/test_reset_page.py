@@ -39,6 +39,7 @@ def test_it_takes_no_post(nobody):
     assert nobody.post(PATH, {}).status_code == 405
 
 
+@pytest.mark.journey
 def test_a_link_sets_a_password(screen, ann):
     PasswordReset.objects.create(
         client=ann.client,

@@ -234,6 +234,7 @@ def test_forgotten_passwords_have_the_limit_of_the_api(ann):
     assert Job.objects.count() == 5
 
 
+@pytest.mark.journey
 def test_an_owner_signs_in_and_out_in_a_browser(screen, ann):
     screen.goto(HOME)
     screen.get_by_role("link", name="Forgot your password?").click()

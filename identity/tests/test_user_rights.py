@@ -132,16 +132,6 @@ def test_an_agent_and_a_viewer_do_nothing_to_anybody(ann, ben):
     assert state(vic.user)["role"] == "viewer"
 
 
-def test_another_clients_user_is_a_404(ann, cara):
-    before = state(ann.user)
-    for path, body in changes(ann.user):
-        assert cara.put(path, body).status_code == 404
-    for path, body in changes(User(pk=2**70)):
-        assert cara.put(path, body).status_code == 404
-    assert state(ann.user) == before
-    assert not AuditEvent.objects.exists()
-
-
 @pytest.mark.parametrize("change", [0, 1])
 def test_the_last_owner_stays(ann, abe, change):
     make_person(ann.client, Role.OWNER, "Oda")

@@ -19,7 +19,7 @@ from chatplatform.testing.web_process import database_url, free_port
 from webhooks.models import Delivery, DeliveryState, Event, WebhookConfig
 from webhooks.services import announce, deliveries, delivery_dispatcher
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.full]
 
 
 @contextmanager

@@ -122,6 +122,7 @@ class EventViewSet(TenantViewSet):
     def replay(self, event_id: str, query: webhook_shapes.ReplayTarget) -> dict[str, Any]:
         """Send an event again, with the same id and body; its attempts start over.
 
+        A delivery whose request is running at this moment is not doubled.
         409 `endpoint_disabled` if no active endpoint takes it.
         """
         event = events.get(self.client, event_id)
