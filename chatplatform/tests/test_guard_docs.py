@@ -7,7 +7,7 @@ import pytest
 from django.conf import settings
 from django.core.management import call_command
 
-from chatplatform.management.commands import settings_page
+from commands.management.commands import settings_page
 
 ROOT = settings.BASE_DIR
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])

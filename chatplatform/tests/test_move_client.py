@@ -336,9 +336,7 @@ def test_a_wrong_passphrase_another_release_and_a_broken_archive(moving, tmp_pat
             context.setattr(settings, setting, "old")
             refused(archive, words)
     # A failure halfway leaves nothing.
-    monkeypatch.setattr(
-        "commands.client_archive.Reader.store_file", lambda *_: 1 / 0
-    )
+    monkeypatch.setattr("commands.client_archive.Reader.store_file", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         call_command("import_client", str(archive))
     assert state() == before
