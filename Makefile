@@ -86,7 +86,7 @@ bench: .venv/dev.stamp static ## measures the hot operations, compared with a ra
 	$(throwaway) $(py) bench/comparison.py
 	$(throwaway) $(py) bench/idle_and_burst.py
 	$(throwaway) $(py) bench/desk.py
-	EXPORT_ROWS_AT_ONCE=1000 $(throwaway) $(py) bench/reports.py
+	EXPORT_INLINE_LIMIT=1000 $(throwaway) $(py) bench/reports.py
 
 .PHONY: drill
 drill: .venv/dev.stamp static ## kills and cuts things on purpose and counts what is lost

@@ -383,14 +383,14 @@ def main() -> None:
         django.setup()
         from django.core.management import call_command  # noqa: PLC0415
 
-        from reports.services import precounted_chats  # noqa: PLC0415
+        from reports.services import chat_rollup  # noqa: PLC0415
 
         call_command("migrate", verbosity=0)
         execute("CREATE EXTENSION IF NOT EXISTS tsm_system_rows")
         clients, had, results = set_up(), 0, {}
         for size in SIZES:
             fill(clients, had, size)
-            precounted_chats.keep()
+            chat_rollup.keep()
             execute("VACUUM ANALYZE reports_chatfigures")
             results[size] = measure(clients)
             had = size

@@ -120,9 +120,9 @@ def drop_indexes() -> list[str]:
 
 def keep() -> str:
     """The figures of all chats, counted as the worker does: all at once, then only what is new."""
-    from reports.services import precounted_chats  # noqa: PLC0415
+    from reports.services import chat_rollup  # noqa: PLC0415
 
-    first, again = took(precounted_chats.keep), took(precounted_chats.keep)
+    first, again = took(chat_rollup.keep), took(chat_rollup.keep)
     execute("VACUUM ANALYZE reports_chatfigures")
     each = 1000 * first / CHATS / MESSAGES
     return (

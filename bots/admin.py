@@ -20,21 +20,21 @@ from unfold.decorators import display
 
 from bots import forms, models
 from bots.pages import functions, language_models
-from bots.services import bots, documents, golden_holds, prompt_versions, web_urls
+from bots.services import bots, documents, prompt_versions, publish_gate, web_urls
 from bots.shapes.bot import BotDto
 from bots.shapes.web_url import PageCounts
 from chatplatform.admin_base import (
     ReadOnlyInline,
     TenantAdmin,
-    asks_first,
     button,
+    confirm_action,
     each,
     in_use,
     viewer,
 )
 from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.forms import ServiceForm
-from chatplatform.templatetags.site_words import say
+from chatplatform.templatetags.codes import humanize_code
 from identity.models import ApiKey, KeyScope
 
 # They register themselves.
@@ -68,7 +68,7 @@ class TrainedAdmin(TenantAdmin):
 
     @display(description="Error")
     def shown_error(self, row: models.Document | models.WebUrl) -> str:
-        return row.error_message or say(row.error_code)
+        return row.error_message or humanize_code(row.error_code)
 
 
 class SampleQuestionInline(ReadOnlyInline):
@@ -147,7 +147,9 @@ class BotAdmin(TenantAdmin):
         return self.page(request, "admin/bots/look.html", "Look", bot=bot)
 
     @admin.action(description="Disable", permissions=["manage"])
-    @asks_first("Disable these bots? People answer their chats then, until they are enabled again.")
+    @confirm_action(
+        "Disable these bots? People answer their chats then, until they are enabled again."
+    )
     def disable(self, request: HttpRequest, rows: QuerySet[models.Bot]) -> None:
         by = viewer(request)
         each(request, rows, lambda bot: bots.toggle_disabled(bot, is_disabled=True, by=by))
@@ -158,7 +160,7 @@ class BotAdmin(TenantAdmin):
         each(request, rows, lambda bot: bots.toggle_disabled(bot, is_disabled=False, by=by))
 
     @admin.action(description="Delete", permissions=["manage"])
-    @asks_first(
+    @confirm_action(
         "Delete these bots with their documents, and revoke their keys? Nobody can undo it."
     )
     def delete_bots(self, request: HttpRequest, rows: QuerySet[models.Bot]) -> None:
@@ -184,7 +186,7 @@ class BotAdmin(TenantAdmin):
         written = models.Document.objects.filter(bot=bot, web_url=None).order_by("-id")
         pages = web_urls.list_for_bot(bot).order_by("-id")
         sources: list[Any] = [*pages, *written[:_SOURCES_SHOWN]]
-        held = list(golden_holds.held().filter(bot=bot).only("web_url"))
+        held = list(publish_gate.held().filter(bot=bot).only("web_url"))
         waiting = {models.DocumentStatus.QUEUED, models.DocumentStatus.TRAINING}
         keys = ApiKey.objects.filter(bot_id=bot.pk, scope=KeyScope.PUBLIC, revoked_at=None)
         keys = keys.exclude(expires_at__lte=timezone.now())
@@ -246,7 +248,7 @@ def _held_words(document: Any) -> SafeString:
 def _source_words(row: models.Document | models.WebUrl) -> str:
     """What became of a source, in words."""
     if row.status == models.DocumentStatus.FAILED:
-        return row.error_message or say(row.error_code)
+        return row.error_message or humanize_code(row.error_code)
     if row.status != models.DocumentStatus.TRAINED:
         return _stage_words(row) if isinstance(row, models.Document) else f"{row.progress} %"
     if isinstance(row, models.WebUrl):
@@ -299,7 +301,7 @@ class PromptAdmin(TenantAdmin):
     actions = ("restore",)
 
     @admin.action(description="Make current again", permissions=["train"])
-    @asks_first("Make these versions current again? Each is stored as a new version.")
+    @confirm_action("Make these versions current again? Each is stored as a new version.")
     def restore(self, request: HttpRequest, rows: QuerySet[models.Prompt]) -> None:
         by = viewer(request)
         each(
@@ -325,7 +327,7 @@ class DocumentAdmin(TrainedAdmin):
     actions_detail: Any = ("delete_document",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return golden_holds.with_run(super().get_queryset(request), document="pk")
+        return publish_gate.with_run(super().get_queryset(request), document="pk")
 
     @display(description="Progress", ordering="progress")
     def shown_progress(self, row: Any) -> str:
@@ -372,7 +374,7 @@ class DocumentAdmin(TrainedAdmin):
         messages.success(request, f"{queued} queued; {skipped} are waiting or in training already.")
 
     @admin.action(description="Delete", permissions=["train"])
-    @asks_first("Delete these documents, and all that bots know from them? Nobody can undo it.")
+    @confirm_action("Delete these documents, and all that bots know from them? Nobody can undo it.")
     def delete_documents(self, request: HttpRequest, rows: QuerySet[models.Document]) -> None:
         by = viewer(request)
         each(request, rows, lambda row: documents.delete(row.bot, document_id=row.pk, by=by))
@@ -418,11 +420,11 @@ class PagesOfWebUrl(ReadOnlyInline):
 
     @display(description="Status")
     def shown_status(self, page: models.WebPage) -> str:
-        return say(page.shown_status)  # type: ignore[attr-defined]
+        return humanize_code(page.shown_status)  # type: ignore[attr-defined]
 
     @display(description="Reason")
     def shown_reason(self, page: models.WebPage) -> str:
-        return say(page.shown_reason)  # type: ignore[attr-defined]
+        return humanize_code(page.shown_reason)  # type: ignore[attr-defined]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[models.WebPage]:
         return web_urls.with_shown_status(super().get_queryset(request))
@@ -454,7 +456,7 @@ class WebUrlAdmin(TrainedAdmin):
         messages.success(request, f"{queued} queued; {skipped} are waiting or crawled already.")
 
     @admin.action(description="Delete", permissions=["train"])
-    @asks_first("Delete these addresses, and all that bots know from their pages?")
+    @confirm_action("Delete these addresses, and all that bots know from their pages?")
     def delete_addresses(self, request: HttpRequest, rows: QuerySet[models.WebUrl]) -> None:
         by = viewer(request)
         each(request, rows, lambda row: web_urls.delete(row.bot, web_url_id=row.pk, by=by))

@@ -32,9 +32,9 @@ from unfold.templatetags import unfold_list
 from chatplatform import admin_lists, media
 from chatplatform.admin_lists import BoundedPaginator, NoSuchList, RowsShown
 from chatplatform.api.errors import ApiError
-from chatplatform.empty_lists import WHEN_EMPTY
+from chatplatform.empty_states import EMPTY_STATES
 from chatplatform.forms import ServiceForm
-from chatplatform.templatetags.site_words import say
+from chatplatform.templatetags.codes import humanize_code
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
@@ -73,7 +73,7 @@ def _has_role(request: HttpRequest, roles: frozenset[str]) -> bool:
     return user.is_superuser or (user.client_id is not None and user.role in roles)
 
 
-def asks_first(question: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def confirm_action(question: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Makes an action show the chosen rows with a question, and run only when that is confirmed."""
 
     def decorate(action: Callable[..., Any]) -> Callable[..., Any]:
@@ -168,7 +168,7 @@ def in_words(name: str) -> Any:
 
     @display(description=name.replace("_", " ").capitalize(), ordering=name)
     def shown(row: Any) -> str:
-        return say(getattr(row, name))
+        return humanize_code(getattr(row, name))
 
     return shown
 
@@ -188,7 +188,7 @@ def person(name: str) -> Any:
     return shown
 
 
-class OwnRowsFilter(RelatedFieldListFilter):
+class TenantRelatedFilter(RelatedFieldListFilter):
     """A filter by a related row; offers those that the viewer may see, if they are not too many."""
 
     def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> Any:
@@ -361,7 +361,7 @@ class TenantAdmin(ModelAdmin):
     @property
     def when_empty(self) -> str:
         """What the list says if there is no row yet."""
-        return WHEN_EMPTY[self.model._meta.label]
+        return EMPTY_STATES[self.model._meta.label]
 
     def columns(self, request: HttpRequest) -> list[tuple[str, str, bool]]:
         """The columns to choose from: name, heading, and whether the list shows it now."""
@@ -402,7 +402,7 @@ class TenantAdmin(ModelAdmin):
 
     def get_list_filter(self, request: HttpRequest) -> Any:
         names = [name for name in super().get_list_filter(request) if self._tells(request, name)]
-        return [(name, OwnRowsFilter) if self._is_relation(name) else name for name in names]
+        return [(name, TenantRelatedFilter) if self._is_relation(name) else name for name in names]
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
         return admin_lists.is_offered(self, lookup)

@@ -33,9 +33,9 @@ from unfold.utils import prettify_json
 from unfold.views import ChangeList
 
 from chatplatform.api.errors import ApiError
-from chatplatform.formula_injection import no_formula
+from chatplatform.formula_injection import escape_formula
 from chatplatform.row_history import client_id_of
-from chatplatform.templatetags.site_words import say
+from chatplatform.templatetags.codes import humanize_code
 
 # The parameter of a list that names its columns, once for each.
 COLUMNS = "columns"
@@ -199,7 +199,7 @@ def spellings(field: Any, word: str) -> list[Any]:
 
 
 def _label(name: Any) -> str:
-    return say(str(name))
+    return humanize_code(str(name))
 
 
 def _chosen(changes: RowsShown, spec: Any) -> str:
@@ -266,7 +266,7 @@ def write(changes: RowsShown, *, record: Callable[[Counter[int | None]], None]) 
         writer.writerow([title_of(one, page) for one in columns])
         for chunk in Paginator(rows, 500):
             for row in chunk.object_list:
-                writer.writerow([no_formula(_cell(column, row, page)) for column in columns])
+                writer.writerow([escape_formula(_cell(column, row, page)) for column in columns])
                 written[client_id_of(row)] += 1
         record(written)
     except BaseException:

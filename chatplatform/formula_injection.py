@@ -10,7 +10,7 @@ _FORMULA = re.compile(f"[{_SIGNS}\t\r\n]")
 _FORMULA_INSIDE = re.compile(rf"(;\s*+|(?<!\s)[^\S\r\n]*+[\r\n]\s*+)(?=[{_SIGNS}])")
 
 
-def no_formula(value: Any) -> Any:
+def escape_formula(value: Any) -> Any:
     """A text that no spreadsheet takes for a formula; other values stay as they are."""
     if not isinstance(value, str):
         return value

@@ -328,7 +328,7 @@ MAX_UPLOAD_FILES = 20
 MAX_CALLBACK_BYTES = 5_000_000
 MAX_MESSAGE_FILES = 10
 #: Bytes of files that visitors may send with one public key in a day.
-PAGE_FILES_BYTES_A_DAY = env.int("PAGE_FILES_BYTES_A_DAY", default=5_000_000_000)
+PUBLIC_KEY_UPLOAD_BYTES_PER_DAY = env.int("PUBLIC_KEY_UPLOAD_BYTES_PER_DAY", default=5_000_000_000)
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_JSON_BYTES
 DATA_UPLOAD_MAX_NUMBER_FILES = MAX_UPLOAD_FILES
 # A whole multipart body: its files, and a little for the rest.
@@ -464,24 +464,24 @@ JOB_LEASE_SECONDS = env.int("JOB_LEASE_SECONDS", default=15)
 #: ## Retention
 #: Whole months of the [audit log](operations.md#two-roles-of-the-database) that are kept beside the
 #: current one; 0 keeps all.
-AUDIT_MONTHS = env.int("AUDIT_MONTHS", default=24)
+AUDIT_RETENTION_MONTHS = env.int("AUDIT_RETENTION_MONTHS", default=24)
 #: Whole months of [events](operations.md#what-is-kept-and-how-it-goes) that are kept beside the
 #: current one; 0 keeps them as long as their conversations.
 EVENT_MONTHS = env.int("EVENT_MONTHS", default=0)
 
 #: ## API and site
 #: The name of this installation, if several share one `SECRET_KEY` ([cells](scale.md#cells)).
-CELL = env.str("CELL", default="")
+INSTANCE_ID = env.str("INSTANCE_ID", default="")
 #: Whether `/docs`, `/redoc` and `/openapi.json` are served.
 API_DOCS = env.bool("API_DOCS", default=True)
 #: Multiplies the [limits of requests](api.md#limits).
 RATE_LIMIT_SCALE = env.float("RATE_LIMIT_SCALE", default=1)
 #: Seconds within which a live feed ends after its reader has lost access.
-FEED_CHECK_SECONDS = env.float("FEED_CHECK_SECONDS", default=30)
+SSE_REAUTH_SECONDS = env.float("SSE_REAUTH_SECONDS", default=30)
 #: Seconds that a request with `reply: wait` stays open before it is answered with 202.
 REPLY_WAIT_SECONDS = env.float("REPLY_WAIT_SECONDS", default=60)
 #: A report with more rows is exported by a worker rather than in the answer.
-EXPORT_ROWS_AT_ONCE = env.int("EXPORT_ROWS_AT_ONCE", default=10_000)
+EXPORT_INLINE_LIMIT = env.int("EXPORT_INLINE_LIMIT", default=10_000)
 #: The secret (`whsec_…`) with which a payment provider signs its callbacks. Default: callbacks are
 #: refused; the platform's staff mark orders as paid.
 PAYMENT_WEBHOOK_SECRET = env.str("PAYMENT_WEBHOOK_SECRET", default="")

@@ -20,10 +20,17 @@ from bots.models import Bot, FunctionCall
 from bots.services import bots, written_sources
 from bots.shapes.written import MAX_QUESTION, QuestionAnswerDto
 from chatplatform import admin_lists, media, navigation
-from chatplatform.admin_base import ReadOnlyInline, TenantAdmin, asks_first, button, each, viewer
+from chatplatform.admin_base import (
+    ReadOnlyInline,
+    TenantAdmin,
+    button,
+    confirm_action,
+    each,
+    viewer,
+)
 from chatplatform.api.errors import ApiError
 from chatplatform.api.outgoing_call_limits import calls_out
-from chatplatform.templatetags.site_words import say
+from chatplatform.templatetags.codes import humanize_code
 from chats.forms import AnswerForm, AskForm
 from chats.models import (
     NO_ANSWER,
@@ -48,10 +55,10 @@ from chats.pages.list_filters import (
     WaitingFilter,
 )
 from chats.services.core import reply_policy
-from chats.services.desk import customer_records, inbox, replies_without_answer
+from chats.services.desk import customer_records, inbox, knowledge_gaps
 from chats.services.exchange import bot_previews, customer_export, erasing
-from chats.services.insight import answers_to_unanswered
-from chats.services.reply import incoming, reply_dry_run
+from chats.services.insight import unanswered_questions
+from chats.services.reply import incoming, reply_replay
 from chats.shapes import message as message_shapes
 from chats.shapes.bot_preview import GenerateChatRequest
 from chats.shapes.replay import ReplayedTurn
@@ -192,7 +199,7 @@ class ConversationAdmin(ListsWithoutPreviews):
             receipt=inbox.receipt(chat, message_id),
             may_correct=message.in_reply_to_id and self.has_train_permission(request),
             may_replay=message.in_reply_to_id
-            and (message.receipt or {}).get("decision") in reply_dry_run.ASKED_ENGINE,
+            and (message.receipt or {}).get("decision") in reply_replay.ASKED_ENGINE,
         )  # fmt: skip
 
     @calls_out
@@ -206,8 +213,8 @@ class ConversationAdmin(ListsWithoutPreviews):
         if request.method != "POST":
             return redirect("admin:chats_why", chat_id, message_id)
         try:
-            reply = reply_dry_run.get(chat, message_id)
-            made = reply_dry_run.made_again(reply, reference=f"replay:{uuid.uuid4()}")
+            reply = reply_replay.get(chat, message_id)
+            made = reply_replay.made_again(reply, reference=f"replay:{uuid.uuid4()}")
         except ApiError as exc:
             messages.error(request, str(exc))
             return redirect("admin:chats_why", chat_id, message_id)
@@ -220,7 +227,7 @@ class ConversationAdmin(ListsWithoutPreviews):
         """What customers asked and bots did not know, the newest first."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        rows = replies_without_answer.among(self._messages(request)).order_by("-id")
+        rows = knowledge_gaps.among(self._messages(request)).order_by("-id")
         before = _uuid(request.GET.get("before", ""))
         rows = rows.filter(pk__lt=before) if before else rows
         rows = rows.select_related("in_reply_to", "conversation__bot", "conversation__customer")
@@ -245,7 +252,7 @@ class ConversationAdmin(ListsWithoutPreviews):
         def act(data: dict[str, Any]) -> HttpResponse:
             body = QuestionAnswerDto(**data)
             document = written_sources.create(bot, body=body, by=viewer(request))
-            answers_to_unanswered.note_answer(asked, document)
+            unanswered_questions.note_answer(asked, document)
             messages.success(request, f"{bot} learns it now. In a moment, ask again:")
             if viewer(request).client_id != bot.client_id:
                 return redirect("admin:chats_unanswered")
@@ -302,7 +309,9 @@ def _tried(chat: Conversation) -> dict[str, Any]:
         "is_busy": asked is not None and incoming.outcome(asked)["status"] == "pending",
         "may_ask": reply_policy.bot_may_reply(chat) is not None,
         "answer": answers[-1] if answers else None,
-        "handed_over": "" if chat.assign_type == AssignType.BOT else say(chat.handoff_reason),
+        "handed_over": ""
+        if chat.assign_type == AssignType.BOT
+        else humanize_code(chat.handoff_reason),
         "receipt": receipt,
         "has_no_answer": receipt is not None and receipt.decision in NO_ANSWER,
     }
@@ -333,7 +342,7 @@ class CustomerAdmin(ListsWithoutPreviews):
         )
 
     @admin.action(description="Erase", permissions=["manage"])
-    @asks_first(
+    @confirm_action(
         "Erase these customers, with all their chats, messages and files? Nobody can undo it."
     )
     def erase(self, request: HttpRequest, rows: QuerySet[Customer]) -> None:

@@ -7,11 +7,11 @@ from chats.services.core import staff_notifications, tags
 from chats.services.desk import manual_assignment, routing, timers
 from chats.services.exchange import customer_transcripts, erasing, retention
 from chats.services.insight import (
-    answers_to_unanswered,
     chat_analysis,
     language_tasks,
     question_groups,
     summary_runs,
+    unanswered_questions,
 )
 from chats.services.reply import call_approvals, pipeline, replays
 
@@ -117,18 +117,18 @@ def group_questions(*, bot_id: int) -> None:
 @job("chats.ask_learned", queue=Queue.INSIGHT, max_attempts=5)
 def ask_learned(*, document_id: int) -> None:
     """Ask the questions again for which this answer was written."""
-    answers_to_unanswered.request_learned(document_id)
+    unanswered_questions.request_learned(document_id)
 
 
 @job(
     "chats.ask_question_again",
     queue=Queue.INSIGHT,
     max_attempts=3,
-    on_dead=lambda group_id: answers_to_unanswered.fail(group_id),
+    on_dead=lambda group_id: unanswered_questions.fail(group_id),
 )
 def ask_question_again(*, group_id: int) -> None:
     """Ask a question that had no answer, and store what the bot says."""
-    answers_to_unanswered.ask_again(group_id)
+    unanswered_questions.ask_again(group_id)
 
 
 @job(

@@ -132,7 +132,7 @@ class Writer:
         self._sealer = Sealer(passphrase, manifest.salt) if passphrase else None
         manifest.has_secrets = bool(passphrase)
         manifest.release, manifest.secret_key = release(), secret_key_check(manifest.salt)
-        manifest.cell = settings.CELL
+        manifest.cell = settings.INSTANCE_ID
 
     def add_rows(self, rows: models.QuerySet[Any]) -> int:
         """Write a table's rows; returns how many."""

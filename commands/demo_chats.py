@@ -21,7 +21,7 @@ from django.utils import timezone
 from bots.engine.embedded import EmbeddedEngine
 from bots.knowledge import question_splitting
 from bots.models import Bot
-from bots.services import dry_run_answers, no_answer_suggestions
+from bots.services import answer_preview, fallback_suggestions
 from bots.services.answers import Unanswered
 from chats.models import (
     NO_ANSWER,
@@ -41,7 +41,7 @@ from chats.models import (
 )
 from chats.services.core import messages
 from chats.services.reply import decide, gather, pipeline, publishing
-from chats.services.reply.decide import Answer, AskEngine, Decision, Gap, HandOver, NoReply
+from chats.services.reply.decide import Answer, AskEngine, Decision, HandOver, KnowledgeGap, NoReply
 from chats.shapes.people import Location
 from identity.models import CreditEntry, EntryKind, Role, Subscription, User
 from identity.services import credits
@@ -138,30 +138,46 @@ class Month:
         head = int(at.timestamp() * 1000) << 80 | 0x7 << 76 | 0b10 << 62
         return uuid.UUID(int=head | (rest >> 62) << 64 | rest & (1 << 62) - 1)
 
-    def decide(self, message: Message, answered: Sequence[str], *, has_gap: bool) -> Decision:
+    def decide(
+        self, message: Message, answered: Sequence[str], *, has_knowledge_gap: bool
+    ) -> Decision:
         """What the bot does about a message: as in `reply.pipeline`, by the embedded engine and
         free of charge.
 
-        `answered`: earlier questions of the chat that got an answer, the latest first; `has_gap`:
-        another one got none.
+        `answered`: earlier questions of the chat that got an answer, the latest first;
+        `has_knowledge_gap`: another one got none.
         """
         may_go_on = question_splitting.may_follow_up(message.text)
         topics = tuple(answered[:TOPICS]) if may_go_on else ()
-        known = (message.text, message.language, message.conversation.channel, topics, has_gap)
+        known = (
+            message.text,
+            message.language,
+            message.conversation.channel,
+            topics,
+            has_knowledge_gap,
+        )
         if known not in self.decisions:
-            self.decisions[known] = self._decide(message, topics, has_gap=has_gap)
+            self.decisions[known] = self._decide(
+                message, topics, has_knowledge_gap=has_knowledge_gap
+            )
         return self.decisions[known]
 
-    def _decide(self, message: Message, topics: tuple[str, ...], *, has_gap: bool) -> Decision:
+    def _decide(
+        self, message: Message, topics: tuple[str, ...], *, has_knowledge_gap: bool
+    ) -> Decision:
         facts = gather.facts_for(message, ())
         decision = decide.from_facts(facts)
         if not isinstance(decision, AskEngine):
             return decision
         request = pipeline.request_for(message, decision, facts, before_seq=message.seq)
         request = replace(request, engine=EmbeddedEngine(), topics=topics)
-        outcome, gap = dry_run_answers.ask(self.bot, request, reference=""), Gap()
-        if isinstance(outcome, Unanswered) and facts.handoff_policy.asks_again and not has_gap:
-            gap = Gap(True, no_answer_suggestions.nearest(self.bot, request, outcome.trace))
+        outcome, gap = answer_preview.ask(self.bot, request, reference=""), KnowledgeGap()
+        if (
+            isinstance(outcome, Unanswered)
+            and facts.handoff_policy.asks_again
+            and not has_knowledge_gap
+        ):
+            gap = KnowledgeGap(True, fallback_suggestions.nearest(self.bot, request, outcome.trace))
         return decide.from_outcome(outcome, facts, gap=gap)
 
     def _start_times(self, day: date) -> list[datetime]:
@@ -219,7 +235,7 @@ class DemoChat:
         self.messages: list[Message] = []
         # The questions that got an answer, the latest first; and whether another got none.
         self.answered: list[str] = []
-        self.has_gap = False
+        self.has_knowledge_gap = False
         month.rows[Conversation].append(self.row)
 
     def ask(self, *, questions: int) -> bool:
@@ -313,14 +329,16 @@ class DemoChat:
         """The customer writes, and the bot answers, asks back or hands over; returns whether it was
         an answer."""
         question = self._add_customer_message(text)
-        decision = self.month.decide(question, self.answered, has_gap=self.has_gap)
+        decision = self.month.decide(
+            question, self.answered, has_knowledge_gap=self.has_knowledge_gap
+        )
         assert not isinstance(decision, NoReply), "the bot has the chat"
         self._wait(0.2, 2.5)
         self._reply(question, decision)
         is_answer = isinstance(decision, Answer)
         if is_answer:
             self.answered.insert(0, text)
-        self.has_gap = self.has_gap or decision.receipt.decision in NO_ANSWER
+        self.has_knowledge_gap = self.has_knowledge_gap or decision.receipt.decision in NO_ANSWER
         return is_answer
 
     def _reply(self, question: Message, decision: publishing.Spoken) -> None:

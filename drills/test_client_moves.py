@@ -179,8 +179,8 @@ def two_cells(folder: Path, receiver: Receiver) -> Iterator[tuple[Platform, Plat
         for name, key in (("first", "QUFB" * 10 + "QUE="), ("second", "QkJC" * 10 + "QkI=")):
             (folder / name).mkdir()
             more = {
-                "SECRET_KEY": "cells" * 12, "CELL": name, "FIELD_KEYS": f"{name}:{key}",
-                "EGRESS_ALLOW": f"127.0.0.1:{receiver.server_port}", "FEED_CHECK_SECONDS": "2",
+                "SECRET_KEY": "cells" * 12, "INSTANCE_ID": name, "FIELD_KEYS": f"{name}:{key}",
+                "EGRESS_ALLOW": f"127.0.0.1:{receiver.server_port}", "SSE_REAUTH_SECONDS": "2",
             }  # fmt: skip
             cells.append(Platform(folder / name, **more))
         yield cells[0], cells[1]

@@ -17,7 +17,7 @@ def answers_of(shop: DemoShop, owner: dict[str, str], ids: list[str]) -> list[ht
 
 
 def test_killed_while_twenty_exports_are_written(tmp_path: Path) -> None:
-    with demo_shop(tmp_path, EXPORT_ROWS_AT_ONCE="1") as shop:
+    with demo_shop(tmp_path, EXPORT_INLINE_LIMIT="1") as shop:
         owner = shop.owner()
         told = [
             shop.call("POST", PATH, owner, json={"format": form})

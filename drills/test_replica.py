@@ -90,7 +90,7 @@ def running(folder: Path, port: int) -> Iterator[Platform]:
         folder,
         DATABASE_REPLICA_URL=f"postgresql://chatplatform_app:{PASSWORD}@127.0.0.1:{port}/chatplatform",
         REPLICA_MAX_LAG_SECONDS=str(MAX_LAG),
-        EXPORT_ROWS_AT_ONCE="1",
+        EXPORT_INLINE_LIMIT="1",
     )
     try:
         yield platform

@@ -21,8 +21,8 @@ from chatplatform.admin_base import (
     ADMINS,
     PLATFORM,
     TenantAdmin,
-    asks_first,
     button,
+    confirm_action,
     each,
     in_use,
     viewer,
@@ -238,7 +238,7 @@ class UserAdmin(ServiceAdmin):
         each(request, rows, lambda person: users.unlock(person, by=by))
 
     @admin.action(description="Sign out everywhere", permissions=["manage"])
-    @asks_first("Sign these people out everywhere? They sign in again with their passwords.")
+    @confirm_action("Sign these people out everywhere? They sign in again with their passwords.")
     def sign_out(self, request: HttpRequest, rows: QuerySet[models.User]) -> None:
         by = viewer(request)
         each(request, rows, lambda person: users.sign_out_everywhere(person, by=by))
@@ -248,7 +248,7 @@ class UserAdmin(ServiceAdmin):
         return "Yes" if hasattr(person, "second_factor") else "No"
 
     @admin.action(description="Reset the second factor", permissions=["manage"])
-    @asks_first(
+    @confirm_action(
         "Reset the second factor of these people? Their password alone signs them in then, and"
         " they are signed out everywhere. Be sure that it is they who ask."
     )
@@ -320,7 +320,9 @@ class ApiKeyAdmin(TenantAdmin):
         return self.form_page(request, form, act, title="Credits a day", button="Save")
 
     @admin.action(description="Revoke", permissions=["manage"])
-    @asks_first("Revoke these keys? Programs that use them are refused within a second, for good.")
+    @confirm_action(
+        "Revoke these keys? Programs that use them are refused within a second, for good."
+    )
     def revoke(self, request: HttpRequest, queryset: QuerySet[models.ApiKey]) -> None:
         assert isinstance(request.user, models.User), "the admin site admits staff alone"
         for key in queryset.select_related("client"):
@@ -398,12 +400,12 @@ class CreditOrderAdmin(TenantAdmin):
         return self.form_page(request, form, act, title="Order credits", button="Order")
 
     @admin.action(description="Mark as paid", permissions=["platform"])
-    @asks_first("Were these orders paid? Their credits are added to the clients' balances.")
+    @confirm_action("Were these orders paid? Their credits are added to the clients' balances.")
     def mark_paid(self, request: HttpRequest, rows: QuerySet[models.CreditOrder]) -> None:
         self._close(request, rows, credit_orders.pay)
 
     @admin.action(description="Refuse", permissions=["platform"])
-    @asks_first("Refuse these orders? No credits are added for them, now or later.")
+    @confirm_action("Refuse these orders? No credits are added for them, now or later.")
     def refuse(self, request: HttpRequest, rows: QuerySet[models.CreditOrder]) -> None:
         self._close(request, rows, credit_orders.refuse)
 

@@ -34,17 +34,17 @@ class Principal:
     visitor_id: int | None = None
     client_id: int = field(init=False)
     # Whether a page calls, with a public key.
-    is_page: bool = field(init=False)
+    is_public_key: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        is_page = self.key is not None and self.key.scope == KeyScope.PUBLIC
+        is_public_key = self.key is not None and self.key.scope == KeyScope.PUBLIC
         object.__setattr__(self, "client_id", self.client.pk)
-        object.__setattr__(self, "is_page", is_page)
+        object.__setattr__(self, "is_public_key", is_public_key)
 
     @property
-    def is_anybody(self) -> bool:
+    def is_anonymous_visitor(self) -> bool:
         """Whether it is a page whose visitor is not known yet."""
-        return self.is_page and self.visitor_id is None
+        return self.is_public_key and self.visitor_id is None
 
     @property
     def rights(self) -> tuple[str, ...]:
@@ -59,10 +59,10 @@ class Principal:
         factor = self.client.rate_limit_factor
         if self.key is None:
             return (Quota("person", str(self), scaled(rate_limits.PERSON, factor)),)
-        whole = rate_limits.PUBLIC_KEY if self.is_page else rate_limits.SECRET_KEY
+        whole = rate_limits.PUBLIC_KEY if self.is_public_key else rate_limits.SECRET_KEY
         amount = scaled(whole, factor)
         of_key = Quota("key", str(self.key.pk), min(amount, self.key.requests_per_minute or amount))
-        if not self.is_page:
+        if not self.is_public_key:
             return (of_key,)
         place = f"{self.key.pk}:{counted_address(address)}"
         each = scaled(rate_limits.PUBLIC_KEY_AND_ADDRESS, factor)
@@ -239,7 +239,7 @@ def _visitor_or_key(request: HttpRequest) -> Principal | None:
     """The key, and of a public key the visitor whom the `Visitor-Token` names."""
     principal = _api_key(request)
     token = request.headers.get(visitor_tokens.HEADER)
-    if principal is None or principal.key is None or token is None or not principal.is_page:
+    if principal is None or principal.key is None or token is None or not principal.is_public_key:
         return principal
     visitor_id = visitor_tokens.read(token, bot_id=principal.key.bot_id)
     if visitor_id is None:

@@ -1,7 +1,7 @@
 """Jobs of the reports."""
 
 from chatplatform.jobs import Queue, job, periodic
-from reports.services import exports, precounted_chats
+from reports.services import chat_rollup, exports
 
 
 @job(
@@ -30,4 +30,4 @@ def clean_up() -> None:
 @periodic("reports.keep_figures")
 def keep_figures() -> None:
     """Count what was said in the chats, ahead of the reports."""
-    precounted_chats.keep()
+    chat_rollup.keep()

@@ -14,12 +14,19 @@ from django.utils import timezone
 from django.utils.html import format_html
 from unfold.decorators import display
 
-from chatplatform.admin_base import ADMINS, ReadOnlyInline, TenantAdmin, asks_first, button, viewer
+from chatplatform.admin_base import (
+    ADMINS,
+    ReadOnlyInline,
+    TenantAdmin,
+    button,
+    confirm_action,
+    viewer,
+)
 from chatplatform.api.errors import ApiError
 from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.forms import ServiceForm
 from chatplatform.row_history import MOST_SHOWN, Entry, client_id_of
-from chatplatform.templatetags.site_words import say
+from chatplatform.templatetags.codes import humanize_code
 from identity.models import User
 from webhooks import forms
 from webhooks.delivery import Fault
@@ -92,7 +99,7 @@ def attempt_words(attempt: DeliveryAttempt) -> str:
     """What came of an attempt, in words."""
     if not attempt.error:
         return f"Delivered ({attempt.http_status})"
-    words = FAULTS.get(attempt.error, say(attempt.error))
+    words = FAULTS.get(attempt.error, humanize_code(attempt.error))
     return f"{words} ({attempt.http_status})" if attempt.http_status else words
 
 
@@ -111,7 +118,7 @@ class EventAdmin(TenantAdmin):
         """For the page of a row: the events about it, without the messages of a chat."""
         client_id, (noun, _, row_id) = client_id_of(row), subject.partition(":")
         found = events_of_row.about(client_id, noun, row_id)[:MOST_SHOWN] if client_id else ()
-        return [Entry(one.created_at, say(one.type), **_told(one)) for one in found]
+        return [Entry(one.created_at, humanize_code(one.type), **_told(one)) for one in found]
 
     def link_to(self, subject: str, row: Any) -> tuple[str, str] | None:
         """All events of a chat; other rows have few."""
@@ -131,7 +138,7 @@ def _told(event: Event) -> dict[str, str]:
     reason = data.get("reason")
     failed = ((data.get("document") or {}).get("error") or {}).get("message")
     by = (data.get("by") or {}).get("name", "")
-    return {"by": by, "details": say(reason) if reason else failed or ""}
+    return {"by": by, "details": humanize_code(reason) if reason else failed or ""}
 
 
 @admin.register(WebhookConfig)
@@ -305,7 +312,7 @@ class WebhookConfigAdmin(TenantAdmin):
                 )
 
     @admin.action(description="Roll the secret", permissions=["manage"])
-    @asks_first("Make new secrets for these endpoints? The old ones also sign for 24 hours.")
+    @confirm_action("Make new secrets for these endpoints? The old ones also sign for 24 hours.")
     def roll_secret(self, request: HttpRequest, rows: QuerySet[WebhookConfig]) -> HttpResponse:
         """Shows the new secrets once: a message would store them in a cookie."""
         assert isinstance(request.user, User), "the site admits people alone"

@@ -4,7 +4,7 @@ from django import forms
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from chatplatform.forms import ServiceForm
-from chatplatform.templatetags.site_words import say
+from chatplatform.templatetags.codes import humanize_code
 from webhooks import catalogue
 
 _STATES = [
@@ -25,7 +25,7 @@ class EndpointForm(ServiceForm):
     description = forms.CharField(label="A note for yourself", max_length=200, required=False)
     event_types = forms.MultipleChoiceField(
         label="Events",
-        choices=[(name, say(name)) for name in catalogue.EVENTS],
+        choices=[(name, humanize_code(name)) for name in catalogue.EVENTS],
         required=False,
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
         help_text="None chosen: every event, those of later versions too.",

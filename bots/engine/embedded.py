@@ -138,7 +138,7 @@ def extract(
     be told apart. A passage of an important document that is nearly the best stands alone: the
     passages beside it may be the ones that it corrects.
     """
-    if result is None or not question.strip() or result.gate < threshold:
+    if result is None or not question.strip() or result.confidence < threshold:
         return None
     candidates = [
         candidate

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bots.knowledge import phrasebook
-from bots.knowledge.phrasebook import Heard, Phrasebook, SmallTalk
+from bots.knowledge.phrasebook import NormalizedText, Phrasebook, SmallTalk
 
 _ASKS = re.compile("[?？؟]")
 _THUMBS = frozenset("👍👌🙏😊🙂❤✅")
@@ -45,13 +45,13 @@ def intent_of(texts: Sequence[str], *, language: str) -> Intent:
 
 def small_talk(text: str, *, language: str = "") -> SmallTalk | None:
     """What the message is if it is nothing more; `language` decides where languages differ."""
-    heard = Heard.of(text)
+    heard = NormalizedText.of(text)
     return next((kind for book in _books(language) if (kind := book.small_talk(heard))), None)
 
 
 def asks_for_person(text: str) -> bool:
     """Whether the message asks to be handed to a human being."""
-    heard = Heard.of(text)
+    heard = NormalizedText.of(text)
     return any(book.asks_for_person(heard) for book in phrasebook.all_books().values())
 
 
@@ -61,7 +61,7 @@ def yes_or_no(text: str, *, language: str) -> bool | None:
     It is read in its language and in English. In another language it must be spelt with letters of
     that language: "co" asks a question in Polish, while "có" is a yes in Vietnamese.
     """
-    heard, books = Heard.of(text), phrasebook.all_books()
+    heard, books = NormalizedText.of(text), phrasebook.all_books()
     for code in (phrasebook.base_of(language), "en"):
         answer = books[code].yes_or_no(heard) if code in books else None
         if answer is not None:
@@ -77,7 +77,7 @@ def answer_to_more(text: str, *, language: str) -> SmallTalk | None:
     """
     if _ASKS.search(text):
         return None
-    heard, books = Heard.of(text), _own_and_english(language)
+    heard, books = NormalizedText.of(text), _own_and_english(language)
     if is_content(text, language=language) or any(b.wants_nothing_more(heard) for b in books):
         return "goodbye"
     says_yes = yes_or_no(text, language=language)
@@ -86,7 +86,7 @@ def answer_to_more(text: str, *, language: str) -> SmallTalk | None:
 
 def is_content(text: str, *, language: str) -> bool:
     """Whether a message says no more than that all is well, as customers do behind an answer."""
-    heard = Heard.of(text)
+    heard = NormalizedText.of(text)
     is_thumb = not heard.message and not _THUMBS.isdisjoint(text)
     is_said = any(book.is_content(heard) for book in _own_and_english(language))
     return (is_thumb or is_said) and not _ASKS.search(text)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.knowledge.questions_of_any_business import ANY_QUESTIONS
+from bots.knowledge.generic_questions import ANY_QUESTIONS
 from bots.knowledge.words import normalize
 from chatplatform.call_once import call_once
 

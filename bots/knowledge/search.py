@@ -111,7 +111,7 @@ class SearchResult:
     """
 
     hits: tuple[Hit, ...]
-    gate: float
+    confidence: float
     features: Features
     vector: Vectors | None = None
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -119,7 +119,7 @@ class SearchResult:
 
     def reaches(self, threshold: float) -> bool:
         """Whether something was found whose gate is so high."""
-        return bool(self.hits) and self.gate >= threshold
+        return bool(self.hits) and self.confidence >= threshold
 
     def terms_of(self, text: str, *, language: str) -> list[str]:
         """Words of a text in the form that `weights` uses."""

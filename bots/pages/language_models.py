@@ -13,7 +13,7 @@ from unfold.widgets import UnfoldAdminPasswordWidget
 from bots.models import Bot, LanguageModel
 from bots.services import bots, language_models
 from bots.shapes.language_model import LanguageModelDto
-from chatplatform.admin_base import ADMINS, TenantAdmin, asks_first, button, each, viewer
+from chatplatform.admin_base import ADMINS, TenantAdmin, button, confirm_action, each, viewer
 from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.forms import ServiceForm
 from identity.models import Client
@@ -119,7 +119,7 @@ class LanguageModelAdmin(TenantAdmin):
             self._try(request, row)
 
     @admin.action(description="Remove", permissions=["manage"])
-    @asks_first("Remove these models and their keys? The next in line writes again.")
+    @confirm_action("Remove these models and their keys? The next in line writes again.")
     def remove(self, request: HttpRequest, rows: QuerySet[LanguageModel]) -> None:
         by = viewer(request)
         each(request, rows, lambda row: language_models.remove(row.client, row.bot, by=by))

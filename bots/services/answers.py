@@ -91,7 +91,7 @@ class ScoredChunk:
 class Evidence:
     """What the search found for a request."""
 
-    gate: float
+    confidence: float
     threshold: float
     chunks: tuple[ScoredChunk, ...]
     knowledge_version: int
@@ -280,7 +280,7 @@ def _evidence(bot: Bot, request: AnswerRequest, found: tuple[Part, ...]) -> Evid
         hits.setdefault(hit.chunk.id, hit)
     chunks = (ScoredChunk(number, round(float(hit.score), 4)) for number, hit in hits.items())
     return Evidence(
-        gate=round(max(part.result.gate for part in found), 4),
+        confidence=round(max(part.result.confidence for part in found), 4),
         threshold=request.threshold,
         chunks=tuple(chunks),
         knowledge_version=bot.knowledge_version,

@@ -15,7 +15,7 @@ from django.db.models.functions import Greatest
 from bots.knowledge import embedding
 from bots.knowledge.chunking import embedded
 from bots.models import Bot, Chunk, Document, DocumentSource, DocumentStage, DocumentStatus
-from bots.services import bots, documents, golden_holds, large_bots
+from bots.services import bots, documents, large_bots, publish_gate
 from bots.shapes.train import DocumentDto
 from chatplatform import jobs
 from webhooks.services import announce
@@ -204,7 +204,7 @@ def _finish(document: Document) -> None:
         trained_at=datetime.now(UTC),
     )
     if document.is_held:
-        golden_holds.hold_document(document)
+        publish_gate.hold_document(document)
     announce_end("document.trained", document.pk)
     if document.source == DocumentSource.QUESTION_ANSWER:
         # Whoever waits for this answer: the question that it was written for is asked again.

@@ -19,12 +19,12 @@ from bots.models import (
     Prompt,
 )
 from bots.services import (
+    answer_preview,
     answers,
     bots,
-    dry_run_answers,
     engines,
-    golden_holds,
     prompt_versions,
+    publish_gate,
     retrieval,
 )
 from bots.services.answers import Answered, Outcome
@@ -78,7 +78,7 @@ def with_outcome(rows: QuerySet[GoldenRun]) -> QuerySet[GoldenRun]:
 
     Its documents were deleted or changed then, or the bot follows its prompt or a later one.
     """
-    waiting = golden_holds.held().filter(bot=OuterRef("bot"), run_id=OuterRef("pk"))
+    waiting = publish_gate.held().filter(bot=OuterRef("bot"), run_id=OuterRef("pk"))
     followed = Prompt.objects.filter(
         bot=OuterRef("bot"), is_current=True, version__gte=OuterRef("prompt__version")
     )
@@ -105,7 +105,7 @@ def start(bot: Bot, *, body: GoldenRunRequest, by: User) -> GoldenRun:
         version = body.prompt_version
         prompt = prompt_versions.get_version(bot, version=version) if version else None
         run = GoldenRun(bot=locked, prompt=prompt, threshold=body.threshold, created_by=by)
-        golden_holds.start(run)
+        publish_gate.start(run)
         _record(run, "golden_run.started", by)
     return get(bot, run.pk)
 
@@ -204,14 +204,14 @@ def _answer(
     """What the bot would answer. A model's tokens are paid; no function is called."""
     bot = run.bot
     request = replace(
-        dry_run_answers.standalone(bot, asked["question"]),
+        answer_preview.standalone(bot, asked["question"]),
         engine=engine,
         threshold=terms.threshold,
         index=terms.index,
         prompt=terms.prompt,
     )
     try:
-        outcome = dry_run_answers.ask(
+        outcome = answer_preview.ask(
             bot, request, reference=f"golden:{run.pk}:{asked['id']}:{which}"
         )
     except credits.InsufficientCredits as exc:
@@ -277,7 +277,7 @@ def _changed(run: GoldenRun, *, before: bool) -> list[str]:
 
 def _held_documents(run: GoldenRun) -> QuerySet[Document]:
     """Those that wait for this run alone: a later one tries what was changed since."""
-    return golden_holds.held().filter(bot=run.bot, run_id=run.pk)
+    return publish_gate.held().filter(bot=run.bot, run_id=run.pk)
 
 
 def _is_prompt_waiting(run: GoldenRun) -> bool:

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from bots.models import Bot, Prompt
-from bots.services import bots, golden_holds
+from bots.services import bots, publish_gate
 from bots.shapes.train import PromptDto
 from chatplatform.api.errors import NotFound
 from chatplatform.sql import column_names
@@ -46,7 +46,7 @@ def _add(bot: Bot, fields: Mapping[str, Any], *, by: User | None) -> Prompt:
         # The bot's lock gives concurrent versions different numbers.
         locked = bots.lock(bot)
         latest = Prompt.objects.filter(bot=locked).order_by("-version").first()
-        is_held = golden_holds.holds_prompt(locked)
+        is_held = publish_gate.holds_prompt(locked)
         if not is_held:
             Prompt.objects.filter(bot=locked, is_current=True).update(is_current=False)
         prompt = Prompt.objects.create(
@@ -65,7 +65,7 @@ def _add(bot: Bot, fields: Mapping[str, Any], *, by: User | None) -> Prompt:
             changes={"version": prompt.version},
         )
         if is_held:
-            golden_holds.hold_prompt(prompt)
+            publish_gate.hold_prompt(prompt)
     # Read again, with the time that the database has set.
     return Prompt.objects.get(pk=prompt.pk)
 

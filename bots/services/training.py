@@ -16,7 +16,7 @@ from bots.knowledge import chunking, embedding, extract
 from bots.knowledge.chunking import Piece
 from bots.knowledge.extract.document import ExtractedText, ExtractError
 from bots.models import Bot, Chunk, Document, DocumentSource, DocumentStage, DocumentStatus
-from bots.services import document_embedding, golden_holds
+from bots.services import document_embedding, publish_gate
 from chatplatform import jobs, media
 from chatplatform.media_stores import FilesUnavailable
 
@@ -148,7 +148,7 @@ def _store(document: Document, cut: CutDocument) -> None:
         )
         if not is_read:
             raise Gone
-        if golden_holds.holds_document(document):
+        if publish_gate.holds_document(document):
             Document.objects.filter(pk=document.pk).update(is_held=True)
         chunks = list(_chunks(document, cut, _known(document, cut.pieces)))
         Chunk.objects.filter(document=document).delete()

@@ -261,7 +261,9 @@ def test_a_follow_up_on_another_topic_gets_no_passage() -> None:
         return search.Index(chunks).search_vector("pool sound card scanner", None, language="en")
 
     def parts(text: str) -> tuple[question_splitting.Part, ...]:
-        result = replace(found("The sound card is for all.", "A scanner and its card."), gate=1.0)
+        result = replace(
+            found("The sound card is for all.", "A scanner and its card."), confidence=1.0
+        )
         return question_splitting.find(
             lambda _: result, text, topics=["Who may use the sound card?"], threshold=0.5
         )

@@ -46,7 +46,7 @@ from bots.knowledge import (
 )  # fmt: skip
 from bots.knowledge.extract import page_visibility, readers
 from bots.knowledge.extract.document import ExtractedText
-from bots.services import customer_info, read_customer_info
+from bots.services import customer_info, slot_filling
 from bots.tests import hostile_texts
 from chatplatform import formula_injection
 
@@ -87,7 +87,7 @@ def _masked(text: str) -> None:
 
 def _listened(text: str) -> None:
     for field in FIELDS:  # each is a turn of its own
-        read_customer_info.listen(field, FIELDS, [text], language="ja")
+        slot_filling.extract(field, FIELDS, [text], language="ja")
 
 
 def _markdown(text: str) -> None:
@@ -155,7 +155,7 @@ CALLS: dict[Callable[..., Any], Call] = {
             words.same_question_key, url_normalization.normalized, url_normalization.origin,
             url_normalization.is_root, url_normalization.file_stem, embedding.is_word,
             guardrail.with_usual_citations, prompting.asked_to_cite,
-            embedding.embed_query, formula_injection.no_formula,
+            embedding.embed_query, formula_injection.escape_formula,
         )
     },
     **{each: _each_language(each) for each in (
@@ -169,7 +169,7 @@ CALLS: dict[Callable[..., Any], Call] = {
     guardrail.StreamingGuardrail: _streamed,
     SourceCheck: _looked_up,
     masking.Mask: _masked,
-    read_customer_info.listen: _listened,
+    slot_filling.extract: _listened,
     customer_info.problem: lambda text: [customer_info.problem(each, text) for each in FIELDS],
     readers.read_markdown: _markdown,
     page_visibility.show: _styled,

@@ -38,7 +38,7 @@ def test_an_important_passage_wins_within_its_bound(below: float, answers: str) 
             hit(1, "This is the best sentence.", 0.9, is_important=False),
             hit(2, "This is the important sentence.", cosine, is_important=True),
         ),
-        gate=1,
+        confidence=1,
         features=FEATURES,
         vector=np.array([1, 0], dtype=np.float32),
     )

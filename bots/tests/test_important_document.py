@@ -174,4 +174,4 @@ def test_a_bot_whose_texts_have_all_expired_finds_nothing(ann, bot):
     only = trained(bot, NEW)
     ann.put(path(only), {"is_important": True, "valid_to": moment(-HOUR)})
     result = retrieval.search(Bot.objects.get(), QUESTION, language="en")
-    assert (result.hits, result.gate) == ((), 0)
+    assert (result.hits, result.confidence) == ((), 0)

@@ -72,7 +72,7 @@ def test_it_answers_as_a_small_bot_does(taught, settings):
     for (question, _, text), a, b in zip(asked, large, small, strict=True):
         assert text in a.hits[0].chunk.text, question
         assert [hit.chunk.id for hit in a.hits] == [hit.chunk.id for hit in b.hits], question
-        assert a.gate == pytest.approx(b.gate, abs=0.01), question
+        assert a.confidence == pytest.approx(b.confidence, abs=0.01), question
 
 
 large_load = stored_passages.load

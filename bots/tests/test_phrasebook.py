@@ -9,8 +9,8 @@ import pytest
 
 from bots.engine import intents
 from bots.knowledge import language, phrasebook
-from bots.knowledge.phrasebook import Heard
-from bots.services import read_customer_info
+from bots.knowledge.phrasebook import NormalizedText
+from bots.services import slot_filling
 
 FOLDER = Path(__file__).parent / "phrases"
 UNDERSTOOD = tomllib.loads((FOLDER / "understood.toml").read_text("utf-8"))
@@ -66,7 +66,7 @@ def test_a_request_for_a_person_is_understood(code):
 def test_yes_and_no_are_understood_in_their_language(code):
     for text in texts(code, "yes"):
         assert intents.yes_or_no(text, language=code) is True, text
-        assert BOOKS[code].small_talk(Heard.of(text)) is None or code == "ja", text
+        assert BOOKS[code].small_talk(NormalizedText.of(text)) is None or code == "ja", text
     for text in texts(code, "no"):
         assert intents.yes_or_no(text, language=code) is False, text
         assert not intents.asks_for_person(text), text
@@ -102,7 +102,7 @@ EMAIL: dict[str, Any] = {"name": "email", "type": "email", "label": {"en": "E-ma
 
 
 def said_to_a_field(text, code):
-    return read_customer_info.read(EMAIL, text, language=code).said
+    return slot_filling.read(EMAIL, text, language=code).said
 
 
 @pytest.mark.parametrize("code", language.LANGUAGES)

@@ -81,7 +81,7 @@ def test_it_does_not_answer_another_question(ann, server, bot):
     run_jobs()
     for other in ("Do you ship from France?", "Do you ship to Germany?", "Why ship to France?"):
         result = retrieval.search(Bot.objects.get(), other, language="en")
-        assert result.gate < 1
+        assert result.confidence < 1
 
 
 @pytest.mark.django_db(transaction=True)
@@ -107,7 +107,7 @@ def test_a_change_is_trained_again(ann, server, bot):
     run_jobs()
     (reply,) = ask(server, "are dogs welcome")
     assert reply["content"][0]["text"] == new["answer"]
-    assert retrieval.search(Bot.objects.get(), QUESTION, language="en").gate < 1
+    assert retrieval.search(Bot.objects.get(), QUESTION, language="en").confidence < 1
     assert [chunk.heading for chunk in Chunk.objects.all()] == [new["question"]]
     audited = AuditEvent.objects.get(action="document.changed")
     assert (audited.user, audited.changes) == (ann.user, {"file_name": f"{new['question']}.txt"})
@@ -142,7 +142,7 @@ def test_vietnamese_without_diacritics(ann, bot):
     for question in ("shop mo cua luc may gio", "Mấy giờ shop mở cửa vậy ạ?"):
         (hit,) = retrieval.search(row, question, language="vi").hits
         assert hit.chunk.text == body["answer"]
-    assert retrieval.search(row, "Shop đóng cửa lúc mấy giờ?", language="vi").gate < 1
+    assert retrieval.search(row, "Shop đóng cửa lúc mấy giờ?", language="vi").confidence < 1
 
 
 def test_the_same_question():
@@ -159,7 +159,7 @@ def test_the_same_question():
 def test_a_question_of_light_words_alone_matches_no_other(ann, bot):
     create(ann, bot, {"question": "Can you?", "answer": "We can."})
     run_jobs()
-    assert retrieval.search(Bot.objects.get(), "May I?", language="en").gate < 1
+    assert retrieval.search(Bot.objects.get(), "May I?", language="en").confidence < 1
 
 
 @pytest.mark.django_db(transaction=True)

@@ -129,13 +129,13 @@ def test_without_vectors_words_are_searched() -> None:
     result = index.search("refund without receipt", language="en")
     assert result.hits[0].chunk.id == 1
     assert result.vector is None
-    assert result.gate > index.search("weather in Paris", language="en").gate
+    assert result.confidence > index.search("weather in Paris", language="en").confidence
 
 
 def test_empty_index_finds_nothing() -> None:
     result = Index([]).search("anything", language="en")
     assert result.hits == ()
-    assert result.gate == 0
+    assert result.confidence == 0
     assert embedded.extract("anything", language="en", result=result, threshold=0.1) is None
 
 
@@ -189,7 +189,7 @@ def test_an_important_text_opens_no_gate() -> None:
         result, other = (
             Index(chunks).search(question, language="en") for chunks in (without, within)
         )
-        assert result.gate == other.gate
+        assert result.confidence == other.confidence
     off_topic = Index(within).search("weather in Paris", language="en")
     assert embedded.extract(
         "weather in Paris", language="en", result=off_topic, threshold=search.DEFAULT_THRESHOLD
@@ -217,7 +217,7 @@ def test_across_languages_only_vectors_count() -> None:
 def test_odd_questions_raise_nothing(question: str) -> None:
     result = Index([plain(n, text) for n, text in enumerate(TEXTS)]).search(question, language="en")
     assert len(result.hits) == 3
-    assert result.gate < search.DEFAULT_THRESHOLD
+    assert result.confidence < search.DEFAULT_THRESHOLD
 
 
 def test_a_thousand_pieces_are_quick() -> None:

@@ -80,8 +80,8 @@ def test_it_answers_by_words_as_soon_as_it_is_read(ann, bot):
     assert counts(document) == (0, 0)
     found = find(bot, "Can I return damaged goods?")
     assert "thirty days" in found.hits[0].chunk.text
-    assert found.gate > 0.77
-    assert find(bot, "Who won the football game?").gate < 0.77
+    assert found.confidence > 0.77
+    assert find(bot, "Who won the football game?").confidence < 0.77
     assert not Event.objects.exists()
 
 
@@ -200,7 +200,7 @@ def test_a_worker_without_an_encoder_leaves_the_words(ann, bot):
     row = shown(ann, bot, document)
     assert (row["status"], row["stage"]) == ("trained", "complete")
     assert counts(document) == (0, 0)
-    assert find(bot, "Can I return damaged goods?").gate > 0.77
+    assert find(bot, "Can I return damaged goods?").confidence > 0.77
 
 
 def queued():

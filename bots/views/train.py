@@ -45,7 +45,7 @@ from bots.shapes.written import (
     TextsResponse,
 )
 from chatplatform.api.error_shapes import Error
-from chatplatform.api.operation import Bare, Form, operation
+from chatplatform.api.operation import Form, RawResponse, operation
 from chatplatform.api.pagination import Page, page
 from identity.auth import API_KEY, BEARER, TRAINER, TenantViewSet
 
@@ -123,7 +123,7 @@ class DocumentViewSet(TenantViewSet):
         """A document with the progress of its training: what a citation names by its id."""
         return DocumentDto.from_row(documents.get(bots.get(self.client, bot_id), document_id))
 
-    @operation("AI / train", "Download Document", access=BEARER, returns=Bare(MIME_TYPES))
+    @operation("AI / train", "Download Document", access=BEARER, returns=RawResponse(MIME_TYPES))
     def download(self, bot_id: int, document_id: int) -> HttpResponseBase:
         """The document as it came, for a web page as it was fetched."""
         document = documents.get(bots.get(self.client, bot_id), document_id)

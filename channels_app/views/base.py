@@ -20,15 +20,15 @@ from channels_app.shapes.connection import (
 )
 from chatplatform.api import idempotency
 from chatplatform.api.errors import NotFound, TooLarge
-from chatplatform.api.operation import Bare, OperationViewSet
+from chatplatform.api.operation import OperationViewSet, RawResponse
 from chatplatform.customer_channels import MessagingChannel
 from chats.shapes.message import Message
 from identity.auth import TenantViewSet
 from identity.models import Client
 from identity.shapes.clients import SocialnetAccessToken
 
-CHALLENGE = Bare(("text/plain",), "The challenge, as it was sent.")
-RECEIVED = Bare(("text/plain",), "Received: `OK`.")
+CHALLENGE = RawResponse(("text/plain",), "The challenge, as it was sent.")
+RECEIVED = RawResponse(("text/plain",), "Received: `OK`.")
 
 
 class ChannelViewSet(TenantViewSet):

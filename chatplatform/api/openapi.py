@@ -13,7 +13,7 @@ from typing_extensions import TypeAliasType
 
 from chatplatform.api import idempotency
 from chatplatform.api.error_shapes import Error, HTTPValidationError, shapes_of_errors
-from chatplatform.api.operation import Bare, Form, Operation, OperationViewSet, Reply, listed
+from chatplatform.api.operation import Form, Operation, OperationViewSet, RawResponse, Reply, listed
 from chatplatform.live.streaming import STORED_EVENT
 
 REASONS = {
@@ -177,10 +177,10 @@ class OperationSchema(AutoSchema):
         is_known = bool(self.declared.access.security)
         return is_known and any(name.endswith(("_id", "_ids")) for name in fields)
 
-    def _success(self, returns: Reply | Bare | None) -> dict[str, Any]:
+    def _success(self, returns: Reply | RawResponse | None) -> dict[str, Any]:
         if returns is None:
             return {"description": REASONS.get(self.declared.status, "Done; no body.")}
-        if isinstance(returns, Bare):
+        if isinstance(returns, RawResponse):
             content = {name: {"schema": _bare(name)} for name in returns.media_types}
             return {"description": returns.description, "content": content}
         shape = get_args(returns)[0] if get_origin(returns) is list else returns

@@ -60,11 +60,11 @@ class Caller(Protocol):
         """What it is, such as `agent` or `secret key`, and what it may do beyond that."""
 
     @property
-    def is_page(self) -> bool:
+    def is_public_key(self) -> bool:
         """Whether its credential is a page's, which everybody can read."""
 
     @property
-    def is_anybody(self) -> bool:
+    def is_anonymous_visitor(self) -> bool:
         """Whether many people are this one caller."""
 
     def quotas(self, address: str, *, costs_credits: bool) -> tuple[Quota, ...]:
@@ -123,7 +123,7 @@ class Form:
 
 
 @dataclass(frozen=True)
-class Bare:
+class RawResponse:
     """A reply that is not JSON, such as a file: in one of `media_types`."""
 
     media_types: tuple[str, ...]
@@ -170,7 +170,7 @@ class Operation:
     access: Access
     body: type[BaseModel] | Form | None = None
     query: type[BaseModel] | None = None
-    returns: Reply | Bare | None = None
+    returns: Reply | RawResponse | None = None
     status: int = 200
     also: Mapping[int, Reply | None] = field(default_factory=dict)
     description: str = ""
@@ -235,7 +235,7 @@ def _once(
         return act()
     client_id = view.caller.client_id if view.caller else None
     caller = str(view.caller)
-    if view.caller and view.caller.is_anybody:
+    if view.caller and view.caller.is_anonymous_visitor:
         idempotency.ensure_hard_to_guess(http)
     return idempotency.run_once(
         http,
@@ -349,7 +349,7 @@ class OperationViewSet(ViewSet):
     metadata_class = None
     # The `Caller`; None in a public operation. What a subclass knows of it, it says itself.
     caller: Any = None
-    allowance: rate_limits.Allowance | None = None
+    allowance: rate_limits.RateLimitResult | None = None
 
     def admit(self, declared: Operation, request: HttpRequest) -> None:
         """Find the caller and count the request, or refuse: 401, 403 or 429."""

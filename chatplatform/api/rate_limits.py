@@ -69,7 +69,7 @@ class Quota:
 
 
 @dataclass(frozen=True)
-class Standing:
+class QuotaStatus:
     """Where a caller stands with a quota after this request."""
 
     quota: Quota
@@ -83,29 +83,29 @@ class Standing:
         return max(1, math.ceil(self.exact_seconds))
 
 
-class Allowance:
+class RateLimitResult:
     """What a request counted for, and what is left of it."""
 
-    def __init__(self, standings: Sequence[Standing]) -> None:
-        self.standings = standings
+    def __init__(self, statuses: Sequence[QuotaStatus]) -> None:
+        self.statuses = statuses
 
     @property
     def refusal(self) -> TooManyRequests | None:
-        waits = [each.seconds for each in self.standings if each.is_exceeded]
+        waits = [each.seconds for each in self.statuses if each.is_exceeded]
         return TooManyRequests(max(waits)) if waits else None
 
-    def later(self, passed: float) -> "Allowance | None":
+    def later(self, passed: float) -> "RateLimitResult | None":
         """The same after some seconds; None if more may be allowed by then."""
-        standings = [
-            replace(each, exact_seconds=each.exact_seconds - passed) for each in self.standings
+        statuses = [
+            replace(each, exact_seconds=each.exact_seconds - passed) for each in self.statuses
         ]
-        is_over = any(each.is_exceeded and each.exact_seconds <= 0 for each in standings)
-        return None if is_over else Allowance(standings)
+        is_over = any(each.is_exceeded and each.exact_seconds <= 0 for each in statuses)
+        return None if is_over else RateLimitResult(statuses)
 
     def write_to(self, response: HttpResponseBase) -> None:
         """Set the headers of draft-ietf-httpapi-ratelimit-headers."""
-        policy = [f'"{s.quota.name}";q={s.quota.amount};w={s.quota.window}' for s in self.standings]
-        left = [f'"{s.quota.name}";r={s.remaining};t={s.seconds}' for s in self.standings]
+        policy = [f'"{s.quota.name}";q={s.quota.amount};w={s.quota.window}' for s in self.statuses]
+        left = [f'"{s.quota.name}";r={s.remaining};t={s.seconds}' for s in self.statuses]
         response["RateLimit-Policy"] = ", ".join(policy)
         response["RateLimit"] = ", ".join(left)
 
@@ -141,10 +141,10 @@ def counted_address(address: str) -> str:
     return str(ipaddress.ip_network(f"{address.partition('%')[0]}/64", strict=False))
 
 
-def count(quotas: Sequence[Quota]) -> Allowance:
+def count(quotas: Sequence[Quota]) -> RateLimitResult:
     """Count a request for each quota; for none of them, if one is exceeded."""
-    standings = _in_valkey(lambda client: _windows().count(client, quotas), None)
-    return Allowance(standings or _count_here(quotas))
+    statuses = _in_valkey(lambda client: _windows().count(client, quotas), None)
+    return RateLimitResult(statuses or _count_here(quotas))
 
 
 def give_back(quotas: Sequence[Quota]) -> None:
@@ -195,7 +195,7 @@ _in_valkey = valkey.BestEffort("requests are counted in each process alone")
 class _Windows(RedisStorage):
     """The library's windows, of all quotas of a request in one round trip."""
 
-    def count(self, client: redis.Redis, quotas: Sequence[Quota]) -> list[Standing]:
+    def count(self, client: redis.Redis, quotas: Sequence[Quota]) -> list[QuotaStatus]:
         keys = [key for quota in quotas for key in self._keys(quota)]
         figures = [
             figure for each in quotas for figure in (each.amount, each.window * 1000, each.cost)
@@ -227,7 +227,7 @@ def _windows() -> _Windows:
 
 def _standing(  # noqa: PLR0917 - a row of `_COUNT`
     quota: Quota, fits: int, earlier: int, earlier_ms: int, current: int, left_ms: int
-) -> Standing:
+) -> QuotaStatus:
     earlier_left = earlier_ms / 1000
     seconds = max(0.0, left_ms / 1000 - quota.window)
     used = earlier * earlier_left / quota.window + current
@@ -236,7 +236,7 @@ def _standing(  # noqa: PLR0917 - a row of `_COUNT`
         # One is free again as soon as enough of the window before has passed.
         seconds = earlier_left - (most - current) * quota.window / earlier
     remaining = max(0, quota.amount - math.floor(used)) if fits else 0
-    return Standing(quota, not fits, remaining, seconds)
+    return QuotaStatus(quota, not fits, remaining, seconds)
 
 
 @cache
@@ -244,13 +244,13 @@ def _here() -> SlidingWindowCounterRateLimiter:
     return SlidingWindowCounterRateLimiter(MemoryStorage())
 
 
-def _count_here(quotas: Sequence[Quota]) -> list[Standing]:
+def _count_here(quotas: Sequence[Quota]) -> list[QuotaStatus]:
     limiter = _here()
     free = [limiter.test(quota.item, quota.holder, cost=quota.cost) for quota in quotas]
     if all(free):
         free = [limiter.hit(quota.item, quota.holder, cost=quota.cost) for quota in quotas]
-    standings = []
+    statuses = []
     for quota, is_free in zip(quotas, free, strict=True):
         remaining = limiter.get_window_stats(quota.item, quota.holder).remaining
-        standings.append(Standing(quota, not is_free, remaining if is_free else 0, quota.window))
-    return standings
+        statuses.append(QuotaStatus(quota, not is_free, remaining if is_free else 0, quota.window))
+    return statuses

@@ -222,7 +222,7 @@ def of_month(client, created_at, *actions):
 @pytest.fixture
 def old(transactional_db, ann, cara, settings):
     """Two old months of one client, the last one that is kept, and another client's."""
-    settings.AUDIT_MONTHS = 2
+    settings.AUDIT_RETENTION_MONTHS = 2
     begin = audit_retention.first_kept()
     months = [begin - timedelta(days=40), begin - timedelta(seconds=1), begin]
     of_month(ann.client, months[0], "old.done", "old.done")
@@ -298,13 +298,13 @@ def test_a_chain_that_does_not_fit_is_not_removed(old, ann, cara, capsys):
 
 
 def test_whole_months_are_kept_beside_the_current_one(settings):
-    settings.AUDIT_MONTHS = 2
+    settings.AUDIT_RETENTION_MONTHS = 2
     for now, kept_from in (((2026, 1, 31), (2025, 11, 1)), ((2026, 3, 1), (2026, 1, 1))):
         with time_machine.travel(datetime(*now, tzinfo=UTC)):
             assert audit_retention.first_kept() == datetime(*kept_from, tzinfo=UTC)
 
 
 def test_every_month_is_kept_where_the_setting_says_so(old, ann, settings):
-    settings.AUDIT_MONTHS = 0
+    settings.AUDIT_RETENTION_MONTHS = 0
     call_command("purge_audit")
     assert len(logged(ann.client)) == 6

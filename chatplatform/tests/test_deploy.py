@@ -154,7 +154,7 @@ def test_the_chart_leaves_out_what_is_not_wanted():
 
 def test_a_number_is_no_setting():
     """It would be written as 1e+06."""
-    limit = "PAGE_FILES_BYTES_A_DAY"
+    limit = "PUBLIC_KEY_UPLOAD_BYTES_PER_DAY"
     made = rendered(settings={limit: "5000000"})
     assert made["ConfigMap", "chat-environment"]["data"][limit] == "5000000"
     for values in ({"settings": {limit: 5_000_000}}, {"image": {"tag": 1.1}}):

@@ -17,7 +17,7 @@ from django_otp.oath import totp
 from bots.models import Bot, Prompt
 from bots.testing import make_bot
 from channels_app.models import ChannelConnection
-from chatplatform.api.operation import Bare
+from chatplatform.api.operation import RawResponse
 from chatplatform.models import Job
 from chatplatform.tests.served import ALL, callers, rows_of, send, undone
 from chatplatform.tests.test_guard_site import PAGES, url, world
@@ -176,7 +176,7 @@ def test_every_file_of_the_api_is_audited(ann):
     before = AuditEvent.objects.latest("pk").pk
     files, audited = set(), set()
     for served in ALL:
-        if not (isinstance(served.declared.returns, Bare) or str(served) in EXPORTS):
+        if not (isinstance(served.declared.returns, RawResponse) or str(served) in EXPORTS):
             continue
         caller = (callers(served.declared.access, ann, key) or [ann])[0]
         with undone():

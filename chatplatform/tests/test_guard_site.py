@@ -313,7 +313,9 @@ def test_every_action_asks_first_or_can_be_repeated(mine):
                 continue
             form = {"action": name, "_selected_action": [mine[model].pk]}
             reply = browser.post(url(model, "changelist"), form)
-            assert b'name="confirmed"' in reply.content, f"{name}: @asks_first, or the table above"
+            assert b'name="confirmed"' in reply.content, (
+                f"{name}: @confirm_action, or the table above"
+            )
             asked.add(name)
     assert asked >= {"revoke", "mark_paid", "refuse", "cancel", "roll_secret"}
     names = {name for page in PAGES.values() for name in page.actions or ()}

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from bots.models import Document
 from bots.testing import make_bot
-from chatplatform.tests.test_site_words import texts
+from chatplatform.tests.test_codes import texts
 from chats.models import Conversation
 from chats.testing import make_chat
 from identity.models import Subscription, User

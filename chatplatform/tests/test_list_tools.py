@@ -13,9 +13,9 @@ from django.test import Client as Browser
 from django.test.utils import CaptureQueriesContext
 
 from bots.models import Document
-from chatplatform.empty_lists import WHEN_EMPTY
+from chatplatform.empty_states import EMPTY_STATES
+from chatplatform.tests.test_codes import faults, texts
 from chatplatform.tests.test_guard_site import PAGES, READ_BY, entered, url, world
-from chatplatform.tests.test_site_words import faults, texts
 from chats.models import Customer
 from identity.models import AuditEvent, Client, SavedView, User
 from identity.testing import make_person
@@ -185,7 +185,7 @@ def test_a_longer_export_costs_the_same(ann, bot):
 
 
 def test_an_empty_list_says_what_to_do_next(client_a):
-    assert set(WHEN_EMPTY) == {model._meta.label for model in admin.site._registry}
+    assert set(EMPTY_STATES) == {model._meta.label for model in admin.site._registry}
     browser = Browser()
     browser.force_login(User.objects.create_superuser("staff@example.com", full_name="Staff"))
     tried = 0
@@ -194,7 +194,7 @@ def test_an_empty_list_says_what_to_do_next(client_a):
             continue
         tried += 1
         reply = browser.get(url(model, "changelist"))
-        assert WHEN_EMPTY[model._meta.label] in " ".join(texts(reply)), model
+        assert EMPTY_STATES[model._meta.label] in " ".join(texts(reply)), model
         assert b"yielded" not in reply.content
         assert faults(reply) == [], model
     assert tried > 20
@@ -205,6 +205,6 @@ def test_an_empty_list_says_what_to_do_next(client_a):
 def test_an_empty_list_names_buttons_that_are_there():
     pages: list[Any] = list(admin.site._registry.values())
     buttons = [getattr(page, name) for page in pages for name in page.actions_list]
-    told = re.findall("[Pp]ress “(.+?)”", " ".join(WHEN_EMPTY.values()))
+    told = re.findall("[Pp]ress “(.+?)”", " ".join(EMPTY_STATES.values()))
     assert len(told) >= 8
     assert set(told) <= {view.short_description for view in buttons}

@@ -189,7 +189,7 @@ def shown(person, path):
 
 
 def start_export(ann, bot, settings):
-    settings.EXPORT_ROWS_AT_ONCE = 0
+    settings.EXPORT_INLINE_LIMIT = 0
     make_chat(bot, created_at=datetime(2026, 10, 3, tzinfo=UTC))
     body = {"date_from": "2026-10-01", "date_to": "2026-10-31"}
     reply = ann.post("/report/adhoc/export", body)

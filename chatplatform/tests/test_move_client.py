@@ -54,7 +54,7 @@ def count_from(number):
 @pytest.fixture
 def moving(settings, tmp_path, monkeypatch):
     """A client with a row of each kind, by the API and by hand, and another client beside it."""
-    settings.CELL = "old"
+    settings.INSTANCE_ID = "old"
     settings.MEDIA_ROOT = tmp_path / "media"
     monkeypatch.setenv("TRANSFER_KEY", PASSPHRASE)
     count_from(OLD)
@@ -137,7 +137,7 @@ def exported(client, path):
     freeze(client)
     call_command("freeze_client", client.code)
     call_command("export_client", client.code, str(path), move=True)
-    settings.CELL = "new"
+    settings.INSTANCE_ID = "new"
     return path
 
 
@@ -262,7 +262,7 @@ def server_feed(client):
 def test_removed_months_of_the_audit_log_stay_signed(
     client_a, tmp_path, monkeypatch, settings, capsys
 ):
-    settings.CELL = "old"
+    settings.INSTANCE_ID = "old"
     monkeypatch.setenv("TRANSFER_KEY", PASSPHRASE)
     for days in (1_500, 1_400, 1):
         moment = timezone.now() - timedelta(days=days)
@@ -331,7 +331,7 @@ def test_a_wrong_passphrase_another_release_and_a_broken_archive(moving, tmp_pat
     refused(changed(archive, "manifest.json", b'"webhooks":"', b'"webhooks":"9'), "release")
     refused(changed(archive, "chats_message.jsonl", b"Hello", b"Jello"), "chats_message")
     refused(changed(archive, "identity_client.jsonl", None, None), "damaged")
-    for setting, words in (("SECRET_KEY", "SECRET_KEY"), ("CELL", "CELL")):
+    for setting, words in (("SECRET_KEY", "SECRET_KEY"), ("INSTANCE_ID", "INSTANCE_ID")):
         with monkeypatch.context() as context:
             context.setattr(settings, setting, "old")
             refused(archive, words)

@@ -13,8 +13,8 @@ from django.urls import reverse
 from bots.models import Bot, Document
 from bots.services import bots
 from chatplatform.row_history import MOST_SHOWN
+from chatplatform.tests.test_codes import RAW_CODE, texts
 from chatplatform.tests.test_guard_site import world
-from chatplatform.tests.test_site_words import RAW_CODE, texts
 from chats.testing import make_chat
 from identity.models import AuditEvent, User
 from identity.services import audit, users

@@ -171,9 +171,9 @@ def largest(request: HttpRequest) -> BodyLimit:
     if declared.access is PUBLIC:
         return BodyLimit(size)
     caller = declared.access.find_caller(request)
-    if not caller.is_page:
+    if not caller.is_public_key:
         return BodyLimit(size)
-    if caller.is_anybody and size > _IN_MEMORY:
+    if caller.is_anonymous_visitor and size > _IN_MEMORY:
         raise declared.access.refusal("So large a body needs a Visitor-Token beside a public key.")
     key, address = request.headers["API-KEY"], counted_address(request.META["REMOTE_ADDR"])
     caps = {key: PUBLIC_KEY_UPLOADS, f"{key} {address}": ADDRESS_UPLOADS}

@@ -16,7 +16,7 @@ from django.http import HttpResponse, HttpResponseBase
 
 from chatplatform.api.middleware import early_response
 from chatplatform.api.operation import ALLOWANCE
-from chatplatform.api.rate_limits import OF_KEYS, Allowance
+from chatplatform.api.rate_limits import OF_KEYS, RateLimitResult
 from chatplatform.api.routing import find_operation
 from chatplatform.web.measured import ROUTE
 
@@ -35,7 +35,7 @@ class _Refusal:
     """What Django answered: its headers, and where the caller stood."""
 
     headers: dict[str, str]
-    allowance: Allowance
+    allowance: RateLimitResult
     made_at: float
 
     def again(self, sent_id: str) -> HttpResponse | None:

@@ -15,11 +15,11 @@ from django.utils.translation import gettext, gettext_lazy
 from unfold.decorators import display
 
 from bots.models import Bot, Document, GoldenOutcome, GoldenQuestion, GoldenRun, GoldenStatus
-from bots.services import bots, golden_holds, golden_questions, golden_runs
+from bots.services import bots, golden_questions, golden_runs, publish_gate
 from bots.shapes.golden import GoldenCollectRequest, GoldenQuestionDto, GoldenRunRequest
-from chatplatform.admin_base import TenantAdmin, asks_first, button, each, progress_bar, viewer
+from chatplatform.admin_base import TenantAdmin, button, confirm_action, each, progress_bar, viewer
 from chatplatform.forms import ServiceForm
-from chatplatform.templatetags.site_words import say
+from chatplatform.templatetags.codes import humanize_code
 from chats.services.insight import golden_candidates
 
 _COLORS: dict[str, str] = {
@@ -120,7 +120,7 @@ class GoldenQuestionAdmin(TenantAdmin):
         return self._page(request, RunForm, act, "Ask all golden questions", "Ask them now")
 
     @admin.action(description="Delete", permissions=["train"])
-    @asks_first("Delete these questions? Runs keep what they asked.")
+    @confirm_action("Delete these questions? Runs keep what they asked.")
     def delete_questions(self, request: HttpRequest, rows: QuerySet[GoldenQuestion]) -> None:
         by = viewer(request)
         each(request, rows, lambda row: golden_questions.delete(row.bot, row.pk, by=by))
@@ -151,7 +151,7 @@ class OutcomeFilter(admin.SimpleListFilter):
     title, parameter_name = gettext_lazy("outcome"), "outcome"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [(code, say(code)) for code in (*GoldenOutcome.values, "overtaken")]
+        return [(code, humanize_code(code)) for code in (*GoldenOutcome.values, "overtaken")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         return queryset.filter(shown_outcome=self.value()) if self.value() else queryset
@@ -192,7 +192,7 @@ class GoldenRunAdmin(TenantAdmin):
     @display(description="Outcome", ordering="outcome")
     def became(self, run: Any) -> str:
         """What became of the change that waited for the run."""
-        return say(run.shown_outcome)
+        return humanize_code(run.shown_outcome)
 
     @display(description=cast("str", gettext_lazy("Asked")))
     def asked(self, run: GoldenRun) -> SafeString:
@@ -214,7 +214,11 @@ class GoldenRunAdmin(TenantAdmin):
     @display(description="Answers")
     def shown_results(self, run: GoldenRun) -> SafeString:
         rows = [
-            (one["question"], say(one["fault"]) if one["fault"] else "As expected", one["answer"])
+            (
+                one["question"],
+                humanize_code(one["fault"]) if one["fault"] else "As expected",
+                one["answer"],
+            )
             for one in run.results
         ]
         return format_html_join("", "<p><b>{}</b> {}<br>{}</p>", rows)
@@ -236,7 +240,7 @@ class GoldenRunAdmin(TenantAdmin):
         )  # fmt: skip
 
     @admin.action(description=_PUBLISH, permissions=["train"])
-    @asks_first(_SURE)
+    @confirm_action(_SURE)
     def publish(self, request: HttpRequest, rows: QuerySet[GoldenRun]) -> None:
         by = viewer(request)
         each(request, rows, lambda run: golden_runs.publish(run.bot, run.pk, by=by))
@@ -252,7 +256,7 @@ def _tried(run: GoldenRun) -> list[str]:
     shown = found[:_SHOWN]
     named: list[str] = [_link("document", pk, title or name) for pk, title, name in shown]
     if run.publishes:
-        later = golden_holds.held().filter(bot=run.bot_id, pk__in=run.document_ids)
+        later = publish_gate.held().filter(bot=run.bot_id, pk__in=run.document_ids)
         runs = later.exclude(run_id=run.pk).values_list("run_id", flat=True)
         named += [
             _link("goldenrun", run_id, gettext("A later run tries what was changed since"))

@@ -14,8 +14,8 @@ from django.utils import timezone
 
 from chatplatform import navigation
 from chatplatform.admin_base import viewer
-from chatplatform.templatetags.site_words import say
-from chats.services.desk import counted_chats
+from chatplatform.templatetags.codes import humanize_code
+from chats.services.desk import report_filters
 from identity.models import Client
 
 HANDOFF_REASONS = (
@@ -37,7 +37,7 @@ class HandoffFilter(SimpleListFilter):
     title, parameter_name = "handoff reason", "handoff_reason"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(code, say(code)) for code in HANDOFF_REASONS]
+        return [(code, humanize_code(code)) for code in HANDOFF_REASONS]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         return queryset.filter(handoff_reason=self.value()) if self.value() else queryset
@@ -53,9 +53,9 @@ class AnsweredByFilter(SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         if self.value() == "bot":
-            return queryset.filter(counted_chats.solved_by_bot())
+            return queryset.filter(report_filters.solved_by_bot())
         is_by_person = self.value() == "person"
-        return queryset.filter(counted_chats.answered_by_person()) if is_by_person else queryset
+        return queryset.filter(report_filters.answered_by_person()) if is_by_person else queryset
 
 
 class WaitingFilter(SimpleListFilter):
@@ -73,7 +73,7 @@ class WaitingFilter(SimpleListFilter):
         if client is None or self.value() not in {"target", "half"}:
             return queryset
         is_over = self.value() == "target"
-        waited = counted_chats.waited_for_target if is_over else counted_chats.waited_for_half
+        waited = report_filters.waited_for_target if is_over else report_filters.waited_for_half
         return queryset.filter(waited(client, timezone.now()))
 
 

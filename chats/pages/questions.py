@@ -13,13 +13,13 @@ from django.utils.translation import gettext, gettext_lazy
 from unfold.decorators import display
 
 from bots.models import GoldenOutcome
-from bots.services import golden_holds
+from bots.services import publish_gate
 from chatplatform.admin_base import TenantAdmin, button, viewer
 from chatplatform.forms import ServiceForm
-from chatplatform.templatetags.site_words import say
+from chatplatform.templatetags.codes import humanize_code
 from chats.forms import AnswerForm
 from chats.models import GroupStatus, QuestionGroup
-from chats.services.insight import answers_to_unanswered, question_groups
+from chats.services.insight import question_groups, unanswered_questions
 
 # Chats that a page shows.
 _SHOWN = 50
@@ -72,7 +72,7 @@ class QuestionGroupAdmin(TenantAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[QuestionGroup]:
         rows = question_groups.with_question(super().get_queryset(request))
-        return golden_holds.with_run(rows, document="document")
+        return publish_gate.with_run(rows, document="document")
 
     @display(description="Question")
     def shown_question(self, row: Any) -> str:
@@ -108,7 +108,7 @@ class QuestionGroupAdmin(TenantAdmin):
         if row.answer:
             return f"{row.answer} ({', '.join(row.sources)})" if row.sources else row.answer
         # What it said before its answer was learned is no news.
-        return say(row.fault) if row.fault and row.status != GroupStatus.LEARNING else "–"
+        return humanize_code(row.fault) if row.fault and row.status != GroupStatus.LEARNING else "–"
 
     @display(description="Chats, the latest first")
     def chats(self, row: QuestionGroup) -> SafeString:
@@ -135,7 +135,7 @@ class QuestionGroupAdmin(TenantAdmin):
         form = AnswerForm(request.POST or None, initial={"question": self.shown_question(group)})
 
         def act(data: dict[str, Any]) -> HttpResponse:
-            answers_to_unanswered.add_answer(group, **data, by=viewer(request))
+            unanswered_questions.add_answer(group, **data, by=viewer(request))
             said = gettext("The bot learns it now, and is then asked again.")
             messages.success(request, said)
             return redirect("admin:chats_questiongroup_change", group.pk)
@@ -149,7 +149,7 @@ class QuestionGroupAdmin(TenantAdmin):
         group = self._group(request, object_id)
 
         def act(data: dict[str, Any]) -> HttpResponse:
-            answers_to_unanswered.request_again(group)
+            unanswered_questions.request_again(group)
             messages.success(request, gettext("The bot is asked again: look in a moment."))
             return redirect("admin:chats_questiongroup_change", group.pk)
 

@@ -19,7 +19,7 @@ def with_choices(text: str, choices: Iterable[str]) -> str:
     return "\n".join([text, *(f"▸ {one}" for one in choices)])
 
 
-class SaidThen(Shape):
+class OriginalReply(Shape):
     """What was said, and what it rested on."""
 
     text: str = Field(
@@ -30,7 +30,7 @@ class SaidThen(Shape):
     sources: list[str] = Field(description="Titles of the sources that it cites.")
 
     @classmethod
-    def from_message(cls, row: Message) -> "SaidThen":
+    def from_message(cls, row: Message) -> "OriginalReply":
         decision = (row.receipt or {}).get("decision") or ""
         offered = (option for piece in row.content for option in piece.get("options") or ())
         return cls.model_construct(
@@ -41,15 +41,17 @@ class SaidThen(Shape):
         )
 
 
-class SaidToday(SaidThen):
+class CurrentReply(OriginalReply):
     """What the bot says today."""
 
     handoff_reason: str | None = Field(description="Why it would hand over; null: it would not.")
     engine: str | None = Field(description="The engine that answers; null: none did.")
-    gate: float | None = Field(description="How sure the search is, 0..1; null: it was not asked.")
+    confidence: float | None = Field(
+        description="How sure the search is, 0..1; null: it was not asked."
+    )
 
     @classmethod
-    def from_reply(cls, made: Any) -> "SaidToday":
+    def from_reply(cls, made: Any) -> "CurrentReply":
         return cls.copy_from(made, sources=list(made.sources))
 
 
@@ -62,8 +64,8 @@ class ReplayedTurn(Shape):
     called_functions: bool = Field(
         description="Whether functions were called for it; none is called again."
     )
-    then: SaidThen = Field(description="What was said then.")
-    today: SaidToday = Field(description="What the bot says today; it is not sent.")
+    then: OriginalReply = Field(description="What was said then.")
+    today: CurrentReply = Field(description="What the bot says today; it is not sent.")
 
     @classmethod
     def of(cls, reply: Message, made: Any) -> "ReplayedTurn":
@@ -73,8 +75,8 @@ class ReplayedTurn(Shape):
             question=asked.text if asked else "",
             said_at=reply.created_at,
             called_functions=bool((reply.receipt or {}).get("calls")),
-            then=SaidThen.from_message(reply),
-            today=SaidToday.from_reply(made),
+            then=OriginalReply.from_message(reply),
+            today=CurrentReply.from_reply(made),
         )
 
 
@@ -152,13 +154,13 @@ class ReplayedReplyDto(Shape):
     message_id: uuid.UUID = Field(description="The reply.")
     change: ReplayChange = Field(description="What has become of it.")
     question: str = Field(description="What the customer asked.")
-    then: SaidThen = Field(description="What was said then.")
-    today: SaidThen = Field(description="What the bot says today; cut at 4,000 characters.")
+    then: OriginalReply = Field(description="What was said then.")
+    today: OriginalReply = Field(description="What the bot says today; cut at 4,000 characters.")
 
     @classmethod
     def from_row(cls, row: ReplayedReply) -> "ReplayedReplyDto":
         reply = row.message
-        today = SaidThen.model_construct(
+        today = OriginalReply.model_construct(
             text=row.text,
             is_answered=row.decision == "answered",
             decision=row.decision,
@@ -170,7 +172,7 @@ class ReplayedReplyDto(Shape):
             message_id=reply.pk,
             change=ReplayChange(row.change),
             question=reply.in_reply_to.text if reply.in_reply_to else "",
-            then=SaidThen.from_message(reply),
+            then=OriginalReply.from_message(reply),
             today=today,
         )
 

@@ -27,7 +27,7 @@ class StoredReceipt(BaseModel):
 
     decision: str | None = None
     handoff_reason: str | None = None
-    gate: float | None = None
+    confidence: float | None = None
     threshold: float | None = None
     chunks: list[StoredChunk] = []
     knowledge_version: int | None = None
@@ -109,10 +109,12 @@ class ReplyReceipt(Shape):
     )
     while_waiting: bool = Field(description="Whether the chat waited for an agent meanwhile.")
     handoff_reason: str | None = Field(description="Why the chat was handed over, if it was.")
-    gate: float | None = Field(
+    confidence: float | None = Field(
         description="The probability, 0..1, that the passages hold the answer."
     )
-    threshold: float | None = Field(description="The gate from which the bot answered then, 0..1.")
+    threshold: float | None = Field(
+        description="The confidence from which the bot answered then, 0..1."
+    )
     passages: list[Passage] = Field(description="What the search found, the best first.")
     knowledge_version: int | None = Field(description="State of the bot's training then.")
     prompt_version: int | None = Field(description="The prompt's version, if a model was asked.")

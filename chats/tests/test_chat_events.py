@@ -21,7 +21,7 @@ PATIENCE = 60  # seconds, on a busy machine
 
 @pytest.fixture(scope="module")
 def web_port(django_db_setup):
-    with web(FEED_CHECK_SECONDS="0.3") as made:
+    with web(SSE_REAUTH_SECONDS="0.3") as made:
         yield made
 
 

@@ -159,7 +159,7 @@ def test_a_client_may_want_no_handover_on_request():
 def test_a_receipt_of_a_quotation_as_it_is_stored():
     trace = replace(TRACE, engine="embedded", model="extractive")
     assert Receipt("answered", trace, credits=1, answers=("a", "b")).to_json() == {
-        "gate": 0.9, "threshold": 0.77, "chunks": ({"id": 7, "score": 0.5},),
+        "confidence": 0.9, "threshold": 0.77, "chunks": ({"id": 7, "score": 0.5},),
         "knowledge_version": 3, "attempt": 1, "engine": "embedded", "model": "extractive",
         "decision": "answered", "credits": 1, "answers": ["a", "b"],
     }  # fmt: skip

@@ -34,7 +34,7 @@ def create_chats(server, chats=3):
         row = Conversation.objects.get(pk=chat)
         first, second = Message.objects.filter(conversation=row).order_by("seq")
         Message.objects.filter(pk=second.pk).update(
-            sender_type="bot", in_reply_to=first, receipt={"gate": 0.9}, metadata={"k": 1}
+            sender_type="bot", in_reply_to=first, receipt={"confidence": 0.9}, metadata={"k": 1}
         )
         Message.objects.filter(pk=first.pk).update(sentiment="negative")
         shared = {"client": row.client, "conversation": row}

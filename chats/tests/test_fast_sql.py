@@ -100,7 +100,7 @@ def test_a_stored_message_equals_the_orms(chat, bea, owner, side, more):
             content=text_content("Grüße 👋 \\ %s"),
             language="de",
             citations=[{"title": "A", "quote": "ü"}],
-            receipt={"gate": 0.25, "chunks": [1, 2]},
+            receipt={"confidence": 0.25, "chunks": [1, 2]},
             metadata={"a": None},
             client_message_id="m-1",
             **more,

@@ -163,7 +163,7 @@ def test_a_model_is_asked_where_the_search_is_not_sure(server, chat, house, stub
     stub.play(["say:The network is called Seeblick-Guest. [1]"])
     reply = say(server, chat, UNSURE)
     assert reply.receipt["decision"] == "answered"
-    assert reply.receipt["gate"] < reply.receipt["threshold"]
+    assert reply.receipt["confidence"] < reply.receipt["threshold"]
 
 
 @pytest.mark.parametrize("mode", ["nonsense", "ungrounded", "no_answer"])

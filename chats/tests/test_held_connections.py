@@ -97,7 +97,7 @@ def test_the_place_of_a_process_that_died_is_free_again(ann, settings, monkeypat
     assert (refused.status_code, refused.json()["code"]) == (429, "too_many_feeds")
     assert refused["Retry-After"]
     monkeypatch.setattr(feed_limits, "_SPARE_SECONDS", 1)
-    settings.FEED_CHECK_SECONDS = 0
+    settings.SSE_REAUTH_SECONDS = 0
     for place in places[:-1]:
         assert place.keep()
     time.sleep(1.1)

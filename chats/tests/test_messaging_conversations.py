@@ -180,7 +180,7 @@ def test_conversations_of_all_channels_are_listed_newest_first(server, client_a,
 
 def test_messages_are_listed_with_notes_and_ratings(server, ben, chat, add_message):
     first = add_message(chat, "customer", "Hello", metadata={"a": 1})
-    rated = add_message(chat, "bot", "Hello!", receipt={"gate": 0.9})
+    rated = add_message(chat, "bot", "Hello!", receipt={"confidence": 0.9})
     Feedback.objects.create(client=chat.client, conversation=chat, message=rated, rating=2)
     ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "Rude", "is_note": True})
     items = server.get(f"{PATH}/{chat.pk}/messages").json()["items"]
@@ -188,7 +188,7 @@ def test_messages_are_listed_with_notes_and_ratings(server, ben, chat, add_messa
         (1, False), (2, False), (3, True),
     ]  # fmt: skip
     assert (items[0]["id"], items[0]["metadata"]) == (str(first.pk), {"a": 1})
-    assert (items[1]["feedback"]["rating"], items[1]["receipt"]) == (2, {"gate": 0.9})
+    assert (items[1]["feedback"]["rating"], items[1]["receipt"]) == (2, {"confidence": 0.9})
 
 
 # --- End Conversation ---------------------------------------------------------------------------

@@ -149,7 +149,7 @@ def test_a_model_answers_from_a_document_in_another_language(server, chat, bot, 
     run_jobs()
     (reply,) = replies()
     assert reply.content[0]["text"] == told
-    assert reply.receipt["gate"] < reply.receipt["threshold"]
+    assert reply.receipt["confidence"] < reply.receipt["threshold"]
 
 
 @pytest.mark.parametrize("mode", ["nonsense", "ungrounded"])

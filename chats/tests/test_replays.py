@@ -158,7 +158,7 @@ def test_one_reply_is_shown_beside_what_was_said(ann, ben, cara, bot, day):
     assert (turn["then"]["decision"], turn["today"]["decision"]) == ("below_gate", "answered")
     assert "nine to five" in turn["today"]["text"]
     assert (turn["today"]["engine"], turn["called_functions"]) == ("embedded", False)
-    assert turn["today"]["gate"] > DEFAULT_THRESHOLD
+    assert turn["today"]["confidence"] > DEFAULT_THRESHOLD
     lost = day[2][0]
     turn = ann.post(f"/ai/chat/{lost.conversation_id}/messages/{lost.pk}/replay", {}).json()
     assert turn["today"]["handoff_reason"] == "no_answer"

@@ -37,7 +37,7 @@ def test_an_answer_shows_its_passages_and_the_gate(ben, server, bot, chat):
         document.pk, "Shop", chunk.text,
     )  # fmt: skip
     assert "thirty days" in first["text"]
-    assert receipt["gate"] >= receipt["threshold"] == 0.77
+    assert receipt["confidence"] >= receipt["threshold"] == 0.77
     assert receipt["message_id"] == str(answer.pk)
     assert receipt["answers"] == [str(question.pk)]
     assert (receipt["decision"], receipt["engine"], receipt["model"]) == (
@@ -58,7 +58,7 @@ def test_a_handover_shows_what_was_missing(ben, server, bot, chat, client_a):
     told = ask(server, chat, "Do you sell purple elephants?")
     receipt = receipt_of(ben, told).json()
     assert (receipt["decision"], receipt["handoff_reason"]) == ("below_gate", "no_answer")
-    assert receipt["gate"] < receipt["threshold"] == 1.0
+    assert receipt["confidence"] < receipt["threshold"] == 1.0
     assert receipt["usage"]["credits"] == 0
 
 

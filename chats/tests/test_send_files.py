@@ -326,7 +326,7 @@ def is_refused(reply):
 def test_visitors_send_so_much_in_a_day(page, server, chat, stored_files, monkeypatch, of):
     most = 3 * len(PNG) - 1
     if of == "key":
-        monkeypatch.setattr("django.conf.settings.PAGE_FILES_BYTES_A_DAY", most)
+        monkeypatch.setattr("django.conf.settings.PUBLIC_KEY_UPLOAD_BYTES_PER_DAY", most)
     else:
         name = "VISITORS_BYTES" if of == "visitor" else "ADDRESS_BYTES"
         monkeypatch.setattr(rate_limits, name, most)

@@ -236,7 +236,7 @@ def test_the_answer_is_cited(server, chat, document):
     assert (citation["document_id"], citation["title"]) == (document.pk, "Shop")
     assert "thirty days" in citation["quote"]
     assert reply.receipt["decision"] == "answered"
-    assert reply.receipt["gate"] >= reply.receipt["threshold"]
+    assert reply.receipt["confidence"] >= reply.receipt["threshold"]
     chat.refresh_from_db()
     assert (chat.assign_type, chat.version, chat.last_seq) == ("bot", 1, 2)
     assert chat.first_response_at is not None

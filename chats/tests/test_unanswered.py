@@ -29,7 +29,7 @@ def without_answer(bot, add_message):
     """A question that the bot had no answer to, and what it said instead."""
     chat = make_chat(bot)
     asked = add_message(chat, "customer", QUESTION)
-    receipt = {"decision": "below_gate", "gate": 0.1, "threshold": 0.5, "chunks": []}
+    receipt = {"decision": "below_gate", "confidence": 0.1, "threshold": 0.5, "chunks": []}
     return add_message(chat, "system", "A colleague answers.", in_reply_to=asked, receipt=receipt)
 
 

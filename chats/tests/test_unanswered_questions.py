@@ -42,7 +42,7 @@ def ask_in_vain(bot, add_message):
         for text in texts:
             row = make_chat(of, **chat)
             question = add_message(row, "customer", text)
-            receipt = {"decision": "below_gate", "gate": 0.1, "threshold": 0.5, "chunks": []}
+            receipt = {"decision": "below_gate", "confidence": 0.1, "threshold": 0.5, "chunks": []}
             add_message(row, "bot", "I do not know.", in_reply_to=question, receipt=receipt)
             asked.append(question)
         return asked

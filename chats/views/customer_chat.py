@@ -10,7 +10,7 @@ from chatplatform import media
 from chatplatform.api import idempotency
 from chatplatform.api.error_shapes import Error
 from chatplatform.api.errors import json_response
-from chatplatform.api.operation import PUBLIC, Bare, Form, operation
+from chatplatform.api.operation import PUBLIC, Form, RawResponse, operation
 from chatplatform.api.pagination import Page
 from chats.services.core import (
     attachments,
@@ -42,11 +42,16 @@ from chats.shapes.message import (
 from chats.shapes.people import ChatCustomer
 from chats.shapes.visitor import VisitorConversation
 from chats.views import reply_responses, visible_fields
-from chats.views.visible_fields import SHOWN_CHAT, SHOWN_EVENTS, SHOWN_MESSAGES, SHOWN_TURN
+from chats.views.visible_fields import (
+    ChatResponse,
+    EventStreamResponse,
+    MessageListResponse,
+    TurnResponse,
+)
 from identity.auth import SECRET_KEY, VISITOR_OR_SECRET_KEY, TenantViewSet
 
 FILES = Form(FilesBody, files=("files",))
-TRANSCRIPT = Bare(("text/plain",), "The transcript, as a download.")
+TRANSCRIPT = RawResponse(("text/plain",), "The transcript, as a download.")
 
 
 class ClientChatViewSet(TenantViewSet):
@@ -55,9 +60,9 @@ class ClientChatViewSet(TenantViewSet):
         "Create new chat conversation",
         access=VISITOR_OR_SECRET_KEY,
         costs_credits=True,
-        returns=SHOWN_CHAT,
+        returns=ChatResponse,
         status=201,
-        also={200: SHOWN_CHAT},
+        also={200: ChatResponse},
     )
     def create(self, body: ChatCreation) -> HttpResponseBase:
         """Open a conversation, with the customer's first message if there is one.
@@ -90,9 +95,9 @@ class ClientChatViewSet(TenantViewSet):
         "Send message in existing chat conversation",
         access=VISITOR_OR_SECRET_KEY,
         costs_credits=True,
-        returns=SHOWN_TURN,
-        also={202: SHOWN_TURN, 409: Error},
-        streams=SHOWN_EVENTS,
+        returns=TurnResponse,
+        also={202: TurnResponse, 409: Error},
+        streams=EventStreamResponse,
     )
     def send(self, request: HttpRequest, chat_id: uuid.UUID, body: ConvMessage) -> HttpResponseBase:
         """Store a customer's message. The reply is waited for, streamed, or comes later.
@@ -108,7 +113,7 @@ class ClientChatViewSet(TenantViewSet):
         "AI / client",
         "Get chat conversation history",
         access=VISITOR_OR_SECRET_KEY,
-        returns=SHOWN_MESSAGES,
+        returns=MessageListResponse,
     )
     def history(self, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
         """The messages of a conversation without internal notes, oldest first."""
@@ -209,9 +214,9 @@ class ClientChatViewSet(TenantViewSet):
         access=VISITOR_OR_SECRET_KEY,
         costs_credits=True,
         body=FILES,
-        returns=SHOWN_TURN,
-        also={202: SHOWN_TURN, 409: Error},
-        streams=SHOWN_EVENTS,
+        returns=TurnResponse,
+        also={202: TurnResponse, 409: Error},
+        streams=EventStreamResponse,
         path_suffix="/",
     )
     def send_files(
@@ -250,9 +255,9 @@ class ClientChatViewSet(TenantViewSet):
         "Generate automatic AI response",
         access=VISITOR_OR_SECRET_KEY,
         costs_credits=True,
-        returns=SHOWN_TURN,
-        also={202: SHOWN_TURN, 409: Error},
-        streams=SHOWN_EVENTS,
+        returns=TurnResponse,
+        also={202: TurnResponse, 409: Error},
+        streams=EventStreamResponse,
     )
     def auto_respond(self, request: HttpRequest, chat_id: uuid.UUID) -> HttpResponseBase:
         """Have the bot answer the customer's last message; an existing reply is returned again."""
@@ -291,7 +296,7 @@ class ClientChatViewSet(TenantViewSet):
         "AI / client",
         "Get messages by chat conversation code",
         access=VISITOR_OR_SECRET_KEY,
-        returns=SHOWN_MESSAGES,
+        returns=MessageListResponse,
     )
     def by_code(self, chat_code: str, query: Page) -> dict[str, Any]:
         """The messages of the conversation with this code, oldest first."""
@@ -311,8 +316,8 @@ class ClientChatViewSet(TenantViewSet):
 
 class AttachmentViewSet(TenantViewSet):
     @operation(
-        "AI / client", "Download Attachment", access=PUBLIC, returns=Bare(attachments.MIME_TYPES),
-        also={403: Error},
+        "AI / client", "Download Attachment", access=PUBLIC,
+        returns=RawResponse(attachments.MIME_TYPES), also={403: Error},
     )  # fmt: skip
     def download(self, attachment_id: uuid.UUID, query: AttachmentQuery) -> HttpResponseBase:
         """A file of a message, as a download; the link's signature is the credential."""

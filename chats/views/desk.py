@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponseBase
 from chatplatform import media
 from chatplatform.api import idempotency
 from chatplatform.api.error_shapes import Error
-from chatplatform.api.operation import Bare, Form, operation
+from chatplatform.api.operation import Form, RawResponse, operation
 from chatplatform.api.pagination import Page, page
 from chats.services.core import attachments, chat_list_json, conversations, message_json
 from chats.services.desk import (
@@ -36,7 +36,7 @@ from chats.shapes.visitor import VisitorConversation
 from chats.views import reply_responses, visible_fields
 from identity.auth import ADMIN, BEARER, BEARER_OR_SECRET_KEY, BEARER_OR_VISITOR, TenantViewSet
 
-CUSTOMER_FILE = Bare(("application/zip",), "What is stored of the customer, as a download.")
+CUSTOMER_FILE = RawResponse(("application/zip",), "What is stored of the customer, as a download.")
 FILES = Form(desk_shapes.ManualChatFilesDto, files=("files",))
 
 

@@ -8,7 +8,7 @@ from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
 from chats.services.core import conversations
-from chats.services.reply import replays, reply_dry_run
+from chats.services.reply import replays, reply_replay
 from chats.shapes import replay as replay_shapes
 from identity.auth import BEARER, TRAINER, TenantViewSet
 
@@ -29,8 +29,8 @@ class ReplayViewSet(TenantViewSet):
         409 `nothing_to_replay` if it is no reply to a question.
         """
         chat = conversations.get(self.caller, pk=chat_id)
-        reply = reply_dry_run.get(chat, message_id)
-        made = reply_dry_run.made_again(reply, reference=f"replay:{uuid.uuid4()}")
+        reply = reply_replay.get(chat, message_id)
+        made = reply_replay.made_again(reply, reference=f"replay:{uuid.uuid4()}")
         return replay_shapes.ReplayedTurn.of(reply, made)
 
     @operation("AI / train", "Start Replay", access=TRAINER, status=202, also={409: Error})

@@ -7,7 +7,7 @@ from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
 from chats.models import GroupStatus
-from chats.services.insight import answers_to_unanswered, question_groups
+from chats.services.insight import question_groups, unanswered_questions
 from chats.shapes import unanswered_question as question_shapes
 from identity.auth import BEARER, TRAINER, TenantViewSet
 
@@ -34,7 +34,7 @@ class UnansweredViewSet(TenantViewSet):
     @operation("AI / train", "Get Unanswered Question", access=BEARER)
     def retrieve(self, bot_id: int, question_id: int) -> question_shapes.UnansweredQuestion:
         """One of them; after an answer was written, what the bot says when it is asked again."""
-        group = answers_to_unanswered.get(bots.get(self.client, bot_id), question_id)
+        group = unanswered_questions.get(bots.get(self.client, bot_id), question_id)
         return question_shapes.UnansweredQuestion.from_row(group)
 
     @operation(
@@ -45,7 +45,7 @@ class UnansweredViewSet(TenantViewSet):
     )
     def chats(self, bot_id: int, question_id: int, query: Page) -> dict[str, Any]:
         """What customers asked, each with its chat, the latest first."""
-        group = answers_to_unanswered.get(bots.get(self.client, bot_id), question_id)
+        group = unanswered_questions.get(bots.get(self.client, bot_id), question_id)
         rows = question_groups.questions_of(group)
         return page(rows, query, by="-id", shape=question_shapes.AskedQuestion.from_row)
 
@@ -61,8 +61,8 @@ class UnansweredViewSet(TenantViewSet):
         `source_exists` if the bot has an answer to that very question, `document_limit` at the
         limit of 2,000.
         """
-        group = answers_to_unanswered.get(bots.get(self.client, bot_id), question_id)
-        group = answers_to_unanswered.add_answer(
+        group = unanswered_questions.get(bots.get(self.client, bot_id), question_id)
+        group = unanswered_questions.add_answer(
             group, answer=body.answer, question=body.question, by=self.user
         )
         return question_shapes.UnansweredQuestion.from_row(group)
@@ -73,6 +73,6 @@ class UnansweredViewSet(TenantViewSet):
 
         No customer notices. A model's tokens are paid, the embedded engine's answers are free.
         """
-        group = answers_to_unanswered.get(bots.get(self.client, bot_id), question_id)
-        answers_to_unanswered.request_again(group)
+        group = unanswered_questions.get(bots.get(self.client, bot_id), question_id)
+        unanswered_questions.request_again(group)
         return question_shapes.UnansweredQuestion.from_row(group)

@@ -15,15 +15,15 @@ from chats.views.reply_responses import Shaper, as_it_is
 from identity.auth import Principal
 
 # What the operations that a page may call are documented to answer.
-SHOWN_CHAT = Conversation | VisitorConversation
-SHOWN_TURN = ChatTurn | VisitorTurn
-SHOWN_MESSAGES = MessagesResponse | VisitorMessages
-SHOWN_EVENTS = reply_events(SHOWN_TURN, Message | VisitorMessage)
+ChatResponse = Conversation | VisitorConversation
+TurnResponse = ChatTurn | VisitorTurn
+MessageListResponse = MessagesResponse | VisitorMessages
+EventStreamResponse = reply_events(TurnResponse, Message | VisitorMessage)
 
 
 def chat(caller: Principal, row: models.Conversation) -> Conversation | VisitorConversation:
     """A chat for this caller."""
-    if not caller.is_page:
+    if not caller.is_public_key:
         return Conversation.from_row(row)
     return VisitorConversation.from_row(
         row,
@@ -34,9 +34,9 @@ def chat(caller: Principal, row: models.Conversation) -> Conversation | VisitorC
 
 def message_shaper(caller: Principal) -> Shaper:
     """Turns a `Message` into what this caller is shown."""
-    return VisitorMessage.from_message if caller.is_page else as_it_is
+    return VisitorMessage.from_message if caller.is_public_key else as_it_is
 
 
 def turn_shaper(caller: Principal) -> Shaper:
     """Turns a `ChatTurn` into what this caller is shown."""
-    return VisitorTurn.from_turn if caller.is_page else as_it_is
+    return VisitorTurn.from_turn if caller.is_public_key else as_it_is

@@ -1,7 +1,7 @@
 """Operations of the tag `config` that read chats: chats lie above that app."""
 
 from chatplatform.api.operation import operation
-from chats.services.core import own_words
+from chats.services.core import message_overrides
 from chats.shapes.words import PlatformWords
 from identity.auth import ADMIN, BEARER, TenantViewSet
 from identity.services import configs
@@ -11,7 +11,7 @@ class WordsViewSet(TenantViewSet):
     @operation("config", "Get Platform Words", access=BEARER)
     def retrieve(self, client_id: int) -> PlatformWords:
         """What the platform itself says to customers, in every language, and your own texts."""
-        return own_words.of_config(configs.get(self.client, client_id))
+        return message_overrides.of_config(configs.get(self.client, client_id))
 
     @operation("config", "Update Platform Words", access=ADMIN)
     def update(self, client_id: int, body: PlatformWords) -> PlatformWords:
@@ -20,4 +20,4 @@ class WordsViewSet(TenantViewSet):
         The body holds all of your texts: words and languages that it leaves out become the
         platform's again.
         """
-        return own_words.replace(configs.get(self.client, client_id), body, by=self.user)
+        return message_overrides.replace(configs.get(self.client, client_id), body, by=self.user)

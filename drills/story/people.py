@@ -22,7 +22,7 @@ def tell(world: World) -> None:
     buy_credits(world)
     audit_log(world)
     settings(world)
-    own_words(world)
+    message_overrides(world)
     mails(world)
 
 
@@ -166,7 +166,7 @@ def settings(world: World) -> None:
     world.ann.refused(409, "POST", path, change)
 
 
-def own_words(world: World) -> None:
+def message_overrides(world: World) -> None:
     """The customer of the chapter on chats will read these words."""
     path = f"/config/{world.client_id}/words"
     words = [{"name": "thanks", "own": {"en": "You are welcome at Story."}}]

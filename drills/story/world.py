@@ -98,7 +98,7 @@ class World:
         self.platform = Platform(
             folder,
             LLM_BASE_URL=self.model.base_url,
-            EXPORT_ROWS_AT_ONCE="1",
+            EXPORT_INLINE_LIMIT="1",
             LLM_MODEL="stub",
             # The model's server is also a company's own.
             EGRESS_ALLOW=f"{self.tool.host_port},{self.site.host_port},"

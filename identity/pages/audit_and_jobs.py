@@ -10,11 +10,11 @@ from django.urls import reverse
 from django.utils.html import format_html
 from unfold.decorators import display
 
-from chatplatform.admin_base import ADMINS, PLATFORM, TenantAdmin, asks_first
+from chatplatform.admin_base import ADMINS, PLATFORM, TenantAdmin, confirm_action
 from chatplatform.jobs import leases
 from chatplatform.models import Job
 from chatplatform.row_history import MOST_SHOWN, Entry, client_id_of
-from chatplatform.templatetags.site_words import change_words, say
+from chatplatform.templatetags.codes import change_words, humanize_code
 from identity import models
 from identity.services import cancel_job
 
@@ -47,7 +47,7 @@ class AuditEventAdmin(TenantAdmin):
         rows = rows.filter(client_id=client_id) if client_id else rows
         found = rows.select_related("user", "api_key").order_by("-id")[:MOST_SHOWN]
         return [
-            Entry(one.created_at, say(one.action), _actor(one), change_words(one.changes))
+            Entry(one.created_at, humanize_code(one.action), _actor(one), change_words(one.changes))
             for one in found
         ]
 
@@ -95,7 +95,9 @@ class JobAdmin(TenantAdmin):
         self.message_user(request, f"{count} jobs wait to be tried again.", messages.SUCCESS)
 
     @admin.action(description="Cancel", permissions=["platform"])
-    @asks_first("Cancel these jobs? Their work is not done, now or later; who waits is told so.")
+    @confirm_action(
+        "Cancel these jobs? Their work is not done, now or later; who waits is told so."
+    )
     def cancel(self, request: HttpRequest, rows: QuerySet[Job]) -> None:
         assert isinstance(request.user, models.User), "the site admits people alone"
         cancelled = [cancel_job.cancel(row, by=request.user) for row in rows]

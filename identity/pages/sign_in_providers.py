@@ -10,7 +10,7 @@ from django.shortcuts import redirect
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminPasswordWidget
 
-from chatplatform.admin_base import ADMINS, TenantAdmin, asks_first, button, each, viewer
+from chatplatform.admin_base import ADMINS, TenantAdmin, button, confirm_action, each, viewer
 from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.forms import ServiceForm
 from identity.models import Client, SignInProvider
@@ -106,7 +106,9 @@ class SignInProviderAdmin(TenantAdmin):
         return self._page(request, row.client, row)
 
     @admin.action(description="Remove", permissions=["manage"])
-    @asks_first("Remove the provider? Its people sign in by password then, and ask for one first.")
+    @confirm_action(
+        "Remove the provider? Its people sign in by password then, and ask for one first."
+    )
     def remove(self, request: HttpRequest, rows: QuerySet[SignInProvider]) -> None:
         by = viewer(request)
         each(request, rows, lambda row: sign_in_providers.remove(row.client, by=by))

@@ -24,7 +24,7 @@ def record(
     `action` is `<noun>.<past participle>`, `subject` for example `user:12`. `changes` names the
     changed fields, with values unless they are secret or a customer's. `by` None: the platform.
     """
-    is_page = isinstance(by, ApiKey) and by.scope == KeyScope.PUBLIC
+    is_public_key = isinstance(by, ApiKey) and by.scope == KeyScope.PUBLIC
     AuditEvent.objects.create(
         client_id=client_id or PLATFORM,
         user=by if isinstance(by, User) else None,
@@ -33,7 +33,7 @@ def record(
         subject=subject,
         changes=changes or {},
         # Whoever uses the key of a page is a customer.
-        address="" if is_page else current_address(),
+        address="" if is_public_key else current_address(),
         # A caller may choose a longer one.
         request_id=REQUEST_ID.get()[:64],
     )

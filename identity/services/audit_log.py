@@ -10,7 +10,7 @@ from typing import IO
 from django.db.models import QuerySet
 
 from chatplatform.api.errors import ApiError
-from chatplatform.formula_injection import no_formula
+from chatplatform.formula_injection import escape_formula
 from identity.models import ApiKey, AuditEvent, Client, User
 from identity.services import audit
 from identity.shapes import audit as audit_shapes
@@ -70,7 +70,7 @@ def _write(text: IO[str], form: str, rows: QuerySet[AuditEvent]) -> None:
     writer.writerow(names)
     for shape in _shapes(rows):
         cells = shape.model_dump(mode="json") | {"changes": json.dumps(shape.changes)}
-        writer.writerow([no_formula(cells[name]) for name in names])
+        writer.writerow([escape_formula(cells[name]) for name in names])
 
 
 def _shapes(rows: QuerySet[AuditEvent]) -> Iterator[audit_shapes.AuditEvent]:

@@ -35,9 +35,9 @@ def purge_expired(client_id: int, *, using: str) -> Iterator[AuditAnchor]:
 
 
 def first_kept() -> datetime:
-    """The begin of the oldest month that is kept: AUDIT_MONTHS before this one."""
+    """The begin of the oldest month that is kept: AUDIT_RETENTION_MONTHS before this one."""
     today = timezone.now().astimezone(UTC)
-    return _month(today.year, today.month - settings.AUDIT_MONTHS)
+    return _month(today.year, today.month - settings.AUDIT_RETENTION_MONTHS)
 
 
 def _month(year: int, month: int) -> datetime:

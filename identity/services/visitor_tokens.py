@@ -31,4 +31,4 @@ def read(token: str, *, bot_id: int | None) -> int | None:
 
 
 def _salt() -> str:
-    return f"{_SALT}:{settings.CELL}" if settings.CELL else _SALT
+    return f"{_SALT}:{settings.INSTANCE_ID}" if settings.INSTANCE_ID else _SALT

@@ -6,13 +6,13 @@ from django.http import HttpResponseBase
 
 from chatplatform import media
 from chatplatform.api.error_shapes import Error
-from chatplatform.api.operation import Bare, operation
+from chatplatform.api.operation import RawResponse, operation
 from chatplatform.api.pagination import page
 from identity.auth import ADMIN, TenantViewSet
 from identity.services import audit_log
 from identity.shapes.audit import AuditEvent, AuditEventsResponse, AuditExportQuery, AuditQuery
 
-FILE = Bare(tuple(audit_log.MIME_TYPES.values()), "The rows as a file, as a download.")
+FILE = RawResponse(tuple(audit_log.MIME_TYPES.values()), "The rows as a file, as a download.")
 
 
 class AuditViewSet(TenantViewSet):

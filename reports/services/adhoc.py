@@ -13,7 +13,7 @@ from chatplatform.api.pagination import cursor_of, list_of, numbers_of, position
 from chatplatform.api.shapes import iso
 from chats.models import Conversation, Feedback
 from chats.services.core import tags
-from chats.services.desk import counted_chats, inbox
+from chats.services.desk import inbox, report_filters
 from identity.models import Client, User
 from reports.services import chat_sql, formatting, periods
 from reports.services.chat_sql import CHAT_COLUMNS, Row
@@ -42,7 +42,8 @@ def choose(client: Client, param: shapes.AdhocQuestion, period: Period) -> Query
     """The chats that a report is about."""
     wanted = {
         "bot__in": param.bot_ids, "channel__in": param.channels, "status__in": param.statuses,
-        "assignee__in": param.assignee_ids, "tags__overlap": tags.spelled(client.pk, param.tags),
+        "assignee__in": param.assignee_ids,
+        "tags__overlap": tags.canonical_names(client.pk, param.tags),
         "sentiment__in": param.sentiments, "language__in": param.languages,
         "ended_by__in": param.ended_by, "location__country__in": param.countries,
     }  # fmt: skip
@@ -60,7 +61,7 @@ def _resolved(rows: QuerySet[Conversation], param: shapes.AdhocQuestion) -> Quer
     """Those that the bot resolved, or the others: as `bot_resolved` counts them."""
     if param.bot_resolved is None:
         return rows
-    resolved = counted_chats.solved_by_bot()
+    resolved = report_filters.solved_by_bot()
     return rows.filter(resolved if param.bot_resolved else ~resolved)
 
 

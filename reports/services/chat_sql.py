@@ -14,7 +14,7 @@ from django.db.models import QuerySet
 
 from chatplatform import replica
 from chats.models import Conversation
-from reports.services.precounted_chats import SAID
+from reports.services.chat_rollup import SAID
 from reports.shapes.adhoc import Grouping, ReportColumn
 
 log = logging.getLogger(__name__)

@@ -61,7 +61,7 @@ def start(client: Client, param: shapes.ExportAdhocReportParam, *, by: User) -> 
             f"A sheet has {table_writer.XLSX_ROWS:,} rows at most, this report {rows:,}: take csv."
         )
         raise Invalid.field("body", "format", msg=msg)
-    if rows <= settings.EXPORT_ROWS_AT_ONCE:
+    if rows <= settings.EXPORT_INLINE_LIMIT:
         file = _write(param, _pages(client, param))
         audit.record_export(client.pk, "report", by=by, asked=asked, rows=rows)
         return file

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from bots.models import Document, DocumentStatus, GoldenOutcome, WebUrl, WebUrlStatus
-from bots.services import documents, golden_holds, web_urls
+from bots.services import documents, publish_gate, web_urls
 from channels_app.models import (
     ChannelConnection,
     ConnectionStatus,
@@ -23,7 +23,7 @@ from channels_app.models import (
 )
 from chatplatform.jobs import leases, registry
 from chatplatform.models import Job, JobState
-from chatplatform.templatetags.site_words import say
+from chatplatform.templatetags.codes import humanize_code
 from identity.models import Client
 from webhooks.models import Delivery, DeliveryState
 from webhooks.services import configs, deliveries
@@ -155,7 +155,7 @@ def _of_client(rows: QuerySet[Any], client: Client | None) -> QuerySet[Any]:
 
 def _training_result(row: Document | WebUrl) -> Result:
     if row.status == DocumentStatus.FAILED:
-        return RetryOutcome.FAILED, row.error_message or say(row.error_code)
+        return RetryOutcome.FAILED, row.error_message or humanize_code(row.error_code)
     return RetryOutcome.DONE if row.status == DocumentStatus.TRAINED else RetryOutcome.WAITING, ""
 
 
@@ -171,7 +171,7 @@ def _delivery_result(row: Delivery) -> Result:
             )
         return RetryOutcome.WAITING, ""
     last = max(row.log.all(), key=lambda one: one.number, default=None)
-    why = say(last.error) if last else ""
+    why = humanize_code(last.error) if last else ""
     if last and last.http_status:
         why = f"{why} ({last.http_status})"
     is_last = row.state == DeliveryState.GAVE_UP
@@ -230,7 +230,7 @@ def job_words(name: str) -> str:
     """What a job does, as its declaration says it."""
     declared = registry.declared.get(name)
     first = (declared.run.__doc__ or "").strip().partition("\n")[0] if declared else ""
-    return first.rstrip(".") or say(name)
+    return first.rstrip(".") or humanize_code(name)
 
 
 def _list(page: str, **query: str) -> str:
@@ -243,14 +243,14 @@ KINDS = {
         "Documents that could not be read",
         lambda: Document.objects.filter(status=DocumentStatus.FAILED),
         ("error_message", "error_code"),
-        lambda message, code: message or say(code),
+        lambda message, code: message or humanize_code(code),
         lambda message, code: _list("bots_document", status__exact="failed"),
         documents.retrain,
         _training_result,
     ),
     "held": Kind(
         "Documents held back by golden questions",
-        lambda: golden_holds.held().filter(run_outcome=GoldenOutcome.HELD),
+        lambda: publish_gate.held().filter(run_outcome=GoldenOutcome.HELD),
         ("run_id", "bot__bot_name"),
         lambda run_id, bot: f"{bot}: publish what the golden run holds back, or delete it",
         lambda run_id, bot: reverse("admin:bots_goldenrun_change", args=[run_id]),
@@ -260,7 +260,7 @@ KINDS = {
         "Web addresses that could not be read",
         lambda: WebUrl.objects.filter(status=WebUrlStatus.FAILED),
         ("error_message", "error_code"),
-        lambda message, code: message or say(code),
+        lambda message, code: message or humanize_code(code),
         lambda message, code: _list("bots_weburl", status__exact="failed"),
         web_urls.crawl_again,
         _training_result,

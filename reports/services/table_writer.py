@@ -8,7 +8,7 @@ from typing import IO, Any
 
 import xlsxwriter
 
-from chatplatform.formula_injection import no_formula
+from chatplatform.formula_injection import escape_formula
 
 MIME_TYPES = {
     "csv": "text/csv",
@@ -40,7 +40,7 @@ def _write_csv(file: IO[bytes], columns: Sequence[str], lines: Iterable[Sequence
     writer = csv.writer(text)
     writer.writerow(columns)
     for line in lines:
-        writer.writerow([no_formula(_flat(value)) for value in line])
+        writer.writerow([escape_formula(_flat(value)) for value in line])
     text.detach()
 
 

@@ -13,11 +13,11 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext
 
 from bots.models import Document, DocumentStatus, GoldenOutcome
-from bots.services import golden_holds
+from bots.services import publish_gate
 from channels_app.models import ChannelConnection, ConnectionStatus
 from channels_app.providers import PROVIDERS
 from chats.models import AssignType, Conversation, Feedback, Status
-from chats.services.desk import counted_chats
+from chats.services.desk import report_filters
 from identity.models import (
     Client,
     ClientConfig,
@@ -124,11 +124,11 @@ def _open_chats(client: Client) -> QuerySet[Conversation]:
 
 
 def _unanswered(client: Client, now: datetime) -> QuerySet[Conversation]:
-    return _open_chats(client).filter(counted_chats.waited_for_target(client, now))
+    return _open_chats(client).filter(report_filters.waited_for_target(client, now))
 
 
 def _unanswered_soon(client: Client, now: datetime) -> QuerySet[Conversation]:
-    return _open_chats(client).filter(counted_chats.waited_for_half(client, now))
+    return _open_chats(client).filter(report_filters.waited_for_half(client, now))
 
 
 def _growing_queue(client: Client, now: datetime) -> QuerySet[Conversation]:
@@ -202,7 +202,7 @@ def _failed_documents(client: Client, now: datetime) -> QuerySet[Document]:
 
 def _held_documents(client: Client, now: datetime) -> QuerySet[Document]:
     """Those whose golden run is over: nobody else lets them through."""
-    return golden_holds.held().filter(client=client, run_outcome=GoldenOutcome.HELD)
+    return publish_gate.held().filter(client=client, run_outcome=GoldenOutcome.HELD)
 
 
 _RULES = (

@@ -89,7 +89,7 @@ def test_no_piece_of_a_cell_becomes_a_formula_elsewhere(ann, bot, text):
 def two_chats(bot, settings, tmp_path):
     """One more than an answer holds; and a media store of this test's own."""
     settings.MEDIA_ROOT = tmp_path
-    settings.EXPORT_ROWS_AT_ONCE = 1
+    settings.EXPORT_INLINE_LIMIT = 1
     return [make_chat(bot, created_at=datetime(2026, 10, day, tzinfo=UTC)) for day in (3, 4)]
 
 
@@ -120,7 +120,7 @@ def test_a_large_export_is_written_by_a_worker(ann, nobody, two_chats, form, gro
     files = [b"".join(reply.streaming_content) for reply in replies]
     assert files[0] == files[1]
     assert replies[0]["Content-Disposition"] == f'attachment; filename="all.{form}"'
-    settings.EXPORT_ROWS_AT_ONCE = 2
+    settings.EXPORT_INLINE_LIMIT = 2
     at_once = download(ann, **body)[0]
     assert PARSERS[form](files[0]) == PARSERS[form](at_once)
     assert len(PARSERS[form](files[0])) == 3

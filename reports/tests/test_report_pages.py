@@ -78,7 +78,7 @@ def test_a_table_is_exported_as_it_is_shown(ann, october, settings, tmp_path):
     assert [[cell or "–" for cell in row] for row in table[1:]] == [
         [cell if cell == "–" else cell.lower() for cell in row] for row in shown
     ]
-    settings.EXPORT_ROWS_AT_ONCE = 1
+    settings.EXPORT_INLINE_LIMIT = 1
     reply = browser.post(f"{ADHOC}export/", OCTOBER)
     assert reply.status_code == 302
     assert reply["Location"] == "/admin/reports/export/"

@@ -8,7 +8,7 @@ from bots.services import bots
 from chatplatform import media
 from chatplatform.api.error_shapes import Error
 from chatplatform.api.errors import NotAuthenticated, json_response
-from chatplatform.api.operation import Access, Bare, Caller, operation
+from chatplatform.api.operation import Access, Caller, RawResponse, operation
 from identity.auth import ADMIN, BEARER, BEARER_ANY_ROLE, Principal, TenantViewSet
 from identity.models import User
 from reports.models import Export, ExportStatus
@@ -18,7 +18,7 @@ from reports.shapes.overview import ChatOverview
 from reports.shapes.warnings import MuteWarningDto, WarningDashboard
 
 TAG = "report"
-FILE = Bare(tuple(table_writer.MIME_TYPES.values()), "The report as a file, as a download.")
+FILE = RawResponse(tuple(table_writer.MIME_TYPES.values()), "The report as a file, as a download.")
 
 
 def _person_or_link(request: HttpRequest) -> Caller | None:

@@ -58,7 +58,7 @@ _AROUND_ANSWER = " \t\n.,;:!\"'()«»“”„。，、！：;-–"
 
 
 @dataclass(frozen=True)
-class Heard:
+class NormalizedText:
     """A customer's message in the form that phrases are compared in."""
 
     text: str
@@ -66,7 +66,7 @@ class Heard:
     words: frozenset[str]
 
     @classmethod
-    def of(cls, text: str) -> "Heard":
+    def of(cls, text: str) -> "NormalizedText":
         text = text[:_MAX_CHARACTERS].replace(_AS_PICTURE, "")
         message = plain(text)
         return cls(text, message, frozenset(message.split()))
@@ -123,7 +123,7 @@ class Phrasebook:
         self._info: dict[str, list[str]] = data["info"]
         self._deeds: dict[str, list[str]] = data.get("deeds", {})
 
-    def small_talk(self, heard: Heard) -> SmallTalk | None:
+    def small_talk(self, heard: NormalizedText) -> SmallTalk | None:
         """What the message is, if it is nothing more than that."""
         message = self._joined(heard.message)
         if len(message) > _MAX_SMALL or not self._knows(heard):
@@ -131,12 +131,12 @@ class Phrasebook:
         kinds = self._small_talk.items()
         return next((kind for kind, pattern in kinds if pattern.fullmatch(message)), None)
 
-    def is_spoken_in(self, heard: Heard) -> bool:
+    def is_spoken_in(self, heard: NormalizedText) -> bool:
         """Whether the message is small talk or a request that tells this language."""
         has_own_words = self._is_dense or not self.own_words.isdisjoint(heard.words)
         return (has_own_words and self.small_talk(heard) is not None) or self.asks_for_person(heard)
 
-    def asks_for_person(self, heard: Heard) -> bool:
+    def asks_for_person(self, heard: NormalizedText) -> bool:
         """Whether the message asks for a human being."""
         message = self._joined(heard.message)
         if not any(map(message.__contains__, self.persons)) or self.small_talk(heard):
@@ -155,7 +155,7 @@ class Phrasebook:
             for clause in clauses
         )
 
-    def yes_or_no(self, heard: Heard) -> bool | None:
+    def yes_or_no(self, heard: NormalizedText) -> bool | None:
         """Whether the whole message says yes or no; None if it says anything else."""
         message = self._joined(heard.message)
         if len(message) > _MAX_SMALL:
@@ -163,17 +163,17 @@ class Phrasebook:
         yes, no = (pattern.fullmatch(message) for pattern in self._yes_and_no)
         return bool(yes) if bool(yes) != bool(no) else None
 
-    def wants_nothing_more(self, heard: Heard) -> bool:
+    def wants_nothing_more(self, heard: NormalizedText) -> bool:
         """Whether the whole message is a no, with thanks, a goodbye or the like beside it."""
         message = self._joined(heard.message)
         return len(message) <= _MAX_SMALL and bool(self._nothing_more.fullmatch(message))
 
-    def is_content(self, heard: Heard) -> bool:
+    def is_content(self, heard: NormalizedText) -> bool:
         """Whether the whole message says that all is well: "ok", "great"."""
         message = self._joined(heard.message)
         return len(message) <= _MAX_SMALL and bool(self._fine.fullmatch(message))
 
-    def asks_something(self, heard: Heard) -> bool:
+    def asks_something(self, heard: NormalizedText) -> bool:
         """Whether a clause of the message asks a question or wishes for something."""
         find = self._question.search if self._is_dense else self._question.match
         return any(find(self._joined(clause)) for clause in heard.clauses)
@@ -193,7 +193,7 @@ class Phrasebook:
         named = {word for name in names for word in plain(name).split()}
         return self._is_dense or not others or not others.isdisjoint(named)
 
-    def declines(self, heard: Heard) -> bool:
+    def declines(self, heard: NormalizedText) -> bool:
         """Whether the message refuses to tell what it was asked for."""
         clauses = map(self._joined, heard.clauses)
         return self.yes_or_no(heard) is False or any(map(self._refuse.fullmatch, clauses))
@@ -372,7 +372,7 @@ class Phrasebook:
         """Words as the patterns expect them: each with a space behind it, or without any."""
         return words.replace(" ", "") if self._is_dense else f"{words} "
 
-    def _knows(self, heard: Heard) -> bool:
+    def _knows(self, heard: NormalizedText) -> bool:
         return self._is_dense or heard.words <= self._small_words
 
     def _patterns(self, name: str) -> str:
@@ -452,7 +452,7 @@ def languages_of(text: str) -> list[str]:
 
     What people say everywhere, such as "ok" and "hello", tells no language.
     """
-    heard = Heard.of(text)
+    heard = NormalizedText.of(text)
     if heard.words <= _words_used_everywhere():
         return []
     by_word, by_person = _codes_by_hint()

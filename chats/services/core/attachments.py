@@ -115,7 +115,7 @@ def stored(files: Sequence[File], *, by: Principal | None = None) -> Iterator[li
         raise Invalid.field("body", "files", msg=msg)
     types = [_checked_type(position, file) for position, file in enumerate(files)]
     size = sum(file.size or 0 for file in files)
-    counted = _count_bytes(by, size) if by and by.is_page else ()
+    counted = _count_bytes(by, size) if by and by.is_public_key else ()
     stored_files: list[StoredFile] = []
     try:
         for file, mime_type in zip(files, types, strict=True):
@@ -152,7 +152,7 @@ def _count_bytes(caller: Principal, size: int) -> Sequence[Quota]:
     holders = (
         (str(caller), rate_limits.VISITORS_BYTES),
         (f"{page}:{counted_address(current_address())}", rate_limits.ADDRESS_BYTES),
-        (page, settings.PAGE_FILES_BYTES_A_DAY),
+        (page, settings.PUBLIC_KEY_UPLOAD_BYTES_PER_DAY),
     )
     quotas = [
         Quota("bytes", holder, scaled(amount, factor), DAY_SECONDS, size)

@@ -13,7 +13,7 @@ from bots.models import Bot
 from bots.services import bots
 from chatplatform.api.errors import ApiError, Invalid, NotFound
 from chats.models import AssignType, Conversation, Customer, LockedConversation, Status
-from chats.services.core import customers, fast_sql, staff_notifications, what_pages_may_say
+from chats.services.core import customers, fast_sql, staff_notifications, visitor_permissions
 from chats.shapes import conversation as conversation_shapes
 from chats.shapes.people import ChatCustomer, CustomerInfo
 from identity.auth import Principal
@@ -57,7 +57,7 @@ def visible_to_caller(caller: Principal) -> QuerySet[Conversation]:
     if caller.key is None:
         return Conversation.objects.for_client(caller.client)
     rows = visible_to_key(caller.key)
-    if not caller.is_page:
+    if not caller.is_public_key:
         return rows
     if caller.visitor_id is None:
         return rows.none()
@@ -121,12 +121,12 @@ def update_customer(caller: Principal, chat_id: uuid.UUID, info: ChatCustomer) -
     signed; 404 if the chat already belongs to a customer with another id.
     """
     with transaction.atomic():
-        if caller.key and caller.is_page and info.external_id:
-            what_pages_may_say.ensure_may_name(bot_for_key(caller.key, None), info)
+        if caller.key and caller.is_public_key and info.external_id:
+            visitor_permissions.ensure_may_name(bot_for_key(caller.key, None), info)
             caller = sign_in(caller, info)
         chat = lock(get(caller, pk=chat_id))
         customers.check_update(chat.bot, info)
-        chat.customer = customers.identify(chat.customer_id, info, by_page=caller.is_page)
+        chat.customer = customers.identify(chat.customer_id, info, by_page=caller.is_public_key)
         chat.save(update_fields=["customer"])
     return chat
 

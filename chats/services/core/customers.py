@@ -50,7 +50,7 @@ def find_or_create_for_chat(bot: Bot, info: CustomerInfo, *, by: Principal) -> C
     before a chat; the customer is then neither made nor changed.
     """
     with transaction.atomic():
-        customer = of_visitor(by, info) if by.is_page else find_or_create(bot.client, info)
+        customer = of_visitor(by, info) if by.is_public_key else find_or_create(bot.client, info)
         customer_info.check(bot.customer_info_fields, answers(info), known=answers(customer))
     return customer
 

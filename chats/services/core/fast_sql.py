@@ -276,7 +276,7 @@ def read_messages(
     as this caller is shown them; and the seq of the last one, if there are more. None if the caller
     may not see the chat.
     """
-    statement = _READ_BY_VISITOR if caller.is_page else _READ
+    statement = _READ_BY_VISITOR if caller.is_public_key else _READ
     with connection.cursor() as cursor:
         cursor.execute(statement, _parameters(caller, chat_id) | {"after": after, "limit": limit})
         row = cursor.fetchone()
@@ -292,6 +292,6 @@ def _parameters(caller: Principal, chat_id: uuid.UUID) -> dict[str, Any]:
         "chat": chat_id,
         "client": caller.client_id,
         "bot": caller.key.bot_id,
-        "page": caller.key.pk if caller.is_page else None,
+        "page": caller.key.pk if caller.is_public_key else None,
         "visitor": caller.visitor_id,
     }

@@ -278,7 +278,7 @@ def answered_before(chat: Conversation, *, before_seq: int, limit: int = 3) -> t
     return tuple(row.in_reply_to.text for row in rows if row.in_reply_to)
 
 
-def has_gap(chat: Conversation, *, before_seq: int) -> bool:
+def has_knowledge_gap(chat: Conversation, *, before_seq: int) -> bool:
     """Whether a question before a customer's message was left without an answer."""
     rows = Message.objects.filter(UNANSWERED, conversation=chat)
     return rows.filter(seq__gt=chat.read_from_seq, seq__lt=before_seq).exists()

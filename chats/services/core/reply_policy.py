@@ -57,7 +57,7 @@ def lacks_credits_for(caller: Principal, chat_id: uuid.UUID) -> bool:
 
     A page that is short is asked about again after a second: all of its visitors ask.
     """
-    page = caller.key.pk if caller.key and caller.is_page else None
+    page = caller.key.pk if caller.key and caller.is_public_key else None
     if page and _short_until.get(page, 0) > time.monotonic():
         return True
     is_short = lacks_credits(conversations.get(caller, pk=chat_id))

@@ -53,7 +53,7 @@ def create(user: User, body: ClientTagRequest) -> Tag:
     if body.name is None:
         raise Invalid.field("body", "name", msg="Field required", type="missing")
     assert user.client
-    (known,) = spelled(user.client.pk, [body.name])
+    (known,) = canonical_names(user.client.pk, [body.name])
     if known != body.name:
         raise TagExists
     row = ClientTag(client=user.client, name=body.name, colour=body.colour or "")
@@ -69,7 +69,7 @@ def update(user: User, tag_id: int, body: ClientTagRequest) -> Tag:
         if "colour" in body.model_fields_set:
             row.colour = body.colour or ""
         if body.name is not None and body.name != before:
-            (known,) = spelled(row.client_id, [body.name])
+            (known,) = canonical_names(row.client_id, [body.name])
             if known not in {before, body.name}:
                 raise TagExists
             row.name = body.name
@@ -83,7 +83,7 @@ def merge(user: User, tag_id: int, *, into: str) -> Tag:
     """Replace a tag by another one in all chats, by a job, and delete it."""
     with transaction.atomic():
         row = _lock(user, tag_id)
-        (into,) = spelled(row.client_id, [into])
+        (into,) = canonical_names(row.client_id, [into])
         others = ClientTag.objects.filter(client_id=row.client_id, name=into)
         kept = _counted(others.exclude(pk=tag_id)).first()
         if kept is None:
@@ -134,7 +134,7 @@ def add(chat: Conversation, *, names: Sequence[str]) -> list[Tagging]:
     with transaction.atomic():
         locked = conversations.lock(chat)
         have = for_chat(locked)
-        new = spelled(locked.client_id, _unknown(names, have))
+        new = canonical_names(locked.client_id, _unknown(names, have))
         if len(have) + len(new) > MAX_TAGS:
             raise Invalid.field("body", "tags", msg=f"A chat has at most {MAX_TAGS} tags.")
         _store(_rows(locked, new, TagSource.AGENT))
@@ -149,7 +149,7 @@ def replace(chat: Conversation, *, names: Sequence[str]) -> list[Tagging]:
         kept = {key_of(name) for name in names}
         removed = [row.pk for row in have if key_of(row.name) not in kept]
         Tagging.objects.filter(pk__in=removed).delete()
-        new = spelled(locked.client_id, _unknown(names, have))
+        new = canonical_names(locked.client_id, _unknown(names, have))
         _store(_rows(locked, new, TagSource.AGENT))
         return _update_names(locked, changed=bool(removed or new))
 
@@ -161,7 +161,7 @@ def add_suggested(chat: Conversation, *, suggested: Sequence[Suggested]) -> list
         locked = conversations.lock(chat)
         have = for_chat(locked)
         new = _unknown(list(confidence), have)[: MAX_TAGS - len(have)]
-        rows = _rows(locked, spelled(locked.client_id, new), TagSource.AI)
+        rows = _rows(locked, canonical_names(locked.client_id, new), TagSource.AI)
         for row, name in zip(rows, new, strict=True):
             row.confidence = confidence[name]
         _store(rows)
@@ -188,7 +188,7 @@ def vocabulary(chat: Conversation) -> list[KnownTag]:
     return [KnownTag(name, tuple(texts)) for name, texts in examples.items()]
 
 
-def spelled(client_id: int, names: Iterable[str]) -> list[str]:
+def canonical_names(client_id: int, names: Iterable[str]) -> list[str]:
     """Names as they stand in the client's list; one that it lacks in any spelling stays as it is.
 
     Of several spelled alike, which an older version stored, it is the first, unless one of them

@@ -229,7 +229,7 @@ async def _follow(
 ) -> Events:
     reader = _join_reader(stream, create_reader)
     in_thread = reader.in_thread
-    check_at = time.monotonic() + settings.FEED_CHECK_SECONDS
+    check_at = time.monotonic() + settings.SSE_REAUTH_SECONDS
     try:
         await reader.listener.wait_until_subscribed()
         online = await in_thread(presence.online, reader.client.pk)
@@ -253,7 +253,7 @@ async def _follow(
             except TimeoutError:
                 if not await in_thread(may_continue):
                     return
-                check_at = time.monotonic() + settings.FEED_CHECK_SECONDS
+                check_at = time.monotonic() + settings.SSE_REAUTH_SECONDS
     finally:
         reader.remove(stream)
 

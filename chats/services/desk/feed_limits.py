@@ -61,7 +61,7 @@ class Place:
 
     def keep(self) -> bool:
         """Keep the place until after the next check of the feed; False if it was lost."""
-        seconds = round(settings.FEED_CHECK_SECONDS) + _SPARE_SECONDS
+        seconds = round(settings.SSE_REAUTH_SECONDS) + _SPARE_SECONDS
 
         def keep(client: redis.Redis) -> Any:
             count = len(self._keys)

@@ -46,7 +46,7 @@ def chats(caller: Principal, query: ChatsQuery) -> QuerySet[Conversation]:
         name: getattr(query, name) for name in exact if getattr(query, name) is not None
     }
     if query.tag is not None:
-        filters["tags__contains"] = tags.spelled(caller.client_id, [query.tag])
+        filters["tags__contains"] = tags.canonical_names(caller.client_id, [query.tag])
     if query.created_from:
         filters["created_at__gte"] = query.created_from
     if query.created_to:

@@ -77,7 +77,7 @@ def _check_allowed(chat: Conversation) -> None:
 def _count(caller: Principal, chat: Conversation, email: str) -> None:
     """429 if the chat, the mailbox or the visitor had enough mails: they may go to strangers."""
     address = current_address()
-    if caller.is_page:
+    if caller.is_public_key:
         attempts.start(AttemptKind.MAIL_GUEST, address=address, account=str(caller.visitor_id))
     attempts.start(AttemptKind.MAIL_TO, address=address, account=email)
     attempts.start(AttemptKind.MAIL_CHAT, address=address, account=str(chat.pk))

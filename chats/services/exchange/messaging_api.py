@@ -46,7 +46,7 @@ def list_(key: ApiKey, query: MessagingQuery) -> QuerySet[Conversation]:
     filters = {
         "group_id": query.group_id,
         "status": query.status,
-        "tags__contains": tags.spelled(key.client_id, query.tags) or None,
+        "tags__contains": tags.canonical_names(key.client_id, query.tags) or None,
         "customer__external_id": query.requester_id,
         "created_at__gte": query.created_from,
         "created_at__lt": query.created_to,
@@ -68,7 +68,7 @@ def open_(key: ApiKey, body: ConversationRequest) -> Conversation:
             opened_by_key_id=key.pk,
             channel="api",
             language=bot.default_language,
-            tags=tags.spelled(key.client_id, body.tags),
+            tags=tags.canonical_names(key.client_id, body.tags),
             location=body.location.model_dump() if body.location else None,
             provider=body.provider,
             group_id=body.group_id or "",

@@ -9,7 +9,7 @@ from bots.knowledge.phrasebook import SmallTalk
 from bots.models import Approval
 from bots.services.answers import Answered, NeedsApproval, Outcome, Trace, Unanswered
 from bots.services.function_calls import ProposedCall
-from bots.services.read_customer_info import AnswerKind
+from bots.services.slot_filling import AnswerKind
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class HandoffPolicy:
 
 
 @dataclass(frozen=True)
-class Gap:
+class KnowledgeGap:
     """A question without an answer: what there is beside it."""
 
     # The chat has had none since it was opened.
@@ -264,7 +264,9 @@ def _closing_words(reply: ShortReply | None) -> SmallTalk | None:
     return "thanks" if reply.behind == "quotation" and is_fine else None
 
 
-def from_outcome(outcome: Outcome | None, facts: Facts, *, gap: Gap = Gap()) -> Decision:
+def from_outcome(
+    outcome: Outcome | None, facts: Facts, *, gap: KnowledgeGap = KnowledgeGap()
+) -> Decision:
     """What follows an engine's answer, or its lack of one; None: credits for it are missing.
 
     While the chat waits for an agent only an answer is said.
@@ -287,7 +289,7 @@ def _answer_or_silence(outcome: Outcome | None) -> Answer | NoReply:
             return NoReply(Receipt("approval_needed", outcome.trace))
 
 
-def _after_engine(outcome: Outcome | None, policy: HandoffPolicy, gap: Gap) -> Decision:
+def _after_engine(outcome: Outcome | None, policy: HandoffPolicy, gap: KnowledgeGap) -> Decision:
     match outcome:
         case None:
             return OUT_OF_CREDITS
@@ -344,7 +346,7 @@ def _as_wished(handover: HandOver, policy: HandoffPolicy) -> HandOver | CannedRe
     return handover
 
 
-def _ask_again(receipt: Receipt, policy: HandoffPolicy, gap: Gap) -> CannedReply:
+def _ask_again(receipt: Receipt, policy: HandoffPolicy, gap: KnowledgeGap) -> CannedReply:
     """Ask for other words. A client that wants no handover has its bot say so anyway: only the
     wording differs."""
     receipt = replace(receipt, asked_again=policy.on_no_answer or None)

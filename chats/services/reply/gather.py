@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 from bots.engine import intents
 from bots.engine.intents import Intent
-from bots.services import read_customer_info
-from bots.services.read_customer_info import Field, Told
+from bots.services import slot_filling
+from bots.services.slot_filling import Field, SlotResult
 from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chats.models import AssignType, Conversation, Message
 from chats.services.core import customers, messages
@@ -151,7 +151,7 @@ def _info(
     name = _name_in_question(chat, before_seq=before_seq)
     asked = next((field for field in unknown if field["name"] == name), None)
     past, passed_over = _asked_before(chat)
-    told = read_customer_info.listen(
+    told = slot_filling.extract(
         asked, unknown, texts, language=message.language, is_asked_again=name in passed_over
     )
     left = (name for name in wanted if name not in told.values)
@@ -188,6 +188,6 @@ def _asked_before(chat: Conversation) -> tuple[list[str], list[str]]:
     return [asked for asked, _ in receipts if asked], [passed for _, passed in receipts if passed]
 
 
-def _describe(asked: Field, told: Told, past: Sequence[str]) -> AskedField:
+def _describe(asked: Field, told: SlotResult, past: Sequence[str]) -> AskedField:
     name = asked["name"]
     return AskedField(name, told.said, asked["type"], past.count(name) < MAX_QUESTIONS)

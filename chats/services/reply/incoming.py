@@ -40,7 +40,7 @@ from chats.services.core import (
     reply_policy,
     tags,
     translations,
-    what_pages_may_say,
+    visitor_permissions,
 )
 from chats.services.core.channel_hooks import ChannelFields
 from chats.services.reply.streams import ReplyStream
@@ -88,8 +88,8 @@ def open_chat(
     """
     assert caller.key
     bot = conversations.bot_for_key(caller.key, creation.bot_id)
-    if caller.is_page:
-        what_pages_may_say.ensure_may_say(bot, creation)
+    if caller.is_public_key:
+        visitor_permissions.ensure_visitor_may_set(bot, creation)
     with transaction.atomic():
         chat, is_new = _open_or_reuse(caller, bot, creation)
         if creation.message:
@@ -108,7 +108,7 @@ def _open_or_reuse(caller: Principal, bot: Bot, creation: ChatCreation) -> Opene
     if reuses_open:
         # One at a time for a customer: two at once would open two chats.
         locks.lock_in_transaction(f"open-chat:{caller.client_id}:{external_id}")
-    if caller.is_page and external_id:
+    if caller.is_public_key and external_id:
         bots.lock_against_deletion(bot)
         caller = conversations.sign_in(caller, creation.customer)
     while reuses_open and (existing := _find_open(caller, bot, creation)):
@@ -116,7 +116,7 @@ def _open_or_reuse(caller: Principal, bot: Bot, creation: ChatCreation) -> Opene
         if chat.status != Status.ENDED:
             customers.check_update(bot, creation.customer, "customer")
             chat.customer = customers.update(
-                chat.customer_id, creation.customer, by_page=caller.is_page
+                chat.customer_id, creation.customer, by_page=caller.is_public_key
             )
             return Opened(chat, is_new=False)
     return Opened(_open(caller, bot, creation), is_new=True)
@@ -129,13 +129,13 @@ def _open(caller: Principal, bot: Bot, creation: ChatCreation) -> LockedConversa
         bot,
         customer=customer,
         opened_by_key_id=caller.key.pk,
-        visitor_id=customer.pk if caller.is_page else None,
+        visitor_id=customer.pk if caller.is_public_key else None,
         channel=creation.channel,
         language=creation.language
         or languages.detect(
             creation.message or "", default=bot.default_language, offered=bot.languages
         ),
-        tags=tags.spelled(caller.client_id, creation.tags),
+        tags=tags.canonical_names(caller.client_id, creation.tags),
         location=creation.location.model_dump() if creation.location else None,
         metadata=creation.metadata,
     )
@@ -149,7 +149,7 @@ def _find_open(caller: Principal, bot: Bot, creation: ChatCreation) -> Conversat
     assert caller.key
     rows = conversations.visible_to_key(caller.key).exclude(status=Status.ENDED)
     own = rows.exclude(channel__in=MESSAGING_CHANNELS).filter(bot=bot)
-    if caller.is_page:
+    if caller.is_public_key:
         # Not one that was another visitor's before it became this customer's.
         own = own.filter(opened_by_key=caller.key, visitor_id=F("customer_id"))
     return own.filter(customer__external_id=creation.customer.external_id).order_by("-id").first()
@@ -356,7 +356,7 @@ def _plain_turn(
 ) -> Turn:
     """The turn of a message that the database has received: its chat is open."""
     # A page is shown less of it. There are no stored files to link to.
-    shown = orjson.loads(message.shown) if caller.is_page else orjson.Fragment(message.shown)
+    shown = orjson.loads(message.shown) if caller.is_public_key else orjson.Fragment(message.shown)
     is_coming = message.is_reply_coming
     rest = _outcome(None, message, reply_requested=reply_requested, is_coming=is_coming)
     return Turn(message, {"message": shown} | rest)

@@ -12,14 +12,14 @@ from django.db import transaction
 from bots.engine.types import Line, Wording
 from bots.knowledge import question_splitting
 from bots.models import Approval
-from bots.services import answers, engines, function_runner, no_answer_suggestions
+from bots.services import answers, engines, fallback_suggestions, function_runner
 from bots.services.answers import AnswerRequest, Unanswered
 from chatplatform import jobs
 from chats.models import Message, SenderType
 from chats.services.core import fast_sql, messages, reply_policy, standard_replies
 from chats.services.core.fast_sql import LoadedMessage
 from chats.services.reply import billing, call_confirmations, decide, gather, publishing
-from chats.services.reply.decide import AskEngine, Decision, Facts, Gap
+from chats.services.reply.decide import AskEngine, Decision, Facts, KnowledgeGap
 from chats.services.reply.streams import ReplyStream
 
 HISTORY_LINES = 6
@@ -75,12 +75,12 @@ def ask_engine(message: Message, asking: AskEngine, facts: Facts, stream: ReplyS
     request = request_for(message, asking, facts, before_seq=before_seq)
     if not billing.reserve(message, request.engine):
         return decide.from_outcome(None, facts)
-    outcome, gap = answers.answer(chat.bot, request, stream), Gap()
+    outcome, gap = answers.answer(chat.bot, request, stream), KnowledgeGap()
     if isinstance(outcome, Unanswered) and facts.handoff_policy.asks_again and not facts.is_waiting:
-        is_first = not messages.has_gap(chat, before_seq=before_seq)
-        gap = Gap(
+        is_first = not messages.has_knowledge_gap(chat, before_seq=before_seq)
+        gap = KnowledgeGap(
             is_first,
-            no_answer_suggestions.nearest(chat.bot, request, outcome.trace) if is_first else (),
+            fallback_suggestions.nearest(chat.bot, request, outcome.trace) if is_first else (),
         )
     return decide.from_outcome(outcome, facts, gap=gap)
 

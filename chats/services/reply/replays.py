@@ -13,8 +13,8 @@ from bots.services import bots, engines
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError, Invalid, first_or_404
 from chats.models import Message, Replay, ReplayChange, ReplayedReply, ReplayStatus
-from chats.services.reply import reply_dry_run
-from chats.services.reply.reply_dry_run import ReplyAgain
+from chats.services.reply import reply_replay
+from chats.services.reply.reply_replay import ReplyAgain
 from identity.models import User
 from identity.services import audit, credits
 
@@ -125,7 +125,7 @@ def _replies(bot: Bot, day: date) -> QuerySet[Message]:
         conversation__bot=bot,
         conversation__is_preview=False,
         in_reply_to__isnull=False,
-        receipt__decision__in=reply_dry_run.ASKED_ENGINE,
+        receipt__decision__in=reply_replay.ASKED_ENGINE,
         created_at__gte=begins,
         created_at__lt=ends,
     )
@@ -133,7 +133,7 @@ def _replies(bot: Bot, day: date) -> QuerySet[Message]:
 
 def _made_again(replay: Replay, reply: Message) -> ReplyAgain:
     try:
-        return reply_dry_run.made_again(reply, reference=f"replay:{replay.pk}:{reply.pk}")
+        return reply_replay.made_again(reply, reference=f"replay:{replay.pk}:{reply.pk}")
     except credits.InsufficientCredits as exc:
         raise jobs.GiveUp("The credits are used up.") from exc
 
@@ -153,7 +153,7 @@ def _store(replay: Replay, reply: Message, made: ReplyAgain) -> None:
 
 
 def _change(reply: Message, made: ReplyAgain) -> ReplayChange:
-    if not reply_dry_run.was_answered(reply):
+    if not reply_replay.was_answered(reply):
         return ReplayChange.GAINED if made.is_answered else ReplayChange.UNANSWERED
     if not made.is_answered:
         return ReplayChange.LOST

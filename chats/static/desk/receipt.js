@@ -10,13 +10,13 @@ import { named, spoken, t } from "./words.js";
 const percent = (share) => new Intl.NumberFormat(spoken(), { style: "percent" }).format(share);
 
 export function Receipt({ state, chat, message, receipt }) {
-  const { decision, gate, threshold, passages, prompt_version: prompt, engine, model, usage } = receipt;
+  const { decision, confidence, threshold, passages, prompt_version: prompt, engine, model, usage } = receipt;
   const mayTrain = ["owner", "admin"].includes(state.me.role) || state.me.can_train;
   return html`
     <dl class="receipt">
       <div><dt>${t("decision")}</dt><dd>${named("decision", decision)}${receipt.handoff_reason && ` ${t("handed_over")}: ${named("reason", receipt.handoff_reason)}.`}</dd></div>
-      ${gate !== null && html`<div><dt>${t("gate")}</dt><dd>${t("gate_value", { gate: percent(gate), threshold: percent(threshold ?? 0) })}${" "}
-        <meter min="0" max="1" low=${threshold ?? 0} high=${threshold ?? 0} optimum="1" value=${gate} aria-label=${t("gate")}></meter></dd></div>`}
+      ${confidence !== null && html`<div><dt>${t("confidence")}</dt><dd>${t("confidence_value", { confidence: percent(confidence), threshold: percent(threshold ?? 0) })}${" "}
+        <meter min="0" max="1" low=${threshold ?? 0} high=${threshold ?? 0} optimum="1" value=${confidence} aria-label=${t("confidence")}></meter></dd></div>`}
       <div><dt>${t("prompt_version")}</dt><dd>${prompt ?? "–"}</dd></div>
       <div><dt>${t("engine")}</dt><dd>${[engine, model].filter(Boolean).join(", ") || "–"}</dd></div>
       <div><dt>${t("credits")}</dt><dd>${usage.credits}</dd></div>

@@ -65,9 +65,9 @@ def _ensure_welcome(archive: Reader) -> None:
     found = archive.manifest
     if Client.objects.filter(code=found.code).exists():
         raise CommandError(f"There is a client {found.code} in this cell already.")
-    if not settings.CELL or found.cell == settings.CELL:
+    if not settings.INSTANCE_ID or found.cell == settings.INSTANCE_ID:
         raise CommandError(
-            "Give each cell a name of its own (CELL): a visitor's token of one would open"
+            "Give each cell a name of its own (INSTANCE_ID): a visitor's token of one would open"
             " another visitor's chats in the other."
         )
     if found.secret_key != secret_key_check(found.salt):

@@ -12,13 +12,13 @@ from identity.services import audit_retention
 
 class Command(BaseCommand):
     help = (
-        "Remove the rows of the audit log that are older than AUDIT_MONTHS whole months, and leave"
-        " a signed anchor for each client's month. Runs as the owner of the tables."
+        "Remove the rows of the audit log that are older than AUDIT_RETENTION_MONTHS whole months,"
+        " and leave a signed anchor for each client's month. Runs as the owner of the tables."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if not settings.AUDIT_MONTHS:
-            self.stdout.write("AUDIT_MONTHS is 0: every month of the audit log is kept.")
+        if not settings.AUDIT_RETENTION_MONTHS:
+            self.stdout.write("AUDIT_RETENTION_MONTHS is 0: every month of the audit log is kept.")
             return
         alias, removed, broken = migrating(), 0, 0
         # The anchors are sealed with them.

@@ -44,7 +44,7 @@ def _offered(bot: Bot, request: AnswerRequest, passages: Iterable[Chunk]) -> tup
 
 
 def _is_answered(bot: Bot, request: AnswerRequest, heading: str) -> bool:
-    """Whether the heading, asked by itself, passes the gate: an offer must keep its word."""
+    """Whether the heading, asked by itself, passes the confidence: an offer must keep its word."""
     parts = retrieval.find(
         bot, heading, language=request.language, topics=(), threshold=request.threshold,
         index=request.index,

@@ -17,7 +17,7 @@ class IdentityNotSigned(NotAuthenticated):
     )
 
 
-def ensure_may_say(bot: Bot, creation: ChatCreation) -> None:
+def ensure_visitor_may_set(bot: Bot, creation: ChatCreation) -> None:
     """422 for what only the client's server may say of a chat: its tags and its metadata. 401 for
     who the customer is, unless that is signed."""
     for name in ("tags", "metadata"):

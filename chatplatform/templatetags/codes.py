@@ -32,7 +32,7 @@ _WORDS = {
 
 
 @register.filter
-def say(code: object) -> str:
+def humanize_code(code: object) -> str:
     """A code of the API, such as `customer_asked`, in words."""
     if not code:
         return "–"
@@ -66,8 +66,8 @@ def _change(name: str, value: Any) -> str:
         return f"Changed: {', '.join(_value(one) for one in value)}"
     told = _as_written if _WRITTEN.fullmatch(name) else _value
     if isinstance(value, list) and len(value) == 2:
-        return f"{say(name)}: {told(value[0])} → {told(value[1])}"
-    return f"{say(name)}: {told(value)}"
+        return f"{humanize_code(name)}: {told(value[0])} → {told(value[1])}"
+    return f"{humanize_code(name)}: {told(value)}"
 
 
 def _as_written(value: Any) -> str:
@@ -82,4 +82,10 @@ def _value(value: Any) -> str:
     if isinstance(value, dict):
         return change_words(value)
     text = str(value)
-    return say(text).lower() if _CODE.fullmatch(text) else "–" if value in {None, ""} else text
+    return (
+        humanize_code(text).lower()
+        if _CODE.fullmatch(text)
+        else "–"
+        if value in {None, ""}
+        else text
+    )

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from pydantic import ValidationError
 
 from bots.models import Bot, Document
-from bots.services import dry_run_answers, written_sources
+from bots.services import answer_preview, written_sources
 from bots.services.answers import Answered, Unanswered
 from bots.shapes.written import MAX_QUESTION, QuestionAnswerDto
 from chatplatform import jobs
@@ -72,10 +72,10 @@ def ask_again(group_id: int) -> None:
     group = rows.select_related("bot__client__config", "document").first()
     if group is None:
         return
-    request = dry_run_answers.standalone(group.bot, _question(group))
+    request = answer_preview.standalone(group.bot, _question(group))
     reference = f"question:{group.pk}:{jobs.current_job()}"
     try:
-        outcome = dry_run_answers.ask(group.bot, request, reference=reference)
+        outcome = answer_preview.ask(group.bot, request, reference=reference)
     except credits.InsufficientCredits as exc:
         raise jobs.GiveUp("The credits are used up.") from exc
     if isinstance(outcome, Answered):

@@ -7,13 +7,13 @@ import uuid
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bots.services import dry_run_answers
+from bots.services import answer_preview
 from bots.services.answers import Unanswered
 from chatplatform.api.errors import ApiError, first_or_404
 from chats.models import NO_ANSWER, Conversation, Message
 from chats.services.core import fast_sql, messages
 from chats.services.reply import decide, gather, pipeline, publishing
-from chats.services.reply.decide import Answer, AskEngine, Gap, InfoFacts, NoReply
+from chats.services.reply.decide import Answer, AskEngine, InfoFacts, KnowledgeGap, NoReply
 from chats.shapes.replay import with_choices
 
 # What came of questions that an engine was to answer.
@@ -36,7 +36,7 @@ class ReplyAgain:
     sources: tuple[str, ...] = ()
     handoff_reason: str | None = None
     engine: str | None = None
-    gate: float | None = None
+    confidence: float | None = None
 
 
 def get(chat: Conversation, message_id: uuid.UUID) -> Message:
@@ -74,10 +74,12 @@ def made_again(reply: Message, *, reference: str) -> ReplyAgain:
     if isinstance(decision, AskEngine):
         before = facts.first_seq
         request = pipeline.request_for(asked, decision, facts, before_seq=before)
-        outcome = dry_run_answers.ask(asked.conversation.bot, request, reference=reference)
-        gap = Gap()
+        outcome = answer_preview.ask(asked.conversation.bot, request, reference=reference)
+        gap = KnowledgeGap()
         if isinstance(outcome, Unanswered):
-            gap = Gap(is_first=not messages.has_gap(asked.conversation, before_seq=before))
+            gap = KnowledgeGap(
+                is_first=not messages.has_knowledge_gap(asked.conversation, before_seq=before)
+            )
         decision = decide.from_outcome(outcome, facts, gap=gap)
     return _described(asked, decision)
 
@@ -94,5 +96,5 @@ def _described(asked: Message, decision: decide.Decision) -> ReplyAgain:
         sources=tuple(dict.fromkeys(one.title for one in citations)),
         handoff_reason=reason,
         engine=receipt.get("engine"),
-        gate=receipt.get("gate"),
+        confidence=receipt.get("confidence"),
     )

@@ -1,6 +1,6 @@
 """What the site says where a list has no row yet: what the rows are, and what to do next."""
 
-WHEN_EMPTY = {
+EMPTY_STATES = {
     "bots.Bot": "A bot answers your customers. Press “New bot” above, and teach it on its page.",
     "bots.Chunk": "Passages are what bots quote. They come from documents and web addresses that"
     " were trained: set up a bot and teach it.",

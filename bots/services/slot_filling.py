@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, Literal, TypeVar
 
 from bots.knowledge import phrasebook
-from bots.knowledge.phrasebook import Heard, Phrasebook
+from bots.knowledge.phrasebook import NormalizedText, Phrasebook
 from bots.knowledge.words import normalize
 from bots.services import customer_info
 from chatplatform.call_once import call_once
@@ -55,7 +55,7 @@ _THAI_ERA, _THAI_FROM = 543, 2400
 
 
 @dataclass(frozen=True)
-class Reading:
+class SlotAnswer:
     """What a message says to a field that was asked for; the value, if it gives one."""
 
     said: AnswerKind
@@ -65,7 +65,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Told:
+class SlotResult:
     """What messages say to the field that was asked for, and the values that they give."""
 
     said: AnswerKind
@@ -74,14 +74,14 @@ class Told:
     is_all: bool
 
 
-def listen(
+def extract(
     asked: Field | None,
     fields: Sequence[Field],
     texts: Sequence[str],
     *,
     language: str,
     is_asked_again: bool = False,
-) -> Told:
+) -> SlotResult:
     """What messages that share a reply say to the field just asked for, and give to all others.
 
     `is_asked_again`: other words passed it over before; now any words may be a text.
@@ -92,7 +92,7 @@ def listen(
         reading = (
             read(asked, text, language=language, is_asked_again=is_asked_again)
             if asked
-            else Reading("other")
+            else SlotAnswer("other")
         )
         is_given = reading.said == "given"
         if asked and is_given:
@@ -105,27 +105,27 @@ def listen(
         asks = asks or (reading.said != "declined" and asks_something(text, language=language))
     if asks and said != "given":
         said = "other"
-    return Told(said, values, bool(values) and is_all and not asks)
+    return SlotResult(said, values, bool(values) and is_all and not asks)
 
 
-def read(field: Field, text: str, *, language: str, is_asked_again: bool = False) -> Reading:
+def read(field: Field, text: str, *, language: str, is_asked_again: bool = False) -> SlotAnswer:
     """What a message says to the field that the bot has just asked for."""
-    book, heard = _book(language), Heard.of(text)
+    book, heard = _book(language), NormalizedText.of(text)
     asks = asks_something(text, language=language)
     value = _find(field, _in_ascii_digits(text), book, asks=asks)
     if field["type"] == "text" and value and not is_asked_again:
         value = None if _says_something_else(field, text, value, book) else value
     if value is not None and customer_info.problem(field, value) is None:
         beside = _size(text) - _size(str(value))
-        return Reading("given", value, is_all=field["type"] == "text" or beside <= _MAX_SENTENCE)
+        return SlotAnswer("given", value, is_all=field["type"] == "text" or beside <= _MAX_SENTENCE)
     is_one_clause = len(heard.clauses) == 1 and not _QUESTION_MARK.search(text)
     if (not asks or is_one_clause) and _declines(heard, language):
-        return Reading("declined")
+        return SlotAnswer("declined")
     if asks:
-        return Reading("other")
+        return SlotAnswer("other")
     if field["type"] == "text" or book.small_talk(heard) or not _is_attempt(field, text, book):
-        return Reading("other")
-    return Reading("wrong")
+        return SlotAnswer("other")
+    return SlotAnswer("wrong")
 
 
 def read_unasked(
@@ -151,7 +151,7 @@ def asks_something(text: str, *, language: str) -> bool:
     """Whether a message asks a question or wishes for something."""
     if _QUESTION_MARK.search(text):
         return True
-    heard = Heard.of(text)
+    heard = NormalizedText.of(text)
     return any(book.asks_something(heard) for book in {_book(language), _book("en")})
 
 
@@ -176,7 +176,7 @@ def _find(field: Field, text: str, book: Phrasebook, *, asks: bool) -> Any:
 
 def _words(field: Field, text: str, book: Phrasebook) -> str | None:
     """A text of a customer's own, if it can be an answer."""
-    heard = Heard.of(text)
+    heard = NormalizedText.of(text)
     bare = _bare(text, field, book)
     if not bare or book.small_talk(heard) or _declines(heard, book.code) or book.is_polite(text):
         return None
@@ -314,7 +314,7 @@ def _address_in(sentence: str, book: Phrasebook) -> tuple[str, str, bool] | None
 # --- words ----------------------------------------------------------------------------------------
 
 
-def _declines(heard: Heard, language: str) -> bool:
+def _declines(heard: NormalizedText, language: str) -> bool:
     return any(book.declines(heard) for book in {_book(language), _book("en")})
 
 
