@@ -322,7 +322,7 @@ def measure_many_languages(table: Table, vectors: Vectors, *, is_held_out: bool)
         (q, words, bot.ask(q)) for _, q, words in half(sets["questions"], is_held_out=is_held_out)
     ]
     cited = [
-        (q, bool(reply) and any(words in one.quote for one in reply.citations))
+        (q, bool(reply) and any(words in citation.quote for citation in reply.citations))
         for q, words, reply in asked
     ]
     table.row("17 languages, of an English text: right passage cited", cited)

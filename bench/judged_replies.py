@@ -199,7 +199,7 @@ def main() -> None:
     verdicts = ["pleased", "not pleased", "unjudged", "off topic handed over", "off topic answered"]
     for name in [*DOCUMENTS, "all"]:
         names = DOCUMENTS if name == "all" else [name]
-        counts = (sum(judge.counts[one, verdict] for one in names) for verdict in verdicts)
+        counts = (sum(judge.counts[item, verdict] for item in names) for verdict in verdicts)
         print(f"| {name} | {' | '.join(map(str, counts))} |")
 
 

@@ -201,8 +201,8 @@ def main() -> None:
         template = of_label.get(label)
         assert template, f"test_guard_site.world() makes no row of {label}"
         with transaction.atomic():
-            for each in (*ancestors(label), label):
-                multiply(of_label[each])
+            for ancestor in (*ancestors(label), label):
+                multiply(of_label[ancestor])
             if label == "chats.Message":
                 found += palette(browsers["owner"])
             else:

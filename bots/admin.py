@@ -133,8 +133,8 @@ class BotAdmin(TenantAdmin):
             done = form.carry_out(lambda data: [step.act(bot, data, viewer(request))])
             if done:
                 messages.success(request, step.done, extra_tags=chosen)
-                for one in getattr(done[0], "refused", ()):
-                    told = f"Left out: {one.file_name}: {one.message}"
+                for item in getattr(done[0], "refused", ()):
+                    told = f"Left out: {item.file_name}: {item.message}"
                     messages.error(request, told, extra_tags=chosen)
                 return redirect(f"{request.path}#{chosen}")
         shown = {name: bound.get(name) or self._form(bot, name, steps[name]) for name in steps}
@@ -205,7 +205,7 @@ class BotAdmin(TenantAdmin):
             sources=[(_source_name(row), *_source_state(row, held)) for row in sources],
             is_busy=any(row.status in waiting for row in sources)
             or any(row.run_outcome != models.GoldenOutcome.HELD for row in held),
-            done=[one.extra_tags for one in messages.get_messages(request)],
+            done=[message.extra_tags for message in messages.get_messages(request)],
             may_try=viewer(request).client_id is not None,
             is_trained=any(_is_known(row) for row in sources),
             loader=request.build_absolute_uri("/widget/v1/loader.js"),
@@ -225,7 +225,7 @@ def _source_state(
     Of a web address the first of its pages that is held back tells.
     """
     is_page = isinstance(row, models.WebUrl)
-    own = [one for one in held if row.pk == (one.web_url_id if is_page else one.pk)]
+    own = [item for item in held if row.pk == (item.web_url_id if is_page else item.pk)]
     if not own:
         return row.get_status_display(), COLORS[row.status], _source_words(row)
     is_held = own[0].run_outcome == models.GoldenOutcome.HELD

@@ -351,7 +351,7 @@ class TenantAdmin(ModelAdmin):
         found = super().get_actions_detail(request, object_id)
         if not cast("Any", self.admin_site).is_viewing(request):
             return found
-        return [one for one in found if not getattr(one.method, "is_recorded", False)]
+        return [item for item in found if not getattr(item.method, "is_recorded", False)]
 
     def get_list_display(self, request: HttpRequest) -> Any:
         shown = tuple(super().get_list_display(request))
@@ -368,12 +368,13 @@ class TenantAdmin(ModelAdmin):
         shown = tuple(self.list_display)
         offered = (*shown, *self.more_columns)
         now = {
-            admin_lists.name_of(one) for one in admin_lists.chosen_columns(request, offered, shown)
+            admin_lists.name_of(column)
+            for column in admin_lists.chosen_columns(request, offered, shown)
         }
-        told = [one for one in offered if self._tells(request, one)]
+        told = [item for item in offered if self._tells(request, item)]
         named = [
-            (admin_lists.name_of(one), admin_lists.title_of(self._worded(one), self))
-            for one in told
+            (admin_lists.name_of(item), admin_lists.title_of(self._worded(item), self))
+            for item in told
         ]
         return [(name, title, name in now) for name, title in named]
 
@@ -394,7 +395,7 @@ class TenantAdmin(ModelAdmin):
     def _people(self) -> set[str]:
         """The columns that name a person."""
         fields = self.model._meta.concrete_fields
-        return {one.name for one in fields if one.related_model is get_user_model()}
+        return {field.name for field in fields if field.related_model is get_user_model()}
 
     @cached_property
     def _own_words(self) -> dict[str, Any]:
@@ -443,7 +444,7 @@ class TenantAdmin(ModelAdmin):
 
     def get_urls(self) -> list[Any]:
         """Without Django's history: the page of a row shows its activity."""
-        own = [one for one in super().get_urls() if not str(one.name or "").endswith("_history")]
+        own = [url for url in super().get_urls() if not str(url.name or "").endswith("_history")]
         meta = self.model._meta
         export = self.admin_site.admin_view(self.export_list)
         name = f"{meta.app_label}_{meta.model_name}_export_list"

@@ -165,8 +165,8 @@ def _offered(page: Any) -> tuple[set[str], set[str]]:
     meta = page.model._meta
     relations = {field.name for field in meta.concrete_fields if field.is_relation}
     columns, parameters = {meta.pk.name, *page.linked_by, *relations}, set()
-    for one in page.list_filter:
-        column, kind = one if isinstance(one, tuple) else (one, None)
+    for item in page.list_filter:
+        column, kind = item if isinstance(item, tuple) else (item, None)
         if kind is EmptyFieldListFilter:
             parameters.add(f"{column}__isempty")
         if isinstance(column, str):
@@ -204,7 +204,7 @@ def _label(name: Any) -> str:
 
 def _chosen(changes: RowsShown, spec: Any) -> str:
     """The words of the choice that a filter has."""
-    words = [str(one["display"]) for one in spec.choices(changes) if one.get("selected")]
+    words = [str(choice["display"]) for choice in spec.choices(changes) if choice.get("selected")]
     if not words:  # a value that the filter does not offer
         for values in spec.used_parameters.values():
             words += map(str, values if isinstance(values, list) else [values])
@@ -214,7 +214,7 @@ def _chosen(changes: RowsShown, spec: Any) -> str:
 def chosen_columns(request: HttpRequest, offered: tuple[Any, ...], shown: tuple[Any, ...]) -> Any:
     """The columns of a list: those that its address names, else the usual ones."""
     asked = request.GET.getlist(COLUMNS)
-    return [one for one in offered if name_of(one) in asked] or list(shown)
+    return [item for item in offered if name_of(item) in asked] or list(shown)
 
 
 def name_of(column: Any) -> str:
@@ -229,8 +229,8 @@ def title_of(column: Any, page: Any) -> str:
 
 def in_own_words(model: type[Model], labels: dict[str, Any]) -> dict[str, Any]:
     """Columns of the page of a row by name: those with a label, and those that hold JSON."""
-    found = {one.name: one for one in model._meta.concrete_fields}
-    json = {name: _label(name) for name, one in found.items() if isinstance(one, JSONField)}
+    found = {field.name: field for field in model._meta.concrete_fields}
+    json = {name: _label(name) for name, item in found.items() if isinstance(item, JSONField)}
     return {name: _column(found[name], label) for name, label in (json | labels).items()}
 
 
@@ -257,13 +257,13 @@ def write(changes: RowsShown, *, record: Callable[[Counter[int | None]], None]) 
     if count > MOST_EXPORTED:
         raise TooManyRows
     page: Any = changes.model_admin
-    columns = [one for one in changes.list_display if one != "action_checkbox"]
+    columns = [item for item in changes.list_display if item != "action_checkbox"]
     written = Counter[int | None]()
     file = tempfile.TemporaryFile()  # noqa: SIM115 - whoever asked for it closes it
     try:
         text = io.TextIOWrapper(file, "utf-8-sig", newline="")
         writer = csv.writer(text)
-        writer.writerow([title_of(one, page) for one in columns])
+        writer.writerow([title_of(item, page) for item in columns])
         for chunk in Paginator(rows, 500):
             for row in chunk.object_list:
                 writer.writerow([escape_formula(_cell(column, row, page)) for column in columns])

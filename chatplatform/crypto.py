@@ -61,7 +61,7 @@ def decrypt(value: str, *, context: str) -> str:
     keys = _keys()
     key_id = _parts(value)[1]
     # The key of that id first. Another one may have had its name, or it another name.
-    for _, key in sorted(keys, key=lambda each: each[0] != key_id):
+    for _, key in sorted(keys, key=lambda item: item[0] != key_id):
         text = _opened(value, key, context)
         if text is not None:
             return text

@@ -103,7 +103,7 @@ def check(alias: str) -> None:
             if not used and not _opens_what_is_stored(alias):
                 raise KeysMissing
             held = crypto.fingerprints()[: 1 if used else None]
-            new = [KeyInUse(fingerprint=each) for each in held if each not in used]
+            new = [KeyInUse(fingerprint=item) for item in held if item not in used]
             KeyInUse.objects.using(alias).bulk_create(new)
     except (InternalError, ProgrammingError) as exc:
         # A role or a server that takes no writes: this process stores no secrets either.

@@ -117,7 +117,7 @@ def _groups(
                 item["link"] = of_client(item["link"], int(client_id))
             items.append(item)
         if name == "Reports" and not viewer.is_superuser:
-            items = [_item(*one) for one in _reports()] + items
+            items = [_item(*report) for report in _reports()] + items
         shown[name] = items
     return [{"title": gettext(name), "items": items} for name, items in shown.items() if items]
 

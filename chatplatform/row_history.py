@@ -44,7 +44,9 @@ def of_row(request: HttpRequest, page: Any, row: Any) -> Activity | None:
     """What the logs that the viewer may read say of a row; None for whoever may read none of them,
     and for the rows of the logs themselves."""
     pages = page.admin_site._registry.values()
-    logs = [one for one in pages if isinstance(one, LogPage) and one.has_view_permission(request)]
+    logs = [
+        item for item in pages if isinstance(item, LogPage) and item.has_view_permission(request)
+    ]
     if not logs or isinstance(page, LogPage):
         return None
     subject = page.audit_subject(row)

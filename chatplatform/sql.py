@@ -24,7 +24,7 @@ class Columns(Generic[Row]):
 
     def __init__(self, model: type[Row], *, without: Collection[str] = ()) -> None:
         self.model = model
-        self.fields = [each for each in model._meta.concrete_fields if each.name not in without]
+        self.fields = [item for item in model._meta.concrete_fields if item.name not in without]
         self.names = [field.attname for field in self.fields]
         self._json = [index for index, field in enumerate(self.fields) if _is_json(field)]
 

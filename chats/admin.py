@@ -156,8 +156,8 @@ class ConversationAdmin(ListsWithoutPreviews):
             path("<uuid:chat_id>/why/<uuid:message_id>/", self.why, name="chats_why"),
             path("<uuid:chat_id>/why/<uuid:message_id>/again/", self.again, name="chats_again"),
         ]
-        for one in own:
-            one.callback = self.admin_site.admin_view(one.callback)
+        for item in own:
+            item.callback = self.admin_site.admin_view(item.callback)
         return own + super().get_urls()
 
     def try_bot(

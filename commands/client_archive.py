@@ -114,9 +114,9 @@ def secret_key_check(salt: str) -> str:
 def secret_columns(model: type[models.Model]) -> set[str]:
     """No secret and no hash of one is readable in an archive."""
     return {
-        one.attname
-        for one in model._meta.concrete_fields
-        if isinstance(one, EncryptedTextField) or one.attname in SECRETS
+        item.attname
+        for item in model._meta.concrete_fields
+        if isinstance(item, EncryptedTextField) or item.attname in SECRETS
     }
 
 
@@ -171,7 +171,7 @@ class Writer:
 def read_rows(rows: models.QuerySet[Any]) -> Iterator[Row]:
     """Rows as PostgreSQL writes them as JSON: each value exact, whatever its type."""
     meta = rows.model._meta
-    columns = [one.attname for one in meta.concrete_fields if not one.generated]
+    columns = [item.attname for item in meta.concrete_fields if not item.generated]
     statement, values = rows.order_by("pk").values(*columns).query.sql_with_params()
     with connection.chunked_cursor() as cursor:
         cursor.execute(f"SELECT to_jsonb(r)::text FROM ({statement}) r", values)

@@ -175,7 +175,7 @@ class NewIds:
 
     def _number(self, label: str, value: Any) -> Any:
         if isinstance(value, list):
-            return [self._number(label, one) for one in value]
+            return [self._number(label, item) for item in value]
         if isinstance(value, int) and not isinstance(value, bool):
             return self.of(label, value)
         return self._text(label, value) if isinstance(value, str) else value
@@ -188,12 +188,12 @@ class NewIds:
     def tree(self, value: Any, keys: dict[str, str] = KEYS) -> Any:
         """JSON of ours with the new ids in it."""
         if isinstance(value, list):
-            return [self.tree(one, keys) for one in value]
+            return [self.tree(item, keys) for item in value]
         if not isinstance(value, dict):
             return value
         if value.keys() >= {"type", "id"} and value["type"] in _TYPES:
             value = self._side(value)
-        return {name: self._branch(name, one, keys) for name, one in value.items()}
+        return {name: self._branch(name, item, keys) for name, item in value.items()}
 
     def _branch(self, name: str, value: Any, keys: dict[str, str]) -> Any:
         if name in _FREE:
@@ -245,7 +245,8 @@ class NewIds:
         """Golden questions as they were asked, each with its number."""
         label = "bots.GoldenQuestion"
         return [
-            {**one, "id": self._number(label, one["id"])} if "id" in one else one for one in value
+            {**item, "id": self._number(label, item["id"])} if "id" in item else item
+            for item in value
         ]
 
     def _reference(self, _: Row, value: str) -> str:

@@ -110,7 +110,7 @@ class _Import:
 def _insert(model: Model, rows: list[str], *, using: str) -> None:
     """Insert rows as `to_jsonb` wrote them: PostgreSQL reads each value by its column's type."""
     quote = connections[using].ops.quote_name
-    names = [one.column for one in model._meta.concrete_fields if not one.generated]
+    names = [field.column for field in model._meta.concrete_fields if not field.generated]
     columns, table = ", ".join(quote(str(name)) for name in names), quote(model._meta.db_table)
     with connections[using].cursor() as cursor:
         cursor.execute(

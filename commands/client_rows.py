@@ -52,7 +52,7 @@ def of_client(client: Client) -> Iterator[tuple[type[models.Model], Rows]]:
         for model in apps.get_models()
         if (rows := _rows(model, client)) is not None
     ]
-    for _, model, rows in sorted(found, key=lambda one: one[0]):
+    for _, model, rows in sorted(found, key=lambda item: item[0]):
         yield model, rows
 
 
@@ -86,7 +86,7 @@ def _rows(model: type[models.Model], client: Client) -> Rows | None:
         return rows.filter(user_id__in=User.objects.filter(client=client).values("pk"))
     for field in fields:
         above: Any = field.related_model
-        if above and "client_id" in {one.attname for one in above._meta.concrete_fields}:
+        if above and "client_id" in {item.attname for item in above._meta.concrete_fields}:
             own = above._base_manager.filter(client_id=client.pk)
             return rows.filter(**{f"{field.attname}__in": own.values("pk")})
     return None

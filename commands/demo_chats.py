@@ -360,7 +360,7 @@ class DemoChat:
             said.text,
             sender_id=str(bot.pk),
             sender_name=bot.bot_name,
-            citations=[asdict(one) for one in citations],
+            citations=[asdict(citation) for citation in citations],
             receipt=receipt,
             **common,
         )

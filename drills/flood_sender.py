@@ -48,7 +48,7 @@ class Sender:
 async def main() -> None:
     plan = json.load(sys.stdin)
     body = json.dumps(plan["body"]).encode()
-    senders = [Sender(plan["port"], body, each) for each in plan["senders"]]
+    senders = [Sender(plan["port"], body, item) for item in plan["senders"]]
     began, tasks = time.monotonic(), []
     for number in range(plan["requests"]):
         due = began + number * plan["seconds"] / plan["requests"]

@@ -121,10 +121,14 @@ class Walk:
         wait_until(lambda: len(self.shown()) == before + 2, what=f"an answer to {text!r}")
         self.wait_until_read()
         question = next(
-            each for each in reversed(self.messages()) if each["sender"]["type"] == "customer"
+            message
+            for message in reversed(self.messages())
+            if message["sender"]["type"] == "customer"
         )
-        answers = [each for each in self.messages() if each["in_reply_to"] == question["id"]]
-        assert [each["content"][0]["text"] for each in answers] == [self.shown()[-1]["text"]]
+        answers = [
+            message for message in self.messages() if message["in_reply_to"] == question["id"]
+        ]
+        assert [answer["content"][0]["text"] for answer in answers] == [self.shown()[-1]["text"]]
         assert len(self.shown()) == before + 2
         return answers[0]
 
@@ -145,7 +149,7 @@ class Walk:
 
     def wait_for(self, message_id: str, status: str) -> dict[str, Any]:
         def found() -> dict[str, Any]:
-            return next(each for each in self.messages() if each["id"] == message_id)
+            return next(message for message in self.messages() if message["id"] == message_id)
 
         wait_until(lambda: found()["status"] == status, what=f"{message_id} {status}")
         return found()
@@ -181,7 +185,7 @@ def start_walk(shop: Platform, channel: str, account: str) -> Walk:
     password = (shop.data / "keys" / "demo_password").read_text()
     owner, agent = shop.login(OWNER, password), shop.login("amy@demo.example", password)
     wait_until(
-        lambda: {each["status"] for each in
+        lambda: {item["status"] for item in
                  shop.call("GET", "/ai/1/train/document", owner)["items"]} == {"trained", "failed"},
         what="training",
     )  # fmt: skip

@@ -316,7 +316,7 @@ def move_under_load(
         check_messages(writers)
         ann = second.login(company.email, PASSWORD)
         feed = check_feed(second, ann, reader, page)
-        clients = {one["client_id"] for one in (feed[0], page["items"][0])}
+        clients = {item["client_id"] for item in (feed[0], page["items"][0])}
         doubled = check_webhooks(receiver, clients, feed)
         check_files_and_bot(second, ann, company, front, link)
     finally:
@@ -383,16 +383,18 @@ def check_messages(writers: list[Writer]) -> None:
     for writer in writers:
 
         def is_answered(writer: Writer = writer) -> bool:
-            answered = [one for one in writer.history() if one["in_reply_to"]]
+            answered = [item for item in writer.history() if item["in_reply_to"]]
             return len(answered) >= len(writer.accepted)
 
         wait_until(is_answered, what="the replies of a chat")
         found = writer.history()
-        assert [one["seq"] for one in found] == list(range(1, len(found) + 1))
-        said = {one["client_message_id"]: one["id"] for one in found if one["client_message_id"]}
-        own = [one for one in found if one["sender"]["type"] == "customer"]
-        assert [one["client_message_id"] for one in own] == list(writer.accepted)
-        replies = Counter(one["in_reply_to"] for one in found if one["in_reply_to"])
+        assert [item["seq"] for item in found] == list(range(1, len(found) + 1))
+        said = {
+            item["client_message_id"]: item["id"] for item in found if item["client_message_id"]
+        }
+        own = [item for item in found if item["sender"]["type"] == "customer"]
+        assert [item["client_message_id"] for item in own] == list(writer.accepted)
+        replies = Counter(item["in_reply_to"] for item in found if item["in_reply_to"])
         assert set(replies) == set(said.values()), "a message without its reply"
         assert set(replies.values()) == {1}
         assert writer.refused, "it wrote while the client moved"
@@ -403,12 +405,12 @@ def check_feed(
 ) -> list[dict[str, Any]]:
     """The reader has each event once, in order; a cursor of the old cell goes on here."""
     feed = second.feed(ann)
-    assert [one["id"] for one in feed[:10]] == [one["id"] for one in page["items"]]
+    assert [item["id"] for item in feed[:10]] == [item["id"] for item in page["items"]]
     query = {"order": "asc", "limit": "5", "cursor": page["next_cursor"]}
     more = second.call("GET", "/webhook/events", ann, params=query)["items"]
-    assert [one["id"] for one in more] == [one["id"] for one in feed[10:15]]
+    assert [item["id"] for item in more] == [item["id"] for item in feed[10:15]]
     # Notifications are each person's own; what came before the reader began is not sent.
-    shown = [one["id"] for one in feed if one["type"] != "notification.created"]
+    shown = [item["id"] for item in feed if item["type"] != "notification.created"]
     began = shown.index(reader.ids[0])
     wait_until(lambda: reader.ids[-1] == shown[-1], what="the reader's last event")
     reader.stop.set()
@@ -419,7 +421,7 @@ def check_feed(
 
 def check_webhooks(receiver: Receiver, clients: set[int], feed: list[dict[str, Any]]) -> int:
     """Each event since the endpoint exists arrived, and no other; returns how many came twice."""
-    wanted = {one["id"] for one in feed if one["deliveries"]}
+    wanted = {item["id"] for item in feed if item["deliveries"]}
     assert len(wanted) > 100
 
     def arrived() -> Counter[str]:
@@ -439,7 +441,7 @@ def check_files_and_bot(
     headers = {"API-KEY": company.key}
     with httpx2.Client(base_url=front, timeout=60) as client:
         found = client.get(f"/ai/client/chat/history/{chat}", headers=headers).json()["items"]
-        link = next(one["content"][0]["url"] for one in found if one["content"][0]["url"])
+        link = next(item["content"][0]["url"] for item in found if item["content"][0]["url"])
         assert client.get(link).content == f"A file of {MARKER}".encode()
         (bot,) = second.call("GET", "/ai/bot", ann)["items"]
         asked = {"bot_id": bot["id"]}
@@ -462,9 +464,9 @@ def tell(move: Move, writers: list[Writer], others: list[Writer], told: str) -> 
     pauses = [writer.longest_pause() for writer in writers]
     steps = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in move.seconds.items())
     print(
-        f"\nmoved: {sum(len(one.accepted) for one in writers)} messages accepted,"
-        f" {sum(sum(one.refused.values()) for one in writers)} refused and sent again,"
+        f"\nmoved: {sum(len(item.accepted) for item in writers)} messages accepted,"
+        f" {sum(sum(item.refused.values()) for item in writers)} refused and sent again,"
         f" longest pause of a writer {max(pauses):.1f} s ({steps});"
-        f" of others in the same cells {max(one.longest_pause() for one in others):.2f} s."
+        f" of others in the same cells {max(other.longest_pause() for other in others):.2f} s."
         f" {told.splitlines()[0]} Load {os.getloadavg()[0]:.1f}"
     )

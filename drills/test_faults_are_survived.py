@@ -174,7 +174,7 @@ def test_the_database_goes(shop: DemoShop, act: str) -> None:
                 moment = hang(shop, "postgres")
             recovered.append(first_success_after(going, moment))
             time.sleep(3)
-    seconds = ", ".join(f"{each:.1f}" for each in recovered)
+    seconds = ", ".join(f"{item:.1f}" for item in recovered)
     print(f"\nthe database {act}: {going.summary()}; takes messages again after {seconds} s")
     assert set(going.failed()) <= {503}
 

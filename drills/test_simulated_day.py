@@ -60,10 +60,10 @@ class Day:
             self.ends_at = now
 
     def look(self, now: datetime) -> None:
-        for one in warnings.of(self.bot.client):
-            rows = [sample.label for sample in one.warning.samples] or [""]
+        for item in warnings.of(self.bot.client):
+            rows = [sample.label for sample in item.warning.samples] or [""]
             for row in rows:
-                self.told[one.warning.code].setdefault(row, now)
+                self.told[item.warning.code].setdefault(row, now)
 
     def breaches(self) -> dict[str, datetime]:
         """Chats whose customers waited for longer than the target, and when that began."""

@@ -50,7 +50,7 @@ class Shop:
 
     def sign_in(self) -> tuple[str, str]:
         """One of the agents: the name, and an access token."""
-        login = self.chance.choice([one for one in self.logins if one["role"] == "Agent"])
+        login = self.chance.choice([item for item in self.logins if item["role"] == "Agent"])
         form = {"username": login["email"], "password": login["password"]}
         data = urllib.parse.urlencode(form).encode()
         request = urllib.request.Request(f"{self.origin}/identity/token2", data)
@@ -149,15 +149,15 @@ def run(environ: Mapping[str, str]) -> int:
     with ThreadPoolExecutor(AT_ONCE) as customers:
         try:
             while time.monotonic() < ends_at:
-                visits = [one for one in visits if not _has_ended(one)]
+                visits = [item for item in visits if not _has_ended(item)]
                 if len(visits) < AT_ONCE:
                     visits.append(customers.submit(visit, shop, number))
                     number += 1
                 shop.wait(PAUSE_SECS / 2, PAUSE_SECS * 1.5)
         except KeyboardInterrupt:
             _say("make demo", "no more customers come; those who write are heard out")
-    for one in visits:
-        _has_ended(one)
+    for item in visits:
+        _has_ended(item)
     _say("make demo", f"{number} customers wrote")
     return 0
 

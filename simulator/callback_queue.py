@@ -144,8 +144,8 @@ class Deliveries:
         targets = []
         for app in self.world.apps.values():
             hook = app.hooks.get(wanted)
-            for each in accounts:
-                subscription = each.subscriptions.get(app.id)
+            for item in accounts:
+                subscription = item.subscriptions.get(app.id)
                 if hook is None or subscription is None:
                     continue
                 if account.kind == "page" and event_field not in subscription.fields:

@@ -63,8 +63,8 @@ def _body(request: Request) -> Any:
         return None
     if request.content_type == "multipart/form-data":
         files = {
-            name: {"name": each.name, "type": each.mime, "size": len(each.data)}
-            for name, each in request.files.items()
+            name: {"name": item.name, "type": item.mime, "size": len(item.data)}
+            for name, item in request.files.items()
         }
         return {**request.params, "files": files}
     if request.form or request.content_type == "application/json":

@@ -142,17 +142,17 @@ def placeholders(text: str) -> list[str]:
 def parameters(value: Json, kind: str) -> list[Json]:
     """The values that a send gives for the header or the body."""
     components: Any = value.get("components")
-    found = [each for each in (components if isinstance(components, list) else [])
-             if isinstance(each, dict) and each.get("type") == kind]  # fmt: skip
+    found = [component for component in (components if isinstance(components, list) else [])
+             if isinstance(component, dict) and component.get("type") == kind]  # fmt: skip
     given: Any = found[0].get("parameters") if found else []
-    return [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
+    return [item for item in given if isinstance(item, dict)] if isinstance(given, list) else []
 
 
 def shown(template: Json, value: Json) -> str:
     """What the customer reads."""
     words = []
     for kind, text in template_texts(template).items():
-        given = [str(each.get("text", "")) for each in parameters(value, kind)]
+        given = [str(parameter.get("text", "")) for parameter in parameters(value, kind)]
         words.append(_filled(text, dict(zip(placeholders(text), given, strict=False))))
     return "\n".join(words)
 

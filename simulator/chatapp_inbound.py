@@ -231,7 +231,7 @@ def _template_status(sim: Simulator, thread: Thread, values: Json) -> None:
     """The provider approves or refuses a template."""
     waba = sim.world.accounts[thread.account.parent]
     rows = sim.world.templates_of(waba.id)
-    row = next((each for each in rows if each["name"] == values.get("name")), None)
+    row = next((item for item in rows if item["name"] == values.get("name")), None)
     if row is None:
         raise BadAction("no such template")
     row["status"] = str(values.get("status", "APPROVED"))

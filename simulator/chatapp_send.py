@@ -243,10 +243,10 @@ def _check_interactive(value: Json) -> None:
 def _check_buttons(buttons: Any) -> None:
     if not isinstance(buttons, list) or not 1 <= len(buttons) <= 3:
         raise graph_error(131009, "Parameter value is not valid", details="1-3 buttons")
-    replies = [_object(each, "reply") for each in buttons if isinstance(each, dict)]
+    replies = [_object(button, "reply") for button in buttons if isinstance(button, dict)]
     ids = [str(reply.get("id", "")) for reply in replies]
     titles = [str(reply.get("title", "")) for reply in replies]
-    fits = all(0 < len(each) <= 256 for each in ids) and all(0 < len(t) <= 20 for t in titles)
+    fits = all(0 < len(item) <= 256 for item in ids) and all(0 < len(t) <= 20 for t in titles)
     if not fits or len(set(ids)) < len(buttons) or len(set(titles)) < len(buttons):
         raise graph_error(131009, "Parameter value is not valid", details="ids 1-256, titles 1-20")
 
@@ -281,5 +281,5 @@ def _check_template(sim: Simulator, number: Account, value: Json) -> None:
                 details=f"{kind}: {len(given)} given, {len(names)} expected",
             )  # fmt: skip
         of_names = [name for name in names if not name.isdecimal()]
-        if of_names and [each.get("parameter_name") for each in given] != of_names:
+        if of_names and [item.get("parameter_name") for item in given] != of_names:
             raise graph_error(132012, "Parameter format does not match", details=kind)

@@ -66,8 +66,8 @@ def _state(sim: Simulator, values: Json) -> Any:
         return {
             "now": sim.world.now,
             "media": sim.settings.bases.media,
-            "accounts": [_account(sim, each) for each in sim.world.accounts.values()],
-            "customers": [vars(each) for each in sim.world.customers.values()],
+            "accounts": [_account(sim, account) for account in sim.world.accounts.values()],
+            "customers": [vars(customer) for customer in sim.world.customers.values()],
             "waiting": sim.deliveries.waiting,
             "skipped": dict(sim.deliveries.skipped),
         }
@@ -142,14 +142,14 @@ def _deliveries(sim: Simulator, values: Json) -> Any:
     account = values.get("account")
     with sim.world.lock:
         found = [
-            each
-            for each in sim.deliveries.log
-            if each.id > after
-            and channel in (None, each.channel)
-            and state in (None, each.state)
-            and (account is None or account in each.accounts)
+            item
+            for item in sim.deliveries.log
+            if item.id > after
+            and channel in (None, item.channel)
+            and state in (None, item.state)
+            and (account is None or account in item.accounts)
         ]
-        return [each.as_json() for each in found[-int(values.get("latest", 0)) :]]
+        return [item.as_json() for item in found[-int(values.get("latest", 0)) :]]
 
 
 # How it behaves
@@ -200,7 +200,7 @@ def _add_accounts(sim: Simulator, values: Json) -> Any:
     if kind not in CHANNEL_OF_KIND:
         raise BadControl(f"kind must be one of {', '.join(CHANNEL_OF_KIND)}")
     with sim.world.lock:
-        first = next(each for each in defaults.ACCOUNTS if each.kind == kind)
+        first = next(item for item in defaults.ACCOUNTS if item.kind == kind)
         added = []
         for _ in range(count):
             name = f"{values.get('name', 'Shop')} {len(sim.world.accounts) + 1}"

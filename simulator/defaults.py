@@ -116,19 +116,19 @@ class Settings:
 
 
 def app(key: str) -> DemoApp:
-    return next(each for each in APPS if each.key == key)
+    return next(item for item in APPS if item.key == key)
 
 
 def settings_from(environ: Mapping[str, str], settings: Settings) -> Settings:
     """The same with the apps' ids, secrets and verify tokens that the environment has."""
     apps = []
-    for each in settings.apps:
+    for item in settings.apps:
         values = {
-            name: environ.get(variable) or getattr(each, name)
-            for name, variable in _variables(each).items()
+            name: environ.get(variable) or getattr(item, name)
+            for name, variable in _variables(item).items()
         }
         token = values.get("verify_token", "")
-        apps.append(replace(each, id=values["id"], secret=values["secret"], verify_token=token))
+        apps.append(replace(item, id=values["id"], secret=values["secret"], verify_token=token))
     key = environ.get("LOCALAPP_OA_SECRET_KEY") or settings.oa_secret_key
     return replace(settings, apps=tuple(apps), oa_secret_key=key)
 
@@ -156,9 +156,9 @@ def environment(origin: str, settings: Settings | None = None) -> dict[str, str]
         "LOCALAPP_OAUTH_URL": f"{origin}{bases.localapp_oauth}",
         "LOCALAPP_OA_SECRET_KEY": settings.oa_secret_key,
     }
-    for each in settings.apps:
-        for name, variable in _variables(each).items():
-            values[variable] = getattr(each, name)
+    for item in settings.apps:
+        for name, variable in _variables(item).items():
+            values[variable] = getattr(item, name)
     for channel in ("SOCIALNET", "PHOTOAPP", "CHATAPP", "LOCALAPP"):
         values[f"{channel}_MEDIA_HOSTS"] = origin.partition("://")[2]
     return values

@@ -89,7 +89,11 @@ def make(number: int, values: Json) -> Fault:
 def first_met(faults: list[Fault], subject: Subject) -> Fault | None:
     """The first fault that this call meets; those behind it do not see the call."""
     return next(
-        (each for each in faults if each.matches(subject.channel, subject.account, subject.what)),
+        (
+            fault
+            for fault in faults
+            if fault.matches(subject.channel, subject.account, subject.what)
+        ),
         None,
     )
 

@@ -122,8 +122,8 @@ def _pages(sim: Simulator, request: Request, token: Token) -> Response:
     need(token, "pages_show_list")
     if not token.kind.startswith("user"):
         raise graph_error(100, "Tried accessing nonexisting field (accounts)")
-    pages = [each for each in sim.world.of_kind("page") if each.id in token.targets]
-    return graph_reads.listed(request, pages, lambda each: _page(sim, token, each))
+    pages = [item for item in sim.world.of_kind("page") if item.id in token.targets]
+    return graph_reads.listed(request, pages, lambda item: _page(sim, token, item))
 
 
 def _account(sim: Simulator, token: Token, account: Account) -> Response:

@@ -25,9 +25,9 @@ def problem(text: str) -> str:
 def consent(app: App, asked: dict[str, str], accounts: list[Account]) -> str:
     """Which accounts an app gets; `asked` returns with the form."""
     boxes = "".join(
-        f'<label><input type="checkbox" name="target_{each.id}" {"checked" * (number == 0)}>'
-        f" {escape(each.name)} <small>{escape(each.username or each.id)}</small></label>"
-        for number, each in enumerate(accounts)
+        f'<label><input type="checkbox" name="target_{item.id}" {"checked" * (number == 0)}>'
+        f" {escape(item.name)} <small>{escape(item.username or item.id)}</small></label>"
+        for number, item in enumerate(accounts)
     )
     return (
         f"{_HEAD}<title>Consent</title><h1>Allow app {escape(app.id)} ({app.key})?</h1>"

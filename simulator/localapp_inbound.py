@@ -117,7 +117,7 @@ def _received(sim: Simulator, thread: Thread, values: Json) -> None:
 
 
 def _seen(sim: Simulator, thread: Thread, values: Json) -> None:
-    unread = [each for each in thread.messages if not each.by_customer and each.read_at is None]
+    unread = [item for item in thread.messages if not item.by_customer and item.read_at is None]
     unread = unread or [found(thread, values, by_customer=False)]
     for message in unread:
         message.read_at = sim.world.now

@@ -115,14 +115,14 @@ def _check_message(sim: Simulator, request: Request, account: Account, message: 
     if len(str(message.get("metadata", ""))) > 1000:
         raise graph_error(100, "Param message[metadata] must be shorter than 1000 characters")
     _check_quick_replies(message)
-    ids = [_check_attachment(sim, request, account, each) for each in attachments]
+    ids = [_check_attachment(sim, request, account, attachment) for attachment in attachments]
     return next(filter(None, ids), "")
 
 
 def _attachments(message: Json) -> list[Json]:
     several = message.get("attachments")
     found = several if isinstance(several, list) else [message.get("attachment")]
-    return [each for each in found if isinstance(each, dict)]
+    return [item for item in found if isinstance(item, dict)]
 
 
 def _check_text(account: Account, text: Any) -> None:
@@ -218,7 +218,8 @@ def echo(sim: Simulator, thread: Thread, sent: Message, delay: float | None) -> 
         inside["text"] = sent.text
     if attachments := _attachments(sent.body):
         inside["attachments"] = [
-            {"type": each.get("type"), "payload": each.get("payload")} for each in attachments
+            {"type": attachment.get("type"), "payload": attachment.get("payload")}
+            for attachment in attachments
         ]
     item = _from_account(sim, thread) | {"message": inside}
     field = "messages" if thread.account.kind == "photo" else "message_echoes"

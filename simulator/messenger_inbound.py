@@ -217,7 +217,9 @@ def _agent_wrote(sim: Simulator, thread: Thread, values: Json) -> None:
 
 def _survey(sim: Simulator, thread: Thread, values: Json) -> None:
     """The customer fills in the latest survey."""
-    sent = next((each for each in reversed(thread.messages) if surveys.is_survey(each.body)), None)
+    sent = next(
+        (message for message in reversed(thread.messages) if surveys.is_survey(message.body)), None
+    )
     if sent is None or thread.account.kind != "page":
         raise BadAction("this customer has got no survey")
     comment = str(values.get("comment", ""))

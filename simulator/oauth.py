@@ -113,7 +113,7 @@ def _allowed(
     sim: Simulator, app: App, redirect_uri: str, asked: dict[str, str], request: Request
 ) -> Response:
     offered = sim.world.of_kind(TARGETS[app.key])
-    chosen = [each for each in offered if f"target_{each.id}" in request.form]
+    chosen = [item for item in offered if f"target_{item.id}" in request.form]
     if not chosen:
         return http.html(html_pages.problem("Go back and choose at least one account."), 400)
     code = _new_code(sim, app, redirect_uri, _scopes(app, asked), chosen)
@@ -134,9 +134,9 @@ def _new_code(
     world = sim.world
     subject = chosen[0].id if app.key in {"photoapp_direct", "localapp"} else PERSON_ID
     lifetime = SIGNUP_CODE_SECS if app.key == "chatapp" else CODE_SECS
-    targets = [each.id for each in chosen]
+    targets = [item.id for item in chosen]
     if app.key == "chatapp":
-        targets = sorted({each.parent for each in chosen})
+        targets = sorted({item.parent for item in chosen})
     code = Code(
         "AQ" + world.random_text(40), app.key, app.id, subject, redirect_uri, scopes, targets,
         world.now + lifetime,
@@ -413,7 +413,7 @@ def without_consent(sim: Simulator, key: str, account_id: str) -> dict[str, str]
     is_chatapp = key == "chatapp"
     token = world.issue(
         "system" if is_chatapp else "user_long", app.id, PERSON_ID, scopes=scopes,
-        targets=[each.id for each in world.of_kind("waba" if is_chatapp else "page")],
+        targets=[item.id for item in world.of_kind("waba" if is_chatapp else "page")],
         lifetime=None if is_chatapp else LONG_SECS,
     )  # fmt: skip
     if account is not None and not is_chatapp:

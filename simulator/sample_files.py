@@ -59,7 +59,7 @@ def addresses(body: Any) -> list[str]:
             if _dict(attachment).get("type") != "template":
                 found.append(payload.get("url"))
             elif payload.get("template_type") == "media":
-                found += [_dict(each).get("url") for each in _list(payload.get("elements"))]
+                found += [_dict(item).get("url") for item in _list(payload.get("elements"))]
     for kind in ("image", "audio", "video", "document", "sticker"):
         found.append(_dict(body.get(kind)).get("link"))
     for component in _list(_dict(body.get("template")).get("components")):

@@ -130,7 +130,7 @@ class Thread:
     typing: bool = False
 
     def message(self, message_id: str) -> Message | None:
-        return next((each for each in self.messages if each.id == message_id), None)
+        return next((item for item in self.messages if item.id == message_id), None)
 
     def seconds_since_customer(self, now: float) -> float:
         return float("inf") if self.customer_wrote_at is None else now - self.customer_wrote_at
@@ -189,18 +189,25 @@ class World:
         self.random = random.Random(settings.seed)
         self.clock = Clock(settings.now)
         self.apps: dict[str, App] = {}
-        self._app_ids = {each.key: each.id for each in settings.apps}
+        self._app_ids = {item.key: item.id for item in settings.apps}
         for app in settings.apps:
             self._add_app(app)
         self.accounts = {
-            each.id: Account(
-                each.id, each.kind, each.name, each.parent, each.username, list(each.tasks)
+            account.id: Account(
+                account.id,
+                account.kind,
+                account.name,
+                account.parent,
+                account.username,
+                list(account.tasks),
             )
-            for each in defaults.ACCOUNTS
+            for account in defaults.ACCOUNTS
         }
         self.customers = {
-            each.key: Customer(each.key, each.name, each.phone, each.hides_number)
-            for each in defaults.CUSTOMERS
+            customer.key: Customer(
+                customer.key, customer.name, customer.phone, customer.hides_number
+            )
+            for customer in defaults.CUSTOMERS
         }
         self.threads: dict[tuple[str, str], Thread] = {}
         self.tokens: dict[str, Token] = {}
@@ -227,9 +234,9 @@ class World:
 
     def of_kind(self, kind: str, parent: str = "") -> list[Account]:
         return [
-            each
-            for each in self.accounts.values()
-            if each.kind == kind and (not parent or each.parent == parent)
+            account
+            for account in self.accounts.values()
+            if account.kind == kind and (not parent or account.parent == parent)
         ]
 
     def photo_of(self, page_id: str) -> Account | None:
@@ -275,16 +282,16 @@ class World:
             # Both ids name the same customer.
             thread = next(
                 (
-                    each
-                    for each in self.threads_of(account)
-                    if self.business_user_id(account, each.customer) == user_id
+                    item
+                    for item in self.threads_of(account)
+                    if self.business_user_id(account, item.customer) == user_id
                 ),
                 None,
             )
         return thread
 
     def threads_of(self, account: Account) -> Iterator[Thread]:
-        return (each for each in list(self.threads.values()) if each.account is account)
+        return (thread for thread in list(self.threads.values()) if thread.account is account)
 
     # Ids
 

@@ -118,7 +118,7 @@ class EventAdmin(TenantAdmin):
         """For the page of a row: the events about it, without the messages of a chat."""
         client_id, (noun, _, row_id) = client_id_of(row), subject.partition(":")
         found = events_of_row.about(client_id, noun, row_id)[:MOST_SHOWN] if client_id else ()
-        return [Entry(one.created_at, humanize_code(one.type), **_told(one)) for one in found]
+        return [Entry(item.created_at, humanize_code(item.type), **_told(item)) for item in found]
 
     def link_to(self, subject: str, row: Any) -> tuple[str, str] | None:
         """All events of a chat; other rows have few."""
@@ -214,10 +214,10 @@ class WebhookConfigAdmin(TenantAdmin):
     def _manage_page(self, request: HttpRequest, row: WebhookConfig, **more: Any) -> HttpResponse:
         latest = Delivery.objects.filter(client=row.client, config=row).order_by("-id")
         shown = []
-        for one in latest.select_related("event").prefetch_related("log")[:_SHOWN]:
-            log = sorted(one.log.all(), key=lambda entry: entry.number)
+        for item in latest.select_related("event").prefetch_related("log")[:_SHOWN]:
+            log = sorted(item.log.all(), key=lambda entry: entry.number)
             words = attempt_words(log[-1]) if log else "Not tried yet"
-            shown.append((one, COLORS[one.state], words, log[-1] if log else None))
+            shown.append((item, COLORS[item.state], words, log[-1] if log else None))
         failure = self._latest_failure(row, shown) if row.failing_since else None
         missed = 0
         if not row.is_active:
@@ -231,17 +231,17 @@ class WebhookConfigAdmin(TenantAdmin):
             missed=missed,
             most_counted=deliveries.MOST_COUNTED,
             deliveries=shown,
-            is_busy=any(one.state == DeliveryState.PENDING for one, *_ in shown),
+            is_busy=any(item.state == DeliveryState.PENDING for item, *_ in shown),
             **more,
         )  # fmt: skip
 
     def _latest_failure(self, row: WebhookConfig, shown: list[Any]) -> DeliveryAttempt | None:
         """Why an endpoint fails, which the newest deliveries may not say: they were not tried."""
-        tried = [entry for one, *_ in shown for entry in one.log.all()]
-        failed = [one for one in tried if one.error not in {None, Fault.ENDPOINT_DISABLED}]
+        tried = [entry for item, *_ in shown for entry in item.log.all()]
+        failed = [item for item in tried if item.error not in {None, Fault.ENDPOINT_DISABLED}]
         retried = deliveries.latest_failure(row)
         found = [*failed, retried] if retried else failed
-        return max(found, key=lambda one: one.pk, default=None)
+        return max(found, key=lambda item: item.pk, default=None)
 
     def _again(self, request: HttpRequest, row: WebhookConfig, words: str) -> HttpResponse:
         messages.success(request, words)

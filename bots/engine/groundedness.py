@@ -30,7 +30,7 @@ class SourceCheck:
         told = facts.facts_of(text)
         return sorted(
             {address for address in told.addresses if not self._has_address(address)}
-            | {phone for phone in told.phones if not any(phone in each for each in self._digits)}
+            | {phone for phone in told.phones if not any(phone in digit for digit in self._digits)}
             | (told.figures - self._figures - self._digits)
         )
 

@@ -109,7 +109,7 @@ class StreamingGuardrail:
         """
         if self.lacks_citation and self._snippets:
             alone = ((self._check((number,)), number) for number in self._snippets)
-            _, number = max(alone, key=lambda one: one[0].shared_words(self.text))
+            _, number = max(alone, key=lambda item: item[0].shared_words(self.text))
             self._waiting[-1] = self._with_citation(self._waiting[-1], number)
             self.text = "".join(self._waiting)
         return self._release().rstrip()

@@ -425,7 +425,7 @@ class _Draft:
 def _as_chunk(whole: dict[str, Any]) -> dict[str, Any]:
     """A whole answer as the only chunk of a stream."""
     choices = whole.get("choices") or ()
-    return whole | {"choices": [each | {"delta": each.get("message")} for each in choices]}
+    return whole | {"choices": [choice | {"delta": choice.get("message")} for choice in choices]}
 
 
 def _usage(reported: Any) -> Usage | None:

@@ -244,7 +244,7 @@ def _joined_short(parts: Iterable[list[_Sentence]]) -> list[list[_Sentence]]:
         if joined and min(map(_words, (part, joined[-1]))) < _MIN_WORDS:
             added = part[1:] if part[0] is joined[-1][-1] else part
             both = [*joined[-1], *added]
-            if _fits(_words(both), sum(len(one.glue) + len(one.text) for one in both)):
+            if _fits(_words(both), sum(len(item.glue) + len(item.text) for item in both)):
                 joined[-1] = both
                 continue
         joined.append(part)

@@ -97,9 +97,9 @@ def find(
         return (_found(find_one, text, topics, threshold),)
     parts: list[Part] = []
     before = list(topics)
-    for one in texts:
-        parts.append(_found(find_one, one, before, threshold))
-        before.insert(0, one)
+    for item in texts:
+        parts.append(_found(find_one, item, before, threshold))
+        before.insert(0, item)
     if any(part.passes(threshold) for part in parts):
         return tuple(parts)
     return (Part(text, find_one(text)),)
@@ -193,7 +193,7 @@ def _about(result: SearchResult, own: set[str], *, least: float) -> SearchResult
     weights = {
         word: weight
         for word, weight in result.weights.items()
-        if any(word in result.terms_of(one, language=code) for one in own for code in ("", "en"))
+        if any(word in result.terms_of(item, language=code) for item in own for code in ("", "en"))
     }
     hits = tuple(
         hit

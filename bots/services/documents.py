@@ -100,7 +100,7 @@ def upload(bot: Bot, *, files: Sequence[File], by: User | None) -> Uploaded:
     for (position, file, _), stored_file in zip(fit, stored, strict=True):
         if stored_file.sha256 in beyond:
             refused.append(_refused(position, file, DocumentLimit()))
-    return Uploaded(documents, sorted(refused, key=lambda one: one.position))
+    return Uploaded(documents, sorted(refused, key=lambda item: item.position))
 
 
 def _refused(position: int, file: File, exc: ApiError) -> RefusedFile:
@@ -115,13 +115,13 @@ def _refused(position: int, file: File, exc: ApiError) -> RefusedFile:
 
 def _nothing_taken(refused: Sequence[RefusedFile]) -> ApiError:
     """Why no file of an upload is taken."""
-    told = {one.position: f"{one.file_name}: {one.message}" for one in refused}
-    if any(one.code == TooLarge.code for one in refused):
+    told = {item.position: f"{item.file_name}: {item.message}" for item in refused}
+    if any(item.code == TooLarge.code for item in refused):
         return TooLarge(" ".join(told.values()))
     return Invalid(
         [
-            {"loc": ["body", "files", one.position], "msg": told[one.position], "type": one.code}
-            for one in refused
+            {"loc": ["body", "files", item.position], "msg": told[item.position], "type": item.code}
+            for item in refused
         ]
     )
 

@@ -87,11 +87,11 @@ def add_many(
         known = {row.question.casefold() for row in list_for_bot(bot)}
         left = MAX_QUESTIONS - len(known)
         new: list[GoldenQuestion] = []
-        for one in found:
-            if len(new) >= left or one["question"].casefold() in known:
+        for item in found:
+            if len(new) >= left or item["question"].casefold() in known:
                 continue
-            known.add(one["question"].casefold())
-            new.append(GoldenQuestion(client=bot.client, bot=bot, origin=origin, **one))
+            known.add(item["question"].casefold())
+            new.append(GoldenQuestion(client=bot.client, bot=bot, origin=origin, **item))
         rows = GoldenQuestion.objects.bulk_create(new)
         if rows:
             _record(bot, "golden_questions.added", by, origin=str(origin), count=len(rows))

@@ -228,7 +228,7 @@ def _result(asked: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
     """A question with its answer, and what is wrong with it."""
     text = outcome.text if isinstance(outcome, Answered) else ""
     citations = outcome.citations if isinstance(outcome, Answered) else ()
-    missing = _missing(asked, text, {one.document_id for one in citations})
+    missing = _missing(asked, text, {citation.document_id for citation in citations})
     if not isinstance(outcome, Answered):
         missing = "engine_failed" if outcome.trace.engine_error else "no_answer"
     return {
@@ -236,7 +236,7 @@ def _result(asked: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
         "is_passed": not missing,
         "fault": missing or None,
         "answer": text[:MAX_ANSWER],
-        "sources": list(dict.fromkeys(one.title for one in citations)),
+        "sources": list(dict.fromkeys(citation.title for citation in citations)),
         "was_passed": asked["was_passed"],
     }
 
@@ -269,9 +269,9 @@ def _end(run: GoldenRun) -> None:
 
 def _changed(run: GoldenRun, *, before: bool) -> list[str]:
     return [
-        one["question"]
-        for one in run.results
-        if one["was_passed"] is before and one["is_passed"] is not before
+        result["question"]
+        for result in run.results
+        if result["was_passed"] is before and result["is_passed"] is not before
     ]
 
 

@@ -88,7 +88,7 @@ def extract(
     """
     said: AnswerKind = "other"
     values, is_all, asks = dict[str, Any](), True, False
-    for text in (each[:_MAX_READ] for each in texts):
+    for text in (item[:_MAX_READ] for item in texts):
         reading = (
             read(asked, text, language=language, is_asked_again=is_asked_again)
             if asked

@@ -78,7 +78,7 @@ def test_a_server_that_does_not_stream_may_call_functions(stub):
     answer, called, _ = ask(stub)
     assert [json.loads(arguments)["id"] for _, arguments in called] == ["1", "2"]
     assert answer.text == "On 24 November."
-    assert [each["stream"] for each in stub.requests] == [True, True]
+    assert [request["stream"] for request in stub.requests] == [True, True]
 
 
 def test_calls_end_at_their_limit(stub):

@@ -145,8 +145,8 @@ def _answered(index: search.Index, text: str) -> None:
 
 CALLS: dict[Callable[..., Any], Call] = {
     **{
-        each: each
-        for each in (
+        item: item
+        for item in (
             facts.facts_of, facts.figures_of, facts.readable, facts.digits_of, sentences.sentences,
             sentences.statements, intents.asks_for_person, tools.cut, phrasebook.reports_deed,
             chunking.count_words, chunking.is_row, chunking.split_sentences, language.guess,
@@ -158,10 +158,10 @@ CALLS: dict[Callable[..., Any], Call] = {
             embedding.embed_query, formula_injection.escape_formula,
         )
     },
-    **{each: _each_language(each) for each in (
+    **{item: _each_language(item) for item in (
         dictionaries.is_word,
     )},
-    **{each: _in_english(each) for each in (
+    **{item: _in_english(item) for item in (
         intents.small_talk, intents.yes_or_no, intents.answer_to_more, intents.is_content,
         rule_based_summary.says_nothing, words.tokens,
     )},
@@ -170,7 +170,7 @@ CALLS: dict[Callable[..., Any], Call] = {
     SourceCheck: _looked_up,
     masking.Mask: _masked,
     slot_filling.extract: _listened,
-    customer_info.problem: lambda text: [customer_info.problem(each, text) for each in FIELDS],
+    customer_info.problem: lambda text: [customer_info.problem(item, text) for item in FIELDS],
     readers.read_markdown: _markdown,
     page_visibility.show: _styled,
     extract.from_text: _plain,
@@ -266,7 +266,7 @@ def test_every_function_that_takes_a_text_is_tried() -> None:
         for module in _modules(package)
         for name, function in inspect.getmembers(module, inspect.isfunction)
         if function.__module__ == module.__name__ and not name.startswith("_")
-        and str in [each.annotation for each in inspect.signature(function).parameters.values()][:1]
+        and str in [item.annotation for item in inspect.signature(function).parameters.values()][:1]
     }  # fmt: skip
     assert len(found) > 30
     missing = found - {_name(function) for function in CALLS} - NO_TEXTS

@@ -121,7 +121,7 @@ def test_a_file_above_the_limit(ann, bot, settings):
     assert "nothing.txt: " in reply.json()["detail"]
     assert not stored_files()
     reply = ann.upload(path(bot), files=[file(), file(b"a" * 101, "long.txt")])
-    assert [(one["file_name"], one["code"]) for one in reply.json()["refused"]] == [
+    assert [(item["file_name"], item["code"]) for item in reply.json()["refused"]] == [
         ("long.txt", "too_large")
     ]
 
@@ -157,7 +157,7 @@ def test_the_limit_of_a_bot(ann, bot):
     with mock.patch("bots.services.documents.MAX_DOCUMENTS", 2):
         more = [file(b"the second text of the shop"), file(b"the third text of it", "third.txt")]
         reply = ann.upload(path(bot), files=more)
-    assert [(one["file_name"], one["code"]) for one in reply.json()["refused"]] == [
+    assert [(item["file_name"], item["code"]) for item in reply.json()["refused"]] == [
         ("third.txt", "document_limit")
     ]
     assert Document.objects.count() == len(stored_files()) == 2

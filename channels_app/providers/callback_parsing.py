@@ -80,7 +80,7 @@ def _clean(value: Any, depth: int) -> Any:
     if isinstance(value, list | dict) and not depth:
         return None
     if isinstance(value, list):
-        return [_clean(each, depth - 1) for each in value]
+        return [_clean(item, depth - 1) for item in value]
     if isinstance(value, dict):
-        return {_clean(key, 0): _clean(each, depth - 1) for key, each in value.items()}
+        return {_clean(key, 0): _clean(item, depth - 1) for key, item in value.items()}
     return value

@@ -15,7 +15,7 @@ def as_list(value: Any) -> list[Any]:
 
 def dicts_in(value: Any) -> list[dict[str, Any]]:
     """The objects of a JSON array; empty if it is none."""
-    return [each for each in as_list(value) if isinstance(each, dict)]
+    return [item for item in as_list(value) if isinstance(item, dict)]
 
 
 def as_text(value: Any) -> str:

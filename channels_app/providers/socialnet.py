@@ -59,7 +59,7 @@ class Socialnet(Messenger):
             params={"fields": "first_name,last_name,name,profile_pic"},
         ).body  # fmt: skip
         names = [body.get("first_name"), body.get("last_name")]
-        name = body.get("name") or " ".join(str(each) for each in names if each)
+        name = body.get("name") or " ".join(str(item) for item in names if item)
         return Profile(name=str(name or ""), avatar_url=str(body.get("profile_pic") or ""))
 
     def send_body(self, message: dict[str, Any], envelope: Envelope) -> dict[str, Any]:

@@ -20,5 +20,5 @@ def sends_by_day(row: ChannelConnection) -> dict[date, tuple[int, int]]:
         sent=Count("pk", filter=Q(state=SendState.SENT)),
         refused=Count("pk", filter=Q(state=SendState.FAILED)),
     )
-    found = {one["day"]: (one["sent"], one["refused"]) for one in counted}
+    found = {item["day"]: (item["sent"], item["refused"]) for item in counted}
     return {day: found.get(day, (0, 0)) for day in days} if found else {}

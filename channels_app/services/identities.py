@@ -43,10 +43,13 @@ def change_ids(connection: ChannelConnection, item: IdsChanged) -> None:
     identity = find(connection, item)
     if identity is None:
         return
-    new_ids = [each for each in (item.new_user_id, item.new_number) if each]
+    new_ids = [entry for entry in (item.new_user_id, item.new_number) if entry]
     others = list(_others(identity).filter(provider_user_id__in=new_ids))
     # Only who has the new id, or has written from the number since, is the same customer.
-    if any(one.provider_user_id != item.new_user_id and one.created_at < item.at for one in others):
+    if any(
+        entry.provider_user_id != item.new_user_id and entry.created_at < item.at
+        for entry in others
+    ):
         return
     for other in others:
         _unite(identity, other)

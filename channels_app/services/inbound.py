@@ -115,9 +115,9 @@ def _apply(connection: ChannelConnection, item: events.Item, counted: InboundIte
         case events.IdsChanged():
             identities.change_ids(connection, item)
         case events.AccountTrouble():
-            for each in connections.concerned(connection.channel, item.account_id):
-                if not each.connected_at or each.connected_at <= counted.callback.received_at:
-                    connections.mark_error(each, item.reason)
+            for entry in connections.concerned(connection.channel, item.account_id):
+                if not entry.connected_at or entry.connected_at <= counted.callback.received_at:
+                    connections.mark_error(entry, item.reason)
 
 
 # --- customers and their messages -------------------------------------------------------------
@@ -306,7 +306,7 @@ def _apply_early_changes(
     ]
     if not changes:
         return
-    for item in sorted(changes, key=lambda each: each.at):
+    for item in sorted(changes, key=lambda entry: entry.at):
         assert isinstance(item, events.Edited | events.Unsent | events.Reacted)
         _change(connection, item)
     rows.update(waits_for="")

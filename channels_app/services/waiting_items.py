@@ -210,7 +210,7 @@ def _is_held_back(connection: ChannelConnection, since: float | None) -> bool:
     """Whether other messages of the client, and its replies, go first."""
     if since and time.time() - since > _LONGEST_HOLD.total_seconds():
         return False
-    names = [name for name, one in registry.declared.items() if one.queue in _BEFORE_BODIES]
+    names = [name for name, item in registry.declared.items() if item.queue in _BEFORE_BODIES]
     unfinished = Job.objects.filter(state__in=[JobState.QUEUED, JobState.RUNNING])
     before = unfinished.filter(ordering_key=OuterRef("ordering_key"), pk__lt=OuterRef("pk"))
     is_due = Q(state=JobState.QUEUED, due_at__lte=Now()) & ~Exists(before)

@@ -57,7 +57,7 @@ def came(chatapp, kind, **values):
 
 def is_subscribed(chatapp):
     rows = chatapp.sim.state()["accounts"]
-    return next(each["is_subscribed"] for each in rows if each["id"] == NUMBER)
+    return next(row["is_subscribed"] for row in rows if row["id"] == NUMBER)
 
 
 # --- connected ----------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ def test_the_list_goes_through_all_business_accounts(chatapp, token, number, ann
         query = {"limit": 1} | ({"cursor": cursor} if cursor else {})
         answer = ann.get(chatapp.bot_path("accounts"), query).json()
         assert len(answer["items"]) <= 1
-        seen |= {each["id"]: each["bot_id"] for each in answer["items"]}
+        seen |= {item["id"]: item["bot_id"] for item in answer["items"]}
         cursor = answer["next_cursor"]
         if cursor is None:
             break
@@ -382,7 +382,7 @@ CHANGES: list[tuple[dict[str, str], dict[str, str], dict[str, str]]] = [
 
 @pytest.mark.parametrize(
     ("before", "system", "after", "comes_late"),
-    [*((*each, False) for each in CHANGES), (*CHANGES[3], True)],
+    [*((*change, False) for change in CHANGES), (*CHANGES[3], True)],
 )
 def test_a_changed_number_or_id_is_the_same_customer(
     nobody, quiet, before, system, after, comes_late

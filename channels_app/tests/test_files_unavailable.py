@@ -25,8 +25,8 @@ on_each_channel = pytest.mark.parametrize(
     "channel",
     # Files of socialnet are asked for by their links, those of chatapp by their ids.
     [
-        each if each in {"socialnet", "chatapp"} else pytest.param(each, marks=pytest.mark.drill)
-        for each in CHANNELS
+        entry if entry in {"socialnet", "chatapp"} else pytest.param(entry, marks=pytest.mark.drill)
+        for entry in CHANNELS
     ],
     indirect=True,
 )
@@ -128,7 +128,7 @@ def test_no_half_of_a_message_is_stored(channel, store):
     assert not Attachment.objects.exists()
     store.mode = "ok"
     run_until_quiet()
-    assert [("attachment_id" in each, each.get("error")) for each in pictures()] == [
+    assert [("attachment_id" in item, item.get("error")) for item in pictures()] == [
         (True, None)
     ] * 3
     assert len(texts()) == 2
@@ -183,7 +183,7 @@ def say(channel, ben):
 
 def got(channel):
     """What the customer got: words, `file` for an upload and `link` for another's picture."""
-    bodies = [each["body"] for each in channel.sim.replies(channel.account, "an")]
+    bodies = [reply["body"] for reply in channel.sim.replies(channel.account, "an")]
     pieces = []
     for body, text in zip(bodies, channel.replies(), strict=True):
         is_link = "/media/sample-image/" in str(body)

@@ -167,14 +167,14 @@ def pick(localapp, *labels):
 
 def test_choices_are_buttons_or_else_lines(localapp, chat):
     buttons = pick(localapp, "Red", "Blue")["attachment"]["payload"]["buttons"]
-    assert [(each["title"], each["payload"]) for each in buttons] == [
+    assert [(button["title"], button["payload"]) for button in buttons] == [
         ("Red", "#Red"), ("Blue", "#Blue"),
     ]  # fmt: skip
     assert pick(localapp, *"ABCDEF") == {"text": "Pick\n1. A\n2. B\n3. C\n4. D\n5. E\n6. F"}
     localapp.sim.fault("code", what="sends", code=-233)
     assert pick(localapp, "Yes", "No") == {"text": "Pick\n1. Yes\n2. No"}
     shown = localapp.ann.get(localapp.bot_path("messages")).json()["items"]
-    assert [each["content"][0]["text"] for each in shown][:3] == ["Pick"] * 3
+    assert [item["content"][0]["text"] for item in shown][:3] == ["Pick"] * 3
 
 
 def test_a_tapped_button_says_its_label_and_keeps_its_value(localapp, chat):

@@ -49,8 +49,8 @@ def test_a_person_consents_lists_accounts_and_connects_one(photoapp, ann, bot):
     assert ann.post(photoapp.bot_path("connect"), body).json()["status"] == "pending"
     assert ChannelToken.objects.get().channel == "photoapp"
     accounts = ann.get(photoapp.bot_path("accounts")).json()["items"]
-    assert ACCOUNT in {each["id"] for each in accounts}
-    assert PAGE not in {each["id"] for each in accounts}
+    assert ACCOUNT in {account["id"] for account in accounts}
+    assert PAGE not in {account["id"] for account in accounts}
     connected = connect(photoapp).json()
     assert (connected["status"], connected["account_id"]) == ("connected", ACCOUNT)
     assert (connected["account_name"], connected["bot_id"]) == ("Blue Shop", bot.pk)

@@ -15,7 +15,7 @@ def can_reply(person):
 
 def is_subscribed(socialnet):
     accounts = socialnet.sim.state()["accounts"]
-    return next(each["is_subscribed"] for each in accounts if each["id"] == PAGE)
+    return next(account["is_subscribed"] for account in accounts if account["id"] == PAGE)
 
 
 def test_nobody_can_reply_through_an_account_that_was_given_up(socialnet, agents_chat, ann):

@@ -64,8 +64,8 @@ def test_a_person_consents_lists_pages_and_connects_one(socialnet, ann):
     assert connected["connected_by"]["external_id"] == str(ann.user.pk)
     assert connected["id"] == pending["id"]
     assert ann.get(socialnet.bot_path("connection")).json() == connected
-    assert "socialnet" in {each["channel"] for each in socialnet.sim.state()["accounts"]
-                           if each["id"] == PAGE and each["is_subscribed"]}  # fmt: skip
+    assert "socialnet" in {item["channel"] for item in socialnet.sim.state()["accounts"]
+                           if item["id"] == PAGE and item["is_subscribed"]}  # fmt: skip
 
 
 def test_a_stored_token_that_no_header_can_carry_is_a_refusal(socialnet, ann, page):
@@ -218,7 +218,7 @@ def test_a_page_without_the_task_is_not_offered(socialnet, ann, token):
 
 
 def test_the_list_says_which_bot_has_a_page(socialnet, ann, page, bot):
-    pages = {each["id"]: each for each in ann.get(socialnet.bot_path("pages")).json()["items"]}
+    pages = {item["id"]: item for item in ann.get(socialnet.bot_path("pages")).json()["items"]}
     assert (pages[PAGE]["is_connected"], pages[PAGE]["bot_id"]) == (True, bot.pk)
     assert (pages[OTHER_PAGE]["is_connected"], pages[OTHER_PAGE]["bot_id"]) == (False, None)
 
@@ -241,7 +241,7 @@ def test_a_page_belongs_to_one_bot(socialnet, page, ann, cara):
     reply = cara.post(f"{home}/connect_page/{theirs.pk}", {"page_id": PAGE})
     assert (reply.status_code, reply.json()["code"]) == (409, "account_taken")
     pages = cara.get(f"{home}/pages/{theirs.pk}").json()["items"]
-    assert not any(each["is_connected"] for each in pages)
+    assert not any(item["is_connected"] for item in pages)
 
 
 def test_a_bot_has_one_page(socialnet, page):
@@ -270,7 +270,7 @@ def test_giving_up_forgets_the_token_and_ends_the_subscription(socialnet, page, 
     assert (reply.status_code, reply.json()["status"]) == (200, "disconnected")
     page.refresh_from_db()
     assert (page.access_token, page.token_expires_at) == ("", None)
-    account = next(each for each in socialnet.sim.state()["accounts"] if each["id"] == PAGE)
+    account = next(item for item in socialnet.sim.state()["accounts"] if item["id"] == PAGE)
     assert not account["is_subscribed"]
     again = ann.put(socialnet.bot_path("disconnect_page"), {"page_id": PAGE})
     assert again.json() == reply.json()

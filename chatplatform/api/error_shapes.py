@@ -46,7 +46,7 @@ def shapes_of_errors() -> list[type[BaseModel]]:
 
 
 def _subclasses(base: type[ApiError]) -> list[type[ApiError]]:
-    return [each for child in base.__subclasses__() for each in (child, *_subclasses(child))]
+    return [item for child in base.__subclasses__() for item in (child, *_subclasses(child))]
 
 
 def _declarer(refusal: type[ApiError]) -> type[ApiError]:

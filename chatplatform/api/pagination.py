@@ -52,9 +52,9 @@ def position_of(
     """The position in a cursor; 422 if it was changed or belongs to another list."""
     position = None
     # One that names no list may come from before an update of the server.
-    for each in (of, ""):
+    for item in (of, ""):
         with suppress(signing.BadSignature):
-            position = signing.loads(cursor, salt=_salt(model, order, each))
+            position = signing.loads(cursor, salt=_salt(model, order, item))
             break
     if not isinstance(position, list) or len(position) != len(order):
         raise Invalid.field("query", "cursor", msg=_NOT_OF_THIS_LIST)

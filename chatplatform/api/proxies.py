@@ -40,7 +40,7 @@ def is_own_machine(request: HttpRequest) -> bool:
     host = split_domain_port(request.get_host())[0].strip("[]")
     peer = _parsed(request.META.get("REMOTE_ADDR", ""))
     address = _parsed("127.0.0.1" if host == "localhost" else host)
-    return all(each is not None and each.is_loopback for each in (peer, address))
+    return all(item is not None and item.is_loopback for item in (peer, address))
 
 
 def _values(meta: dict[str, Any], name: str) -> list[str]:

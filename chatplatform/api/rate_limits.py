@@ -91,15 +91,15 @@ class RateLimitResult:
 
     @property
     def refusal(self) -> TooManyRequests | None:
-        waits = [each.seconds for each in self.statuses if each.is_exceeded]
+        waits = [status.seconds for status in self.statuses if status.is_exceeded]
         return TooManyRequests(max(waits)) if waits else None
 
     def later(self, passed: float) -> "RateLimitResult | None":
         """The same after some seconds; None if more may be allowed by then."""
         statuses = [
-            replace(each, exact_seconds=each.exact_seconds - passed) for each in self.statuses
+            replace(status, exact_seconds=status.exact_seconds - passed) for status in self.statuses
         ]
-        is_over = any(each.is_exceeded and each.exact_seconds <= 0 for each in statuses)
+        is_over = any(status.is_exceeded and status.exact_seconds <= 0 for status in statuses)
         return None if is_over else RateLimitResult(statuses)
 
     def write_to(self, response: HttpResponseBase) -> None:
@@ -198,7 +198,7 @@ class _Windows(RedisStorage):
     def count(self, client: redis.Redis, quotas: Sequence[Quota]) -> list[QuotaStatus]:
         keys = [key for quota in quotas for key in self._keys(quota)]
         figures = [
-            figure for each in quotas for figure in (each.amount, each.window * 1000, each.cost)
+            figure for item in quotas for figure in (item.amount, item.window * 1000, item.cost)
         ]
         try:
             [rows] = valkey.round_trip([("EVALSHA", _COUNT_SHA, len(keys), *keys, *figures)])

@@ -62,7 +62,7 @@ class OperationsResolver(URLResolver):
     def find(self, path: str) -> ResolverMatch | None:
         """The first pattern of all that fit the path, as Django would choose it."""
         found = list(self._root.find(path.split("/"), ()))
-        for _, pattern, texts in sorted(found, key=lambda each: each[0]) if found[1:] else found:
+        for _, pattern, texts in sorted(found, key=lambda item: item[0]) if found[1:] else found:
             converters = pattern.pattern.converters
             try:
                 values = {
@@ -94,7 +94,7 @@ class OperationsResolver(URLResolver):
 def operations(*apps: str, also: Sequence[URLPattern] = ()) -> OperationsResolver:
     """The paths of all operations of these apps, and further ones."""
     patterns: list[Any] = [
-        each for app in apps for each in import_module(f"{app}.urls").urlpatterns
+        urlpattern for app in apps for urlpattern in import_module(f"{app}.urls").urlpatterns
     ]
     return OperationsResolver(RoutePattern("", is_endpoint=False), [*also, *patterns])
 
@@ -108,4 +108,6 @@ def find_operation(path: str) -> ResolverMatch | None:
 
 @cache
 def _operations_of(root: URLResolver) -> OperationsResolver | None:
-    return next((each for each in root.url_patterns if isinstance(each, OperationsResolver)), None)
+    return next(
+        (pattern for pattern in root.url_patterns if isinstance(pattern, OperationsResolver)), None
+    )

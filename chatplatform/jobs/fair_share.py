@@ -66,5 +66,5 @@ def should_yield(queue: str, *, client_id: int, priority: int) -> bool:
 
 
 def _queue_values(queue: str) -> dict[str, Any]:
-    names = [name for name, one in declared.items() if one.fair and one.queue == queue]
+    names = [name for name, item in declared.items() if item.fair and item.queue == queue]
     return {"queue": queue, "names": names}

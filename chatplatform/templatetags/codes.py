@@ -63,7 +63,7 @@ def change_words(changes: dict[str, Any]) -> str:
 
 def _change(name: str, value: Any) -> str:
     if name == "fields" and isinstance(value, list):
-        return f"Changed: {', '.join(_value(one) for one in value)}"
+        return f"Changed: {', '.join(_value(item) for item in value)}"
     told = _as_written if _WRITTEN.fullmatch(name) else _value
     if isinstance(value, list) and len(value) == 2:
         return f"{humanize_code(name)}: {told(value[0])} → {told(value[1])}"
@@ -78,7 +78,7 @@ def _value(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
-        return ", ".join(_value(one) for one in value) or "–"
+        return ", ".join(_value(item) for item in value) or "–"
     if isinstance(value, dict):
         return change_words(value)
     text = str(value)

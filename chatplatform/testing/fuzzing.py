@@ -33,7 +33,7 @@ _ERROR = {"$ref": "#/components/schemas/Error"}
 def operations() -> dict[str, Any]:
     """Every operation of the document, by its method and path."""
     found: Any = schemathesis.openapi.from_dict(document()).get_all_operations()
-    return {each.ok().label: each.ok() for each in found}
+    return {item.ok().label: item.ok() for item in found}
 
 
 def made_requests(

@@ -167,21 +167,23 @@ def test_every_page_that_a_role_reaches_speaks_words_and_leads_on(rows, role):
     assert len(set(navigation)) == len(navigation)
     replies = walked(browser, [*navigation, "/admin/"])
     assert len(replies) > 80
-    assert {path: one.status_code for path, one in replies.items() if one.status_code != 200} == {}
+    assert {
+        path: item.status_code for path, item in replies.items() if item.status_code != 200
+    } == {}
     asked = {path.partition("?")[0].split()[0] for path in replies}
-    shown = {one.request["PATH_INFO"] for one in replies.values()}  # where a button led on
+    shown = {reply.request["PATH_INFO"] for reply in replies.values()}  # where a button led on
     names = {resolve(address).url_name for address in asked | shown}
     assert names >= OWN_PAGES.get(role, set())
-    pages = {path: one for path, one in replies.items() if not is_file(one)}
-    kinds = {one.headers["Content-Type"].partition(";")[0] for one in pages.values()}
+    pages = {path: item for path, item in replies.items() if not is_file(item)}
+    kinds = {page.headers["Content-Type"].partition(";")[0] for page in pages.values()}
     assert kinds == {"text/html"}
-    for path, one in pages.items():
-        has_banner = b">Leave this view<" in one.content
+    for path, item in pages.items():
+        has_banner = b">Leave this view<" in item.content
         is_framed = resolve(path.split()[0].partition("?")[0]).url_name in FRAMED
         assert has_banner == (role == VIEWING and not is_framed and path.startswith("/admin/")), (
             path
         )
-    found = {path: faults(one) for path, one in pages.items()}
+    found = {path: faults(item) for path, item in pages.items()}
     assert {path: those for path, those in found.items() if those} == {}
 
 

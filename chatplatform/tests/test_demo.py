@@ -72,7 +72,7 @@ def a_replay_gains_what_was_answered_today_and_loses_nothing():
     """The month says what the bot says: a newcomer sees no loss that nobody caused."""
     cards = Message.objects.filter(text="Can I use a gift card more than once?")
     # Today has as few chats as hours.
-    asked = [one.created_at.date() for one in cards if one.created_at < timezone.now() - DAY]
+    asked = [card.created_at.date() for card in cards if card.created_at < timezone.now() - DAY]
     bot, owner = Bot.objects.get(), User.objects.get(email="owner@demo.example")
     replay = replays.start(bot, day=max(sorted(set(asked)), key=asked.count), by=owner)
     run_jobs()
@@ -81,9 +81,9 @@ def a_replay_gains_what_was_answered_today_and_loses_nothing():
     assert replay.answered > 3
     gained = replays.replies_of(replay, change="gained")
     assert gained.exists()
-    for one in gained:
-        assert re.search("gift cards are valid|Thẻ quà tặng có giá trị", one.text, re.IGNORECASE)
-        assert "three years" in one.text or "ba năm" in one.text
+    for item in gained:
+        assert re.search("gift cards are valid|Thẻ quà tặng có giá trị", item.text, re.IGNORECASE)
+        assert "three years" in item.text or "ba năm" in item.text
 
 
 def whoever_the_bot_cannot_help_waits_for_an_agent():

@@ -18,7 +18,9 @@ def test_the_tools_operations_are_the_served_ones():
 
 @pytest.mark.parametrize("label", sorted(map(str, ALL))[::EVERY])
 def test_made_requests_are_answered_as_documented(label, ann, ann_key, ours):
-    path_as_documented = next(each for each in operations() if each.rstrip("/") == label)
+    path_as_documented = next(
+        operation for operation in operations() if operation.rstrip("/") == label
+    )
     statuses = []
     for made in made_requests(path_as_documented, ours, count=3, fixed_seed=7):
         for caller in (ann, ann_key):

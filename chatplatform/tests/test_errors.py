@@ -153,7 +153,7 @@ def test_hostile_request_id_is_replaced(nobody, request_id):
 def test_the_log_line_of_a_refusal_has_its_id(nobody, caplog, path, status):
     caplog.handler.addFilter(RequestIdFilter())
     assert nobody.get(path, **{"X-Request-ID": "look-for-me-1"}).status_code == status
-    (line,) = [each for each in caplog.records if each.name == "django.request"]
+    (line,) = [record for record in caplog.records if record.name == "django.request"]
     assert (line.request_id, line.levelname) == ("look-for-me-1", "WARNING")
     assert line.getMessage().endswith(f": {path}")
 

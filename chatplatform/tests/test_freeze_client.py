@@ -89,7 +89,7 @@ def test_a_refresh_token_outlives_the_refusal(ann, client_a):
 
 
 def test_jobs_wait_and_run_afterwards(work, frozen, client_b):
-    own = [Job.objects.create(client_id=one.pk, name=NAME) for one in (frozen, client_b)]
+    own = [Job.objects.create(client_id=item.pk, name=NAME) for item in (frozen, client_b)]
     due = {job_id for job_id, _ in relay.take_due()}
     assert due == {own[1].pk}
     assert leases.claim(own[0].pk) is None

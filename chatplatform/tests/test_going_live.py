@@ -51,7 +51,7 @@ def test_a_made_env_file_is_all_that_a_site_needs(tmp_path, capsys):
     assert len({made[name] for name in names}) == 4
     assert "(" not in "".join(made.values())
     databases, broker, hosts, keys, found = read_settings(tmp_path, made)
-    logins = {name: (each["USER"], each["PASSWORD"]) for name, each in databases.items()}
+    logins = {name: (item["USER"], item["PASSWORD"]) for name, item in databases.items()}
     assert logins == {
         "default": ("chatplatform_app", made["DATABASE_PASSWORD"]),
         "owner": ("chatplatform", made["DATABASE_OWNER_PASSWORD"]),

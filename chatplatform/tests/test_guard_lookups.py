@@ -45,7 +45,7 @@ def lookups_of(field: Any) -> set[str]:
     for name, lookup in column.get_lookups().items():
         found.add(name)
         if issubclass(lookup, models.Transform):
-            found |= {f"{name}__{one}" for one in models.IntegerField().get_lookups()}
+            found |= {f"{name}__{item}" for item in models.IntegerField().get_lookups()}
     return found | {"a_key", "a_key__regex", "0__icontains", "date__week__gte"}
 
 
@@ -112,7 +112,7 @@ def test_other_lookups_are_refused_and_not_run(mine, role, query):  # noqa: F811
             reply = ask(f"{LISTS}?{query}", headers=HTML)
             assert is_refused(reply)
             assert b"no such filter" in reply.content
-    assert not [one for one in seen if "chats_conversation" in one["sql"]]
+    assert not [item for item in seen if "chats_conversation" in item["sql"]]
     if role == Role.OWNER:
         export = url(Conversation, "export_list")
         assert browser.get(f"{export}?{query}").status_code == 400

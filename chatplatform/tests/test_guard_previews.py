@@ -57,7 +57,7 @@ def traces(reply: Any, chat: Conversation) -> list[str]:
     """What an answer tells of a preview."""
     text = b"".join(reply) if reply.streaming else reply.content
     told = (WORD, chat.chat_code, str(chat.pk), chat.customer.external_id or "")
-    return [one for one in told if one.encode() in text]
+    return [item for item in told if item.encode() in text]
 
 
 def test_no_list_of_the_api_has_a_preview(ann, preview):
@@ -79,7 +79,7 @@ def test_no_list_of_the_api_has_a_preview(ann, preview):
     assert len(seen) > 80, seen
     assert ann.get("/ai/chats", {"q": WORD}).json()["items"] == []
     own = ann.get("/ai/chats?previews=true").json()["items"]
-    assert [one["id"] for one in own] == [str(preview.pk)]
+    assert [item["id"] for item in own] == [str(preview.pk)]
 
 
 def test_no_page_of_the_site_has_a_preview(ann, preview):

@@ -45,14 +45,14 @@ def named_by(function: FunctionType, owner: type | None) -> Iterator[tuple[Any, 
     """
     names = names_in(function)
     mentioned = [function.__globals__[name] for name in names if name in function.__globals__]
-    homes = [each for each in mentioned if isinstance(each, ModuleType | type)]
+    homes = [item for item in mentioned if isinstance(item, ModuleType | type)]
     found: list[tuple[Any, type | None]] = []
-    found += [(each, None) for each in mentioned if not isinstance(each, ModuleType | type)]
+    found += [(item, None) for item in mentioned if not isinstance(item, ModuleType | type)]
     for home in [*homes, *([owner] if owner else [])]:
         of = home if isinstance(home, type) else None
         found += [(getattr(home, name, None), of) for name in names]
-    for each, of in found:
-        unwrapped = inspect.unwrap(each) if callable(each) else each
+    for item, of in found:
+        unwrapped = inspect.unwrap(item) if callable(item) else item
         if is_ours(unwrapped):
             yield unwrapped, of
 
@@ -60,7 +60,7 @@ def named_by(function: FunctionType, owner: type | None) -> Iterator[tuple[Any, 
 def makes_a_reply(function: Any) -> bool:
     """Whether it makes the job itself, or calls the database's function that does."""
     names = names_in(function)
-    constants = {each for code in codes_of(function.__code__) for each in code.co_consts}
+    constants = {const for code in codes_of(function.__code__) for const in code.co_consts}
     texts = [function.__globals__.get(name) for name in names]
     return (JOB in constants and "enqueue" in names) or any(
         isinstance(text, str) and STORED_FUNCTION in text for text in texts
@@ -94,7 +94,7 @@ def test_what_makes_a_reply_is_known():
 
 
 def test_an_operation_that_a_reply_may_follow_says_so():
-    served = [(view, *each) for view in views() for each in methods(view)]
+    served = [(view, *item) for view in views() for item in methods(view)]
     assert len(served) > 100
     replying = {name for view, name, _, method in served if may_reply(method, view)}
     declared = {name for _, name, operation, _ in served if operation.costs_credits}

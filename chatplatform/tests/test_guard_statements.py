@@ -115,8 +115,8 @@ def test_hot_operations(many, server, ann, nobody, bot, settings):
         assert call().status_code in {200, 202}  # finds the key
         with CaptureQueriesContext(connection) as captured:
             assert call().status_code in {200, 202}, name
-        sent = [each["sql"] for each in captured if re.match("SELECT|INSERT|UPDATE|WITH|DELETE",
-                each["sql"].lstrip())]  # fmt: skip
+        sent = [item["sql"] for item in captured if re.match("SELECT|INSERT|UPDATE|WITH|DELETE",
+                item["sql"].lstrip())]  # fmt: skip
         most, indexes = OPERATIONS[name]
         if len(sent) > most:
             faults.append(f"{name}: {len(sent)} statements, at most {most}: {sent}")

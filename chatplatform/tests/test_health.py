@@ -102,9 +102,9 @@ def test_live_is_answered_while_check_health_is_flooded(db, frozen, monkeypatch,
         flood = [asyncio.ensure_future(answer(application, "/health")) for _ in range(50)]
         await asyncio.sleep(0)
         assert (await answer(application, path))[0]["status"] == 200
-        assert not any(each.done() for each in flood)
-        for each in flood:
-            each.cancel()
+        assert not any(item.done() for item in flood)
+        for item in flood:
+            item.cancel()
 
     try:
         asyncio.run(asyncio.wait_for(flooded(), 20))

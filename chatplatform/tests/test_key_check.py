@@ -33,7 +33,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.full]
 
 
 def in_use():
-    return {each.pk for each in KeyInUse.objects.all()}
+    return {item.pk for item in KeyInUse.objects.all()}
 
 
 def fingerprint(key):

@@ -109,7 +109,7 @@ def test_columns_are_chosen_in_the_address(ann, bot):
     Customer.objects.create(client=ann.client, name="Zoe", email="zoe@x.example")
     browser = browser_of(ann)
     page = browser.get(f"{CUSTOMERS}?columns=name&columns=phone&columns=secret&q=Zoe")
-    shown = [one for one in page.context["cl"].list_display if one != "action_checkbox"]
+    shown = [item for item in page.context["cl"].list_display if item != "action_checkbox"]
     assert shown == ["name", "phone"]
     assert b"zoe@x.example" not in page.content
     assert len(chips(page)) == 1

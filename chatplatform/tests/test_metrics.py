@@ -293,9 +293,9 @@ def test_another_process_of_the_group_serves_when_the_first_has_ended():
         port = first.enter_context(web(METRICS_PORT=str(metrics_port)))
         with web(METRICS_PORT=str(metrics_port)) as later:
             scrape_until(metrics_port, holds_both)
-            assert [status_of(one, "/health/live") for one in (port, later)] == [200, 200]
-            for one in (port, later):
-                wait_until_idle(one)
+            assert [status_of(item, "/health/live") for item in (port, later)] == [200, 200]
+            for item in (port, later):
+                wait_until_idle(item)
             first.close()
             seen = scrape_until(metrics_port, lambda seen: not holds_both(seen))
     assert seen.total("requests_total", route="health/live", status="200") == 2

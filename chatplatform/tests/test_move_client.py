@@ -243,10 +243,12 @@ def test_keys_passwords_secrets_files_and_chats_work_on(moving, tmp_path):
 def chats_go_on(server, chat):
     """From the number of the last event before the move."""
     shown = server.get(f"{CHAT}/history/{chat.pk}").json()["items"]
-    assert [one["seq"] for one in shown] == list(range(1, len(shown) + 1))
-    assert {one["sender"]["type"] for one in shown} == {"customer", "bot", "agent"}
+    assert [item["seq"] for item in shown] == list(range(1, len(shown) + 1))
+    assert {item["sender"]["type"] for item in shown} == {"customer", "bot", "agent"}
     people = {str(pk) for pk in User.objects.values_list("pk", flat=True)}
-    assert next(one for one in shown if one["sender"]["type"] == "agent")["sender"]["id"] in people
+    assert (
+        next(item for item in shown if item["sender"]["type"] == "agent")["sender"]["id"] in people
+    )
     assert server.post(f"{CHAT}/{chat.pk}", {"text": "Thanks", "reply": "none"}).status_code == 200
     row = Event.objects.filter(conversation_id=chat.pk).latest("sequence")
     assert row.sequence == chat.last_event_seq + 1
@@ -420,19 +422,19 @@ def test_every_column_that_may_hold_ids_is_named():
     client = Client(pk=1)
     named = set(client_ids.NUMBERS) | client_ids.TREES | set(client_ids.OWN_FORMS)
     for model, _ in client_rows.carried(client):
-        for one in model._meta.concrete_fields:
-            place = f"{model._meta.label}.{one.attname}"
-            base = one.base_field if isinstance(one, ArrayField) else one
-            is_number = isinstance(base, models.BigIntegerField) and one.attname.endswith(
+        for field in model._meta.concrete_fields:
+            place = f"{model._meta.label}.{field.attname}"
+            base = field.base_field if isinstance(field, ArrayField) else field
+            is_number = isinstance(base, models.BigIntegerField) and field.attname.endswith(
                 ("_id", "_ids")
             )
-            if isinstance(one, models.JSONField):
+            if isinstance(field, models.JSONField):
                 assert (place in named) != (place in NO_IDS), place
-            elif is_number and not one.is_relation:
+            elif is_number and not field.is_relation:
                 assert place in named, f"say in client_ids.NUMBERS whose number {place} is"
     every = {
-        f"{model._meta.label}.{one.attname}"
+        f"{model._meta.label}.{field.attname}"
         for model in apps.get_models()
-        for one in model._meta.concrete_fields
+        for field in model._meta.concrete_fields
     }
     assert named | NO_IDS <= every

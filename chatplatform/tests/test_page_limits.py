@@ -54,7 +54,7 @@ def is_refused(page):
 
 def test_a_person_reads_so_many_pages_in_a_minute(ann, ben):
     browser = signed_in(ann.user)
-    assert [left(ask(browser)) for _ in range(6)] == [{"pages": 5 - each} for each in range(6)]
+    assert [left(ask(browser)) for _ in range(6)] == [{"pages": 5 - item} for item in range(6)]
     told = is_refused(ask(browser))
     assert "<html" in told
     assert "Too many requests; wait and try again." in told

@@ -50,8 +50,8 @@ class Stalling:
 
     def hang_up(self):
         self.hangs_up = True
-        for each in self.held:
-            each.close()
+        for item in self.held:
+            item.close()
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def outside_ports():
 @pytest.fixture(scope="module")
 def port(django_db_setup, outside_ports):
     """A web process for all tests of this module."""
-    with web(EGRESS_ALLOW=",".join(f"127.0.0.1:{each}" for each in outside_ports)) as made:
+    with web(EGRESS_ALLOW=",".join(f"127.0.0.1:{item}" for item in outside_ports)) as made:
         yield made
 
 

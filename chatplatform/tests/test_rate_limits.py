@@ -174,8 +174,8 @@ def test_whatever_a_reply_may_follow_counts_for_the_visitor(
     for _ in range(2):
         assert DOORS[door](visitor, chat).status_code < 300
     before = everything()
-    for each in DOORS.values():
-        reply = each(visitor, chat)
+    for item in DOORS.values():
+        reply = item(visitor, chat)
         assert is_refused(reply)
         assert left(reply)["replies"] == 0
         assert '"replies";q=2;w=60, "burst";q=3;w=10, ' in reply["RateLimit-Policy"]
@@ -186,7 +186,7 @@ def test_whatever_a_reply_may_follow_counts_for_the_visitor(
 
 def everything():
     """What a message, or a request for a reply, would add to."""
-    return [each.objects.count() for each in (Conversation, Customer, Message, Attachment, Job)]
+    return [item.objects.count() for item in (Conversation, Customer, Message, Attachment, Job)]
 
 
 def post_from(address, caller, path, body):

@@ -143,7 +143,7 @@ def test_what_cannot_be_decrypted_is_named_and_no_key_may_go(ann, settings, caps
     # Nothing of it goes, also if nobody has the key any more.
     call_command("rotate_keys", keys_are_lost=True)
     assert keys_of(type(bot), "identity_secret") == ["k2", "lost"]
-    assert [each.pk for each in KeyInUse.objects.all()] == [fingerprint(NEW)]
+    assert [item.pk for item in KeyInUse.objects.all()] == [fingerprint(NEW)]
 
 
 def test_a_value_of_another_key_with_the_newest_ones_name_is_encrypted_anew(ann, settings, capsys):

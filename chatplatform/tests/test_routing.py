@@ -11,7 +11,7 @@ from chatplatform.api.routing import OperationsResolver
 UUID = "0198d2a0-0000-7000-8000-00000000002a"
 VALUES = {"int": "42", "uuid": UUID, "str": "A-b", "slug": "a-b"}
 [OPERATIONS] = [
-    each for each in get_resolver().url_patterns if isinstance(each, OperationsResolver)
+    pattern for pattern in get_resolver().url_patterns if isinstance(pattern, OperationsResolver)
 ]
 PATHS = sorted({path.removeprefix("/") for _, path, _ in routes([OPERATIONS])})
 
@@ -30,7 +30,7 @@ def test_every_path_is_found_as_by_django():
                 concrete = concrete.replace(f"<{name}>", value)
             assert "<" not in concrete, "say above what such a parameter may be"
             assert found(concrete, OPERATIONS.resolve) == found(
-                concrete, lambda each: URLResolver.resolve(OPERATIONS, each)
+                concrete, lambda item: URLResolver.resolve(OPERATIONS, item)
             )
 
 

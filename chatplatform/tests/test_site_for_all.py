@@ -73,7 +73,7 @@ def test_the_first_pages_after_the_sign_in_shut_nobody_out(screen, ann, bot, loo
         reverse("admin:identity_subscription_change", args=[ann.client.subscription.pk]),
     )
     found = looked_at(screen, rows, looks).values()
-    faint = [one for page in found for one in page if one.startswith("color-contrast")]
+    faint = [item for page in found for item in page if item.startswith("color-contrast")]
     assert faint == [], "a row's links are read in the dark too"
     screen.goto("/admin/")
     screen.get_by_text("1 endpoint failing or switched off").wait_for()

@@ -179,7 +179,9 @@ def stay_away(browser, staff, clock):
 
 def end_from_elsewhere(browser, staff, clock):
     current = browser.session.session_key
-    (sign_in,) = [one for one in site_sessions.list_own(staff, current=current) if one.is_current]
+    (sign_in,) = [
+        item for item in site_sessions.list_own(staff, current=current) if item.is_current
+    ]
     assert site_sessions.end_own(staff, sign_in.id)
 
 

@@ -201,7 +201,7 @@ class GoldenRunAdmin(TenantAdmin):
     @display(description=cast("str", gettext_lazy("Tried")))
     def shown_tried(self, run: GoldenRun) -> SafeString | str:
         """What the run tries, each with a link to its page."""
-        return format_html_join(mark_safe("<br>"), "{}", [(one,) for one in _tried(run)]) or "–"
+        return format_html_join(mark_safe("<br>"), "{}", [(item,) for item in _tried(run)]) or "–"
 
     @display(description="Broke")
     def shown_broke(self, run: GoldenRun) -> str:
@@ -215,11 +215,11 @@ class GoldenRunAdmin(TenantAdmin):
     def shown_results(self, run: GoldenRun) -> SafeString:
         rows = [
             (
-                one["question"],
-                humanize_code(one["fault"]) if one["fault"] else "As expected",
-                one["answer"],
+                result["question"],
+                humanize_code(result["fault"]) if result["fault"] else "As expected",
+                result["answer"],
             )
-            for one in run.results
+            for result in run.results
         ]
         return format_html_join("", "<p><b>{}</b> {}<br>{}</p>", rows)
 

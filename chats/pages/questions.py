@@ -115,11 +115,11 @@ class QuestionGroupAdmin(TenantAdmin):
         shown = question_groups.questions_of(row).order_by("-id")[:_SHOWN]
         lines = [
             (
-                reverse("admin:chats_conversation_change", args=[one.message.conversation_id]),
-                one.message.conversation.chat_code,
-                one.message.text[:300],
+                reverse("admin:chats_conversation_change", args=[item.message.conversation_id]),
+                item.message.conversation.chat_code,
+                item.message.text[:300],
             )
-            for one in shown
+            for item in shown
         ]
         return format_html_join("", '<p><a class="underline" href="{}">{}</a> {}</p>', lines)
 

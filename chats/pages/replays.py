@@ -120,7 +120,7 @@ def _shown(request: HttpRequest, row: Replay, change: ReplayChange) -> dict[str,
     """The replies of one kind that the page shows, behind the one that its address names."""
     rows, after = replays.replies_of(row, change=change).order_by("id"), request.GET.get(change, "")
     found = list((rows.filter(pk__gt=after) if after.isdecimal() else rows)[: _SHOWN + 1])
-    turns = [ReplayedReplyDto.from_row(one) for one in found[:_SHOWN]]
+    turns = [ReplayedReplyDto.from_row(item) for item in found[:_SHOWN]]
     return {
         "change": change,
         "turns": [(turn, _golden_form(row, turn)) for turn in turns],

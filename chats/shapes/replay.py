@@ -16,7 +16,7 @@ _DECISION = "As in the receipt: `answered`, or why there is no answer."
 
 def with_choices(text: str, choices: Iterable[str]) -> str:
     """What was said as people read it: below the words each choice, on a line of its own."""
-    return "\n".join([text, *(f"▸ {one}" for one in choices)])
+    return "\n".join([text, *(f"▸ {choice}" for choice in choices)])
 
 
 class OriginalReply(Shape):
@@ -37,7 +37,7 @@ class OriginalReply(Shape):
             text=with_choices(row.text, (option["label"] for option in offered)),
             is_answered=decision == "answered",
             decision=decision,
-            sources=list(dict.fromkeys(one["title"] for one in row.citations)),
+            sources=list(dict.fromkeys(citation["title"] for citation in row.citations)),
         )
 
 

@@ -114,8 +114,8 @@ def test_three_fields_are_asked_one_at_a_time_and_filled_in(wants, server):
         "bob@example.com", "Bob Lee", {"size": "l"},
     )  # fmt: skip
     told = [event.data["customer"] for event in updates()]
-    assert [each["attributes"] for each in told] == [{}, {}, {"size": "l"}]
-    assert [each["name"] for each in told] == [None, "Bob Lee", "Bob Lee"]
+    assert [item["attributes"] for item in told] == [{}, {}, {"size": "l"}]
+    assert [item["name"] for item in told] == [None, "Bob Lee", "Bob Lee"]
     assert talk.say(QUESTION) == answer.partition("\n\n")[0]
 
 

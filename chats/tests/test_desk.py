@@ -273,8 +273,8 @@ def test_nobody_is_shut_out(screen, shop, ben, scheme):
 @pytest.mark.long
 def test_nothing_is_lost_or_double_when_the_server_dies_and_the_network_fails(browser, shop, ben):
     chat_id, other_id = write_in(shop, "Zoe"), write_in(shop, "Yan")
-    for one in (chat_id, other_id):
-        ben.post(f"/ai/chat/{one}/assign", {"assign_type": "agent"})
+    for item in (chat_id, other_id):
+        ben.post(f"/ai/chat/{item}/assign", {"assign_type": "agent"})
     port = free_port()
     context = browser.new_context(base_url=f"http://127.0.0.1:{port}")
     screen = context.new_page()

@@ -61,7 +61,7 @@ def test_a_reply_asks_for_no_calls_where_none_was_put_to_the_customer(server, ch
     with CaptureQueriesContext(connection) as captured:
         run_jobs()
     assert Message.objects.filter(sender_type="bot").exists()
-    about_calls = [each["sql"] for each in captured if "bots_functioncall" in each["sql"]]
+    about_calls = [item["sql"] for item in captured if "bots_functioncall" in item["sql"]]
     assert len(about_calls) == 1, "the statement that loads the message"
 
 

@@ -53,7 +53,7 @@ def test_a_run_says_what_passes_and_nobody_notices(ann, bot, golden, runs):
     refunds, parking = golden
     run = ran(ann, runs)
     assert (run["status"], run["total"], run["done"], run["passed"]) == ("done", 2, 2, 1)
-    assert [(one["question"], one["fault"]) for one in run["results"]] == [
+    assert [(item["question"], item["fault"]) for item in run["results"]] == [
         (refunds, None), (parking, "no_answer"),
     ]  # fmt: skip
     assert run["results"][0]["sources"] == ["Refunds"]
@@ -376,8 +376,8 @@ def test_taken_from_what_there_is(ann, bot, path):
     taken = {}
     for source in ("samples", "answers", "asked"):
         added = ann.post(f"{path}/collect", {"source": source}).json()["added"]
-        taken[source] = [(one["question"], one["expected_source"]) for one in added]
-        assert {one["origin"] for one in added} == {source}
+        taken[source] = [(item["question"], item["expected_source"]) for item in added]
+        assert {item["origin"] for item in added} == {source}
     assert taken == {
         "samples": [("Any pets?", None)],
         "answers": [("Open on Sunday?", "Open on Sunday?")],

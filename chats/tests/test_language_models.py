@@ -79,10 +79,10 @@ def test_a_bot_that_the_body_alone_names_does_not_set_the_whole_clients_model(an
 
 def test_a_bot_prefers_its_own_model_and_no_other_bot_or_client_gets_it(ann, cara, bot, own, body):
     other, theirs = make_bot(ann.client), make_bot(cara.client)
-    for one in (bot, other, theirs):
-        trained(one, "Guests get their money back within seven days.")
+    for item in (bot, other, theirs):
+        trained(item, "Guests get their money back within seven days.")
     assert ann.put(f"{PATH}?bot_id={bot.pk}", body | {"model": "bots"}).status_code == 200
-    assert [answer_to(one).receipt["engine"] for one in (other, theirs)] == ["embedded"] * 2
+    assert [answer_to(item).receipt["engine"] for item in (other, theirs)] == ["embedded"] * 2
     assert not own.requests
     ann.put(PATH, body)
     answer_to(bot)

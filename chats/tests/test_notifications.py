@@ -37,10 +37,10 @@ def test_notifications_are_listed_newest_first(ben, ann, chat):
         str(chat.pk), "handoff", False,
     )  # fmt: skip
     assert newest["assigned_by"]["name"] == "Ann"
-    assert [one["id"] for one in ben.get(PATH, {"unread": "true"}).json()["items"]] == [
+    assert [entry["id"] for entry in ben.get(PATH, {"unread": "true"}).json()["items"]] == [
         str(second.pk)
     ]
-    assert [one["id"] for one in ben.get(PATH, {"unread": "false"}).json()["items"]] == [
+    assert [entry["id"] for entry in ben.get(PATH, {"unread": "false"}).json()["items"]] == [
         str(first.pk)
     ]
 
@@ -85,7 +85,7 @@ def test_a_handover_notifies_people_who_are_online_or_else_everyone(ann, ben, ca
     run_jobs()
     assert list(second.notification_set.values_list("user__full_name")) == [("Ben",)]
     event = Event.objects.filter(type="notification.created").latest("pk")
-    assert [one["user_id"] for one in event.data["notifications"]] == [ben.user.pk]
+    assert [item["user_id"] for item in event.data["notifications"]] == [ben.user.pk]
 
 
 def test_presence_is_not_asked_for_under_the_lock(ann, bot, monkeypatch):

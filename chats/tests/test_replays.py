@@ -131,7 +131,7 @@ def test_a_day_ends_at_the_clients_midnight_and_leaves_out_what_was_no_question(
     today = timezone.now() + timedelta(hours=14)
     replay = replays.start(bot, day=today.date(), by=ann.user)
     begun = today.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(hours=14)
-    expected = Message.objects.filter(created_at__gte=begun, pk__in=[one.pk for one, _ in day])
+    expected = Message.objects.filter(created_at__gte=begun, pk__in=[item.pk for item, _ in day])
     assert (len(replay.message_ids), replay.with_calls) == (expected.count(), 1)
     tomorrow = (today + timedelta(days=1)).date().isoformat()
     refused = ann.post(f"/ai/{bot.pk}/replays", {"day": tomorrow})

@@ -129,7 +129,9 @@ def test_who_writes_on_without_credits_keeps_no_account_waiting(server, chat):
     with CaptureQueriesContext(connection) as statements:
         run_jobs()
     assert not Job.objects.exclude(state=JobState.DONE).exists()
-    locked = [each["sql"] for each in statements if "FOR NO KEY UPDATE" in each["sql"]]
+    locked = [
+        statement["sql"] for statement in statements if "FOR NO KEY UPDATE" in statement["sql"]
+    ]
     own = [sql for sql in locked if "identity_subscription" in sql]
     assert len(own) == 2, "for the first message: to reserve, and to give back"
     assert Message.objects.exclude(sender_type="customer").count() == 1, "the handover"

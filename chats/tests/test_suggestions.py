@@ -64,8 +64,8 @@ def test_nobodys_earlier_words_are_suggested(server, question, add_message):
     add_message(other, "agent", "Of course, Mrs Petrova, order 4711 is fetched in Elm Street.")
     suggestions = server.post(path_of(question)).json()["suggestions"]
     assert suggestions
-    assert all(one["citations"] for one in suggestions)
-    assert not any("Petrova" in one["text"] for one in suggestions)
+    assert all(suggestion["citations"] for suggestion in suggestions)
+    assert not any("Petrova" in suggestion["text"] for suggestion in suggestions)
 
 
 def test_the_number_of_suggestions_is_limited(server, question):

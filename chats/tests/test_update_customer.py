@@ -52,7 +52,7 @@ def test_fields_are_updated(server, chat):
         event.data["customer"]
         for event in Event.objects.filter(type="customer.updated").order_by("id")
     ]
-    assert [(each["email"], each["phone"]) for each in told] == [
+    assert [(item["email"], item["phone"]) for item in told] == [
         ("zoe@example.com", None), ("zoe@example.com", "123"),
     ]  # fmt: skip
     chat.refresh_from_db()

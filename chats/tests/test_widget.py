@@ -145,7 +145,7 @@ def test_hostile_words_are_shown_as_text_and_everybody_can_read_the_chat(
     expect(widget.get_by_text("You are talking to Ben.", exact=True)).to_have_count(1)
     for side, words in (("customer", hostile), ("agent", hostile), ("bot", made_up)):
         shown = widget.locator(f".message.{side} .words").all()
-        assert words in [one.evaluate("(place) => place.textContent") for one in shown]
+        assert words in [item.evaluate("(place) => place.textContent") for item in shown]
     assert widget.locator(".message img, .message b, .message i").count() == 0
     frame = screen.frames[1]
     assert frame.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -219,7 +219,7 @@ def test_a_chat_is_shown_to_nobody_but_the_person_whose_it_is(
     write(widget, "Who am I?")
     expect(widget.locator(".message.customer")).to_have_count(1)
     assert statuses(problems) == {"401"}
-    owners = [one.customer.external_id for one in Conversation.objects.order_by("id")]
+    owners = [item.customer.external_id for item in Conversation.objects.order_by("id")]
     assert owners == ["c-1", "c-2", None, None]
 
 

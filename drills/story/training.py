@@ -150,7 +150,7 @@ def ask_golden_questions(world: World) -> None:
     runs = f"/ai/{world.bot_id}/golden-runs"
     path = f"{runs}/{ann.post(runs, {})['id']}"
     run: Json = eventually(
-        lambda: next((one for one in [ann.get(path)] if one["status"] == "done"), None),
+        lambda: next((item for item in [ann.get(path)] if item["status"] == "done"), None),
         "the golden run",
     )
     assert run["done"] == run["total"] >= 1
@@ -165,7 +165,7 @@ def let_a_worse_answer_through(world: World, runs: str) -> None:
     ann.put(f"/ai/bot/{world.bot_id}/update-bot", bot | {"hold_back_worse": True})
     row = ann.post(pairs, {"question": RETURNS, "answer": "Never, not even with the receipt."})
     held: Json = eventually(
-        lambda: next((one for one in ann.get(runs)["items"] if one["outcome"] == "held"), None),
+        lambda: next((item for item in ann.get(runs)["items"] if item["outcome"] == "held"), None),
         "the worse answer is held back",
     )
     assert held["broke"] == [RETURNS]
@@ -183,7 +183,7 @@ def answer_what_was_asked(world: World) -> None:
     asked = world.ask(chat, "Do unicorns eat marzipan potatoes?")
     found: Json = eventually(
         lambda: next(
-            (one for one in ann.get(path)["items"] if "unicorns" in one["question"]), None
+            (item for item in ann.get(path)["items"] if "unicorns" in item["question"]), None
         ),
         "the question is grouped",
     )

@@ -47,8 +47,13 @@ class AuditEventAdmin(TenantAdmin):
         rows = rows.filter(client_id=client_id) if client_id else rows
         found = rows.select_related("user", "api_key").order_by("-id")[:MOST_SHOWN]
         return [
-            Entry(one.created_at, humanize_code(one.action), _actor(one), change_words(one.changes))
-            for one in found
+            Entry(
+                item.created_at,
+                humanize_code(item.action),
+                _actor(item),
+                change_words(item.changes),
+            )
+            for item in found
         ]
 
     def link_to(self, subject: str, row: Any) -> tuple[str, str]:

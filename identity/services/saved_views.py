@@ -67,8 +67,8 @@ def forget(client_id: int, told: Sequence[str]) -> None:
     customer who is erased: their name, addresses and ids."""
     rows = SavedView.objects.filter(Q(user__client=client_id) | Q(user__client=None))
     for row in rows:
-        values = [(name, one) for name, many in QueryDict(row.query).lists() for one in many]
-        searched = [one for name, one in values if name == "q" or "@" in one]
+        values = [(name, item) for name, many in QueryDict(row.query).lists() for item in many]
+        searched = [item for name, item in values if name == "q" or "@" in item]
         if mentions(row.name, searched, told):
             row.delete()
 
@@ -83,8 +83,8 @@ def mentions(name: str, searched: Iterable[str], told: Sequence[str]) -> bool:
     sought = [text.casefold() for text in searched if len(text) >= _LEAST]
     texts = [name.casefold(), *sought]
     return (
-        any(one in text for one in called for text in texts)
-        or any(text in one for one in called for text in sought)
+        any(item in text for item in called for text in texts)
+        or any(text in item for item in called for text in sought)
         or any(words & set(re.findall(r"\w+", text)) for text in texts)
     )
 
@@ -99,7 +99,9 @@ def _may_delete(row: SavedView, user: User) -> bool:
 def _kept(query: str) -> str:
     """What is remembered of the address of a list: not the page, on which other rows are later."""
     params = QueryDict(query.removeprefix("?"))
-    return urlencode([(name, one) for name, many in params.lists() if name != "p" for one in many])
+    return urlencode(
+        [(name, item) for name, many in params.lists() if name != "p" for item in many]
+    )
 
 
 def _record(row: SavedView, what: str, *, by: User) -> None:

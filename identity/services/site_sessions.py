@@ -133,7 +133,7 @@ def list_own(user: User, *, current: str | None) -> list[SignIn]:
         found.append(
             SignIn(str(token.family), "", "", None, used_at=token.created_at, is_program=True)
         )
-    return sorted(found, key=lambda one: one.used_at, reverse=True)
+    return sorted(found, key=lambda item: item.used_at, reverse=True)
 
 
 def end_own(user: User, sign_in: str) -> bool:

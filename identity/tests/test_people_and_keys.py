@@ -37,7 +37,11 @@ def test_a_colleague_is_invited_by_mail(site, ann):
 
 
 def act(browser, name, *people):
-    form = {"action": name, "_selected_action": [one.user.pk for one in people], "confirmed": "yes"}
+    form = {
+        "action": name,
+        "_selected_action": [person.user.pk for person in people],
+        "confirmed": "yes",
+    }
     path = reverse("admin:identity_user_changelist")
     return browser.post(path, form, follow=True).content.decode()
 

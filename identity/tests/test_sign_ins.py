@@ -27,7 +27,7 @@ def test_browsers_and_programs_are_listed(ann, cara):
     entered(cara.user)
     here, _ = entered(ann.user), entered(ann.user, "Phone")
     shown = listed(here)
-    assert {(one.browser, one.is_current, one.is_program) for one in shown} == {
+    assert {(item.browser, item.is_current, item.is_program) for item in shown} == {
         ("Firefox", True, False), ("Phone", False, False), ("", False, True),
     }  # fmt: skip
     page = here.get(PATH).content.decode()
@@ -38,7 +38,7 @@ def test_browsers_and_programs_are_listed(ann, cara):
 
 def test_a_browser_is_signed_out(ann):
     here, phone = entered(ann.user), entered(ann.user, "Phone")
-    (other,) = [one for one in listed(here) if one.browser == "Phone"]
+    (other,) = [item for item in listed(here) if item.browser == "Phone"]
     assert b"This sign-in has ended." in end(here, other).content
     assert phone.get(PATH).status_code == 302
     assert here.get(PATH).status_code == 200
@@ -48,7 +48,7 @@ def test_a_browser_is_signed_out(ann):
 
 def test_a_program_is_signed_out(ann):
     here = entered(ann.user)
-    (program,) = [one for one in listed(here) if one.is_program]
+    (program,) = [item for item in listed(here) if item.is_program]
     end(here, program)
     assert ann.get("/identity/users/me").status_code == 401
     assert here.get(PATH).status_code == 200
@@ -56,8 +56,8 @@ def test_a_program_is_signed_out(ann):
 
 def test_nobody_ends_anothers_sign_in(ann, cara):
     here, theirs = entered(ann.user), entered(cara.user)
-    for one in listed(theirs):
-        end(here, one)
+    for item in listed(theirs):
+        end(here, item)
     here.post(PATH, {"end": "nonsense"})
     here.post(PATH)
     assert theirs.get(PATH).status_code == 200
@@ -68,7 +68,7 @@ def test_nobody_ends_anothers_sign_in(ann, cara):
 def test_the_platforms_staff_have_the_list_too():
     staff = User.objects.create_superuser("staff@example.com", PASSWORD, full_name="Staff")
     here, phone = entered(staff), entered(staff, "Phone")
-    (other,) = [one for one in listed(here) if not one.is_current]
+    (other,) = [item for item in listed(here) if not item.is_current]
     end(here, other)
     assert phone.get(PATH).status_code == 302
 

@@ -135,7 +135,7 @@ def columns_of(param: shapes.AdhocQuestion) -> list[shapes.ReportColumn]:
         columns = [_group_column(name) for name in param.group_by]
     names = [(name, formatting.in_words(f"{name}_name")) for name in ("bot", "agent")]
     for name, label in names:
-        place = next((place for place, each in enumerate(columns) if each.name == name), None)
+        place = next((place for place, item in enumerate(columns) if item.name == name), None)
         if place is not None:
             column = shapes.ReportColumn(name=f"{name}_name", label=label, type="text")
             columns.insert(place + 1, column)

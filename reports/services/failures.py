@@ -141,7 +141,7 @@ def retry_results(kind: Kind, client: Client | None, ids: list[str], at: datetim
     rows = _of_client(kind.model._base_manager.filter(pk__in=ids), client)
     counts = Counter(map(kind.result, rows.prefetch_related(*kind.related)))
     order = list(RetryOutcome)
-    found = sorted(counts.items(), key=lambda one: (order.index(one[0][0]), -one[1]))
+    found = sorted(counts.items(), key=lambda item: (order.index(item[0][0]), -item[1]))
     return RetryResults(at, [(outcome, why, count) for (outcome, why), count in found])
 
 
@@ -170,7 +170,7 @@ def _delivery_result(row: Delivery) -> Result:
                 f"nothing is sent to {row.config} before {paused:%H:%M} UTC",
             )
         return RetryOutcome.WAITING, ""
-    last = max(row.log.all(), key=lambda one: one.number, default=None)
+    last = max(row.log.all(), key=lambda item: item.number, default=None)
     why = humanize_code(last.error) if last else ""
     if last and last.http_status:
         why = f"{why} ({last.http_status})"

@@ -88,9 +88,9 @@ def figures(client: Client) -> list[Figure]:
 
 def warnings(client: Client) -> list[Hint]:
     """Unmuted warnings, each with the way to its rows, and failures that have no warning."""
-    found = (one for one in client_warnings.of(client) if one.warning.muted_until is None)
+    found = (item for item in client_warnings.of(client) if item.warning.muted_until is None)
     return [
-        *(Hint(one.warning.title, one.warning.link, one.model) for one in found),
+        *(Hint(item.warning.title, item.warning.link, item.model) for item in found),
         *failure_hints(client, _KINDS_WITHOUT_WARNING),
     ]
 

@@ -73,8 +73,8 @@ class _Rule:
 
 def dashboard(client: Client, user: User) -> shapes.WarningDashboard:
     """What needs somebody of the client, as far as this person may see it."""
-    seen = (one for one in of(client) if user.is_admin or one.model not in _FOR_ADMINS)
-    return shapes.WarningDashboard(warnings=[one.warning for one in seen])
+    seen = (item for item in of(client) if user.is_admin or item.model not in _FOR_ADMINS)
+    return shapes.WarningDashboard(warnings=[item.warning for item in seen])
 
 
 def of(client: Client) -> list[Found]:
@@ -83,10 +83,10 @@ def of(client: Client) -> list[Found]:
     found = [one for rule in _RULES if (one := _by_rule(rule, client, now))]
     found += _of_credits(client, now)
     muted = mutes.current(client)
-    for one in found:
-        if mute := muted.get(one.warning.code):
-            one.warning.muted_until, one.warning.muted_by = mute.until, mute.muted_by.full_name
-    return sorted(found, key=lambda one: one.place)
+    for item in found:
+        if mute := muted.get(item.warning.code):
+            item.warning.muted_until, item.warning.muted_by = mute.until, mute.muted_by.full_name
+    return sorted(found, key=lambda item: item.place)
 
 
 def _by_rule(rule: _Rule, client: Client, now: datetime) -> Found | None:

@@ -94,8 +94,8 @@ def test_each_figure_and_warning_leads_to_just_its_rows(ann, week, reader):
         site.force_login(User.objects.create_superuser("staff@example.com", full_name="Staff"))
         home = reverse("client", args=[ann.client.pk])
     page = site.get(home).context
-    shown = {one.title: one for one in page["figures"]} | {
-        one.words: one for one in page["warnings"]
+    shown = {item.title: item for item in page["figures"]} | {
+        item.words: item for item in page["warnings"]
     }
     assert shown["Waiting now"].value == "4"
     assert (shown["Chats"].value, shown["Solved by the bot"].value) == ("10", "20 %")

@@ -25,7 +25,7 @@ def site(db):
 
 
 def figures(page: Any) -> dict[str, Any]:
-    return {one.title: one for one in page.context["figures"]}
+    return {item.title: item for item in page.context["figures"]}
 
 
 def test_home_says_what_needs_the_staff(site, ann, cara):
@@ -41,8 +41,8 @@ def test_home_says_what_needs_the_staff(site, ann, cara):
     assert shown["Work that failed at every try"].value == "1"
     assert "database" not in shown["Health"].note
     assert "1 × Work that failed at every try" in page.content.decode()
-    for one in shown.values():
-        assert site.get(one.path).status_code == 200
+    for item in shown.values():
+        assert site.get(item.path).status_code == 200
     parts = site.get(shown["Health"].path).content.decode()
     assert "Parts of the platform" in parts
     assert "Works" in parts
@@ -55,7 +55,7 @@ def test_the_page_of_a_client_leads_to_its_rows_alone(site, ann, cara):
     page = site.get(change, follow=True)
     assert ann.client.name in page.content.decode()
     links = [item["link"] for group in page.context["groups"] for item in group["pages"]]
-    links += [one.path for one in page.context["figures"]]
+    links += [entry.path for entry in page.context["figures"]]
     assert len(links) > 20
     mine = f"client__id__exact={ann.client.pk}"
     assert {link for link in links if mine not in link} == set()
@@ -83,8 +83,8 @@ def test_a_clients_people_have_no_client_page_and_no_switch(ann, cara):
 
 def test_failures_and_unanswered_questions_are_of_the_chosen_client(site, ann, cara):
     bots = {
-        name: make_bot(one.client, bot_name=name)
-        for name, one in (("Ours", ann), ("Foreign", cara))
+        name: make_bot(item.client, bot_name=name)
+        for name, item in (("Ours", ann), ("Foreign", cara))
     }
     for name, bot in bots.items():
         WebUrl.objects.create(

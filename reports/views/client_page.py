@@ -32,8 +32,8 @@ def page(request: HttpRequest, client_id: int) -> HttpResponse:
         "client": client,
         "page": clients,
         "people": own(reverse("admin:identity_user_changelist")),
-        "figures": [replace(one, path=own(one.path)) for one in home.figures(client)],
-        "warnings": [replace(one, path=own(one.path)) for one in home.warnings(client)],
+        "figures": [replace(figure, path=own(figure.path)) for figure in home.figures(client)],
+        "warnings": [replace(warning, path=own(warning.path)) for warning in home.warnings(client)],
         "groups": [
             # In a template, `items` of a dictionary is its method.
             {"title": group["title"], "pages": group["items"]}

@@ -200,7 +200,7 @@ def _parts(found: ChatOverview, chosen: dict[str, Any]) -> list[tuple[str, list[
     return [
         (title, [
             Part(name, path_to("adhoc", chosen | query),
-                 round(100 * row.chats / max(each.chats for _, _, each in rows), 1), row)
+                 round(100 * row.chats / max(item.chats for _, _, item in rows), 1), row)
             for name, query, row in rows
         ])
         for title, rows in tables if rows

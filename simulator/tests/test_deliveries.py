@@ -144,9 +144,9 @@ def test_a_refused_body_is_sent_again_the_same(at):
     at.sim.deliver(within=60)
     (delivery,) = at.sim.deliveries()
     assert delivery["state"] == "delivered"
-    assert [each["status"] for each in delivery["attempts"]] == [500, 403, 0, 200]
+    assert [item["status"] for item in delivery["attempts"]] == [500, 403, 0, 200]
     assert delivery["attempts"][2]["error"] == "connection refused"
-    waits = [each["at"] - NOW for each in delivery["attempts"]]
+    waits = [item["at"] - NOW for item in delivery["attempts"]]
     assert waits == pytest.approx([0, 1, 5, 30])
     assert len({body for _, _, _, body in at.platform.got}) == 1
 
@@ -172,7 +172,7 @@ def test_localapp_repeats_with_a_count_then_switches_off_until_the_next_consent(
     at.sim.deliver(within=7200)
     counts = [headers.get("num_retry") for _, _, headers, _ in at.platform.got]
     assert counts == [None, "1", "2", "3", "4", "5"]
-    waits = [each["at"] - NOW for each in at.sim.deliveries()[0]["attempts"]]
+    waits = [delivery["at"] - NOW for delivery in at.sim.deliveries()[0]["attempts"]]
     assert waits == pytest.approx([0, 30, 330, 1230, 3030, 6630])
     at.platform.statuses = [200]
     at.written(OA)
@@ -225,7 +225,7 @@ def test_by_threads_callbacks_leave_by_themselves_over_http():
         sim.wait_until_quiet()
         (delivery,) = sim.deliveries()
         assert delivery["state"] == "given_up"
-        assert {each["status"] for each in delivery["attempts"]} == {404}
+        assert {item["status"] for item in delivery["attempts"]} == {404}
         assert len(delivery["attempts"]) == 8
 
 

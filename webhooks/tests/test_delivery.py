@@ -262,13 +262,13 @@ def test_at_most_two_in_flight_to_an_endpoint(client_a, listening, receiver, set
         announce(client_a.pk, "message.created", {"n": number})
     dispatchers = [Dispatcher(threads=8), Dispatcher(threads=8)]
     for _ in range(3):
-        for each in dispatchers:
-            each.tick()
+        for dispatcher in dispatchers:
+            dispatcher.tick()
     assert Delivery.objects.filter(lease_token__isnull=False).count() == 2
-    assert sum(len(each._in_flight) for each in dispatchers) == 2
+    assert sum(len(dispatcher._in_flight) for dispatcher in dispatchers) == 2
     receiver.release.set()
-    for each in dispatchers:
-        each.drain(20)
+    for dispatcher in dispatchers:
+        dispatcher.drain(20)
     assert len(receiver.got) == 2
 
 

@@ -190,7 +190,7 @@ def test_many_events_of_one_transaction_are_all_shown(ann, client_a, monkeypatch
 
 def test_many_events_of_one_transaction_send_one_signal(client_a, client_b, make_endpoint):
     with valkey.connect().pubsub(ignore_subscribe_messages=True) as listener:
-        mine, theirs = (f"live:{events.feed_channel(each.pk)}" for each in (client_a, client_b))
+        mine, theirs = (f"live:{events.feed_channel(item.pk)}" for item in (client_a, client_b))
         listener.subscribe(mine, theirs, f"live:{events.DELIVERIES}", "live:end")
         while not valkey.shared().pubsub_numsub("live:end")[0][1]:
             time.sleep(0.01)
@@ -201,7 +201,7 @@ def test_many_events_of_one_transaction_send_one_signal(client_a, client_b, make
             got: list[dict[str, Any]] = []
             while not got or got[-1]["channel"] != b"live:end":
                 got += filter(None, [listener.get_message(timeout=5)])
-            return sorted(each["channel"].decode() for each in got[:-1])
+            return sorted(item["channel"].decode() for item in got[:-1])
 
         with transaction.atomic():
             for client in (client_a, client_a, client_b):

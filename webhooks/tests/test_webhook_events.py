@@ -133,7 +133,7 @@ def test_an_event_in_a_list_is_the_event_itself(ann, client_a, endpoint, make_en
     Delivery.objects.filter(pk=others[0].pk).update(due_at=None, state=DeliveryState.GAVE_UP)
     items = ann.get(PATH).json()["items"]
     assert len(items) == 6
-    assert {each["config_id"] for each in items[0]["deliveries"]} == {
+    assert {entry["config_id"] for entry in items[0]["deliveries"]} == {
         str(endpoint.pk),
         str(other.pk),
     }
@@ -151,6 +151,6 @@ def test_an_event_in_a_list_is_the_event_itself(ann, client_a, endpoint, make_en
         assert list(item) == list(one)
         for made, own in zip(item["deliveries"], one["deliveries"], strict=True):
             assert list(made) == list(own)
-            assert [list(each) for each in made["attempts"]] == [
-                list(each) for each in own["attempts"]
+            assert [list(entry) for entry in made["attempts"]] == [
+                list(entry) for entry in own["attempts"]
             ]

@@ -30,7 +30,7 @@ _SHORT = 2
 def show(tree: Any) -> None:
     """Leave in a tree what a visitor sees, with the questions of an accordion as headings."""
     triggers = {element: None for element in tree.iter() if _is_trigger(element)}
-    controlled = {name.lstrip("#") for one in triggers for name in _controls(one)}
+    controlled = {name.lstrip("#") for item in triggers for name in _controls(item)}
     hidden = _hidden_names(tree)
     for element in [*tree.iter()]:
         is_text = isinstance(element.tag, str)
@@ -79,7 +79,9 @@ def _hidden_names(tree: Any) -> set[str]:
     for style in tree.iter("style"):
         for selectors, declarations in _RULE.findall(_NOT_PLAIN.sub("", style.text or "")):
             if _HIDES.search(declarations):
-                matches = (_SIMPLE_SELECTOR.fullmatch(one.strip()) for one in selectors.split(","))
+                matches = (
+                    _SIMPLE_SELECTOR.fullmatch(item.strip()) for item in selectors.split(",")
+                )
                 names |= {match[1] + match[2] for match in matches if match}
     return names
 
@@ -95,7 +97,7 @@ def _is_hidden(element: Any, names: set[str]) -> bool:
 
 def _is_panel(element: Any, controlled: set[str], triggers: Container[Any]) -> bool:
     before = element.getprevious()
-    is_below = before is not None and any(one in triggers for one in before.iter())
+    is_below = before is not None and any(item in triggers for item in before.iter())
     is_named = bool(_PANEL.search(_marks(element))) or element.get("role") == "tabpanel"
     return is_below or is_named or element.get("id") in controlled
 

@@ -158,7 +158,7 @@ class _Reader:
         """The text below an element in one line."""
         sections = SectionBuilder()
         self.add_blocks(container, sections)
-        parts = (part for one in sections.build() for part in (one.heading, one.text) if part)
+        parts = (part for item in sections.build() for part in (item.heading, item.text) if part)
         lines = (line.removeprefix("- ") for part in parts for line in part.split("\n") if line)
         return " ".join(lines)
 

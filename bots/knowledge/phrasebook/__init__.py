@@ -275,7 +275,7 @@ class Phrasebook:
             plain(template.replace("_", " ").replace("|", " ")).split()
             for template in self._info["lead"]
         )
-        return self._sentence_words | {word for each in words for word in each}
+        return self._sentence_words | {word for item in words for word in item}
 
     @cached_property
     def _yes_and_no(self) -> tuple[re.Pattern[str], re.Pattern[str]]:

@@ -62,7 +62,9 @@ class Chatapp(GraphProvider):
             next_cursor: str | None = f"{business_ids[0]}:{following}"
         else:
             next_cursor = f"{business_ids[1]}:" if len(business_ids) > 1 else None
-        return AccountsPage([ListedAccount(each.id, each.name) for each in numbers], next_cursor)
+        return AccountsPage(
+            [ListedAccount(number.id, number.name) for number in numbers], next_cursor
+        )
 
     def connect(self, token: str, account_id: str) -> Connected:
         return self.connect_number(token, accounts.find_number(token, account_id), pin="")

@@ -84,5 +84,5 @@ def _number(row: dict[str, Any], business_id: str) -> Number:
         row.get("platform_type") != "NOT_APPLICABLE"
         and row.get("code_verification_status") != "NOT_VERIFIED"
     )
-    name = " ".join(str(each) for each in names if each)[:200]
+    name = " ".join(str(item) for item in names if item)[:200]
     return Number(str(row["id"]), name, business_id, is_registered)

@@ -52,7 +52,7 @@ class Template:
         """The values as a send has them."""
         pairs = zip(("header", "body"), self._split(values), strict=True)
         return [
-            {"type": kind, "parameters": [_parameter(*each) for each in of_kind.items()]}
+            {"type": kind, "parameters": [_parameter(*item) for item in of_kind.items()]}
             for kind, of_kind in pairs
             if of_kind
         ]
@@ -92,7 +92,7 @@ def _templates(body: dict[str, Any]) -> list[Template]:
 
 def _template(row: dict[str, Any]) -> Template:
     components = dicts_in(row.get("components"))
-    by_type = {as_text(each.get("type")).upper(): each for each in components}
+    by_type = {as_text(component.get("type")).upper(): component for component in components}
     words = {name: as_text(by_type.get(name, {}).get("text")) for name in _KNOWN}
     status = as_text(row.get("status")).upper()
     return Template(
@@ -109,7 +109,8 @@ def _problem(status: str, by_type: dict[str, dict[str, Any]]) -> str:
         return "It needs a file or a place in its header."
     buttons = dicts_in(by_type.get("BUTTONS", {}).get("buttons"))
     if any(
-        each.get("type") in _ASKING_BUTTONS or _names(as_text(each.get("url"))) for each in buttons
+        button.get("type") in _ASKING_BUTTONS or _names(as_text(button.get("url")))
+        for button in buttons
     ):
         return "It needs a value in a button."
     return "It has parts that are not sent from here." if by_type.keys() - _KNOWN else ""

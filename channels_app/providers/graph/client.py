@@ -100,7 +100,7 @@ def pause_of(headers: Mapping[str, str]) -> timedelta | None:
     usage = _json(headers.get("x-business-use-case-usage"))
     limits = [limit for entries in as_dict(usage).values() for limit in dicts_in(entries)]
     minutes = max(
-        (_number(each.get("estimated_time_to_regain_access")) for each in limits), default=0
+        (_number(item.get("estimated_time_to_regain_access")) for item in limits), default=0
     )
     if minutes > 0:
         return timedelta(minutes=min(minutes, 24 * 60))
@@ -108,8 +108,8 @@ def pause_of(headers: Mapping[str, str]) -> timedelta | None:
         return wait
     app = as_dict(_json(headers.get("x-app-usage")))
     shares = [
-        _number(each.get(name))
-        for each in (*limits, app)
+        _number(item.get(name))
+        for item in (*limits, app)
         for name in ("call_count", "total_time", "total_cputime")
     ]
     return _SHORT_PAUSE if max(shares, default=0) >= _NEARLY_ALL else None

@@ -57,9 +57,9 @@ def items(body: Any, *, app_ids: Collection[str]) -> Iterator[events.Item]:
 
 def entries_of(body: Any) -> Iterator[dict[str, Any]]:
     # Some examples of the provider are wrapped into a list.
-    for each in body if isinstance(body, list) else [body]:
-        if isinstance(each, dict):
-            yield from dicts_in(each.get("entry"))
+    for item in body if isinstance(body, list) else [body]:
+        if isinstance(item, dict):
+            yield from dicts_in(item.get("entry"))
 
 
 def _item(

@@ -36,9 +36,9 @@ def items(body: Any) -> list[events.Item]:
 
 def bodies(body: Any) -> Iterator[dict[str, Any]]:
     """The events of a callback; it holds one, or a list of them."""
-    for each in body if isinstance(body, list) else [body]:
-        if isinstance(each, dict):
-            yield each
+    for item in body if isinstance(body, list) else [body]:
+        if isinstance(item, dict):
+            yield item
 
 
 def _item(raw: dict[str, Any]) -> events.Item:

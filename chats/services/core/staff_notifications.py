@@ -97,8 +97,8 @@ def _ids_by_name(people: Iterable[tuple[int, str]]) -> dict[str, set[int]]:
         first_name = name.partition(" ")[0]
         full_names[name].add(user_id)
         first_names[first_name].add(user_id)
-        for one in (name, first_name):
-            unmarked[fold(one)].add(user_id)
+        for item in (name, first_name):
+            unmarked[fold(item)].add(user_id)
     ids = _of_one(unmarked) | _of_one(first_names) | full_names
     return {name: found for name, found in ids.items() if name}
 

@@ -31,7 +31,7 @@ class Said(NamedTuple):
         """It as the content of a message."""
         content = text_content(self.text)
         if self.choices:
-            content[0]["options"] = [{"label": one, "value": one} for one in self.choices]
+            content[0]["options"] = [{"label": choice, "value": choice} for choice in self.choices]
         return content
 
 

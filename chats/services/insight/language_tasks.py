@@ -224,7 +224,11 @@ def _by_model(
         for draft in drafts.suggestions
         if (text := mask.reveal(draft.text)) and not _speaks_as_customer(text, transcript)
     ]
-    return [one for one in suggestions if one.citations or one.text.endswith(("?", "？", "؟"))]
+    return [
+        suggestion
+        for suggestion in suggestions
+        if suggestion.citations or suggestion.text.endswith(("?", "？", "؟"))
+    ]
 
 
 def _speaks_as_customer(text: str, transcript: transcripts.Transcript) -> bool:

@@ -142,7 +142,7 @@ class _Groups:
         known = [pair for pair in zip(self.rows, self.vectors, strict=True) if pair[1] is not None]
         if vector is None or not known:
             return None
-        scores = np.stack([each for _, each in known if each is not None]) @ vector
+        scores = np.stack([item for _, item in known if item is not None]) @ vector
         best = int(scores.argmax())
         return known[best][0] if scores[best] >= ALIKE else None
 

@@ -80,7 +80,7 @@ def ask_again(group_id: int) -> None:
         raise jobs.GiveUp("The credits are used up.") from exc
     if isinstance(outcome, Answered):
         status, text, fault = GroupStatus.ANSWERED, outcome.text, ""
-        sources = list(dict.fromkeys(one.title[:300] for one in outcome.citations))
+        sources = list(dict.fromkeys(citation.title[:300] for citation in outcome.citations))
     else:
         # A trial calls no function, so none can need an approval.
         reason = outcome.reason if isinstance(outcome, Unanswered) else "no_answer"

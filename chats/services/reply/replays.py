@@ -158,7 +158,7 @@ def _change(reply: Message, made: ReplyAgain) -> ReplayChange:
     if not made.is_answered:
         return ReplayChange.LOST
     # A model says the same in other words each time: what an answer rests on tells more.
-    before = [one["title"] for one in reply.citations[:1]]
+    before = [citation["title"] for citation in reply.citations[:1]]
     return ReplayChange.ANSWERED if before == [*made.sources][:1] else ReplayChange.CHANGED
 
 

@@ -65,7 +65,7 @@ def made_again(reply: Message, *, reference: str) -> ReplyAgain:
     if loaded is None or not reply.receipt:
         raise NothingToReplay
     asked = loaded.message
-    earlier = [one for one in reply.receipt.get("answers") or () if one != str(asked.pk)]
+    earlier = [item for item in reply.receipt.get("answers") or () if item != str(asked.pk)]
     facts = replace(gather.facts_for(asked, earlier), info=InfoFacts(), is_waiting=False)
     if asked.conversation.read_from_seq >= facts.first_seq:
         # The chat was reopened since: then its earlier lines were read.
@@ -93,7 +93,7 @@ def _described(asked: Message, decision: decide.Decision) -> ReplyAgain:
         text=with_choices(said.text, said.choices) if said else "",
         decision=receipt.get("decision") or reason or "",
         is_answered=isinstance(decision, Answer),
-        sources=tuple(dict.fromkeys(one.title for one in citations)),
+        sources=tuple(dict.fromkeys(citation.title for citation in citations)),
         handoff_reason=reason,
         engine=receipt.get("engine"),
         confidence=receipt.get("confidence"),
