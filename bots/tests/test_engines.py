@@ -13,7 +13,7 @@ from bots.services import engines
 pytestmark = pytest.mark.django_db
 
 # The settings declare them, and one module reads them.
-READERS = {"bots/services/engines.py", "chatplatform/settings.py"}
+READERS = {"bots/services/engines.py", "chatplatform/settings_outgoing.py"}
 # Tests and drills start model servers and set these variables.
 OTHER_PLACES = {"tests", "testing", "drills", "bench", ".venv"}
 

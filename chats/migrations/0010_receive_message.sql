@@ -111,7 +111,7 @@ BEGIN
         -- As `chatplatform.jobs.enqueue` writes it.
         INSERT INTO chatplatform_job (
             client_id, name, ordering_key, args, due_at, trace_id, state, progress, last_error,
-            weight
+            priority
         ) VALUES (
             chat.client_id, 'chats.generate_reply', reply_key,
             jsonb_build_object('message_id', message),

@@ -136,8 +136,8 @@ def test_files_stay_for_a_day(media, two_days_later):
 @pytest.mark.parametrize(
     ("before", "upload"),
     [
-        ("bots.services.documents._create_documents", upload_document),
-        ("bots.services.banner_picture._set", upload_banner),
+        ("bots.services.bots.lock", upload_document),
+        ("bots.services.bots.lock", upload_banner),
         (
             "chats.services.core.attachments.attach",
             lambda ann, bot: send_file(make_key(ann.client)),

@@ -121,7 +121,7 @@ def rotate(refresh_token: str) -> TokenResponse:
     if row is None or row.revoked_at or row.expires_at <= timezone.now():
         raise InvalidGrant(_NOT_VALID)
     with transaction.atomic():
-        user = _lock_user(row.user_id)
+        user = lock_user(row.user_id)
         if not user.is_active:
             raise InvalidGrant(_NOT_VALID)
         ensure_not_frozen(user.client)
@@ -139,7 +139,7 @@ def rotate(refresh_token: str) -> TokenResponse:
     raise InvalidGrant("The refresh token was used before; sign in again.")
 
 
-def _lock_user(user_id: int) -> User:
+def lock_user(user_id: int) -> User:
     """The locked user: a concurrent `revoke_all` waits, and then ends the new token too."""
     rows = User.objects.select_for_update(no_key=True, of=("self",)).select_related("client")
     return rows.get(pk=user_id)

@@ -169,7 +169,7 @@ def test_disabling_meanwhile_leaves_no_token(ann, ben, nobody, grant_type):
 
     before = {
         "password": "identity.services.attempts.clear_failures",
-        "refresh_token": "identity.services.tokens._lock_user",
+        "refresh_token": "identity.services.tokens.lock_user",
     }
     with run_before(before[grant_type], lock_out):
         assert login(nobody, **form).status_code == 401
