@@ -158,7 +158,8 @@ def run(person: Person, channel: str, count: int, *, seed: int = 20261122) -> No
         assert post_signed(person, PATHS[channel], raw).status_code == 200, raw
         if number % 100 == 0:
             run_jobs()
-    while run_jobs():
+    waiting = Job.objects.filter(name__startswith="channels_app.process_", state="queued")
+    while run_jobs() or waiting.update(due_at=Now()):
         pass
     failed = Job.objects.filter(name__startswith="channels_app.process_").exclude(state="done")
     assert [job.last_error for job in failed] == []

@@ -81,7 +81,8 @@ def test_prometheus_scrapes_every_process_of_a_host(tmp_path):
         for entry in scrape["static_configs"]
     }
     started = parts(Config("127.0.0.1", 8000, tmp_path, metrics_port=9100))
-    assert scraped == {part.name: part.environ["METRICS_PORT"] for part in started}
+    ports = {part.name: part.environ["METRICS_PORT"] for part in started}
+    assert scraped == {name: ports[name] for name in PARTS}
 
 
 def test_prometheus_takes_the_files(tmp_path):
@@ -131,8 +132,7 @@ def container(manifest):
 
 def test_the_chart_runs_every_process(tmp_path):
     made = rendered()
-    names = {part.name for part in parts(Config("127.0.0.1", 8000, tmp_path))}
-    assert {name for kind, name in made if kind == "Deployment"} == {f"chat-{n}" for n in names}
+    assert {name for kind, name in made if kind == "Deployment"} == {f"chat-{n}" for n in PARTS}
     assert {kind for kind, _ in made} == {
         "ConfigMap", "CronJob", "Deployment", "Ingress", "Job", "PodDisruptionBudget", "Service",
     }  # fmt: skip
@@ -174,8 +174,8 @@ def test_no_start_collects_static_files(tmp_path):
     """Each release has its own: of a folder that outlives it, it would take another one's."""
     files = [path for path in DEPLOY.rglob("*") if path.is_file()]
     files += [*settings.BASE_DIR.glob("docker-compose*.yml")]
-    files += [*(settings.BASE_DIR / "chatplatform" / "local").glob("*.py")]
-    files += [settings.BASE_DIR / "chatplatform" / "management" / "commands" / "set_up.py"]
+    files += [*(settings.BASE_DIR / "local").glob("*.py")]
+    files += [settings.BASE_DIR / "commands" / "management" / "commands" / "set_up.py"]
     assert len(files) > 30
     assert [str(path) for path in files if "collectstatic" in path.read_text()] == []
     image = (settings.BASE_DIR / "Dockerfile").read_text()

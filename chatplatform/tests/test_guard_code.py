@@ -9,7 +9,6 @@ from pathlib import Path
 from django.conf import settings
 
 BASE = settings.BASE_DIR
-MAX_LINES = 500
 MAX_POSITIONAL = 6
 # Every app has these; `auth` and the like belong to one app.
 FILES_OF_AN_APP = {
@@ -58,12 +57,6 @@ def nodes(*, where: str = "") -> Iterator[tuple[Path, ast.AST]]:
         if re.search(where, text):
             for node in ast.walk(ast.parse(text)):
                 yield path, node
-
-
-def test_no_module_is_long():
-    assert len(sources()) > 300
-    long = {str(path) for path, text in sources().items() if text.count("\n") > MAX_LINES}
-    assert long == set(), f"Longer than {MAX_LINES} lines: split them by what they are for."
 
 
 def test_no_import_is_named_by_a_letter():

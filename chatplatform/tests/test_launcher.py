@@ -60,12 +60,13 @@ def test_a_second_run_on_a_folder_is_refused(tmp_path: Path) -> None:
     Lock(tmp_path).release()
 
 
-def test_every_queue_has_one_worker_and_check_health_knows_every_part(tmp_path: Path) -> None:
+def test_every_queue_has_a_worker_and_check_health_knows_every_part(tmp_path: Path) -> None:
     started = parts(Config("127.0.0.1", 8000, tmp_path))
     commands = [part.command for part in started if "-Q" in part.command]
     taken = [name for command in commands for name in command[command.index("-Q") + 1].split(",")]
-    assert sorted(taken) == sorted(Queue)
-    assert {part.name for part in started} == {"web", *PROCESSES}
+    spare = [Queue.REPLY, Queue.CHANNEL, Queue.INSIGHT]
+    assert sorted(taken) == sorted([*Queue, *spare])
+    assert {part.name for part in started} == {"web", "worker-2", *PROCESSES}
 
 
 def test_the_providers_are_simulated_only_in_development(tmp_path: Path) -> None:

@@ -64,10 +64,7 @@ class Refusals:
             return
         caller = _caller(scope)
         # A request with a key may be counted for whoever signs in beside it.
-        if (
-            caller is None
-            or not {standing.quota.name for standing in allowance.standings} <= OF_KEYS
-        ):
+        if caller is None or not {status.quota.name for status in allowance.statuses} <= OF_KEYS:
             return
         refusal = _Refusal(dict(response.items()), allowance, time.monotonic())
         self._of_callers.setdefault(caller, {})[scope["method"], scope[ROUTE]] = refusal

@@ -45,10 +45,9 @@ def put(bot, bea, add_message):
     return make
 
 
-@pytest.mark.parametrize(("status", "owner", "is_disabled", "has_agent_written", "scope"), CASES)
-def test_what_the_bot_may_say(
-    put, server, add_message, status, owner, is_disabled, has_agent_written, scope
-):
+@pytest.mark.parametrize("case", CASES)
+def test_what_the_bot_may_say(put, server, add_message, case):
+    status, owner, is_disabled, has_agent_written, scope = case
     chat = put(status, owner, is_disabled=is_disabled, has_agent_written=has_agent_written)
     assert bot_may_reply(chat) == scope
     message = add_message(chat, "customer", "Hello?")
