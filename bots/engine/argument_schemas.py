@@ -47,7 +47,7 @@ class WrongArguments(ValueError):
 
 
 def check_schema(schema: dict[str, Any]) -> None:
-    """Raise WrongSchema if the schema is invalid, or checking arguments against it costs too much."""
+    """Raise WrongSchema if the schema is invalid, or too costly to check arguments against."""
     try:
         text = json.dumps(schema, allow_nan=False)
     except (ValueError, RecursionError) as error:
