@@ -74,8 +74,8 @@ def yes_or_no(text: str, *, language: str) -> bool | None:
 def answer_to_more(text: str, *, language: str) -> SmallTalk | None:
     """The meaning of a reply to "Is there anything else?".
 
-    A mere yes counts as a greeting, so the bot asks for the question; a no or an "ok" counts as a
-    goodbye. None if the reply says anything else.
+    A mere yes counts as a greeting, so that the bot asks what it can do; a no or an "ok" counts as
+    a goodbye. None if the reply says anything else.
     """
     if _ASKS.search(text):
         return None
