@@ -88,7 +88,7 @@ def reencode_here(data: bytes) -> Picture:
     """As `reencode`, in this process."""
     from PIL import Image, ImageOps, UnidentifiedImageError  # noqa: PLC0415 - only in the child
 
-    # The library's own check, as a second line behind the one below.
+    # The library itself refuses only twice as many pixels; the check below is exact.
     Image.MAX_IMAGE_PIXELS = MAX_PIXELS
     try:
         with Image.open(io.BytesIO(data), formats=list(_TYPES)) as opened:

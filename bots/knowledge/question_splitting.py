@@ -156,7 +156,7 @@ def _found(
 
 
 def _agreed(both: SearchResult, alone: SearchResult) -> SearchResult:
-    """The result for follow-up and topic, without hits unless the best suits the follow-up alone."""
+    """The result for both, without hits unless its best is among the first for the follow-up."""
     likely = alone.hits[:_AGREED] if alone.reaches(search.LIKELY_FOREIGN) else ()
     near = {hit.chunk.id for hit in likely}
     is_agreed = bool(both.hits) and both.hits[0].chunk.id in near

@@ -84,7 +84,7 @@ class NormalizedText:
 
 
 def plain(text: str) -> str:
-    """The words in lower case without accents, separated by single spaces; "heyyy" becomes "hey"."""
+    """The words in lower case without accents, with single spaces; "heyyy" becomes "hey"."""
     if text.isascii():
         simple = _NO_WORD.sub(" ", text.lower().replace("`", "'"))
     else:
@@ -132,7 +132,7 @@ class Phrasebook:
         return next((kind for kind, pattern in kinds if pattern.fullmatch(message)), None)
 
     def is_spoken_in(self, heard: NormalizedText) -> bool:
-        """Whether the message is small talk in this language, or asks for a person in it."""
+        """Whether the message is small talk in this language's own words, or asks for a person."""
         has_own_words = self._is_dense or not self.own_words.isdisjoint(heard.words)
         return (has_own_words and self.small_talk(heard) is not None) or self.asks_for_person(heard)
 
@@ -203,7 +203,7 @@ class Phrasebook:
         return bool(self._all_polite.fullmatch(self._joined(plain(text))))
 
     def reports_deed(self, words: str) -> bool:
-        """Whether words, as `plain` returns them, report that something was done for the customer."""
+        """Whether words, as `plain` returns them, report an action done for the customer."""
         return bool(self._deeds) and bool(self._reports.search(self._joined(words)))
 
     def answer_in(self, text: str) -> tuple[str, bool]:
@@ -406,7 +406,7 @@ class Phrasebook:
         return before + core + after + ("" if self._is_dense else " ")
 
     def _spellings(self, phrase: str) -> list[str]:
-        """The spellings of a phrase, as `plain` returns them; German ones also with `ue` for `ü`."""
+        """The spellings of a phrase, as `plain` returns them; in German also with `ue` for `ü`."""
         phrase = phrase.replace("~", " ")
         other = phrase.translate(_UMLAUTS) if self.code == "de" else phrase
         return list(dict.fromkeys([plain(phrase), plain(other)]))
