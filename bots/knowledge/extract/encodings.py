@@ -55,9 +55,10 @@ _HALF_WIDTH = re.compile("[\uff61-\uff9f]")
 
 
 def decode(data: bytes, label: str = "") -> str:
-    """Decode a file or web page by its byte order mark, the declared encoding, or its letters.
+    """Decode a file or web page; raises ExtractError if no encoding fits.
 
-    Raises ExtractError if no encoding fits.
+    A byte order mark decides, else valid UTF-8, else the declared encoding `label`, else the
+    letters.
     """
     named = _named(label)
     codec = _codec(data, named)
@@ -83,7 +84,7 @@ def rough(head: bytes) -> str:
 
 
 def utf16_without_mark(data: bytes) -> str | None:
-    """The codec of UTF-16 text without a byte order mark: nearly every second byte is zero."""
+    """The codec of UTF-16 text without a byte order mark, by its zero bytes; None for other text."""
     sample = data[:8_192]
     half = len(sample) // 2
     for codec, zeros, letters in (
