@@ -58,7 +58,7 @@ def _parse_output(finished: child_process.Finished) -> ExtractedText:
 
 
 def extract(path: Path, *, file_name: str) -> ExtractedText:
-    """Read the title, sections and language of a file, in this process and without its limits."""
+    """Read the title, sections and language of a file, without a child process and its limits."""
     return _with_language(read(path, file_name))
 
 

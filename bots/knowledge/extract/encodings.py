@@ -84,7 +84,7 @@ def rough(head: bytes) -> str:
 
 
 def utf16_without_mark(data: bytes) -> str | None:
-    """The codec of UTF-16 text without a byte order mark, by its zero bytes; None for other text."""
+    """The codec of UTF-16 text without a byte order mark, by its zero bytes; None if it is none."""
     sample = data[:8_192]
     half = len(sample) // 2
     for codec, zeros, letters in (

@@ -153,6 +153,6 @@ def _as_text(match: re.Match[str], digits: str, decimals: str, number: float) ->
 
 
 def _plain(number: float) -> str:
-    """Write a number without the noise of binary fractions: 19.99 is stored as 19.989999999999998."""
+    """Write a number without binary noise: 19.99 is stored as 19.989999999999998."""
     number = round(number, 10)
     return str(int(number)) if number.is_integer() else f"{number:.10f}".rstrip("0")

@@ -189,7 +189,7 @@ class _Row:
     is_group: bool = False
 
     def fill(self, number: int, merged: list[_Merged]) -> None:
-        """Copy the text of merged cells into the columns that they cover in this row."""
+        """Copy the text of merged cells into all columns they cover, unless it is the only cell."""
         for cell in merged:
             if not cell.top <= number <= cell.bottom:
                 continue
@@ -301,10 +301,10 @@ def _column(reference: str | None) -> int:
 
 
 def _table(name: str, rows: Iterator[_Row]) -> Iterator[Section]:
-    """The sections of a sheet, one for each row below the column names.
+    """A section for each row of a sheet that does not name columns.
 
-    The first row of several cells names the columns if all its cells are words. If these name
-    groups of columns, the next row names the columns. Rows of one cell above them are text.
+    The first row of several cells names the columns if its cells are words or years. If it names
+    groups of columns, the next such row names the columns. Lone cells above it are text.
     """
     header: dict[int, str] | None = None
     is_group = False

@@ -21,7 +21,7 @@ from bots.knowledge.extract.document import (
 
 _SKIPPED = frozenset("script style noscript template nav head svg button select iframe".split())  # noqa: SIM905 - as below
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-# A term is a heading of its description, below all other levels.
+# A term is a heading of its description, below h1 to h6.
 _TERMS = {"dt": 7, "summary": 7}
 _BLOCKS = frozenset(
     """

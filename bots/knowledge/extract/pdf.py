@@ -179,7 +179,7 @@ def _finds_every_page(document: Any) -> bool:
 
 
 def _is_scan(document: Any, number: int) -> bool:
-    """Whether a picture covers most of a page: the page's invisible text is then that of the scan."""
+    """Whether a picture covers most of a page: invisible text is then the text of the scan."""
     left, bottom, right, top = document.page_media_box(number)
     pictures = document.page_images(number)
     area = max((picture["width"] * picture["height"] for picture in pictures), default=0)
