@@ -12,7 +12,7 @@ from bots.engine.types import Answer, Question
 class Capability(StrEnum):
     """An ability that only some engines have."""
 
-    WRITE = "write"  # completes text tasks, and composes its answers
+    WRITE = "write"  # completes text tasks and composes its answers
     CALL_FUNCTIONS = "call_functions"
 
 

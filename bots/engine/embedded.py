@@ -46,7 +46,7 @@ _OPTION = re.compile(r"--?[A-Za-z0-9]")
 
 @dataclass(frozen=True)
 class Extract:
-    """A quotation of about 110 words, longer if it completes a list, and its sources."""
+    """A quotation and its sources: about 110 words per question, more to complete a list."""
 
     text: str
     citations: tuple[Citation, ...]
@@ -291,10 +291,10 @@ def _trimmed(text: str) -> str:
 
 
 def _entries(chunk: IndexedChunk, positions: list[int]) -> str | None:
-    """The rows or options that contain these sentences; None if the passage has none.
+    """The rows or options that contain these sentences, with the line that introduces the list.
 
-    A customer who asks for one price does not want the whole price list. The line that introduces
-    the list is quoted too.
+    A customer who asks for one price does not want the whole price list. None if the passage is not
+    such a list, or its best sentence is outside the list.
     """
     if chunking.is_row(chunk.text):
         return chunk.text

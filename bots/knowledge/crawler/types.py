@@ -33,7 +33,7 @@ class Limits:
     pages: int = 200  # stored pages
     results: int = 400  # all pages, including refused and failed ones
     total_bytes: int = 100_000_000
-    total_seconds: float = 420.0  # a worker ends a job after 600
+    total_seconds: float = 420.0  # a worker ends a job after 600 seconds
     page_bytes: int = 2_000_000  # decompressed
     page_seconds: float = 15.0  # including redirects
     redirects: int = 3

@@ -83,7 +83,7 @@ def _content_type(head: bytes, named: str | None) -> str:
         found = [mime_type for mime_type, folder in _OFFICE.items() if folder in head]
         if not found and b"[Content_Types].xml" in head:
             found = list(_OFFICE)
-        if found:  # If the head does not decide, the name does, and then the reader.
+        if found:  # If several types fit, the name decides; the reader checks it.
             return named if named in found else found[0]
     if head.startswith(_BINARY) or not _looks_like_text(head):
         raise ExtractError("unsupported_type", "The content is of no supported type.")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from bots.knowledge.words import normalize
 
-# About 1,300 passages, which take half an hour to encode; no single document is longer.
+# About 1,300 passages, which take half an hour to encode; a longer text is several documents.
 MAX_TEXT_CHARACTERS = 2_000_000
 
 MAX_ROWS = 20_000

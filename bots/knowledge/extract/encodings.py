@@ -57,8 +57,8 @@ _HALF_WIDTH = re.compile("[\uff61-\uff9f]")
 def decode(data: bytes, label: str = "") -> str:
     """Decode a file or web page; raises ExtractError if no encoding fits.
 
-    A byte order mark decides, else valid UTF-8, else the declared encoding `label`, else the
-    letters.
+    The first that applies decides: a byte order mark, the zero bytes of UTF-16, the escapes of
+    ISO-2022-JP, valid UTF-8, the declared encoding `label`, the letters.
     """
     named = _named(label)
     codec = _codec(data, named)

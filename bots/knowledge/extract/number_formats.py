@@ -38,7 +38,7 @@ _ELAPSED = re.compile(r"\[(h+|m+|s+)\]", re.IGNORECASE)
 _ELAPSED_PART = re.compile(r'"([^"]*)"|\\(.)|\[?(h+|m+|s+)\]?', re.IGNORECASE)
 _DATE_LETTERS, _TIME_LETTERS = frozenset("yd"), frozenset("hs")
 EPOCH, EPOCH_1904 = datetime(1899, 12, 30), datetime(1904, 1, 1)  # noqa: DTZ001
-# The last day that a date may name, 9999-12-31.
+# The number of the last possible date, 9999-12-31.
 _LAST_DAY = 2_958_465
 
 

@@ -13,7 +13,7 @@ _BULLET = re.compile(r"^[-*•–]\s+")
 # A line with this beginning is no heading: indented lines below it continue its text.
 _ASKED_OR_ANSWERED = re.compile(r"\s*(?:Q|A|Question|Answer|Frage|Antwort|Hỏi|Đáp)\s*[:.]\s")
 _RULE = re.compile(r"\s*([^\w\s])\1{4,}\s*")
-# The first and last line of a manual page: "GREP(1)      User Commands      GREP(1)".
+# The header or footer of a manual page: "GREP(1)      User Commands      GREP(1)".
 _OF_MANUAL = re.compile(r"\S+(?: \S+)* {3,}\S.*(?<! ) {3,}+[\w.+-]++\(\d\w*\)\s*")
 _UNDERLINE = re.compile(r"\s*([=\-~])\1{2,}\s*")
 _MAX_HEADING = 80
@@ -22,7 +22,7 @@ _CENTRED = 10
 _TITLE_WORDS = 4
 # In a title, only words up to this length may begin in lower case.
 _SMALL_WORD, _MAX_TITLE_WORDS = 4, 10
-# Below a heading, fewer words are an example and not a text.
+# Fewer words below a line are an example and not a text, so the line is no heading.
 _MIN_WORDS_BELOW = 5
 
 
@@ -80,7 +80,7 @@ class _Outline:
 
 
 def _without_rules(paragraph: str) -> str:
-    """Remove rules at the top and first lines of manual pages; an underline of a heading stays."""
+    """Remove rules at the top, and headers and footers of manual pages; underlines stay."""
     lines = (line for line in paragraph.split("\n") if not _OF_MANUAL.fullmatch(line))
     return "\n".join(dropwhile(_RULE.fullmatch, lines))
 
