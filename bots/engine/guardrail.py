@@ -1,9 +1,9 @@
 """Decides, while a model writes its answer, what may be shown and whether a judge must check it.
 
 Citations of snippets that do not exist are removed. Doubts are raised by links, addresses,
-telephone numbers and figures that occur in no source, by reports of actions that no function did,
-and by an answer without a citation. A doubt does not fail the answer: it calls for the judge, who
-alone can find other inventions.
+telephone numbers and figures that occur in no source, by reports of actions although no function
+returned a result, and by an answer without a citation. A doubt does not fail the answer: it calls
+for the judge. Other inventions can only be found by the judge.
 """
 
 import re

@@ -80,8 +80,8 @@ def _first_request(lines: Sequence[Line], language: str) -> str:
 def resolution(lines: Sequence[Line], *, language: str) -> str:
     """The reply that solved the matter; empty if none is known.
 
-    This is the last reply, if it is an answer, does not end in a question, and the customer then
-    said nothing more than thanks or the like.
+    This is the last reply, if it is an answer and does not end in a question, and if all that the
+    customer wrote after it is small talk (see `says_nothing`).
     """
     said = [
         line

@@ -167,7 +167,7 @@ def _logistic(value: float) -> float:
 
 
 def words_of(chunk: IndexedChunk) -> list[str]:
-    """The words that a piece is found by."""
+    """The words by which a piece is found."""
     return tokens(_whole(chunk), language=chunk.language)
 
 
@@ -176,7 +176,7 @@ def _whole(chunk: IndexedChunk) -> str:
 
 
 class Index:
-    """Immutable; a changed document means a new index."""
+    """An immutable index; a changed document needs a new one."""
 
     def __init__(self, chunks: Sequence[IndexedChunk]) -> None:
         self.chunks = tuple(chunks)
@@ -205,7 +205,7 @@ class Index:
 
     @cached_property
     def _speller(self) -> Speller:
-        """Built when the first question has a word that the documents lack."""
+        """Corrects typing errors; it is built for the first question."""
         return Speller(f"{chunk.heading}\n{chunk.text}" for chunk in self.chunks)
 
     @cached_property
@@ -229,7 +229,7 @@ class Index:
     def _written_answers(self) -> dict[str, int]:
         """The indexes of written answers by the key of their question; the later of two wins."""
         pairs = [(chunk.answers, number) for number, chunk in enumerate(self.chunks)]
-        # Vietnamese is often typed without diacritics; with them, the question itself decides.
+        # Vietnamese is often typed without diacritics; a question that matches with them wins.
         folded = {same_question_key(fold(question)): number for question, number in pairs}
         answers = folded | {same_question_key(question): number for question, number in pairs}
         answers.pop("", None)
