@@ -1,4 +1,4 @@
-"""Engines: what answers a customer and writes texts. Each is one module behind `Engine`."""
+"""Engines answer customers and write texts; each is one module that implements `Engine`."""
 
 from collections.abc import Callable
 from enum import StrEnum
@@ -10,14 +10,14 @@ from bots.engine.types import Answer, Question
 
 
 class Capability(StrEnum):
-    """What not every engine can do."""
+    """An ability that only some engines have."""
 
-    WRITE = "write"  # completes text tasks, and composes its answers
+    WRITE = "write"  # completes text tasks and composes its answers
     CALL_FUNCTIONS = "call_functions"
 
 
 class Engine(Protocol):
-    """Answers from what it is given; every failure is an `EngineError`."""
+    """Answers only from the question it gets; raises every failure as an `EngineError`."""
 
     @property
     def name(self) -> str: ...
@@ -27,7 +27,7 @@ class Engine(Protocol):
 
     @property
     def price(self) -> int:
-        """Credits for 1,000 tokens, if it counts any."""
+        """Credits per 1,000 tokens; 0 for an engine that counts no tokens."""
 
     def answer(
         self,
@@ -37,10 +37,10 @@ class Engine(Protocol):
         deadline_seconds: float,
         toolbox: Toolbox | None = None,
     ) -> Answer:
-        """The answer, whose pieces go to `on_delta` as they come; they are provisional.
+        """Answer the question; `on_delta` gets the pieces of the text as they arrive.
 
-        After an error, and before a call of the toolbox, the pieces so far do not count.
+        The pieces are provisional: discard them after an error and before a call of the toolbox.
         """
 
     def complete(self, task: Task[Draft], *, deadline_seconds: float) -> Written[Draft]:
-        """The text that the task asks for; needs `Capability.WRITE`."""
+        """Write the text that the task asks for; needs `Capability.WRITE`."""

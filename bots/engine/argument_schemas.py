@@ -1,7 +1,7 @@
-"""The JSON Schema of a function's arguments: which schemas are accepted, and what fits them.
+"""Checks the JSON Schema of a function's arguments, and arguments against their schema.
 
-People write schemas and models write arguments, so both have limits: every check ends soon, and no
-schema is fetched from an address.
+Schemas come from people and arguments from models, so both are limited: every check is fast, and
+no schema is fetched from a URL.
 """
 
 import json
@@ -18,12 +18,13 @@ from chatplatform.api.shapes import JsonObject
 
 MAX_SCHEMA_CHARS = 20_000
 MAX_ARGUMENTS_CHARS = 20_000
-# Subschemas and levels of a schema, with its references followed: they bound the cost of a check.
+# Subschemas and levels of a schema, counted along its references; they bound the cost of a check.
 MAX_NODES = 2_000
 MAX_DEPTH = 12
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _LOCAL = re.compile(r"#(?:/[^/]*)*")
-# A pattern may match a short text for ever; the other keywords name or fetch schemas.
+# Matching a pattern may take forever even on a short text; the other keywords name or fetch
+# schemas.
 _REFUSED = frozenset(
     {
         "pattern", "patternProperties", "$id", "$anchor", "$dynamicRef", "$dynamicAnchor",
@@ -38,15 +39,15 @@ _json_object = TypeAdapter(JsonObject)
 
 
 class WrongSchema(ValueError):
-    """The schema is not accepted; the text says why."""
+    """The schema is not accepted; the message says why."""
 
 
 class WrongArguments(ValueError):
-    """The arguments do not fit the schema; the text is for the model."""
+    """The arguments do not fit the schema; the message is written for the model."""
 
 
 def check_schema(schema: dict[str, Any]) -> None:
-    """Raise WrongSchema if the schema is wrong, or too costly to check arguments against."""
+    """Raise WrongSchema if the schema is invalid, or too costly to check arguments against."""
     try:
         text = json.dumps(schema, allow_nan=False)
     except (ValueError, RecursionError) as error:
@@ -67,7 +68,7 @@ def check_schema(schema: dict[str, Any]) -> None:
 
 
 def _nodes(root: dict[str, Any], node: Any, depth: int) -> Iterator[None]:
-    """Yield once for each subschema; references are followed."""
+    """Yield once for each subschema, following references."""
     if depth > MAX_DEPTH:
         raise WrongSchema(f"must not be nested deeper than {MAX_DEPTH} levels, or refer to itself")
     if isinstance(node, list):
@@ -102,7 +103,7 @@ def _target(root: dict[str, Any], reference: Any) -> Any:
 
 
 def parse(text: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """The arguments in a model's text, checked; raises WrongArguments."""
+    """Parse and check the arguments that a model wrote; raises WrongArguments."""
     if len(text) > MAX_ARGUMENTS_CHARS:
         raise WrongArguments("The arguments are too long.")
     try:

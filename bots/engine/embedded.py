@@ -1,4 +1,4 @@
-"""The embedded engine: without a model server it quotes the best sentences of the documents."""
+"""The embedded engine quotes the best sentences of the documents and needs no model server."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -18,39 +18,39 @@ from bots.knowledge.question_splitting import Part
 from bots.knowledge.search import Hit, IndexedChunk, SearchResult
 
 MAX_WORDS = 110
-# With the rest of a list.
+# The limit of a quote that continues to the end of a list.
 LIST_WORDS = chunking.MAX_WORDS
 TOP_HITS = 3
 MAX_QUOTES = 3
 # A sentence shorter than this says too little to be quoted as an answer.
 MIN_SENTENCE_WORDS = 3
 _COSINE, _COVER, _SCORE, _RANK = 4.0, 0.5, 0.3, 0.04
-# How far below the best sentence's score another passage's may be to be cited, and to be quoted.
-# Citing what is quoted alone would name the right source for 1 to 4 of 100 questions less
+# How far another passage may score below the best sentence and still be cited, or even quoted. If
+# only quoted passages were cited, 1 to 4 more questions in 100 would lack the right source
 # (`bench/answer_quality.py`).
 _NEARLY_AS_GOOD, _HARDLY_WORSE = 0.35, 0.08
-# How far below the best an important document's sentence may be and still be the answer: its text
-# and an older one that contradicts it differ by less, two topics by more.
+# How far a sentence of an important document may score below the best and still be the answer. A
+# correction and the text that it corrects differ by less; texts on two topics differ by more.
 _WINS_BY_IMPORTANCE = 0.25
 
-# How far below the best row or option another one of its passage may be and still be quoted.
+# How far a sentence may score below the best one and still be quoted with it.
 _LIKE_THE_BEST = 0.12
 
 _QUESTIONS = ("?", "？", "؟")
 _DEBRIS = re.compile(r"^(?:[-*•–·▪◦#>|]+|\(?\d{1,2}[.)]|[a-zA-Z][.)])\s+|(?<!\s)\s++[|•*#]++$")
-# A row of a table as a line: "- Weight: up to 2 kg, Price: 4.50 euros".
+# A table row written as one line: "- Weight: up to 2 kg, Price: 4.50 euros".
 _ROW = re.compile(rf"- {chunking.LABEL}.*, {chunking.LABEL}")
-# An option of a command, with the text that says what it does.
+# The beginning of a command's option, which a description follows.
 _OPTION = re.compile(r"--?[A-Za-z0-9]")
 
 
 @dataclass(frozen=True)
 class Extract:
-    """Some 110 words of the best source, or a list to its end, seldom of two; the sources."""
+    """A quotation and its sources: about 110 words per question, more to complete a list."""
 
     text: str
     citations: tuple[Citation, ...]
-    # In another language than the question.
+    # The quoted text is in another language than the question.
     is_foreign: bool = False
 
 
@@ -70,7 +70,7 @@ class _Candidate:
 
 
 class EmbeddedEngine:
-    """Quotes and cites; composes no sentence, calls no function and writes no text."""
+    """Only quotes and cites: it composes no sentences, calls no functions and writes no texts."""
 
     name = "embedded"
     capabilities: frozenset[Capability] = frozenset()
@@ -84,7 +84,7 @@ class EmbeddedEngine:
         deadline_seconds: float = 0,
         toolbox: Toolbox | None = None,
     ) -> Answer:
-        """The best sentences of the search result; raises Refused if none can be quoted."""
+        """Quote the best sentences of the search result; raises Refused if none can be quoted."""
         quoted = extract_all(
             question.found,
             language=question.language,
@@ -96,20 +96,21 @@ class EmbeddedEngine:
         lead = question.wording.found if question.is_doubted else ""
         lead = question.wording.found_foreign if quoted.is_foreign else lead
         text = f"{lead}\n\n{quoted.text}" if lead else quoted.text
-        on_delta(text)  # in one piece: nothing of it is still to come
+        on_delta(text)  # in one piece, since the text is complete
         return Answer(text, quoted.citations, model="extractive")
 
     def complete(self, task: Task[Draft], *, deadline_seconds: float) -> Written[Draft]:
-        """Refuses: a text must be written by a model."""
+        """Always raises EngineUnavailable: only a model can write texts."""
         raise EngineUnavailable("The embedded engine writes no texts.")
 
 
 def extract_all(
     parts: Sequence[Part], *, language: str, threshold: float, unknown: str = ""
 ) -> Extract | None:
-    """The quotes for the questions of a message, and which was not found; None if none was.
+    """Quote an answer to each question of a message; None if no question has one.
 
-    `unknown` is said of a question that was not, with its words in place of `{question}`.
+    A question without an answer gets the sentence `unknown`, with the question's text in place of
+    `{question}`.
     """
     found = [
         extract(part.text, language=language, result=part.result, threshold=threshold)
@@ -132,11 +133,11 @@ def extract_all(
 def extract(
     question: str, *, language: str, result: SearchResult | None, threshold: float
 ) -> Extract | None:
-    """The best sentence and its neighbours; None if the gate is below `threshold` (0..1).
+    """Quote the best sentence and its neighbours; None if confidence is below `threshold` (0..1).
 
-    Another passage that says nearly as much is cited as well, and quoted if the two can hardly
-    be told apart. A passage of an important document that is nearly the best stands alone: the
-    passages beside it may be the ones that it corrects.
+    A passage that scores nearly as well is cited too, and quoted if the scores hardly differ. If a
+    passage of an important document scores nearly best, only important passages count: the others
+    may be what they correct.
     """
     if result is None or not question.strip() or result.confidence < threshold:
         return None
@@ -164,9 +165,9 @@ def extract(
 
 
 def _quoted(quotes: Sequence[tuple[_Candidate, str]]) -> list[str]:
-    """The best quote, another one that is hardly worse, and what else is short and like the best.
+    """Choose the quotes: the best, one more that is hardly worse, and short ones like the best.
 
-    Those of one section stand beside each other, as its author wrote them.
+    Quotes of one section are put beside each other, in the order of the document.
     """
     best = quotes[0][0]
     quoted = {quotes[0][1]: best.chunk}
@@ -186,7 +187,7 @@ def _quoted(quotes: Sequence[tuple[_Candidate, str]]) -> list[str]:
 
 
 def _said_once(texts: Iterable[str]) -> str:
-    """The texts one after the other; a paragraph that two of them hold stands once."""
+    """Join the texts, leaving out repeated paragraphs."""
     said: list[str] = []
     for text in texts:
         said += [paragraph for paragraph in text.split("\n\n") if paragraph not in said]
@@ -194,7 +195,7 @@ def _said_once(texts: Iterable[str]) -> str:
 
 
 def _section(chunk: IndexedChunk) -> Any:
-    """Where passages continue each other; a row of a sheet stands for itself."""
+    """A key shared by passages that continue each other; a sheet row has a key of its own."""
     is_alone = chunking.is_row(chunk.text) or not chunk.heading
     return chunk.id if is_alone else (chunk.document_id, chunk.heading)
 
@@ -204,12 +205,12 @@ def _place(chunk: IndexedChunk) -> int:
 
 
 def _considered(hits: Sequence[Hit]) -> list[Hit]:
-    """The first hits, and those of important documents wherever they stand."""
+    """The first hits, and all hits of important documents."""
     return [hit for rank, hit in enumerate(hits) if rank < TOP_HITS or hit.chunk.is_important]
 
 
 def _preferred(ranked: list[_Candidate]) -> list[_Candidate]:
-    """Important passages alone, if one of them is nearly as good as the best of all."""
+    """Only the important passages, if the best of them scores nearly as well as the best of all."""
     least = ranked[0].score - _WINS_BY_IMPORTANCE
     important = [candidate for candidate in ranked if candidate.chunk.is_important]
     return important if important and important[0].score >= least else ranked
@@ -224,7 +225,7 @@ def _best_of_each(candidates: list[_Candidate]) -> list[_Candidate]:
 
 
 def _positions_like(best: _Candidate, candidates: list[_Candidate]) -> list[int]:
-    """The sentences of a passage that say as much as its best one, which is the first."""
+    """The positions of a passage's best sentence and of those that score nearly as well."""
     others = [
         candidate.position
         for candidate in candidates
@@ -243,14 +244,14 @@ def _citation(candidate: _Candidate, positions: list[int]) -> Citation:
         quote = chunk.text if is_written else _trimmed(_quote(candidate.hit, candidate.position))
     option = chunk.heading.rpartition(" > ")[2]
     if _OPTION.match(option):
-        quote = f"{option}\n{quote}"  # what an option does helps nobody without its name
+        quote = f"{option}\n{quote}"  # a description is useless without the option's name
     return Citation(chunk.document_id, chunk.title, chunk.url, chunk.page, quote)
 
 
 def _candidates(hit: Hit, rank: int, result: SearchResult) -> list[_Candidate]:
     chunk = hit.chunk
     cosines = np.zeros(len(chunk.sentences), dtype=np.float32)
-    # The encoder hardly reads Vietnamese without diacritics.
+    # The encoder hardly understands Vietnamese without diacritics.
     is_readable = not result.features.is_folded
     if (
         is_readable
@@ -258,7 +259,7 @@ def _candidates(hit: Hit, rank: int, result: SearchResult) -> list[_Candidate]:
         and len(chunk.sentence_vectors) == len(chunk.sentences)
     ):
         cosines = chunk.sentence_vectors @ result.vector
-    is_row = chunking.is_row(chunk.text)  # its cells are one answer
+    is_row = chunking.is_row(chunk.text)  # the cells of a row are one answer
     if is_row and is_readable:
         cosines = np.maximum(cosines, hit.cosine)
     candidates: list[_Candidate] = []
@@ -284,15 +285,16 @@ def _is_quotable(chunk: IndexedChunk, position: int) -> bool:
 
 
 def _trimmed(text: str) -> str:
-    """A line without its bullet and the bars of a table; several lines as they are."""
+    """Strip the bullet and table bars from a single line; leave several lines as they are."""
     text = text.strip()
     return text if "\n" in text else _DEBRIS.sub("", text).strip()
 
 
 def _entries(chunk: IndexedChunk, positions: list[int]) -> str | None:
-    """Of a passage of rows or options those that hold these sentences; None for any other passage.
+    """The rows or options that contain these sentences, with the line that introduces the list.
 
-    Whoever asks for one price wants no price list. The line that announces a list goes with it.
+    A customer who asks for one price does not want the whole price list. None if the passage is not
+    such a list, or its best sentence is outside the list.
     """
     if chunking.is_row(chunk.text):
         return chunk.text
@@ -320,7 +322,7 @@ def _is_entry(line: str) -> bool:
 
 
 def _end_of_entry(lines: Sequence[str], start: int, end: int) -> int:
-    """A row ends with its line; what follows an option explains it."""
+    """A row ends with its line; an option includes the description that follows it."""
     return start + 1 if _ROW.match(lines[start]) else end
 
 
@@ -334,9 +336,10 @@ def _line_of(chunk: IndexedChunk, position: int) -> int:
 
 
 def _quote(hit: Hit, best: int) -> str:
-    """The whole passage and its neighbours if they are short, else the best sentence and its own.
+    """Quote a short passage with its neighbours; of a long one, the best sentence and those around.
 
-    What follows goes first: it holds the exception and the price. A list is quoted to its end.
+    The following passage is added before the preceding one, since exceptions and prices tend to
+    come later. A list is quoted to its end.
     """
     chunk = hit.chunk
     if chunking.count_words(chunk.text) > MAX_WORDS:
@@ -357,7 +360,7 @@ def _quote(hit: Hit, best: int) -> str:
 
 
 def _behind(chunk: IndexedChunk, following: IndexedChunk | None) -> str:
-    """The next passage without the sentence in which both overlap."""
+    """The next passage without the sentence that it repeats."""
     if following is None:
         return ""
     if following.sentences[0] == chunk.sentences[-1]:
@@ -366,9 +369,9 @@ def _behind(chunk: IndexedChunk, following: IndexedChunk | None) -> str:
 
 
 def _rest_of_list(quote: str, behind: str) -> str:
-    """What of the text behind a quote ends the list that it breaks off; half a list misleads.
+    """The remainder of a list that the quote cuts off: half a list misleads.
 
-    The rest of its last item, and those further ones for which there is room.
+    Completes the last item and adds further items while they fit in `LIST_WORDS`.
     """
     if not _is_open(quote):
         return ""
@@ -383,21 +386,21 @@ def _rest_of_list(quote: str, behind: str) -> str:
 
 
 def _is_open(text: str) -> bool:
-    """Whether a text ends in an item of a list, or announces one: "You need:", "such as"."""
+    """Whether a text ends within a list or introduces one: "You need:", "such as"."""
     announces = text.endswith(chunking.LEAD_INS) or not chunking.LINE_ENDS.search(text)
     return announces or _is_item(text.rpartition("\n")[2])
 
 
 def _is_item(line: str) -> bool:
-    """Whether a line begins as an item of a list; the rows of a price table are none."""
+    """Whether a line begins like a list item; rows of a table do not count."""
     return bool(chunking.BULLET.match(line)) and not _ROW.match(line)
 
 
 def _run(sentences: Sequence[str], best: int) -> tuple[int, int]:
-    """The first and the last of the sentences around the best one that fit a quote."""
+    """The positions of the first and last sentence of the quote around the best one."""
     first = last = best
     left = MAX_WORDS - chunking.count_words(sentences[best])
-    # Twice as much of what follows as of what stands before.
+    # Add two following sentences for each preceding one.
     for step in (1, 1, -1) * len(sentences):
         position = last + 1 if step > 0 else first - 1
         if not 0 <= position < len(sentences):
@@ -406,14 +409,14 @@ def _run(sentences: Sequence[str], best: int) -> tuple[int, int]:
         if left < 0:
             break
         first, last = min(first, position), max(last, position)
-    # A question that nothing follows is none of the answer.
+    # A trailing question is not part of the answer.
     while last > best and sentences[last].rstrip().endswith(_QUESTIONS):
         last -= 1
     return first, last
 
 
 def _between(chunk: IndexedChunk, first: int, last: int) -> str:
-    """The passage from one sentence to another, with its lines."""
+    """The text of the passage from one sentence to another, line breaks included."""
     start = 0
     for sentence in chunk.sentences[:first]:
         start = max(chunk.text.find(sentence, start), start) + len(sentence)

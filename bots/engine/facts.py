@@ -1,4 +1,4 @@
-"""The facts of a text that can be looked up: links, addresses, telephone numbers and figures."""
+"""Extracts the facts of a text that can be looked up: links, addresses, phones and figures."""
 
 import re
 import unicodedata
@@ -6,14 +6,15 @@ from typing import NamedTuple
 
 from bots.knowledge.words import normalize
 
-# They reverse what follows: a reader sees 49 where the text has 94.
+# These characters reverse what follows: a reader sees 49 if the text has 94.
 _OVERRIDE = re.compile("[\u202d\u202e]")
-# What no reader sees inside a figure or a link: zero-width and direction marks, and what turns a
-# digit into a picture.
+# Invisible inside a figure or a link: zero-width marks, direction marks, and the marks that turn a
+# digit into an emoji.
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe0e\ufe0f\ufeff\u20e3]")
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)*+")
 _HANDLE = re.compile(r"(?<!\w)@\w[\w.]*\w")
-# These make a link in any case; any other ending only in small letters: "room.The" is none.
+# These endings make a link in upper or lower case; others only in lower case: "room.The" is no
+# link.
 _ENDINGS = "com|net|org|info|biz|shop|app|dev|io|ai|co|vn|de|es|fr|uk|ru|cn"
 _LINK = re.compile(
     r"\b(?i:[a-z][a-z0-9+.-]{0,15}://|(?:javascript|vbscript|data|mailto|tel):|www\.)[^\s<>\"]+"
@@ -24,7 +25,7 @@ _LINK = re.compile(
 )
 _LINK_END = ".,;:!?)]}*'’”»/"
 _LINK_START = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//(?:www\.)?|www\.")
-# Digits in groups. A date or a figure whose thousands are grouped is no telephone number.
+# Grouped digits, as in a telephone number; not dates or figures with grouped thousands.
 _GROUPED = re.compile(r"(?<![\w.,:])\+?\(?\d(?:(?:[ /-]|\)[ /-]?| ?\()?\d){6,30}(?![\d:%]|[.,]\d)")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
@@ -35,16 +36,16 @@ _LIST_NUMBER = re.compile(r"^[^\S\n]*+\d{1,2}[.)](?:\s|\Z)", re.MULTILINE)
 
 
 class Facts(NamedTuple):
-    """The facts of a text, each in the form in which equal ones are equal."""
+    """The facts of a text, each normalised so that equal facts compare equal."""
 
-    # Links, e-mail addresses and handles; a character that reverses what follows is one too.
+    # Links, e-mail addresses and handles, and characters that reverse what follows.
     addresses: set[str]
     phones: set[str]
     figures: set[str]
 
 
 def facts_of(text: str) -> Facts:
-    """The facts that a text states. The numbers of a list are none."""
+    """The facts that a text states; the numbers of a numbered list do not count."""
     addresses = set(_OVERRIDE.findall(text))
     text = readable(text)
     for pattern in (_EMAIL, _LINK, _HANDLE):
@@ -56,23 +57,23 @@ def facts_of(text: str) -> Facts:
 
 
 def figures_of(text: str) -> set[str]:
-    """All figures of a text, those of its links and telephone numbers too."""
+    """All figures of a text, including those inside links and telephone numbers."""
     text = _FULL_HOUR.sub("", _THOUSANDS.sub("", readable(text)))
     return set(map(_figure, _FIGURE.findall(text)))
 
 
 def readable(text: str) -> str:
-    """A text without the characters that hide a fact from a program and not from a reader."""
+    """The text without characters that hide a fact from a program but not from a reader."""
     return _UNSEEN.sub("", normalize("NFKC", text))
 
 
 def digits_of(text: str) -> str:
-    """The digits of a text, those of any script as 0 to 9."""
+    """The digits of a text in any script, written as 0 to 9."""
     return "".join(str(unicodedata.decimal(sign)) for sign in text if sign.isdecimal())
 
 
 def _address(found: str) -> str:
-    # Paths are case-sensitive, but an address that differs in case alone is not invented.
+    # Paths are case-sensitive, but an address that differs only in case was not invented.
     found = found.lower().rstrip(_LINK_END)
     return _LINK_START.sub("", found, count=1)
 
@@ -82,7 +83,7 @@ def _without_phone(found: re.Match[str]) -> str:
 
 
 def _figure(found: str) -> str:
-    """One form for equal figures: 5,50 and 5.5."""
+    """Normalise a figure so that equal ones match: 5,50 and 5.5."""
     whole, _, rest = re.sub("[.,]", ".", found).partition(".")
     whole, rest = digits_of(whole).lstrip("0") or "0", digits_of(rest).rstrip("0")
     return f"{whole}.{rest}" if rest else whole

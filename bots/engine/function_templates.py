@@ -1,7 +1,8 @@
-"""A function's URL and body, filled with arguments that a model chose.
+"""Fills a function's URL and body with the arguments that a model chose.
 
-In a URL `{name}` stands for a percent-encoded argument. In a body, which is JSON, `{{name}}` stands
-for a JSON value, or for text in a string. An argument cannot change what surrounds it.
+In a URL, `{name}` is replaced by the percent-encoded argument. In a body, which is JSON,
+`{{name}}` is replaced by a JSON value, or by text if it is inside a string. An argument cannot
+change what surrounds it.
 """
 
 import json
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-# Filled in from the conversation; no argument may have these names.
+# Filled in from the conversation; arguments must not have these names.
 CUSTOMER, CHAT = "customer.external_id", "chat.id"
 BOUND = frozenset({CUSTOMER, CHAT})
 MAX_URL_CHARS = 4_000
@@ -20,18 +21,18 @@ _IN_URL = re.compile(r"\{(" + _NAME + r")\}")
 _IN_BODY = re.compile(r"\{\{\s*(" + _NAME + r")\s*\}\}")
 # A JSON string, or a placeholder outside of strings.
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\Z)|' + _IN_BODY.pattern)
-# Marks a placeholder that was outside of strings; templates may not contain this character.
+# Marks a placeholder that was outside of strings; templates must not contain this character.
 _BARE = "\ue000"
 _ORIGIN = re.compile(r"^[^:/?#]+://[^/?#]*")
 _PATH_MARKS = re.compile(r"[/\\]")
 
 
 class WrongTemplate(ValueError):
-    """The template is not valid; the text says why."""
+    """The template is not valid; the message says why."""
 
 
 class WrongValue(ValueError):
-    """An argument does not fit its placeholder; the text is for the model."""
+    """An argument does not fit its placeholder; the message is written for the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ def url_names(template: str) -> frozenset[str]:
 
 
 def sample_url(template: str) -> str:
-    """The URL with sample arguments, for the check of its host."""
+    """The URL with sample arguments, so that its host can be checked."""
     return _IN_URL.sub("x", template)
 
 
@@ -69,7 +70,7 @@ def origin(template: str) -> str:
 
 
 def url(template: str, values: Mapping[str, Any]) -> str:
-    """The template with its values; raises WrongValue."""
+    """Fill a URL template with values; raises WrongValue."""
     path, mark, query = template.partition("?")
     start = len(origin(path))
     segments = [_segment(part, values) for part in path[start:].split("/")]
@@ -95,7 +96,7 @@ def _segment(template: str, values: Mapping[str, Any]) -> str:
 
 
 def _plain(name: str, value: Any) -> str:
-    """A text, number or boolean as text; other values raise WrongValue."""
+    """Convert a text, number or boolean to text; other values raise WrongValue."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (dict, list)):
@@ -136,8 +137,8 @@ def _names(node: Any) -> Iterator[str]:
 
 
 def body(template: Body, values: Mapping[str, Any]) -> bytes:
-    """The template with its values, as JSON."""
-    # In ASCII, since UTF-8 cannot encode the "\ud800" that a template may contain.
+    """Fill a body template with values and return it as JSON."""
+    # ASCII, since UTF-8 cannot encode the "\ud800" that a template may contain.
     return json.dumps(_filled(template.tree, values)).encode()
 
 

@@ -1,4 +1,4 @@
-"""Whether the sources of an answer hold its facts, as far as that can be looked up."""
+"""Checks whether the facts of an answer occur in its sources."""
 
 import re
 from collections.abc import Iterable
@@ -6,18 +6,18 @@ from collections.abc import Iterable
 from bots.engine import facts
 from bots.knowledge.words import fold, tokens
 
-# Words that begin alike are forms of one: return, returned, returning.
+# Words with the same beginning count as forms of one word: return, returned, returning.
 _STEM_LETTERS = 5
-# Shorter words of the Latin alphabet say little.
+# Shorter ASCII words carry little meaning.
 _MIN_LETTERS = 3
-# With fewer words a sentence says too little to be found in a source.
+# A sentence with fewer words says too little to be matched to a source.
 _MIN_WORDS = 2
-# Digits with whatever groups them.
+# Digits with the characters that group them.
 _DIGITS = re.compile(r"\d(?:[ ()/.,'’-]{0,2}\d)*")
 
 
 class SourceCheck:
-    """Looks up facts in the texts of some sources."""
+    """Looks up facts and words in the texts of some sources."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._text = facts.readable("\n".join(texts)).lower()
@@ -26,7 +26,7 @@ class SourceCheck:
         self._words = _words(self._text)
 
     def unsupported_facts(self, text: str) -> list[str]:
-        """The links, addresses, telephone numbers and figures of a text that no source has."""
+        """The links, addresses, telephone numbers and figures that occur in no source."""
         told = facts.facts_of(text)
         return sorted(
             {address for address in told.addresses if not self._has_address(address)}
@@ -35,26 +35,26 @@ class SourceCheck:
         )
 
     def facts_supported(self, text: str) -> bool:
-        """Whether the sources have every fact of a text."""
+        """Whether every fact of a text occurs in the sources."""
         return not self.unsupported_facts(text)
 
     def holds(self, sentence: str) -> bool:
-        """Whether the sources have every word and fact of a sentence that says something."""
+        """Whether a sentence of enough words has all its words and facts in the sources."""
         words = _words(sentence)
         return len(words) >= _MIN_WORDS and words <= self._words and self.facts_supported(sentence)
 
     def shared_words(self, text: str) -> int:
-        """How many words of a text the sources have."""
+        """How many different words of a text occur in the sources."""
         return len(_words(text) & self._words)
 
     def _has_address(self, address: str) -> bool:
-        # Of "https://shop.example/returns" a text may name the host alone.
+        # A text may name just the host of "https://shop.example/returns".
         whole = rf"(?<![\w.-]){re.escape(address)}(?![\w-]|\.\w)"
         return bool(re.search(whole, self._text))
 
 
 def _words(text: str) -> set[str]:
-    """The stems of a text's words; of a script without spaces, pairs of its characters."""
+    """The stems of a text's words; pairs of characters in scripts without spaces."""
     words = tokens(fold(facts.readable(text)), language="")
     long = (word for word in words if len(word) >= _MIN_LETTERS or not word.isascii())
     return {word[:_STEM_LETTERS] for word in long}

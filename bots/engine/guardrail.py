@@ -1,8 +1,9 @@
-"""Follows a model's answer while it is written: what may be shown, and what a judge must see.
+"""Decides, while a model writes its answer, what may be shown and whether a judge must check it.
 
-Citations of snippets that do not exist are removed. Links, addresses, telephone numbers and figures
-that stand in no source, deeds that nobody did and an answer without a citation are doubts: a doubt
-fails no answer, it asks the judge. What else a model invents only the judge can find.
+Citations of snippets that do not exist are removed. Doubts are raised by links, addresses,
+telephone numbers and figures that occur in no source, by reports of actions although no function
+returned a result, and by an answer without a citation. A doubt does not fail the answer: it calls
+for the judge. Other inventions can only be found by the judge.
 """
 
 import re
@@ -25,19 +26,21 @@ _CITED_OTHERWISE = re.compile(
 _WORD = re.compile(r"\w")
 _FENCE = "<<<"
 _SAYS_NOTHING = "The answer says nothing."
-# So many characters tell whether a sentence has ended: its mark, its citations and what follows.
+# Enough characters to tell whether a sentence has ended: its punctuation, its citations and the
+# beginning of the next sentence.
 _END_CHARS = 200
-# What may begin a sentence, with the sign before it.
+# The first character of what may be a new sentence, with the character before it.
 _BEGINNING = re.compile(r"[\s。！？”’」』\])】］]\S")
 # The end of a heading or question, which needs no citation.
 _NO_STATEMENT = (":", "?", "？", "*")
 
 
 class StreamingGuardrail:
-    """The state of one answer; `results` is what functions returned.
+    """Checks one answer as it streams in; `results` is what functions returned.
 
-    A sentence may be shown when it is whole, the answer has cited a passage or functions returned
-    something, and nothing up to it is in doubt. If the answer must be verified, all of it waits.
+    A sentence is shown once it is complete, the answer has cited a snippet or a function has
+    returned something, and there is no doubt so far. If the answer must be verified, nothing is
+    shown before the verdict.
     """
 
     def __init__(self, question: Question, results: str | None = None) -> None:
@@ -46,32 +49,32 @@ class StreamingGuardrail:
         self._question = question
         self._checks: dict[tuple[int, ...], SourceCheck] = {}
         self._taken = 0
-        # The sentence that may go on, and those that are not shown yet.
+        # The sentence that may not be complete yet, and complete ones that are not shown yet.
         self._rest = ""
         self._waiting: list[str] = []
-        # The whole sentences as a customer reads them, and the snippets that they cite.
+        # The complete sentences as the customer reads them, and the snippets that they cite.
         self.text = ""
         self.cited: tuple[int, ...] = ()
-        # What only a judge can decide.
+        # What the judge must decide.
         self.doubts: list[str] = []
         self._has_own_citation = self.has_added_citation = False
         self.is_refusal = False
-        # Why the answer is none so far, whatever a judge says.
+        # Why the answer so far must be rejected without asking the judge; empty if it need not be.
         self.fault = _SAYS_NOTHING
 
     @property
     def lacks_citation(self) -> bool:
-        """Whether the answer names no source though it needs one."""
+        """Whether the answer needs a citation and has none."""
         return not self.cited and self.results is None
 
     @property
     def never_cites(self) -> bool:
-        """Whether the model itself named no source though it had to; nothing was shown then."""
+        """Whether the model itself cited nothing although it had to; nothing was shown then."""
         return not self._has_own_citation and self.results is None
 
     @property
     def is_full(self) -> bool:
-        """Whether no more of the answer is read."""
+        """Whether the rest of the answer is ignored: it is a refusal, or too long."""
         return self.is_refusal or self._taken >= MAX_ANSWER_CHARS
 
     def feed(self, piece: str) -> str:
@@ -91,9 +94,9 @@ class StreamingGuardrail:
         return shown
 
     def end(self, *, is_cut: bool) -> str:
-        """The answer has come to its end, or was cut off; returns what may be shown now.
+        """Finish an answer that has ended or was cut off; returns what may be shown now.
 
-        The last sentence of an answer that was cut off is left out, unless it is the only one.
+        An answer that was cut off loses its unfinished last sentence, unless it is the only one.
         """
         if not (is_cut and self.text and not self._rest.rstrip().endswith(tuple(".!?。！？]"))):
             self._add(self._rest)
@@ -102,10 +105,10 @@ class StreamingGuardrail:
         return self._pass_on().rstrip()
 
     def approve(self) -> str:
-        """A judge holds the answer to be true; returns what was not shown yet.
+        """Accept the answer; returns what was not shown yet.
 
-        An answer without a citation gets that of the snippet that has most of its words: those come
-        first that answer the question best.
+        An answer without a citation gets that of the snippet that has most of its words. If several
+        do, the first is cited, since the best snippets come first.
         """
         if self.lacks_citation and self._snippets:
             alone = ((self._check((number,)), number) for number in self._snippets)
@@ -135,9 +138,9 @@ class StreamingGuardrail:
         self._waiting.append(sentence)
 
     def _cite_holders(self) -> None:
-        """Add to each sentence of an answer that never cites the snippet that holds it.
+        """Cite, after each sentence, a snippet that supports it; the model itself cited none.
 
-        A sentence that says something and has none is in doubt.
+        A statement that no snippet supports is in doubt.
         """
         for place, sentence in enumerate(self._waiting):
             if sentence.strip().endswith(_NO_STATEMENT):
@@ -150,12 +153,12 @@ class StreamingGuardrail:
 
     def _unsupported(self, sentence: str, numbers: tuple[int, ...]) -> list[str]:
         told = CITATION.sub(" ", sentence)
-        # "12." is the number of a list at the beginning of a line alone.
+        # "12." is a list number only at the beginning of a line.
         is_line = not self.text or self.text.rstrip(" ").endswith("\n")
         return self._check(numbers).unsupported_facts(told if is_line else f", {told}")
 
     def _holder(self, sentence: str) -> int | None:
-        """The first snippet that has all that a sentence says."""
+        """The number of the first snippet that has all words and facts of a sentence."""
         numbers = (n for n in self._snippets if self._check((n,)).holds(sentence))
         return next(numbers, None)
 
@@ -166,7 +169,7 @@ class StreamingGuardrail:
         return f"{said} [{number}]{sentence[len(said) :]}"
 
     def _check(self, numbers: tuple[int, ...]) -> SourceCheck:
-        """The check against these snippets, the customer's message and functions' results."""
+        """A check against these snippets, the customer's message and the functions' results."""
         if numbers not in self._checks:
             texts = [_told_by(self._snippets[number]) for number in numbers]
             self._checks[numbers] = SourceCheck([*texts, self._question.text, self.results or ""])
@@ -190,7 +193,7 @@ class StreamingGuardrail:
 
 
 def with_usual_citations(text: str) -> str:
-    """A text whose citations have the form `[1]` or `[1, 2]`, whatever form the model chose."""
+    """Rewrite citations in any form that models use as `[1]` or `[1, 2]`."""
 
     def usual(match: re.Match[str]) -> str:
         numbers = re.findall(r"\d+", next(filter(None, match.groups())))

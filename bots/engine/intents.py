@@ -1,7 +1,4 @@
-"""What a message wants besides an answer: small talk, a person, a yes or a no, in any language.
-
-The words are in `bots.knowledge.phrasebook`.
-"""
+"""Recognises small talk, requests for a person, yes and no in the languages of the phrasebook."""
 
 import re
 from collections.abc import Sequence
@@ -16,20 +13,21 @@ _THUMBS = frozenset("👍👌🙏😊🙂❤✅")
 
 @dataclass(frozen=True)
 class Intent:
-    """What messages that are answered together want."""
+    """What a customer wants with messages that are answered together."""
 
-    # What is no small talk: a question is not lost between a greeting and a thank-you.
+    # All texts that are more than small talk, so that a greeting or thanks hides no question.
     questions: tuple[str, ...]
-    # The kind of the last text, if it is nothing more.
+    # The kind of small talk, if the last text is nothing more.
     small_talk: SmallTalk | None
     asks_for_person: bool
-    # Of a single text that is no small talk: `answer_to_more`, and with it `is_content`.
+    # The results of `answer_to_more` and `is_content`, if the last text is the only question; else
+    # None and False. `is_content` is False too if `answer_to_more` is None.
     answer_to_more: SmallTalk | None
     is_content: bool
 
 
 def intent_of(texts: Sequence[str], *, language: str) -> Intent:
-    """What a customer's texts want; `language` is the last one's."""
+    """The intent of a customer's texts; `language` is that of the last text."""
     questions = tuple(text for text in texts if not small_talk(text))
     kind = small_talk(texts[-1], language=language) if texts else None
     is_last_alone = len(questions) == 1 and kind is None
@@ -44,7 +42,10 @@ def intent_of(texts: Sequence[str], *, language: str) -> Intent:
 
 
 def small_talk(text: str, *, language: str = "") -> SmallTalk | None:
-    """What the message is if it is nothing more; `language` decides where languages differ."""
+    """The kind of small talk, if the message is nothing more.
+
+    `language` is tried first, since a phrase may mean different things in two languages.
+    """
     heard = NormalizedText.of(text)
     return next((kind for book in _books(language) if (kind := book.small_talk(heard))), None)
 
@@ -58,8 +59,8 @@ def asks_for_person(text: str) -> bool:
 def yes_or_no(text: str, *, language: str) -> bool | None:
     """Whether a whole message says yes or no; None if it says anything else.
 
-    It is read in its language and in English. In another language it must be spelt with letters of
-    that language: "co" asks a question in Polish, while "có" is a yes in Vietnamese.
+    The message is read in `language` and in English. Words of other languages count only if they
+    are spelt with all accents: "co" is a question in Polish, "có" is a yes in Vietnamese.
     """
     heard, books = NormalizedText.of(text), phrasebook.all_books()
     for code in (phrasebook.base_of(language), "en"):
@@ -71,9 +72,10 @@ def yes_or_no(text: str, *, language: str) -> bool | None:
 
 
 def answer_to_more(text: str, *, language: str) -> SmallTalk | None:
-    """What a message is behind the question whether there is anything else.
+    """The meaning of a reply to "Is there anything else?".
 
-    A mere yes is asked what it is; a no or an "ok" ends the chat.
+    A mere yes counts as a greeting, so that the bot asks what it can do; a no or an "ok" counts as
+    a goodbye. None if the reply says anything else.
     """
     if _ASKS.search(text):
         return None
@@ -85,7 +87,7 @@ def answer_to_more(text: str, *, language: str) -> SmallTalk | None:
 
 
 def is_content(text: str, *, language: str) -> bool:
-    """Whether a message says no more than that all is well, as customers do behind an answer."""
+    """Whether a message only says that all is well, as customers do after an answer."""
     heard = NormalizedText.of(text)
     is_thumb = not heard.message and not _THUMBS.isdisjoint(text)
     is_said = any(book.is_content(heard) for book in _own_and_english(language))

@@ -1,7 +1,7 @@
-"""Personal data taken out of a text before it leaves for a model of somebody else.
+"""Hides personal data in texts that are sent to somebody else's model.
 
-E-mail addresses, telephone and card numbers become [email1], [phone2], [card3]. Names and street
-addresses stay: nothing here recognises them.
+E-mail addresses, telephone numbers and card numbers become [email1], [phone2], [card3]. Names and
+street addresses are not recognised and stay.
 """
 
 import re
@@ -13,9 +13,9 @@ _AMOUNT = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+$")
 
 
 class Mask:
-    """Hides personal data in any number of texts, and puts it back into what came of them.
+    """Hides personal data in texts and restores it in the texts made from them.
 
-    One that is not `is_on` leaves texts as they are.
+    If `is_on` is False, texts stay as they are.
     """
 
     def __init__(self, *, is_on: bool = True) -> None:
@@ -23,14 +23,14 @@ class Mask:
         self._hidden: dict[str, str] = {}
 
     def hide(self, text: str) -> str:
-        """The text with addresses and numbers of people replaced by their kind."""
+        """Replace e-mail addresses and personal numbers with placeholders."""
         if not self._is_on:
             return text
         text = _EMAIL.sub(lambda found: self._placeholder("email", found[0]), text)
         return _DIGITS.sub(self._number, text)
 
     def reveal(self, text: str) -> str:
-        """A text with the hidden parts in their places again."""
+        """Replace the placeholders in a text with what they hide."""
         for original, placeholder in self._hidden.items():
             text = text.replace(placeholder, original)
         return text
@@ -49,12 +49,13 @@ def _kind_of_number(written: str) -> str | None:
     digits = [int(char) for char in written if char.isdecimal()]
     if 13 <= len(digits) <= 19 and _is_card(digits):
         return "card"
-    # Eight digits alone are as often a day or an order; a long order's number is lost, too.
+    # Eight plain digits are as likely a date or an order number. A longer order number is hidden
+    # too.
     is_phone = len(digits) <= 15 and (len(digits) > 8 or not written.isdecimal())
     return "phone" if is_phone else None
 
 
 def _is_card(digits: list[int]) -> bool:
-    """The check sum that card numbers carry (ISO/IEC 7812-1)."""
+    """Whether the check digit of a card number is right (ISO/IEC 7812-1)."""
     doubled = [digit * 2 - 9 * (digit > 4) for digit in digits[-2::-2]]
     return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0

@@ -1,4 +1,4 @@
-"""How near sentences are in what they mean, as the encoder tells."""
+"""Compares the meaning of sentences with the encoder."""
 
 from collections.abc import Iterable
 
@@ -6,9 +6,9 @@ from bots.knowledge import embedding
 
 
 def is_near(sentence: str, texts: Iterable[str], least: float) -> bool:
-    """Whether a sentence means about the same as one of the texts, as far as is known.
+    """Whether a sentence's cosine to one of the texts is at least `least`; True without an encoder.
 
-    The encoder takes some 20 ms for a text that it did not read lately; True without it.
+    Encoding takes about 20 ms for each text that is not cached.
     """
     vector = embedding.embed_query(sentence)
     if vector is None:

@@ -1,9 +1,9 @@
-"""Answers written by a model behind any OpenAI-compatible endpoint.
+"""The engine for models behind any OpenAI-compatible endpoint.
 
-The model is told to answer from the snippets alone and to cite them. Its answer is streamed by
-sentence up to the first one in doubt (see `guardrail`); a judge, which is the same model asked once
-more, then decides whether the snippets hold the answer. If every answer must be verified, nothing
-is streamed before the verdict. Every fault of the server is raised as EngineUnavailable.
+The model is told to answer only from the snippets and to cite them. Its answer is streamed sentence
+by sentence until one is in doubt (see `guardrail`). A judge, which is the same model asked again,
+then decides whether the snippets support the answer. If the answer must be verified, nothing is
+streamed before the verdict. Every fault of the server is raised as EngineUnavailable.
 """
 
 import json
@@ -33,7 +33,7 @@ from bots.engine.types import (
 from chatplatform import egress
 from chatplatform.observing import tracing
 
-# A little above the characters' cap, so that the server stops by itself in most cases.
+# A little more than MAX_ANSWER_CHARS needs in most languages: the server stops soon after that cap.
 MAX_ANSWER_TOKENS = 1_500
 MAX_STREAM_BYTES = 4_000_000
 _RETRY_PAUSE_SECONDS = 0.3
@@ -41,9 +41,9 @@ _PATH = "/chat/completions"
 
 
 class OpenAICompatible:
-    """A chat model behind `base_url`; that of the operator, and no other, may be private.
+    """A chat model behind `base_url`, which may be a private address only if `is_operators`.
 
-    `price` is what 1,000 of its tokens cost, in credits.
+    `price` is what 1,000 tokens cost, in credits.
     """
 
     name = "openai_compatible"
@@ -68,9 +68,9 @@ class OpenAICompatible:
     ) -> Answer:
         """Stream an answer to `on_delta` and return it checked; raises an EngineError.
 
-        The streamed text is provisional: after NotGrounded or EngineUnavailable, and before a call
-        of the toolbox, it does not count. `deadline_seconds` covers everything, retries and calls
-        included. An error of `on_delta` or of the toolbox is raised as it is.
+        The streamed text is provisional: discard it after NotGrounded or EngineUnavailable, and
+        before a call of the toolbox. `deadline_seconds` covers everything, including retries and
+        calls. An error of `on_delta` or of the toolbox is raised unchanged.
         """
         if not question.snippets and toolbox is None:
             raise Refused("There are no snippets to answer from.")
@@ -88,7 +88,7 @@ class OpenAICompatible:
         except NotGrounded as error:
             if not guardrail.never_cites or guardrail.fault:
                 raise
-            # Nothing of it was shown.
+            # Nothing of this answer was shown, so it may be written again.
             messages += prompting.asked_to_cite(guardrail.text)
             model, guardrail, used = ask(error.usage or used)
             used = self._judged(question, guardrail, used, ends_at)
@@ -107,7 +107,7 @@ class OpenAICompatible:
         ends_at: float,
         used: Usage,
     ) -> tuple[str, StreamingGuardrail, Usage]:
-        """The model's name, its answer after all calls of functions, and the usage so far."""
+        """The model's name, its answer after all function calls, and the usage so far."""
         while True:
             results = exchange.evidence if exchange.has_results else None
             guardrail = StreamingGuardrail(question, results)
@@ -128,7 +128,7 @@ class OpenAICompatible:
     def _judged(
         self, question: Question, guardrail: StreamingGuardrail, used: Usage, ends_at: float
     ) -> Usage:
-        """The usage so far; NotGrounded if the answer is none or the judge does not confirm it."""
+        """The usage so far; raises NotGrounded for an unusable answer or one the judge rejects."""
         if guardrail.fault:
             raise NotGrounded(guardrail.fault, usage=used)
         is_doubted = bool(guardrail.doubts) or guardrail.lacks_citation
@@ -148,7 +148,7 @@ class OpenAICompatible:
         return used
 
     def complete(self, task: Task[Draft], *, deadline_seconds: float) -> Written[Draft]:
-        """The text that the task asks for; a second attempt is made if the first does not fit."""
+        """Write the text that the task asks for; tries again once if the first text is invalid."""
         options = self._options(task.max_tokens)
         return self._completed(task, options, time.monotonic() + deadline_seconds)
 
@@ -176,7 +176,7 @@ class OpenAICompatible:
         options: dict[str, Any],
         ends_at: float,
     ) -> Completion:
-        """One whole answer, unchecked; with `schema` the server is told to write JSON by it."""
+        """One complete, unchecked text; `schema` makes the server write JSON that fits it."""
         if schema is None:
             return self._retried(messages, options, ends_at)
         named = {"name": "answer", "schema": schema, "strict": True}
@@ -184,7 +184,7 @@ class OpenAICompatible:
         try:
             return self._retried(messages, options | json_schema, ends_at)
         except RequestRefused:
-            # Many servers know no JSON schema: the prompt asks for the same.
+            # Many servers do not support JSON Schema; the prompt asks for the same JSON.
             return self._retried(messages, options, ends_at)
 
     def _retried(
@@ -202,7 +202,7 @@ class OpenAICompatible:
         with _failures(draft), self._sdk(ends_at) as sdk:
             body = {"messages": messages, **options}
             made = sdk.post(_PATH, cast_to=object, body=body)
-            # A text, if the server calls its JSON something else.
+            # The reply is a str if the server does not declare it as JSON.
             whole = json.loads(made) if isinstance(made, str) else made
             for _ in draft.read([_as_chunk(whole)]):
                 pass
@@ -217,7 +217,7 @@ class OpenAICompatible:
         ends_at: float,
         options: dict[str, Any],
     ) -> "_Draft":
-        """One call, streamed through the guardrail; _Retriable only while nothing has come."""
+        """One request, streamed through the guardrail; _Retriable only before the first chunk."""
         draft = _Draft()
         with (
             tracing.span("model", model=self._model),
@@ -231,7 +231,7 @@ class OpenAICompatible:
                     if shown := guardrail.feed(piece):
                         on_delta(shown)
                 if guardrail.is_full:
-                    # Half a call must not be carried out.
+                    # A function call may be incomplete, so none is carried out.
                     draft.calls = tools.Calls()
                     break
             else:
@@ -244,7 +244,7 @@ class OpenAICompatible:
 
     @contextmanager
     def _sdk(self, ends_at: float) -> Iterator[Any]:
-        # Imported here: two seconds and 40 MB that a process without a model never spends.
+        # Imported late: it takes two seconds and 40 MB, which processes without a model save.
         import openai  # noqa: PLC0415
 
         left = ends_at - time.monotonic()
@@ -258,7 +258,7 @@ class OpenAICompatible:
         ) as client:
             yield openai.OpenAI(
                 base_url=self._base_url,
-                # Local servers want no key, but the package insists on one.
+                # Local servers need no key, but the package insists on one.
                 api_key=self._api_key or "none",
                 http_client=client,
                 timeout=left,
@@ -268,9 +268,9 @@ class OpenAICompatible:
     def _open(
         self, sdk: Any, messages: list[dict[str, Any]], options: dict[str, Any]
     ) -> Generator[Any]:
-        """The answer as chunks; a server without streaming gives a single one.
+        """The answer as chunks; a single one if the server does not stream.
 
-        They are plain JSON: the package's own types cost half a millisecond for each word.
+        The chunks are plain JSON: the package's own types cost half a millisecond per word.
         """
         import openai  # noqa: PLC0415
 
@@ -289,8 +289,8 @@ class OpenAICompatible:
     ) -> dict[str, Any]:
         """The model and its limits, as the server expects them."""
         options: dict[str, Any] = {"model": model or self._model}
-        # OpenAI renamed the limit, and some of its models take no temperature but their own: it is
-        # sent only if somebody asks for it. The other servers kept both.
+        # OpenAI renamed the limit, and some of its models reject any temperature but their default,
+        # so it is sent only on request. Other servers kept both.
         if self._base_url.startswith("https://api.openai.com/"):
             wished = {} if temperature is None else {"temperature": temperature}
             return options | {"max_completion_tokens": max_tokens, **wished}
@@ -299,7 +299,7 @@ class OpenAICompatible:
 
 @contextmanager
 def _used_before(used: Usage) -> Iterator[None]:
-    """A failure has cost what was used before it too."""
+    """Add the usage before a failure to that of the failure."""
     try:
         yield
     except EngineUnavailable as error:
@@ -308,7 +308,7 @@ def _used_before(used: Usage) -> Iterator[None]:
 
 
 class _Retriable(EngineUnavailable):
-    """A failure before the first byte of an answer, which a second attempt may not meet."""
+    """A failure before the first byte of an answer; a second attempt may succeed."""
 
 
 def _with_retry(ask: Callable[[], "_Draft"], ends_at: float) -> "_Draft":
@@ -320,7 +320,7 @@ def _with_retry(ask: Callable[[], "_Draft"], ends_at: float) -> "_Draft":
 
 
 class _CallersError(Exception):
-    """Carries an error of `on_delta` past the handlers for the server's errors."""
+    """Carries an error of the caller's `on_delta` past the handlers for the server's errors."""
 
 
 @contextmanager
@@ -358,7 +358,7 @@ def _failures(draft: "_Draft") -> Iterator[None]:
     except egress.EgressError as error:
         raise _unavailable(f"The model server: {error}", draft) from error
     except Exception as error:
-        # The edge to foreign code fed by a foreign server: bad JSON, bad UTF-8, wrong shapes.
+        # The package may raise anything when it reads bad JSON, bad UTF-8 or unexpected types.
         raise _unavailable("The model server's answer makes no sense.", draft) from error
 
 
@@ -370,7 +370,7 @@ def _unavailable(text: str, draft: "_Draft", *, may_retry: bool = False) -> Engi
 
 @dataclass(slots=True)
 class _Draft:
-    """The text that has come so far, and what the server says about it."""
+    """The text received so far, and what the server reports about it."""
 
     text: str = ""
     model: str = ""
@@ -380,7 +380,7 @@ class _Draft:
     calls: tools.Calls = field(default_factory=tools.Calls)
 
     def read(self, chunks: Iterable[Any]) -> Iterator[str]:
-        """The pieces of text. A break after the finish costs the usage only, not the answer."""
+        """The pieces of text; an error after the finish reason only loses the usage."""
         try:
             for chunk in chunks:
                 self.has_begun = True
@@ -399,7 +399,7 @@ class _Draft:
         if not chunk.get("choices"):
             return ""
         choice = chunk["choices"][0]
-        # Some servers end a stream with the whole message, which has come already.
+        # Some servers end a stream with the whole message, which is ignored: its text is known.
         part = choice.get("delta") or {}
         self.finish_reason = choice.get("finish_reason") or self.finish_reason
         self.calls.take(part.get("tool_calls"))
@@ -410,7 +410,7 @@ class _Draft:
 
     def check_complete(self) -> None:
         if self.finish_reason is None:
-            # Nothing at all is as cut as half an answer.
+            # This includes an answer without any chunk.
             raise EngineUnavailable("The model server's answer was cut off.")
         if self.calls.found:
             if self.finish_reason not in {"tool_calls", "stop"}:
@@ -423,7 +423,7 @@ class _Draft:
 
 
 def _as_chunk(whole: dict[str, Any]) -> dict[str, Any]:
-    """A whole answer as the only chunk of a stream."""
+    """Turn a whole answer into the only chunk of a stream."""
     choices = whole.get("choices") or ()
     return whole | {"choices": [choice | {"delta": choice.get("message")} for choice in choices]}
 
@@ -444,6 +444,7 @@ def _sum(first: Usage, second: Usage) -> Usage:
 
 
 def _estimated_usage(messages: list[dict[str, Any]], text: str) -> Usage:
-    # Four characters a token, rounded up: a call without a receipt must still be charged.
+    # Four characters per token, rounded up: a request must be charged even if the server reports
+    # no usage.
     prompt = sum(len(message["content"]) for message in messages)
     return Usage(-(-prompt // 4), -(-len(text) // 4))

@@ -1,4 +1,4 @@
-"""What a model is told before it answers a customer: the rules, the snippets, the history."""
+"""The prompt for an answer: the rules, the snippets, the history and the customer's message."""
 
 from typing import Any
 
@@ -29,9 +29,9 @@ _CITE = (
 
 
 def messages(question: Question, word: str, *, rules: str = "") -> list[dict[str, Any]]:
-    """The request for an answer; `word` marks the fences, `rules` come on top of our own.
+    """The messages that ask for an answer; `rules` are added to the platform's own.
 
-    The word is new each time: a text written beforehand cannot close a fence.
+    `word` marks the fences. It must be new each time, so that no text can close its fence.
     """
     rules = (_RULES + rules).format(no_answer=NO_ANSWER, language=question.language)
     snippets = "\n\n".join(_fenced_snippet(snippet, word) for snippet in question.snippets)
@@ -43,7 +43,7 @@ def messages(question: Question, word: str, *, rules: str = "") -> list[dict[str
 
 
 def asked_to_cite(answer: str) -> list[dict[str, Any]]:
-    """An answer that cites nothing, and the request to write it with its citations."""
+    """The messages that return an answer without citations and ask for it with citations."""
     return [{"role": "assistant", "content": answer}, {"role": "user", "content": _CITE}]
 
 
@@ -53,7 +53,7 @@ def _fenced_snippet(snippet: Snippet, word: str) -> str:
     place = f"Heading: {heading}\n" if heading else ""
     place += f"Page: {snippet.page}\n" if snippet.page else ""
     body = f"Title: {title}\n{source}{place}\n{snippet.text[:MAX_SNIPPET_CHARS]}"
-    # Marks stand on the fence, whose word no text knows: a snippet cannot mark itself.
+    # The marks are on the fence line, whose word no text can know: a snippet cannot mark itself.
     marks = [f"SNIPPET [{snippet.number}]"]
     marks += ["IMPORTANT"] if snippet.is_important else []
     marks += [f"dated {snippet.dated}"] if snippet.dated else []
@@ -68,5 +68,5 @@ def _history_message(line: Line, word: str) -> dict[str, str]:
 
 
 def fenced(label: str, text: str, word: str) -> str:
-    """A text of somebody else, between two lines that it cannot contain."""
+    """Put somebody else's text between two lines that it cannot contain."""
     return f"<<<{label} {word}>>>\n{text}\n<<<END {label} {word}>>>"

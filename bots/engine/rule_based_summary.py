@@ -1,7 +1,7 @@
-"""Summaries by rules alone: words of the conversation or the text itself, put in order.
+"""Summaries without a model, which quote the conversation or text and compose no sentences.
 
-No sentence is composed. Extracts of "key sentences" kept no more of what matters than the beginning
-of a text did, so the beginning is shown.
+A text is summarised by its beginning, since extracted "key sentences" kept no more of what
+matters.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ _ASKING = ("?", "？", "؟")
 
 @dataclass(frozen=True)
 class Digest:
-    """A structured summary: labels in `language`, all other words from the conversation."""
+    """A structured summary: labels in `language`, everything else quoted or counted."""
 
     language: str
     summary: str
@@ -30,7 +30,7 @@ class Digest:
 def of_conversation(
     lines: Sequence[Line], *, language: str, tags: Sequence[str], sentiment: str | None
 ) -> Digest:
-    """First request, latest messages, open questions, counts, tags and mood."""
+    """Summarise by first request, latest messages, open questions, message count, tags and mood."""
     books = phrasebook.all_books()
     language = phrasebook.base_of(language) if phrasebook.base_of(language) in books else "en"
     label = books[language].labels
@@ -38,7 +38,7 @@ def of_conversation(
     parts = [f"{label['count']}: {len(lines)}"]
     if request:
         parts.append(f"{label['request']}: {request}")
-    # A line that is the first request or is repeated stands there once.
+    # A repeated message, or one that is the first request, is shown once.
     latest = {_quote(line.text): line.role for line in lines[-2:]}
     parts += [f"{label[role]}: {text}" for text, role in latest.items() if text != request]
     if tags:
@@ -55,7 +55,7 @@ def of_conversation(
 
 
 def of_text(text: str, *, max_words: int) -> tuple[str, list[str]]:
-    """The beginning of a text in whole sentences, and the first sentences of what follows."""
+    """The first sentences of a text, up to `max_words`, and the first of each later paragraph."""
     taken: list[str] = []
     words = 0
     sentences = [sentence.strip() for sentence in chunking.split_sentences(text)]
@@ -71,15 +71,18 @@ def of_text(text: str, *, max_words: int) -> tuple[str, list[str]]:
 
 
 def _first_request(lines: Sequence[Line], language: str) -> str:
-    """The first message of the customer that is more than a greeting."""
+    """The customer's first message that asks for something (see `says_nothing`)."""
     texts = [line.text for line in lines if line.role == "customer" and line.text.strip()]
     request = next((text for text in texts if not says_nothing(text, language=language)), "")
     return _quote(request)
 
 
 def resolution(lines: Sequence[Line], *, language: str) -> str:
-    """The last reply, if it answers and asks nothing, and the customer said no more behind it than
-    thanks; empty if the conversation tells none."""
+    """The reply that solved the matter; empty if none is known.
+
+    This is the last reply, if it is an answer and does not end in a question, and if all that the
+    customer wrote after it is small talk (see `says_nothing`).
+    """
     said = [
         line
         for line in lines
@@ -92,7 +95,7 @@ def resolution(lines: Sequence[Line], *, language: str) -> str:
 
 
 def says_nothing(text: str, *, language: str) -> bool:
-    """Whether a customer's message asks nothing: small talk, an "ok", a wish for a person."""
+    """Whether a customer's message is only small talk or an "ok", or asks for a person."""
     return bool(
         intents.small_talk(text, language=language)
         or intents.asks_for_person(text)
@@ -101,9 +104,10 @@ def says_nothing(text: str, *, language: str) -> bool:
 
 
 def open_request(lines: Sequence[Line], *, language: str) -> tuple[str, tuple[str, ...]]:
-    """What the customer still wants to know, and what was asked before it, the latest first.
+    """What the customer still wants to know, and their earlier questions, the latest first.
 
-    What was asked since the last reply, or last if that is thanks or a wish for a person alone.
+    The customer still wants to know what they asked since the last reply. If that is only small
+    talk or a request for a person, it is their last question before it.
     """
     asked: list[str] = []
     since_reply: list[str] = []
@@ -118,7 +122,7 @@ def open_request(lines: Sequence[Line], *, language: str) -> tuple[str, tuple[st
 
 
 def _open_questions(lines: Sequence[Line]) -> list[str]:
-    """The customer's questions since the latest reply."""
+    """The customer's sentences since the latest reply that end in a question mark."""
     last_answer = max((at for at, line in enumerate(lines) if line.role == "assistant"), default=-1)
     unanswered = [line.text for line in lines[last_answer + 1 :]]
     questions = [

@@ -1,19 +1,19 @@
-"""Cuts an answer into sentences, which are shown one by one, and statements, which are judged."""
+"""Splits an answer into sentences, which are shown one by one, and statements for the judge."""
 
 import re
 
-# A citation in whatever form, and any other remark in brackets.
+# Citations in any form, and other remarks in brackets.
 _CITED = r"(?:\s*[\[(【［][^\[\]()【】［］\n]{1,90}[\])】］])*"
-# A sentence has ended when the next one has begun: until then a citation may follow.
+# A sentence ends only where the next one begins: until then a citation may follow.
 _END = re.compile(
     rf"(?<![.!?…؟।])[.!?…؟।]+[\"'”’»)*_]*{_CITED}(?=\s+[^\s\[(【［])"
     rf"|[。！？]+[”’」』]*{_CITED}(?=\s*[^\s\[(【［])"
     r"|\n(?=\s{0,99}+[^\s\[])"
 )
-# So many characters tell how a text ends.
+# Enough characters to tell how a text ends.
 _TAIL = 16
 _TITLE = re.compile(r"\b(?:dr|mrs?|ms|prof)\.[ \t]*\Z", re.IGNORECASE)
-# What ends like this may be shortened, or an ordinal number: it is, if a small letter follows.
+# This may be an abbreviation or an ordinal number; it is one if a lower-case letter follows.
 _MAYBE_SHORTENED = re.compile(r"(?:(?<!['’])\b[^\W\d_]{1,4}|approx|\d)\.[ \t]*\Z")
 _SMALL_LETTER = re.compile(r"[ \t]*[a-zß-öø-ÿа-я]")
 _BEFORE_A_FIGURE = re.compile(
@@ -26,10 +26,10 @@ _INITIAL = re.compile(r"\b[^\W\d_]\.[ \t]*\Z")
 _ORDINAL = re.compile(r"\d\.[ \t]*\Z")
 _MONTH = re.compile(r"\s*(?:jan|feb|mär|mar|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])", re.I)
 _WORD = re.compile(r"[^\W\d_]+")
-# Of a script without spaces, or with long words, letters are counted.
+# Scripts without spaces, or with long words: their letters are counted instead of words.
 _WIDE = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-# The number of a list, a heading, a line that ends in a colon, a question: they belong to what
-# follows. So does a line of a few words, if it is no sentence and has no figure.
+# A list number, a heading, a line that ends in a colon or a question belongs to what follows it. So
+# does a line of a few words that is no sentence and has no figure.
 _LABEL = re.compile(
     r"\s*+(?:\d{1,2}[.)]|#[^\n]*\n|[^\[\]]*:[*_]*[ \t]*\n|[^\[\]]*[?？؟][\"'”’»)*_]*)\s*"
 )
@@ -37,9 +37,9 @@ _FEW_WORDS = re.compile(r"(?:[^\[\]\w.!?]|_)*+[^\W\d_][^\[\]\d.!?]*\n\s{0,99}")
 
 
 def sentences(text: str, start: int = 0) -> list[str]:
-    """The sentences of a text with what stands between them; the last one may go on.
+    """Split a text into sentences and the spaces after them; the last may be incomplete.
 
-    No sentence is known to end before `start`.
+    Ends of sentences are only looked for from `start` on.
     """
     ends = [match.end() for match in _END.finditer(text, start)]
     found = [""]
@@ -52,10 +52,10 @@ def sentences(text: str, start: int = 0) -> list[str]:
 
 
 def statements(answer: str) -> list[str]:
-    """All of an answer in the parts that a judge confirms one by one, at least one.
+    """Split the whole answer into the parts that a judge confirms one by one, at least one.
 
-    What says little by itself stands with its neighbour: a bare figure, a mark or a few words with
-    what they answer; the number of a list and a heading with what follows; "31." with its month.
+    A part that says little by itself joins its neighbour: a bare figure, a mark or a few words join
+    what they answer, a list number or a heading joins what follows, and "31." joins its month.
     """
     found = [""]
     label = ""
@@ -73,7 +73,7 @@ def statements(answer: str) -> list[str]:
 
 
 def _is_shortened(before: str, piece: str) -> bool:
-    """Whether a text was cut behind an abbreviation or an ordinal number, not behind a sentence."""
+    """Whether `before` ends in an abbreviation or ordinal number, so that the sentence goes on."""
     tail = before[-_TAIL:]
     return bool(
         _TITLE.search(tail)
@@ -83,7 +83,7 @@ def _is_shortened(before: str, piece: str) -> bool:
 
 
 def _goes_on(before: str, piece: str) -> bool:
-    """Whether a sentence may go on: behind an initial, or an ordinal number with its month."""
+    """Whether the sentence may go on after an initial, or an ordinal number before a month."""
     tail = before[-_TAIL:]
     is_month = _ORDINAL.search(tail) and _MONTH.match(piece)
     return bool(_INITIAL.search(tail) or is_month)

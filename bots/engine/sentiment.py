@@ -1,7 +1,7 @@
-"""A customer's sentiment, from the sentence encoder and our own examples.
+"""A customer's sentiment, from the sentence encoder and the platform's own examples.
 
-A straight line through the examples' vectors (ridge regression) gives a score from -1 to 1; what
-lies near the middle is neutral. docs/insights.md has what it was measured at.
+A linear model of the examples' vectors (ridge regression) gives a score from -1 to 1; scores near 0
+are neutral. docs/insights.md has the measurements.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from bots.knowledge import embedding
 from bots.knowledge.embedding import Vectors
 from chatplatform.call_once import call_once
 
-# Scores nearer to the middle are neutral.
+# Scores nearer to 0 are neutral.
 NEUTRAL_BELOW = 0.3
 _PENALTY = 0.5
 _EXAMPLES = Path(__file__).parent / "sentiment_examples.json"
@@ -33,7 +33,7 @@ class Sentiment:
 
 @dataclass(frozen=True)
 class SentimentAnalysis:
-    """The sentiment of some messages together, and of each; None for one without words."""
+    """The sentiment of all messages together and of each; None for an empty message."""
 
     overall: Sentiment
     by_message: tuple[Sentiment | None, ...]
@@ -42,7 +42,7 @@ class SentimentAnalysis:
 def analyse(texts: Sequence[str]) -> SentimentAnalysis:
     """The sentiment of a customer's messages, oldest first; the later ones weigh more.
 
-    Neutral if there is nothing to read, or no encoder on this machine.
+    Neutral if all messages are empty, or this machine has no encoder.
     """
     scores = [_score(text) for text in texts]
     by_message = tuple(None if score is None else _named(score) for score in scores)
@@ -71,7 +71,7 @@ def _score(text: str) -> float | None:
 
 @call_once
 def _line() -> tuple[Vectors, Vectors] | None:
-    """The weights and the examples' mean, fitted once a process (about three seconds)."""
+    """The weights and the examples' mean, fitted once per process (about three seconds)."""
     examples: dict[str, Any] = orjson.loads(_EXAMPLES.read_bytes())
     pairs = [(text, _VALUES[label]) for label, texts in examples.items() for text in texts]
     vectors = [embedding.embed_query(text) for text, _ in pairs]
@@ -81,7 +81,7 @@ def _line() -> tuple[Vectors, Vectors] | None:
     matrix = np.stack(encoded)
     middle = matrix.mean(axis=0)
     centred = matrix - middle
-    # As many unknowns as examples at most: solved in the space of the examples.
+    # The dual form, with one unknown for each example.
     inner = centred @ centred.T + _PENALTY * np.eye(len(pairs), dtype=np.float32)
     targets = np.array([value for _, value in pairs], dtype=np.float32)
     weights = centred.T @ np.linalg.solve(inner, targets)

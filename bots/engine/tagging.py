@@ -1,6 +1,6 @@
-"""Tags for a conversation without a model: the client's own, by the nearest example of each.
+"""Suggests the client's own tags for a conversation, without a model.
 
-Conversations that people have tagged are the examples; a tag without any is judged by its name.
+A tag's examples are conversations that people gave it to; a tag without any is compared by name.
 """
 
 import math
@@ -15,20 +15,21 @@ from bots.knowledge.embedding import Vectors
 SUGGESTED = 3
 # Cosines of this encoder lie close together: unrelated texts at about 0.80, paraphrases at 0.92.
 _UNRELATED, _SAME = 0.80, 0.92
-# A tag's nearness: of its nearest example, and with less weight of all of them and of its name.
+# The weights of the mean of a tag's examples, and of its name, in the tag's nearness; that of the
+# nearest example is 1.
 _MEAN, _NAME = 0.3, 0.4
-# Fitted on `bench/insights/`: the nearness of a confidence of 0.5, and how fast it grows.
+# Fitted on `bench/insights/`: the nearness at which confidence is 0.5, and how steeply it rises.
 _MIDDLE, _STEEPNESS = 0.85, 50.0
-# Farther ones are not worth showing.
+# Tags of less confidence are not worth showing.
 _LEAST = 0.05
-# What may be given without a person looking: nearer than the middle, and so much nearer than the
-# second.
+# A tag may be given without review if its confidence is 0.5 or more and its nearness exceeds the
+# second tag's by this much.
 _CLEAR_LEAD = 0.0125
 
 
 @dataclass(frozen=True)
 class KnownTag:
-    """A tag of the client, with customers' messages of chats that people gave it to."""
+    """A tag of the client, with customers' messages from conversations that people gave it to."""
 
     name: str
     examples: Sequence[str] = field(default_factory=tuple)
@@ -36,7 +37,7 @@ class KnownTag:
 
 @dataclass(frozen=True)
 class Suggested:
-    """`confidence` 0..1: grows with the nearness to the tag's examples; not a probability."""
+    """A suggested tag; `confidence` 0..1 grows with nearness and is not a probability."""
 
     name: str
     confidence: float
@@ -53,7 +54,7 @@ def suggest(text: str, known: Sequence[KnownTag]) -> list[Suggested]:
 
 
 def clear(tags: Sequence[Suggested]) -> list[Suggested]:
-    """The first of the suggestions if it is near and well ahead of the second; else none."""
+    """The first suggestion, if it is near and well ahead of the second; else none."""
     if not tags or tags[0].confidence < 0.5:
         return []
     second = _nearness_of(tags[1].confidence) if len(tags) > 1 else 0.0
@@ -61,7 +62,7 @@ def clear(tags: Sequence[Suggested]) -> list[Suggested]:
 
 
 def nearest(text: str, others: Sequence[str]) -> list[tuple[int, float]]:
-    """Places of `others` by nearness in meaning to `text`, with their 0..1 confidence."""
+    """The indexes of `others`, nearest in meaning to `text` first, each with a confidence 0..1."""
     vector = _vector(text)
     if vector is None:
         return []
@@ -74,7 +75,7 @@ def nearest(text: str, others: Sequence[str]) -> list[tuple[int, float]]:
 
 
 def _nearness(vector: Vectors, tag: KnownTag) -> float:
-    """Nearness of a text to a tag, as large as a cosine; a tag without examples has its name."""
+    """Nearness of a text to a tag, on the scale of a cosine; by name if it has no examples."""
     examples = [other for other in map(_vector, tag.examples) if other is not None]
     name = _vector(tag.name.replace("_", " ").replace("-", " "))
     by_name = float(vector @ name) if name is not None else 0.0
@@ -86,7 +87,7 @@ def _nearness(vector: Vectors, tag: KnownTag) -> float:
 
 
 def _confidence(nearness: float) -> float:
-    # Never 1 or 0, so that no two tags are as near as each other only by rounding.
+    # Six digits, so that rounding rarely makes the confidences of two tags equal.
     return round(1 / (1 + math.exp(-_STEEPNESS * (nearness - _MIDDLE))), 6)
 
 

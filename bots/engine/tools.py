@@ -1,6 +1,6 @@
-"""Functions that a model may ask for: how they are offered, how its calls are read and answered.
+"""Offers functions to a model, and reads and answers its calls.
 
-Knows the wire format alone; the toolbox decides on calls and makes them.
+This module only knows the wire format; the toolbox decides on calls and makes them.
 """
 
 import json
@@ -16,7 +16,7 @@ MAX_ARGUMENT_CHARS = 20_000
 MAX_CALLS_OF_A_ROUND = 64
 _CUT = "\n[cut here]"
 _FIGURES = re.compile(r"\d+(?:[.,:]\d+)*")
-# More rounds than calls: a model whose calls are all refused must end as well.
+# Rounds beyond the number of calls; they bound a model that goes on although its calls are refused.
 _SPARE_ROUNDS = 2
 
 RULES = """\
@@ -39,7 +39,10 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a model is told of a call; `is_heard`: a server said it, so the model may repeat it."""
+    """The model's view of a call's result.
+
+    `is_heard`: the text came from the function's server, so the answer may state it as a fact.
+    """
 
     text: str
     is_heard: bool = False
@@ -47,7 +50,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A call of an earlier attempt at this answer, which must not be made again."""
+    """A call that an earlier attempt at this answer made; it must not be repeated."""
 
     name: str
     arguments: str
@@ -58,8 +61,8 @@ class Done:
 class Toolbox:
     """The functions for one answer.
 
-    `call(name, arguments_json)` makes a call, or says in words why not. `refuse` answers the calls
-    beyond `max_calls`. An exception of either ends the answer and is raised as it is.
+    `call(name, arguments_json)` makes a call, or returns a text that says why it did not. `refuse`
+    answers calls beyond `max_calls`. Their exceptions end the answer and are raised unchanged.
     """
 
     tools: tuple[Tool, ...]
@@ -79,7 +82,7 @@ NOTHING = Toolbox(
 
 @dataclass(slots=True)
 class RequestedCall:
-    """A call as it arrives, in pieces."""
+    """A call that a model asks for; it arrives in pieces."""
 
     id: str = ""
     name: str = ""
@@ -88,7 +91,7 @@ class RequestedCall:
 
 @dataclass(slots=True)
 class Calls:
-    """The calls of one answer, put together from the deltas of a stream."""
+    """The calls of one model response, assembled from the deltas of a stream."""
 
     found: list[RequestedCall] = field(default_factory=list)
     _places: dict[int, RequestedCall] = field(default_factory=dict)
@@ -106,7 +109,7 @@ class Calls:
     def _place(self, piece: Any) -> RequestedCall:
         index = piece.get("index")
         if index is None:
-            # A whole message numbers nothing, and some servers' streams send calls whole.
+            # Calls that are sent whole have no index: in a whole message, and in some streams.
             return self._add(len(self.found))
         if not isinstance(index, int):
             raise TypeError("a function call's index is not a number")
@@ -127,7 +130,7 @@ def _text(value: Any) -> str:
 
 
 class Exchange:
-    """The calls and results of one answer, within their limit."""
+    """The calls and results of one answer, and its limits."""
 
     def __init__(self, toolbox: Toolbox, fence: Callable[[str], str]) -> None:
         self._toolbox = toolbox
@@ -140,7 +143,7 @@ class Exchange:
 
     @property
     def evidence(self) -> str:
-        """What the answer may state: the figures that were asked with, and what came back."""
+        """What supports the answer: the figures in the calls' arguments, and their results."""
         return "\n".join(self._heard)
 
     @property
@@ -148,7 +151,7 @@ class Exchange:
         return bool(self._heard)
 
     def options(self) -> dict[str, Any]:
-        """What a request says of the functions; none may be called where the limit is reached."""
+        """The request's options for functions; they forbid calls once the limit is reached."""
         tools = [
             {
                 "type": "function",
@@ -166,7 +169,7 @@ class Exchange:
         return {"tools": tools, "tool_choice": "auto" if may_call else "none"}
 
     def earlier(self) -> list[dict[str, Any]]:
-        """The calls of earlier attempts as messages, so that the model goes on from there."""
+        """The calls of earlier attempts as messages, so that the model continues from them."""
         done = self._toolbox.done
         wanted = [
             RequestedCall(f"done_{n}", call.name, call.arguments) for n, call in enumerate(done)
@@ -190,7 +193,7 @@ class Exchange:
         return result
 
     def _hear(self, arguments: str, result: Result) -> None:
-        # The model wrote the arguments: an order's number may be said again, a link may not.
+        # The model wrote the arguments: it may repeat figures such as an order number, but no link.
         if result.is_heard:
             self._heard.append(f"{' '.join(_FIGURES.findall(arguments))}\n{result.text}")
 
@@ -202,7 +205,7 @@ class Exchange:
             {
                 "id": name,
                 "type": "function",
-                # A server would reject its own words if they are no JSON.
+                # A server would reject its own arguments if they are not JSON.
                 "function": {"name": call.name, "arguments": _as_json(call.arguments)},
             }
             for name, call in zip(ids, wanted, strict=True)
@@ -225,5 +228,5 @@ def _as_json(arguments: str) -> str:
 
 
 def cut(text: str) -> str:
-    """A result as long as a model may read it."""
+    """Cut a result to MAX_RESULT_CHARS, with a note that it was cut."""
     return text if len(text) <= MAX_RESULT_CHARS else text[: MAX_RESULT_CHARS - len(_CUT)] + _CUT

@@ -1,4 +1,4 @@
-"""What goes into an engine, what comes out, and its errors."""
+"""The input, output and errors of engines."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,7 +11,7 @@ MAX_CITED_CHARS = 500
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A source of an answer, and the words of it that count."""
+    """A source of an answer, and the words of it that support the answer."""
 
     document_id: int
     title: str
@@ -22,7 +22,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A piece of the bot's knowledge; `number` is what an answer cites it by, from 1."""
+    """A piece of the bot's content; answers cite it by its `number`, from 1."""
 
     number: int
     document_id: int
@@ -32,9 +32,9 @@ class Snippet:
     page: int | None = None
     # Prevails over snippets that contradict it.
     is_important: bool = False
-    # The day since when it is valid or known, as 2026-11-21; empty: not known.
+    # The day since when it is valid or known, as 2026-11-21; empty if unknown.
     dated: str = ""
-    # Of the part of the document where it stands; empty: none.
+    # The heading above it in the document; empty if there is none.
     heading: str = ""
 
     @property
@@ -51,7 +51,7 @@ class Line:
 
     role: Literal["customer", "assistant"]
     text: str
-    # False: a reply that solves nothing: it says that it does not know, or was rated as wrong.
+    # False for a reply that solves nothing: the bot did not know, or the reply was rated wrong.
     is_answer: bool = True
 
 
@@ -59,21 +59,22 @@ class Line:
 class Wording:
     """The platform's sentences around a quotation, in the customer's language."""
 
-    # What is said of a `{question}` that no document answers, beside others.
+    # In place of an answer, if a `{question}` of a message has none and another one has.
     part_unknown: str = ""
-    # Above a quotation that a model found no answer in, and above one in another language.
+    # Above a quotation in which a model found no answer, and above one in another language.
     found: str = ""
     found_foreign: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A customer's question; `instructions` is the bot's prompt, `language` a code such as "vi".
+    """A customer's question; `instructions` are the bot's, `language` is a code such as "vi".
 
-    `found` is what the snippets were made of, question by question, for the engine that quotes by
-    sentence; `threshold` is what a gate must reach; `is_doubted`: a model found no answer there. A
-    prompt may ask for another model, and for a `temperature` of 0..2; None: as little randomness as
-    possible. `setting` says for whom a model writes, and when; it is no source of figures.
+    The engine that quotes needs three fields: `found` are the search results behind the snippets,
+    one for each question of the message; `threshold` is the confidence that a result must reach;
+    `is_doubted` says that a model found no answer in the snippets. `model` replaces the engine's
+    own; `temperature` is 0..2, and None stands for 0, or for the model's default at OpenAI.
+    `setting` tells the model whom it speaks for, and the time; its figures support no statement.
     `verify_answer`: a judge must confirm the answer before any of it is shown.
     """
 
@@ -94,7 +95,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call, as counted by the server, else estimated from the text."""
+    """Tokens used, as the server counts them; if it does not, they are estimated."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -102,7 +103,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A checked answer with its sources, in the order of their mention; `usage`: of a model."""
+    """A checked answer and its sources in the order of mention; `usage` is None without a model."""
 
     text: str
     citations: tuple[Citation, ...]
@@ -112,7 +113,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The text of a model, unchecked."""
+    """An unchecked text that a model wrote."""
 
     text: str
     usage: Usage
@@ -120,7 +121,7 @@ class Completion:
 
 
 class EngineError(Exception):
-    """The base of an engine's refusals and failures; `usage` is what the attempt cost."""
+    """The base of an engine's refusals and failures; `usage` is that of the failed attempt."""
 
     def __init__(self, message: str, *, usage: Usage | None = None) -> None:
         super().__init__(message)
@@ -128,16 +129,16 @@ class EngineError(Exception):
 
 
 class EngineUnavailable(EngineError):
-    """No usable answer: out of reach, out of time, an error, a cut, nonsense or nothing."""
+    """There is no usable answer: the server is unreachable, late, or sent an error or nonsense."""
 
 
 class RequestRefused(EngineUnavailable):
-    """The server rejects such a request, perhaps because of a parameter that it does not know."""
+    """The server rejects the request, perhaps because it does not know a parameter."""
 
 
 class Refused(EngineError):
-    """The snippets do not hold the answer, says the engine."""
+    """The engine found no answer in the snippets."""
 
 
 class NotGrounded(EngineError):
-    """The answer says nothing, or a judge does not confirm that its sources hold it."""
+    """The answer is unusable, or a judge does not confirm that its sources support it."""

@@ -1,4 +1,4 @@
-"""Child processes for hostile input: without secrets, limited in time, memory and output."""
+"""Runs child processes for hostile input, without secrets, limited in time, memory and output."""
 
 import os
 import resource
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-# More than the longest text as JSON.
+# More than the longest extracted text takes as JSON.
 MAX_OUTPUT_BYTES = 16 * 2**20
 _PROJECT = Path(__file__).resolve().parents[2]
 
@@ -27,21 +27,21 @@ class OutputTooLarge(Exception):
 
 @dataclass(frozen=True)
 class Finished:
-    """The output of a child, and its exit status (negative: the signal that killed it)."""
+    """The output of a child, and its exit status: if negative, the signal that killed it."""
 
     output: bytes
     status: int
 
     @property
     def ran_out_of_time(self) -> bool:
-        """Whether the limit of processor time ended it."""
+        """Whether the child was killed by its limit of processor time."""
         return self.status == -signal.SIGXCPU
 
 
 def run(
     module: str, *arguments: str, timeout_seconds: float, stdin: IO[bytes] | None = None
 ) -> Finished:
-    """Run `python -m module arguments` in its own process group, which ends with this call."""
+    """Run `python -m module arguments` in a process group that is killed before this returns."""
     command = [sys.executable, "-B", "-m", module, *arguments]
     with subprocess.Popen(
         [argument.replace("\x00", "") for argument in command],
@@ -49,8 +49,8 @@ def run(
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         cwd=_PROJECT,
-        # No secrets, since the process reads files of strangers. One thread, since numeric
-        # libraries otherwise reserve address space for each core.
+        # No secrets, since the process reads strangers' files. One thread, since numeric libraries
+        # otherwise reserve address space for each core.
         env={
             "PATH": os.defpath,
             "LANG": "C.UTF-8",
@@ -102,12 +102,12 @@ def limit_resources(memory_mb: int, cpu_seconds: int) -> None:
         (resource.RLIMIT_CORE, 0),
     ):
         resource.setrlimit(resource_id, (maximum, maximum))
-    # Some libraries look up the temporary folder when loaded; the search would write a file.
+    # Some libraries look up the temporary folder when loaded, which would write a file.
     tempfile.tempdir = os.sep
 
 
 def print_and_exit(output: bytes) -> None:
-    """Print, and exit at once: a parser may have left threads or a broken heap behind."""
+    """Print the output and exit at once, since a parser may leave threads or a broken heap."""
     sys.stdout.buffer.write(output)
     sys.stdout.buffer.flush()
     os._exit(0)

@@ -1,4 +1,4 @@
-"""Cutting a document into pieces that the encoder and a customer can read."""
+"""Cuts a document into pieces of a length that suits the encoder and customers."""
 
 import hashlib
 import re
@@ -11,21 +11,21 @@ from bots.knowledge.extract.document import CODE_LINE, DENSE, ExtractedText, Sec
 MAX_WORDS = 220
 MAX_CHARACTERS = 1_600
 MAX_HEADING_CHARACTERS = 200
-# A piece of this length ends at the next paragraph: more would blur its meaning.
+# A piece of this length ends with its paragraph: more text would blur its meaning.
 TARGET_WORDS = 50
-# A shorter piece says too little by itself: it is near to any question.
+# A shorter piece says too little by itself, so that it is near to any question.
 _MIN_WORDS = 25
 # A longer sentence is not repeated at the start of the next piece.
 MAX_OVERLAP_WORDS = 60
 
-# What stands before and after the colon of a cell.
+# A cell with its label: the label, the colon and the first character of the value.
 LABEL = r"[^\s:,][^:,\n]{0,60}: \S"
 
-# How an item of a list begins.
+# The beginning of a list item.
 BULLET = re.compile(r"^\s*(?:[-*•–·▪◦]|\(?\d{1,3}[.)]|[a-zA-Z][.)])\s+")
-# A cell of a row with the name of its column.
+# As LABEL, but without a full stop in the label.
 _LABEL = re.compile(r"[^\s:,.][^:,.\n]{0,60}: \S")
-# A row of a sheet, which is a passage of its own: a line for each cell.
+# A row of a sheet, which is a passage of its own, with one line for each cell.
 _SHEET_ROW = re.compile(rf"{LABEL}.*(?:\n{LABEL}.*)+")
 _END = re.compile(r"""(?<![.!?…])[.!?…]++["'”’»)\]]*+(?=\s)|[。！？]["'”’」』）]*""")
 LINE_ENDS = re.compile(r"""[.!?…:;。！？：；]["'”’»)\]]*$""")
@@ -38,9 +38,9 @@ _ABBREVIATIONS = frozenset(
         "tx", "h", "đ",
     ]
 )  # fmt: skip
-# What these end is followed by what they announce.
+# A text with this ending introduces what follows it.
 LEAD_INS = (":", "：")
-# A shorter line was ended by its author, not by the width of the page.
+# A shorter line was ended by its author and not wrapped at a width.
 _SOFT_LINE_CHARACTERS = 45
 
 
@@ -66,7 +66,7 @@ class Piece:
 
 
 def embedded(heading: str, text: str) -> str:
-    """What the vector of a piece is computed from."""
+    """The text from which the vector of a piece is computed."""
     return f"{heading}\n{text}" if heading else text
 
 
@@ -92,12 +92,12 @@ def is_row(text: str) -> bool:
 
 
 def split_sentences(text: str) -> list[str]:
-    """Sentences of one paragraph; list items and separate lines are sentences."""
+    """The sentences of one paragraph; list items and separate lines count as sentences."""
     return [sentence for line in _lines(text) for sentence in _split_line(line)]
 
 
 def _lines(paragraph: str) -> Iterator[str]:
-    """Join lines that were wrapped at a fixed width; other line ends stay."""
+    """Join lines that were wrapped at a fixed width; keep other line ends."""
     current = ""
     for line in (part.strip(" \t") for part in paragraph.split("\n")):
         if not line:
@@ -160,7 +160,7 @@ def _fits(words: int, characters: int) -> bool:
 
 
 def _cut(sentence: str) -> Iterator[tuple[str, str]]:
-    """(glue, part) of a sentence above the limits, cut at spaces if possible."""
+    """Cut a sentence above the limits into (glue, part), at spaces if possible."""
     glue = ""
     while not _fits(count_words(sentence), len(sentence)):
         end = _cut_position(sentence)
@@ -185,7 +185,7 @@ def _cut_position(sentence: str) -> int:
 
 
 def _paragraphs(sections: Iterable[Section]) -> Iterator[tuple[str, int | None]]:
-    """Paragraphs with their page; one that continues on the next page is joined."""
+    """The paragraphs with their page; the parts of one that continues on the next are joined."""
     current: tuple[str, int | None] | None = None
     for section in sections:
         for position, paragraph in enumerate(re.split(r"\n\s*\n", section.text)):
@@ -226,7 +226,7 @@ def _pack(sentences: Iterable[_Sentence]) -> Iterator[list[_Sentence]]:
         is_break = sentence.glue == "\n\n" and words >= TARGET_WORDS
         if current and (full or (is_break and not current[-1].text.endswith(LEAD_INS))):
             yield current
-            # Nothing is repeated across paragraphs: it would be quoted under a wrong topic.
+            # No sentence is repeated across paragraphs: it would be quoted under a wrong topic.
             current = _overlap(current[-1], sentence)
             words = sum(part.words for part in current)
             characters = sum(len(part.text) for part in current)
@@ -238,7 +238,7 @@ def _pack(sentences: Iterable[_Sentence]) -> Iterator[list[_Sentence]]:
 
 
 def _joined_short(parts: Iterable[list[_Sentence]]) -> list[list[_Sentence]]:
-    """The pieces of a section, its short ones joined to what stands before them."""
+    """Join short pieces of a section to a neighbour, if the two fit into one."""
     joined: list[list[_Sentence]] = []
     for part in parts:
         if joined and min(map(_words, (part, joined[-1]))) < _MIN_WORDS:
@@ -268,7 +268,7 @@ def _joined(sentences: list[_Sentence]) -> str:
 
 
 def _group(sections: Iterable[Section]) -> Iterator[list[Section]]:
-    """Pages under one heading are joined; every other section is a group of its own."""
+    """Group the PDF pages under one heading; every other section is a group of its own."""
     for (_, paged), group in groupby(
         sections, key=lambda section: (section.heading, section.page is not None)
     ):
@@ -279,7 +279,7 @@ def _group(sections: Iterable[Section]) -> Iterator[list[Section]]:
 
 
 def whole(text: ExtractedText) -> list[Piece]:
-    """Each section as one piece of one sentence, so that it is quoted as a whole."""
+    """Make each section one piece of one sentence, so that it is quoted as a whole."""
     return [
         Piece(position, section.heading, section.page, section.text, (section.text,))
         for position, section in enumerate(text.sections)
@@ -288,7 +288,7 @@ def whole(text: ExtractedText) -> list[Piece]:
 
 
 def chunk(text: ExtractedText) -> list[Piece]:
-    """Pieces of at most 220 words and 1,600 characters, in the order of the document."""
+    """Cut a document into pieces of at most 220 words and 1,600 characters, in its order."""
     pieces: list[Piece] = []
     for group in _group(text.sections):
         heading = " ".join(group[0].heading.split())[:MAX_HEADING_CHARACTERS]

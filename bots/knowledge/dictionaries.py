@@ -1,4 +1,4 @@
-"""The words of a language, by lists of those that films and books use."""
+"""Tells whether a word exists in a language, by word lists from films and books."""
 
 import gzip
 import json
@@ -11,7 +11,7 @@ from chatplatform.call_once import call_once
 
 
 class _List:
-    """The words as sorted hashes: some MB less than the words themselves."""
+    """The words as sorted hashes, which take some MB less than the words themselves."""
 
     def __init__(self, words: Iterable[str]) -> None:
         self._hashes = np.sort(np.fromiter(map(hash, words), np.int64))
@@ -37,5 +37,5 @@ LANGUAGES = frozenset(_LISTS)
 
 
 def is_word(word: str, language: str) -> bool:
-    """Whether the language has the word; False for a language without a list."""
+    """Whether the word exists in the language; False for a language without a list."""
     return language in _LISTS and word.lower() in _LISTS[language]()

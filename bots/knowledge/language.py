@@ -1,4 +1,4 @@
-"""Detection of a text's language, among the twenty that customers are likely to write."""
+"""Detects a text's language among the twenty that customers are likely to write."""
 
 import importlib
 import re
@@ -15,12 +15,11 @@ LANGUAGES = [
     "th", "id", "ms", "ja", "ko", "zh",
 ]  # fmt: skip
 MIN_WORDS = 3
-# The share of the probability from which a guess counts, and from which it does if the language is
-# one of those that are expected.
+# The probability from which a guess counts, and from which it counts if its language is expected.
 SURE_FROM, EXPECTED_FROM = 0.6, 0.2
 # More text does not improve the guess and costs time.
 MAX_CHARACTERS = 4_000
-# Chinese characters without any kana, from which a text is Chinese also where Japanese is expected.
+# With this many Chinese characters and no kana, a text is Chinese even if Japanese is expected.
 _MIN_CHINESE = 12
 
 # Letters that only Vietnamese has among the twenty languages.
@@ -50,35 +49,36 @@ def _identifier() -> Any:
 
 @dataclass(frozen=True)
 class Guess:
-    """What a text tells of its language: one of the candidates, if one of them is expected."""
+    """The possible languages of a text, and the one to assume if none of them is expected."""
 
     candidates: tuple[str, ...] = ()
     otherwise: str | None = None
 
     def among(self, expected: Iterable[str]) -> str | None:
-        """The first expected language that it may be, else the likeliest, if it is sure enough.
+        """The first expected language among the candidates, else `otherwise`.
 
-        So does `chats_receive_message` of the database for the languages of a chat.
+        The database function `chats_receive_message` does the same for the languages of a
+        conversation.
         """
         return _first(map(phrasebook.base_of, expected), self.candidates) or self.otherwise
 
 
 def detect(text: str, *, default: str, offered: Sequence[str] = ()) -> str:
-    """ISO 639-1 code of `text`; `default` if it gives no hint that is sure enough."""
+    """The ISO 639-1 code of `text`; `default` if the language is not certain enough."""
     return recognise(text, expected=(default, *offered)) or default
 
 
 def recognise(text: str, *, expected: Sequence[str] = ()) -> str | None:
-    """ISO 639-1 code of `text`, or None if it is not sure.
+    """The ISO 639-1 code of `text`, or None if the language is not certain enough.
 
-    `expected`: the languages that are likely, the likeliest first; they decide between languages
-    that share a word, such as "hallo".
+    `expected` lists the likely languages, the likeliest first; it decides between languages that
+    share a word such as "hallo".
     """
     return guess(text).among(expected)
 
 
 def guess(text: str) -> Guess:
-    """What `text` alone tells of its language."""
+    """The language of `text`, judged without its context."""
     return _guessed(text[:MAX_CHARACTERS])
 
 
@@ -99,18 +99,18 @@ def _guessed(text: str) -> Guess:
     ranked = _ranked(text)
     likely = tuple(code for code, share in ranked.items() if share >= EXPECTED_FROM)
     best, share = next(iter(ranked.items()))
-    # Cyrillic letters are one of two languages in any case.
+    # A text in Cyrillic letters is in one of two languages in any case.
     return Guess(likely, best if share >= SURE_FROM or is_cyrillic else None)
 
 
 def _ranked(text: str) -> dict[str, float]:
-    """The share of the probability that each language has, the likeliest first."""
+    """The probability of each language, the likeliest first."""
     ranked = _identifier().rank(text.encode("utf-8", "ignore").decode())
     return {str(code): float(share) for code, share in ranked}
 
 
 def _by_letters(text: str, words: Sequence[str]) -> tuple[str, ...]:
-    """The language that a script or its letters tell; two, if few Chinese characters are all."""
+    """The language that the script or letters prove; Chinese or Japanese for a few characters."""
     if text.isascii():
         return ()
     letters = sum(map(len, words))

@@ -1,7 +1,7 @@
-"""Links and robots directives of an HTML page, and the addresses in a sitemap.
+"""Reads the links and robots directives of an HTML page, and the addresses in a sitemap.
 
-Markup may be hostile, so a child process reads it: run as a module, this one reads standard input
-and prints JSON.
+Markup may be hostile, so a child process reads it: run as a program, this module reads standard
+input and prints JSON.
 """
 
 import json
@@ -44,7 +44,7 @@ class Robots:
             self.nofollow |= word in ("nofollow", "none")
 
     def apply_header(self, value: str) -> None:
-        """Add an X-Robots-Tag; directives after the name of another crawler do not count."""
+        """Add the directives of an X-Robots-Tag header, except those for other crawlers."""
         applies = True
         for part in value.split(","):
             agent, colon, directive = part.partition(":")
@@ -57,7 +57,7 @@ class Robots:
 
 @dataclass(frozen=True)
 class Markup:
-    """An HTML page; its links are as written, to be joined with `base`."""
+    """The links and directives of an HTML page; links are as written, relative to `base`."""
 
     links: Sequence[str] = ()
     base: str = ""
@@ -183,7 +183,7 @@ def _sitemap(body: bytes) -> Sitemap:
 
 
 def _main(kind: str) -> None:
-    # Limits come first: nothing that the markup causes from here on leaves this process.
+    # The limits come first, so that the markup can harm only this process.
     child_process.limit_resources(MEMORY_MB, TIMEOUT_SECONDS)
     body = sys.stdin.buffer.read()
     result: dict[str, object]

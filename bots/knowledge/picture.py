@@ -1,6 +1,6 @@
-"""Uploaded pictures, re-encoded in a child process so that nothing but the picture remains.
+"""Re-encodes uploaded pictures in a child process, so that nothing but the picture remains.
 
-Image decoders are C code, and a small file may unpack to gigabytes: in a child process a crash or
+Image decoders are C code, and a small file may unpack to gigabytes. In a child process, a crash or
 a decompression bomb does no harm.
 """
 
@@ -88,14 +88,14 @@ def reencode_here(data: bytes) -> Picture:
     """As `reencode`, in this process."""
     from PIL import Image, ImageOps, UnidentifiedImageError  # noqa: PLC0415 - only in the child
 
-    # Our own check of the header comes first; this is the library's.
+    # The library itself refuses only twice as many pixels; the check below is exact.
     Image.MAX_IMAGE_PIXELS = MAX_PIXELS
     try:
         with Image.open(io.BytesIO(data), formats=list(_TYPES)) as opened:
             if opened.width * opened.height > MAX_PIXELS:
                 raise _TOO_LARGE
             name = str(opened.format)
-            # Pictures of phones lie on their side until the orientation is applied.
+            # Phones store pictures sideways, with the orientation to apply.
             upright = ImageOps.exif_transpose(opened)
             has_alpha = name != "JPEG" and upright.has_transparency_data
             plain = upright.convert("RGBA" if has_alpha else "RGB")

@@ -1,4 +1,4 @@
-"""Amounts with a unit, so that "a letter of 400 grams" is found in the row "up to 500 g"."""
+"""Compares amounts with units, so that "a letter of 400 grams" finds the row "up to 500 g"."""
 
 import re
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ import numpy as np
 
 from bots.knowledge.embedding import Vectors
 
-# By unit: what is measured, and how much of it one is.
+# For each unit, what it measures and its size.
 _UNITS: dict[str, tuple[str, float]] = {
     name: (kind, size)
     for kind, units in {
@@ -33,20 +33,20 @@ _NUMBER = (
     r"|\b(?:a|an|one|ein|eine|einen|một)\b"
 )
 _AMOUNT = re.compile(rf"({_NUMBER})[ -]?([^\W\d_]+|[€$])", re.IGNORECASE)
-# Above these words an amount is the least, and not the most.
+# After these words an amount is a lower limit, not an upper one.
 _LEAST = re.compile(
     r"\b(?:from|over|above|at least|min|minimum|ab|über|từ|trên)\b\W*$", re.IGNORECASE
 )
 
-# So far before an amount.
+# How many characters before an amount are searched for such words.
 _REACH = 40
 
-# By what is measured: how much.
+# The amounts for each thing that is measured.
 Amounts = dict[str, list[float]]
 
 
 def amounts(text: str) -> Amounts:
-    """The amounts of a text that may be limits."""
+    """The amounts of a text, except lower limits."""
     found: Amounts = {}
     for match in _AMOUNT.finditer(text):
         unit = _UNITS.get(match[2].lower())
@@ -64,7 +64,7 @@ def _value(number: str) -> float:
 
 
 def fitting(question: str, rows: Sequence[Amounts]) -> Vectors:
-    """1 for the rows with the least amount that is enough for what a question names, else 0."""
+    """1 for rows with the smallest amount that is enough for the question's amount, else 0."""
     fits = np.zeros(len(rows), dtype=np.float32)
     for kind, asked in amounts(question).items():
         enough = [

@@ -1,4 +1,4 @@
-"""What a message asks: several questions are told apart, a short one is joined to its topic."""
+"""Splits a message into its questions, and joins a short follow-up to its topic."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -10,17 +10,17 @@ from bots.knowledge.word_index import STOP
 from bots.knowledge.words import tokens
 
 MAX_PARTS = 4
-# A longer message is no mere "and on Sundays?".
+# A longer message is not a follow-up such as "and on Sundays?".
 MAX_FOLLOW_UP_WORDS = 8
-# How much of a follow-up's own weight must stand in the passage that answers it.
+# The share of the weight of a follow-up's own words that a passage must cover to answer it.
 _OWN_COVER = 0.5
-# How much of the topic's weight at least: the passage is to be about both; and of the weight of
-# "may they come to breakfast?", whose words ask for a passage of their own.
+# The share of the topic's weight that the passage must cover, since it must be about both. Also the
+# share of the follow-up's own weight, if it needs another passage: "may they come to breakfast?".
 _SOME_COVER = 0.1
-# Among so many found for a follow-up alone the best passage in another language must be: it shares
-# no words with that.
+# A passage in another language shares no words with the question. Instead, the best one must be
+# among this many hits for the follow-up alone.
 _AGREED = 3
-# So many passages on a follow-up and its topic together are read by a model at most.
+# How many passages on a follow-up and its topic together a model reads at most.
 _WITH_TOPIC = 3
 
 _SENTENCE = re.compile(r"[^?？؟.!\n]*(?:[.!](?!\s|$)[^?？؟.!\n]*)*[?？؟.!\n]?")
@@ -39,7 +39,7 @@ _OPENER = re.compile(
     r"|(?:thế |vậy )?còn|con|thế|và|hoặc|hay(?=.*[ăâđêôơưạ-ỹ]))\b(?![ -]a[ -]t[ -]il)[\s,]*",
     re.IGNORECASE,
 )
-# "Is there a pool?": this word points at nothing.
+# In "Is there a pool?", "there" does not point at anything.
 _THERE_IS = re.compile(
     r"\b(?:is|are|was|were|will|isn['’]t|aren['’]t|won['’]t)\s+there\b"
     r"|\bthere(?:['’]s|\s+(?:is|are|was|were|will))\b"
@@ -67,9 +67,9 @@ _EMPTY = _POINTING | frozenset(
 class Part:
     """A question of a message, and what was found for it.
 
-    Of a short one behind an answered one `result` is what may be quoted. A model reads the chat
-    and sees what is meant: it may be asked if what was found for the message `alone` is worth it,
-    and reads what was found for it `with_topic`, the other question, too.
+    A follow-up has three results. `result` may be quoted. A model, which reads the conversation and
+    understands what is meant, is asked if the result for the follow-up `alone` suffices, and also
+    reads the one `with_topic`, found for the earlier question and the follow-up together.
     """
 
     text: str
@@ -88,9 +88,9 @@ def find(
     topics: Sequence[str] = (),
     threshold: float,
 ) -> tuple[Part, ...]:
-    """The questions of a message with what was found for each; `topics`: what was asked before.
+    """The questions of a message, with what was found for each.
 
-    `topics` are earlier questions that have got an answer, the latest first.
+    `topics` are earlier questions that were answered, the latest first.
     """
     texts = split(text)
     if len(texts) < 2:
@@ -106,7 +106,7 @@ def find(
 
 
 def split(text: str) -> list[str]:
-    """The questions of a message; one alone, or none, is the whole message."""
+    """The questions of a message; the whole message if it has fewer than two."""
     sentences = [sentence.strip() for sentence in _SENTENCE.findall(text)]
     questions = [
         part.strip()
@@ -123,7 +123,7 @@ def _conjoined(sentence: str) -> list[str]:
 
 
 def may_follow_up(text: str) -> bool:
-    """Whether a message may only be understood by an earlier one."""
+    """Whether a message is so short that it may depend on an earlier one."""
     return any(len(part.split()) <= MAX_FOLLOW_UP_WORDS for part in split(text))
 
 
@@ -134,7 +134,7 @@ def _found(
     topic = next((topic for topic in topics if _is_topic(topic)), None)
     if topic is None or not _is_short(text):
         return alone
-    # "And on Sundays?" means the topic; "how long?" may be a question of its own.
+    # "And on Sundays?" is about the topic; "how long?" may be a question of its own.
     if alone.passes(threshold) and not _is_open(text):
         return alone
     both = find_one(f"{topic}\n{_OPENER.sub('', text)}")
@@ -142,12 +142,12 @@ def _found(
     if both.features.is_cross_language:
         sifted = _agreed(both, alone.result)
     else:
-        # What the topic says already is not what is asked now.
+        # The words of the topic are not what is asked now.
         sifted = _about(both, own - _own_words(topic) or own, least=_OWN_COVER)
         sifted = _about(sifted, _own_words(topic), least=_SOME_COVER)
     if not sifted.hits and _is_open(text):
-        # "And the pool?" has too few words for the gate to tell that it is another topic, and
-        # "when do I return it?" is no question about whatever else is returned.
+        # "And the pool?" has too few words for the confidence to tell that it is another topic, and
+        # "when do I return it?" does not ask about other things that are returned.
         least = _OWN_COVER if _OPENER.match(text) else _SOME_COVER
         sifted = _about(alone.result, own, least=least)
     elif not sifted.hits:
@@ -156,7 +156,7 @@ def _found(
 
 
 def _agreed(both: SearchResult, alone: SearchResult) -> SearchResult:
-    """The hits for a follow-up and its topic, if the best is near to the follow-up alone, too."""
+    """The result for both, without hits unless its best is among the first for the follow-up."""
     likely = alone.hits[:_AGREED] if alone.reaches(search.LIKELY_FOREIGN) else ()
     near = {hit.chunk.id for hit in likely}
     is_agreed = bool(both.hits) and both.hits[0].chunk.id in near
@@ -164,13 +164,13 @@ def _agreed(both: SearchResult, alone: SearchResult) -> SearchResult:
 
 
 def _is_open(text: str) -> bool:
-    """Whether a message goes on from another one: "and …", "what about it?"."""
+    """Whether a message continues another one: "and …", "what about it?"."""
     words = tokens(_THERE_IS.sub(" ", text), language="")
     return bool(_OPENER.match(text)) or not _POINTING.isdisjoint(words)
 
 
 def _is_topic(text: str) -> bool:
-    """Whether a question names what a later one may mean."""
+    """Whether a question names something that a later one may refer to."""
     return bool(_own_words(text)) and not (_is_open(text) and _is_short(text))
 
 
@@ -187,7 +187,7 @@ def _own_words(text: str) -> set[str]:
 
 
 def _about(result: SearchResult, own: set[str], *, least: float) -> SearchResult:
-    """The hits that hold so much of the weight of these words; without words: all."""
+    """Keep the hits that cover at least this share of the words' weight; all if there are none."""
     if not own:
         return result
     weights = {

@@ -1,4 +1,4 @@
-"""The search index of one bot, in memory: words and meaning combined, and a gate for answers."""
+"""The in-memory search index of one bot, by words and meaning, with a confidence in the result."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,28 +17,27 @@ from bots.knowledge.words import fold, same_question_key, tokens
 
 WORD_SHARE = 0.3
 MEANING_SHARE = 0.7
-# Up to this number the pieces are often one document on one topic. All are close to a good
-# question then, so that the best one need not stand out.
+# Fewer pieces are often one document on one topic: all are close to a good question, so the best
+# one need not stand out.
 MAX_CHUNKS_OF_ONE_TOPIC = 100
 # A shorter piece answers no question in another language.
 MIN_FOREIGN_WORDS = 8
-# A longer piece holds several topics, as in a text without headings. To a question in another
-# language, what is beyond this length counts by the best sentence, to this share.
+# A longer piece has several topics, as in a text without headings. To a question in another
+# language its best sentence counts too: the longer the piece, the more, up to SENTENCE_SHARE.
 WORDS_OF_ONE_TOPIC = 30
 SENTENCE_SHARE = 0.5
-# The nearest pieces, whose sentences are compared.
+# The number of nearest pieces whose sentences are compared.
 PIECES_READ_BY_SENTENCE = 10
-# Places for important documents, in addition to the best passages. If there are more such
-# documents, those nearest to the question get them.
+# How many important documents are added to the best passages, those nearest to the question first.
 IMPORTANT_PLACES = 5
-# How far an important passage may score below the best (0..1) and still rank before it: texts that
-# contradict each other lie closer, other topics further apart.
+# How far an important passage may score below the best (0..1) and still rank before it. Scores of
+# texts that contradict each other differ by less, those of other topics by more.
 NEAR_THE_BEST = 0.2
-# A piece that has no vector yet is a hit if it holds so much of a question's rare words.
+# A piece that has no vector yet is a hit if it covers this share of the question's rare words.
 MIN_WORD_COVER = 0.6
-# What a row of a table gains whose amount is the one that a question needs.
+# Added to the score of a table row whose amount is the one that the question needs.
 FITTING_ROW = 0.35
-# From this gate on a passage in another language may well answer.
+# From this confidence on, a passage in another language may well answer.
 LIKELY_FOREIGN = 0.4
 # The default of a bot's "cautious ... eager" setting.
 DEFAULT_THRESHOLD = 0.77
@@ -46,7 +45,7 @@ DEFAULT_THRESHOLD = 0.77
 
 @dataclass(frozen=True, eq=False)
 class IndexedChunk:
-    """A piece with its vectors; without vectors (size 0), while it is trained, words find it."""
+    """A piece with its vectors; while they are computed (size 0), it is found by words only."""
 
     id: int
     document_id: int
@@ -59,23 +58,24 @@ class IndexedChunk:
     vector: Vectors
     sentences: tuple[str, ...]
     sentence_vectors: Vectors
-    # The question that a client wrote this text as the answer to; empty: a passage like any other.
+    # The question that the client wrote this text to answer; empty for an ordinary passage.
     answers: str = ""
     is_important: bool = False
-    # The day from which its document is valid or known, as 2026-11-21; empty: unknown.
+    # The day from which its document is valid or known, as 2026-11-21; empty if unknown.
     dated: str = ""
-    # Its place in the document; None: the pieces are given as they follow each other.
+    # Its place in the document; None if the index gets the pieces in the document's order.
     position: int | None = None
-    # `words_of` it, where they are stored; else they are read from its text.
+    # Its stored `words_of`; None if they must be computed from the text.
     words: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Hit:
-    """`score` 0..1 within this search; `coverage`: share of the question's rare words.
+    """A piece that was found; its `score` 0..1 is relative to this search.
 
-    `cosine` is that to the question's own part. `preceding` and `following` stand beside the piece
-    under the same heading.
+    `coverage` is the piece's share of the question's weight, in which rare words count most.
+    `cosine` compares it with the question's own part. `preceding` and `following` are its
+    neighbours under the same heading.
     """
 
     chunk: IndexedChunk
@@ -88,10 +88,10 @@ class Hit:
 
 @dataclass(frozen=True)
 class Features:
-    """Figures of the best piece, from which the gate is computed.
+    """Figures of the best piece, from which the confidence is computed.
 
-    `nearness` is the cosine without what is near to any question (`embedding.own_part`): without
-    half of it, to a piece in another language without all of it.
+    `nearness` is a cosine that leaves out what is near to any question (`embedding.own_part`):
+    half of it, or all of it for a piece in another language.
     """
 
     above_next: float
@@ -104,10 +104,10 @@ class Features:
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """Hits, best first, but important ones near the best before it.
+    """Hits, best first; important ones that score near the best come before it.
 
-    `gate` is the probability that the best hit answers the question. `vector` is what sentences are
-    compared with: the question's own part.
+    `confidence` is the probability that the best hit answers the question. `vector` is the
+    question's own part, with which sentences are compared.
     """
 
     hits: tuple[Hit, ...]
@@ -118,18 +118,18 @@ class SearchResult:
     is_folded: bool = False
 
     def reaches(self, threshold: float) -> bool:
-        """Whether something was found whose gate is so high."""
+        """Whether there are hits and the confidence is at least `threshold`."""
         return bool(self.hits) and self.confidence >= threshold
 
     def terms_of(self, text: str, *, language: str) -> list[str]:
-        """Words of a text in the form that `weights` uses."""
+        """The words of a text in the form that `weights` uses."""
         return (
             tokens(fold(text), language="") if self.is_folded else tokens(text, language=language)
         )
 
 
 def coverage(weights: Mapping[str, float], words: Iterable[str]) -> float:
-    """Share 0..1 of the question's weight that is in `words`."""
+    """The share 0..1 of the question's weight that `words` cover."""
     total = sum(weights.values())
     present = set(words)
     return sum(value for word, value in weights.items() if word in present) / total if total else 0
@@ -138,7 +138,7 @@ def coverage(weights: Mapping[str, float], words: Iterable[str]) -> float:
 class _Near(NamedTuple):
     """Cosines of all pieces to a question and to its own part; None without vectors.
 
-    `lift` is what pieces in another language are nearer by their best sentences.
+    `lift` is what the best sentence of a piece in another language adds to its cosine.
     """
 
     all: Vectors | None
@@ -147,13 +147,13 @@ class _Near(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """By the words of one field: their weights, and for each piece coverage and score."""
+    """The result of one field: the weights of the question's words, and the pieces' figures."""
 
     words: WordIndex
     weights: dict[str, float]
     cover: Vectors
     scores: Vectors
-    # The number of the best piece.
+    # The index of the best piece.
     best: int
 
 
@@ -167,7 +167,7 @@ def _logistic(value: float) -> float:
 
 
 def words_of(chunk: IndexedChunk) -> list[str]:
-    """The words that a piece is found by."""
+    """The words by which a piece is found."""
     return tokens(_whole(chunk), language=chunk.language)
 
 
@@ -176,21 +176,21 @@ def _whole(chunk: IndexedChunk) -> str:
 
 
 class Index:
-    """Immutable; a changed document means a new index."""
+    """An immutable index; a changed document needs a new one."""
 
     def __init__(self, chunks: Sequence[IndexedChunk]) -> None:
         self.chunks = tuple(chunks)
         self._words = WordIndex(
             [words_of(chunk) if chunk.words is None else chunk.words for chunk in self.chunks]
         )
-        # A second field for Vietnamese that is typed without diacritics.
+        # A second field, for Vietnamese typed without diacritics.
         self._folded = (
             WordIndex([tokens(fold(_whole(chunk)), language="") for chunk in self.chunks])
             if any(chunk.language == "vi" for chunk in self.chunks)
             else None
         )
         self._languages = np.array([chunk.language for chunk in self.chunks])
-        # To a question in another language, the vector of a title or a name is near without reason.
+        # Titles and names are near to questions in another language for no reason.
         self._is_text = np.array(
             [
                 len(chunk.text.split()) >= MIN_FOREIGN_WORDS or not chunk.text.isascii()
@@ -205,7 +205,7 @@ class Index:
 
     @cached_property
     def _speller(self) -> Speller:
-        """Built when the first question has a word that the documents lack."""
+        """Corrects typing errors; it is built for the first question."""
         return Speller(f"{chunk.heading}\n{chunk.text}" for chunk in self.chunks)
 
     @cached_property
@@ -214,29 +214,29 @@ class Index:
 
     @cached_property
     def _vietnamese(self) -> frozenset[str]:
-        """The words of the Vietnamese documents as they are typed without marks."""
+        """The words of the Vietnamese documents, without diacritics."""
         texts = (chunk.text for chunk in self.chunks if chunk.language == "vi")
         return frozenset(word for text in texts for word in tokens(fold(text), language=""))
 
     @cached_property
     def _amounts(self) -> list[quantities.Amounts]:
-        """The amounts of the rows of tables; none of other passages."""
+        """The amounts in table rows; other passages have none."""
         return [
             quantities.amounts(chunk.text) if chunking.is_row(chunk.text) else {}
             for chunk in self.chunks
         ]
 
     def _written_answers(self) -> dict[str, int]:
-        """Written answers by the keys of their questions; of two to one question the later one."""
+        """The indexes of written answers by the key of their question; the later of two wins."""
         pairs = [(chunk.answers, number) for number, chunk in enumerate(self.chunks)]
-        # Vietnamese is often typed without diacritics; with them, the question itself decides.
+        # Vietnamese is often typed without diacritics; a question that matches with them wins.
         folded = {same_question_key(fold(question)): number for question, number in pairs}
         answers = folded | {same_question_key(question): number for question, number in pairs}
         answers.pop("", None)
         return answers
 
     def _matrix(self) -> Vectors | None:
-        """The vectors of all pieces, zeros for those that have none; None if none has one."""
+        """The vectors of all pieces, zeros for pieces without one; None if no piece has one."""
         if not self._has_vector.any():
             return None
         missing = np.zeros(embedding.DIMENSION, dtype=np.float32)
@@ -246,10 +246,10 @@ class Index:
     def search(
         self, question: str, *, language: str, limit: int = 5, vector: Vectors | None = None
     ) -> SearchResult:
-        """The `limit` best passages, and up to `IMPORTANT_PLACES` of important documents.
+        """Find the `limit` best passages, and up to `IMPORTANT_PLACES` of important documents.
 
-        If somebody wrote an answer to this very question, it is the only hit. Takes 2 ms for
-        10,000 pieces, and 10-20 ms to encode the question, if its `vector` is not known already.
+        If somebody wrote an answer to this very question, it is the only hit. The search takes 2 ms
+        for 10,000 pieces, plus 10-20 ms to encode the question unless its `vector` is given.
         """
         asked = question
         if same_question_key(question) not in self._answers:
@@ -262,9 +262,9 @@ class Index:
         return self.search_vector(question, vector, language=language, limit=limit)
 
     def corrected(self, question: str, *, language: str) -> str:
-        """The question with typing errors corrected by the words of the documents.
+        """Correct the question's typing errors by the words of the documents.
 
-        A word that its language has is no error, whatever the documents are about.
+        A word in the dictionary of the question's language is never an error.
         """
         if not self.chunks:
             return question
@@ -282,7 +282,7 @@ class Index:
         return speller.corrected(question, is_known=is_known, fits=fits)
 
     def language_of(self, question: str, *, detected: str) -> str:
-        """Vietnamese if a question without marks is made of the documents' Vietnamese words."""
+        """The detected language, or Vietnamese if the question is Vietnamese without diacritics."""
         if detected == "vi" or self._folded is None or fold(question) != question.lower():
             return detected
         words = tokens(question, language="")
@@ -292,7 +292,7 @@ class Index:
     def search_vector(
         self, question: str, vector: Vectors | None, *, language: str, limit: int = 5
     ) -> SearchResult:
-        """As `search`, for a question that is encoded already; None: search by words only."""
+        """As `search`, for an encoded question; if `vector` is None, by words only."""
         if not self.chunks:
             return SearchResult(
                 (), 0.0, Features(0, 0, 0, is_cross_language=False, is_folded=False, chunks=0)
@@ -302,7 +302,7 @@ class Index:
         written = self._answers.get(same_question_key(question))
         found = self._find(self._field(question), question, near, language)
         if found.words is self._folded and self.chunks[found.best].language == language != "vi":
-            # Not Vietnamese without diacritics, but a language that has none.
+            # The question is not Vietnamese, but in a language without diacritics.
             found = self._find(self._words, question, near, language)
         words, weights, cover, scores, best = found
         features = self._features(near, cover, best, language, folded=words is self._folded)
@@ -333,7 +333,7 @@ class Index:
         near = _Near(self._cosines(vector), self._cosines(own), lift)
         if vector is None or own is None or near.all is None or near.own is None:
             return near
-        # As in `_features`, without all that any question has in common.
+        # As in `_features`, all that any question has in common is left out.
         cosines, asked = 2 * near.own - near.all, 2 * own - vector
         foreign = np.flatnonzero((self._languages != language) & self._is_text & self._has_vector)
         for number in foreign[np.argsort(-cosines[foreign])[:PIECES_READ_BY_SENTENCE]]:
@@ -346,7 +346,7 @@ class Index:
         return near
 
     def _cosines(self, vector: Vectors | None) -> Vectors | None:
-        """Nearness to a question; a piece without a vector is as far as the furthest."""
+        """Nearness to a question; a piece without a vector counts as the furthest."""
         if self._vectors is None or vector is None:
             return None
         cosines: Vectors = self._vectors @ vector
@@ -364,13 +364,13 @@ class Index:
         return beside if is_same and chunk.heading else None
 
     def _field(self, question: str) -> WordIndex:
-        """Without diacritics, as Vietnamese is often typed, or with them."""
+        """The field without diacritics if the question has none, else the one with them."""
         if self._folded is not None and fold(question) == question.lower():
             return self._folded
         return self._words
 
     def _find(self, words: WordIndex, question: str, near: _Near, language: str) -> _Found:
-        """What a question finds by the words of one field, and by its meaning."""
+        """Score all pieces by the words of one field and by meaning."""
         terms = tokens(question, language="" if words is self._folded else language)
         weights = words.weights(terms)
         cover = words.cover(weights)
@@ -383,7 +383,7 @@ class Index:
         return _Found(words, weights, cover, scores, best)
 
     def _are_foreign(self, language: str, cover: Vectors) -> NDArray[np.bool_]:
-        # The detector errs on short questions; shared rare words show that the language is equal.
+        # Language detection errs on short questions; shared rare words show the same language.
         foreign: NDArray[np.bool_] = (self._languages != language) & (cover < 0.5)
         return foreign
 
@@ -398,17 +398,17 @@ class Index:
     ) -> Vectors:
         if near.all is None or near.own is None:
             return _scaled(words)
-        # The encoder cannot read Vietnamese without diacritics, so words count more then.
+        # The encoder hardly understands Vietnamese without diacritics, so words count more.
         share = MEANING_SHARE if is_folded else WORD_SHARE
         mixed = share * _scaled(words) + (1 - share) * _scaled(near.own)
-        # Across languages words are shared by chance: only meaning counts.
+        # Two languages share words by chance, so only meaning counts.
         is_foreign = self._are_foreign(language, cover)
-        # It orders them among each other, and raises none above the pieces in the question's own.
+        # The lift orders foreign pieces, but raises none above pieces in the question's language.
         lift = np.where(is_foreign, near.lift - near.lift.max(), 0)
         meaning = _scaled(near.all + lift) * self._is_text
         scores = np.where(is_foreign, meaning, mixed).astype(np.float32)
         if not self._has_vector.all():
-            # What is not encoded yet has words alone, and leads if they hold what is asked.
+            # A piece without a vector is scored by words, if it has enough of the question's.
             by_words = _scaled(words) * (cover >= MIN_WORD_COVER)
             scores = np.where(self._has_vector, scores, by_words).astype(np.float32)
         return scores
@@ -426,7 +426,7 @@ class Index:
             alike &= self._has_vector
         counted = alike & self._is_text if is_cross else alike
         if is_cross:
-            # What questions of one language have in common outweighs what this one asks.
+            # What all questions in a language have in common outweighs what this one asks.
             cosines = own = 2 * own - cosines + near.lift
         ordered = np.sort(cosines[counted if counted.any() else alike])[::-1]
         following = ordered[1:10]
@@ -440,10 +440,10 @@ class Index:
         )
 
     def _chosen(self, scores: Vectors, limit: int) -> list[int]:
-        """Numbers of the hits, in the order in which an engine reads them.
+        """The indexes of the hits, in the order in which an engine reads them.
 
-        The best passage of an important document is always added to the best passages, and comes
-        first if it is near the best.
+        The best passages of important documents are always added, and come first if they score near
+        the best.
         """
         if limit < 1:
             return []
@@ -471,12 +471,12 @@ class Index:
 
 
 def _gate(features: Features, *, has_vectors: bool) -> float:
-    """Probability that the best piece answers; compared with `DEFAULT_THRESHOLD`."""
+    """The probability that the best piece answers, on the scale of `DEFAULT_THRESHOLD`."""
     if not has_vectors:
-        # Cautious: while a document waits for its vectors, other topics must go to people.
+        # Cautious: while a document has no vectors, questions on other topics must go to people.
         return _logistic(8.0 * (features.coverage - MIN_WORD_COVER) + 1.21)
     if features.is_folded:
-        # The encoder hardly reads Vietnamese without diacritics: only words count.
+        # The encoder hardly understands Vietnamese without diacritics, so only words count.
         return _logistic(9.0 * features.coverage - 2.8)
     if features.is_cross_language:
         # Fitted on English texts and questions in 17 languages (`bench/answer_quality.py`).
@@ -484,8 +484,8 @@ def _gate(features: Features, *, has_vectors: bool) -> float:
     if features.chunks < MAX_CHUNKS_OF_ONE_TOPIC:
         # Fitted on single documents of 20 to 90 pieces (`bench/judged_replies.py`).
         return _logistic(128.0 * features.nearness + 5.0 * features.coverage - 55.6)
-    # Fitted on hundreds of pieces, English and Vietnamese (`bench/answer_quality.py`): among many
-    # some are near to any question, and the best one must stand out.
+    # Fitted on hundreds of pieces, English and Vietnamese (`bench/answer_quality.py`): some of many
+    # pieces are near to any question, so the best one must stand out.
     return _logistic(
         81.3 * features.nearness + 8.0 * features.coverage + 70.0 * features.above_next - 39.6
     )

@@ -1,4 +1,4 @@
-"""Typing errors of a question, corrected by the words of a bot's documents."""
+"""Corrects the typing errors of a question by the words of a bot's documents."""
 
 import re
 from collections import Counter
@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable
 from bots.knowledge import embedding
 
 _WORD = re.compile(r"[^\W\d_]+")
-# A question of more words says enough with a typing error in it; each unknown word takes its time.
+# A longer question is clear enough with a typing error in it, and each unknown word takes time.
 MAX_WORDS = 60
 # A shorter word has too many neighbours.
 MIN_LETTERS = 3
-# From this length on two errors are allowed.
+# A word of this length or more may have two errors.
 _TWO_ERRORS = 8
 
 
 class Speller:
-    """Knows the words of a bot's documents, as they are spelt there."""
+    """Corrects words by the spelling of a bot's documents."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._times = Counter(word for text in texts for word in _WORD.findall(text.lower()))
@@ -28,10 +28,10 @@ class Speller:
     def corrected(
         self, text: str, *, is_known: Callable[[str], bool], fits: Callable[[str, str], int]
     ) -> str:
-        """The text with its unknown words replaced by the likeliest ones of the documents.
+        """Replace unknown words of a text by the likeliest words of the documents.
 
-        `fits(word, text)` says how well a word goes with the others; a word that the encoder has
-        as a whole is spelt rightly in some language. Takes a millisecond for each unknown word.
+        `fits(word, text)` says how well a word goes with the others. A word that is one token of
+        the encoder is correct in some language. Each unknown word takes about a millisecond.
         """
         if len(_WORD.findall(text)) > MAX_WORDS:
             return text
@@ -52,7 +52,7 @@ class Speller:
         return _WORD.sub(replaced, text)
 
     def _near(self, word: str) -> list[tuple[str, int]]:
-        """Words with the same first letter that one or two errors lead to, with their number."""
+        """Words with the same first letter that are within the allowed errors, and their errors."""
         allowed = 2 if len(word) >= _TWO_ERRORS else 1
         words = self._by_first.get(word[0], ())
         sized = (other for other in words if abs(len(other) - len(word)) <= allowed)
@@ -61,7 +61,10 @@ class Speller:
 
 
 def errors(one: str, other: str, *, at_most: int) -> int:
-    """The letters left out, added, wrong or swapped between two words; more than `at_most`: any."""
+    """Count the letters left out, added, wrong or swapped between two words.
+
+    The count is exact up to `at_most`; beyond that it is only known to be larger.
+    """
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, letter in enumerate(one, 1):

@@ -1,4 +1,4 @@
-"""Normalized addresses of web pages, so that a page has one address."""
+"""Normalizes the addresses of web pages, so that each page has a single address."""
 
 import re
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
@@ -20,10 +20,10 @@ _CONTROLS = re.compile(r"[\x00-\x1f\x7f\\]")
 
 
 def normalized(url: str) -> str | None:
-    """Normalize an http(s) address; None if it is none, or names a user.
+    """Normalize an http(s) address; None if it is invalid, or contains a user name.
 
-    Lower-case scheme and host, no default port, no user, no dot segments, no fragment, no
-    tracking parameters, percent signs only where they are needed.
+    The result has a lower-case scheme and host, no default port, dot segments, fragment or tracking
+    parameters, and percent-encodes only what needs it.
     """
     try:
         parts = urlsplit(url.strip(" ").replace(" ", "%20"))
@@ -32,14 +32,14 @@ def normalized(url: str) -> str | None:
             return None
         path = _without_dots(_encoded(parts.path, safe="/:@!$&'()*+,;=")) or "/"
         query = _query(parts.query)
-    except ValueError:  # Such as empty brackets, a port that is no number, a lone surrogate.
+    except ValueError:  # Such as empty brackets, a port that is not a number, a lone surrogate.
         return None
     address = f"{parts.scheme}://{authority}{path}{query and '?' + query}"
     return address if len(address) <= MAX_CHARACTERS else None
 
 
 def joined(base: str, reference: str) -> str | None:
-    """The normalized target of a link on the page `base`; None if it is no web page."""
+    """The normalized target of a link on the page at `base`; None if it is not a web page."""
     # Browsers remove line ends and tabs anywhere in a link.
     reference = re.sub(r"[\t\r\n]", "", reference).strip()
     if len(reference) > 2 * MAX_CHARACTERS:
@@ -95,7 +95,7 @@ def _authority(parts: SplitResult) -> str | None:
 
 
 def _encoded(text: str, *, safe: str) -> str:
-    """Percent-encode only what needs it, in upper case; a stray percent sign is encoded too."""
+    """Percent-encode only what needs it, with upper-case digits; encode stray percent signs too."""
     pieces = _TRIPLET.split(text)
     for position, piece in enumerate(pieces):
         if position % 2 == 0:

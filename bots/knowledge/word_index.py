@@ -1,4 +1,4 @@
-"""The word search: BM25, and what each word of a question weighs."""
+"""Word search by BM25, and the weights of a question's words."""
 
 import math
 from collections import Counter
@@ -12,7 +12,7 @@ from bots.knowledge.embedding import Vectors
 # BM25's usual saturation and length normalisation.
 _K1, _B = 1.2, 0.75
 
-# Words of questions: sharing them says nothing about the topic.
+# Common words of questions; sharing them says nothing about the topic.
 STOP = frozenset(
     """
     a an and any are as at be by can could did do does for from get have has how i if in into
@@ -25,7 +25,7 @@ STOP = frozenset(
     """.split()  # noqa: SIM905 - easier to read
 )
 STOP_WEIGHT = 0.1
-# The words of a document's topic occur all over it, and still show that a text is on topic.
+# Words of a document's topic are frequent in it, and still show that a text is on topic.
 _MIN_WEIGHT = 1.0
 
 
@@ -41,7 +41,7 @@ class WordIndex:
         for number, document in enumerate(documents):
             for word, times in Counter(document).items():
                 postings.setdefault(word, []).append((number, times))
-        # All in one row: an array of its own for each word takes ten times its content.
+        # One array for all words: one for each would take ten times the memory.
         entries = [entry for found in postings.values() for entry in found]
         self._numbers = np.array([number for number, _ in entries], dtype=np.int32)
         times_in = np.array([times for _, times in entries], dtype=np.float32)
@@ -58,7 +58,7 @@ class WordIndex:
         return word in self._postings
 
     def together(self, words: Iterable[str]) -> int:
-        """How many of the words stand together in one piece, at most."""
+        """The largest number of these words that occur together in one piece."""
         pieces = Counter(
             int(number)
             for word in words
@@ -81,7 +81,7 @@ class WordIndex:
         return scores
 
     def weights(self, question: Iterable[str]) -> dict[str, float]:
-        """Rarity of each word of a question; a word that no text uses weighs most."""
+        """The weight of each word of a question by its rarity; unused words weigh most."""
         weights: dict[str, float] = {}
         for word in set(question):
             at = self._postings.get(word, slice(0, 0))
@@ -91,7 +91,7 @@ class WordIndex:
         return weights
 
     def cover(self, weights: Mapping[str, float]) -> Vectors:
-        """Of each piece: the share 0..1 of a question's weight that its words have."""
+        """For each piece, the share 0..1 of the question's weight that its words cover."""
         cover = np.zeros(self._count)
         for word, weight in weights.items():
             cover[self._numbers[self._postings.get(word, slice(0, 0))]] += weight

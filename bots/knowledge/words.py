@@ -1,4 +1,4 @@
-"""The words of a text: in the form to match by, and what makes two questions the same."""
+"""Normalises texts into words to match by, and into keys that tell equal questions."""
 
 import re
 import unicodedata
@@ -8,18 +8,17 @@ _TOKEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _DENSE_RUN = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]+")
 
 
-# So many signs that combine with a letter stand behind none in any language.
+# No letter in any language has more combining marks.
 _MOST_MARKS = 30
 _MAYBE_MARKS = re.compile(rf"[^\w\s\x00-\x7f]{{{_MOST_MARKS + 1},}}")
 _Form = Literal["NFC", "NFD", "NFKC"]
 
 
 def normalize(form: _Form, text: str) -> str:
-    """The text in a form of Unicode.
+    """The text in a Unicode normalisation form, in bounded time and length.
 
-    Of many combining signs in a row the first 30 stay: to bring them into order takes a time that
-    grows by the square of their number. NFKC makes a sign eighteen letters: a text that more than
-    doubles is cut.
+    Only the first 30 of many combining marks in a row are kept, since sorting them takes quadratic
+    time. NFKC may expand one character to 18 letters, so a text that more than doubles is cut.
     """
     if text.isascii():
         return text
@@ -37,7 +36,7 @@ def _without_marks(run: re.Match[str]) -> str:
 
 
 def fold(text: str) -> str:
-    """Lower case without diacritics, as Vietnamese is often typed on phones."""
+    """Lower-case a text and remove diacritics, as Vietnamese is often typed on phones."""
     if text.isascii():
         return text.lower()
     plain = normalize("NFD", text.lower().replace("đ", "d").replace("Đ", "d"))
@@ -45,7 +44,7 @@ def fold(text: str) -> str:
 
 
 def _stem(word: str) -> str:
-    """Light English stem: plural, -ing and -ed."""
+    """A light English stem, without plural, -ing and -ed."""
     if len(word) < 4 or not word.isascii():
         return word
     if word.endswith("ies"):
@@ -63,7 +62,7 @@ def _stem(word: str) -> str:
 
 
 def tokens(text: str, *, language: str) -> list[str]:
-    """Words to match by; scripts without spaces give pairs of characters."""
+    """The words to match by; pairs of characters in scripts without spaces."""
     result: list[str] = []
     text = normalize("NFC", text.lower())
     for run in _DENSE_RUN.findall(text):
@@ -77,8 +76,8 @@ def tokens(text: str, *, language: str) -> list[str]:
     return result
 
 
-# Words that a question may have or lack and still ask the same. No question words, no negations,
-# and none that turn a question around, such as "to" and "from".
+# Words that do not change what a question asks. Question words, negations and words that turn a
+# question around, such as "to" and "from", must not be among them.
 _LIGHT = """
     a an the is are am be do does did can could will would shall should may might have has i you
     he she it we they me my your our their this that there of for by with on at please tell us
@@ -97,8 +96,8 @@ _LIGHT_KEYS = frozenset(
 
 
 def same_question_key(question: str) -> str:
-    """Equal for questions that differ only in light words, inflection, case and order.
+    """A key by which questions are the same despite light words, inflection, case and order.
 
-    Empty for a question of light words alone.
+    It is empty if the question only has light words.
     """
     return " ".join(sorted(set(tokens(question, language="en")) - _LIGHT_KEYS))

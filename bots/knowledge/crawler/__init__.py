@@ -1,6 +1,6 @@
-"""Crawling: the pages of one host, fetched within limits and as its robots.txt allows.
+"""Crawls the pages of one host within limits, as its robots.txt allows.
 
-Knows HTTP and markup but no rows: `crawl()` yields the outcome of each page.
+The crawler does not touch the database: `crawl()` yields the outcome of each page.
 """
 
 from bots.knowledge.crawler.fetcher import USER_AGENT

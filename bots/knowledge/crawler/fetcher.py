@@ -1,4 +1,4 @@
-"""Requests to the site that is crawled."""
+"""Sends the requests of a crawl."""
 
 import re
 import time
@@ -14,20 +14,20 @@ from chatplatform import egress
 USER_AGENT = f"{page_links.AGENT}/1.0"
 REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 _ACCEPT = "text/html,application/xhtml+xml,application/pdf,text/plain,text/markdown;q=0.9,*/*;q=0.5"
-# RFC 9309: the redirects of robots.txt that are followed, and how much of it is read.
+# How many redirects of robots.txt are followed, and how many bytes of it are read (RFC 9309).
 _ROBOTS_REDIRECTS = 5
 _ROBOTS_BYTES = 512_000
-# Behind the name of a crawler; rules are for all its versions.
+# The version after a crawler's name is ignored: rules apply to all versions.
 _VERSION = re.compile(r"^([ \t]*user-agent[ \t]*:[ \t]*[\w-]+)/\S*", re.IGNORECASE | re.MULTILINE)
 
 
 class Site:
-    """The requests of a crawl: one at a time, with pauses, within limits and robots.txt."""
+    """Sends a crawl's requests one at a time, with pauses, within its limits and robots.txt."""
 
     def __init__(self, limits: Limits, pause: Callable[[float], None]) -> None:
         self._limits = limits
         self._pause = pause
-        # By origin; None: robots.txt could not be read, so nothing may be.
+        # By origin; None if robots.txt could not be read, so that no page may be fetched.
         self._robots: dict[str, Protego | None] = {}
         self._ends_at = time.monotonic() + limits.total_seconds
         self._bytes_left = limits.total_bytes
@@ -39,12 +39,12 @@ class Site:
         return "byte_limit" if self._bytes_left <= 0 else ""
 
     def sitemaps(self, url: str) -> list[str]:
-        """Sitemaps that the robots.txt of this page's origin lists."""
+        """The sitemaps that the robots.txt of this page's origin lists."""
         robots = self._robots_for(url)
         return list(robots.sitemaps)[: self._limits.sitemaps] if robots else []
 
     def get(self, url: str, known: KnownPage | None, ends_at: float) -> egress.Reply:
-        """Request a page; 304 if it has not changed."""
+        """Request a page; the reply is 304 if a known page has not changed."""
         robots = self._robots_for(url)
         if robots is None:
             raise NotStored("robots_unreachable")
@@ -117,6 +117,6 @@ class Site:
             return None
         if reply.status >= 300:
             return Protego.parse("")
-        # Its lines may end in any way, and begin with the mark of their encoding.
+        # The file may have any kind of line end, and begin with a byte order mark.
         text = encodings.rough(reply.body).lstrip("\ufeff")
         return Protego.parse(_VERSION.sub(r"\1", "\n".join(text.splitlines())))

@@ -1,4 +1,4 @@
-"""The values of a crawl: its limits, the pages that it knows, what it fetches, and the outcomes."""
+"""The types of a crawl: its limits, known pages, responses and outcomes."""
 
 import re
 from collections.abc import Callable
@@ -21,8 +21,8 @@ class Outcome(StrEnum):
     """The outcome of one page."""
 
     NEW = "new"  # its bytes are new or changed
-    UNCHANGED = "unchanged"  # its bytes are the known ones
-    REFUSED = "refused"  # by its site, or by our guard or limits
+    UNCHANGED = "unchanged"  # its bytes are those of the earlier crawl
+    REFUSED = "refused"  # by the site's rules, or by our network guard, file types or limits
     FAILED = "failed"  # the site did not deliver it
 
 
@@ -31,11 +31,11 @@ class Limits:
     """The limits of one crawl."""
 
     pages: int = 200  # stored pages
-    results: int = 400  # all pages, refused and failed ones too
+    results: int = 400  # all pages, including refused and failed ones
     total_bytes: int = 100_000_000
-    total_seconds: float = 420.0  # a worker ends a job after 600
+    total_seconds: float = 420.0  # a worker ends a job after 600 seconds
     page_bytes: int = 2_000_000  # decompressed
-    page_seconds: float = 15.0  # with its redirects
+    page_seconds: float = 15.0  # including redirects
     redirects: int = 3
     sitemaps: int = 10
     delay_seconds: float = 0.5  # between two requests
@@ -94,7 +94,7 @@ class Fetched:
         return bool(_SITEMAP_OPENING.match(body[:4_096])) or body.startswith(_GZIP)
 
     def check_status(self) -> None:
-        """Raise NotStored unless there is a page."""
+        """Raise NotStored unless the response has a page."""
         status = self.reply.status
         if status == 304 and self.known:
             return
@@ -104,7 +104,7 @@ class Fetched:
             raise NotStored("http_error", Outcome.FAILED, status)
 
     def content(self) -> tuple[bytes, str]:
-        """The body and its type: the content decides, the header only tells text formats apart."""
+        """The body and its type, which the content decides and the header refines for text."""
         self.check_status()
         if self.reply.status == 304 and self.known:
             return self.known.read(), self.known.mime_type
@@ -123,19 +123,19 @@ class Fetched:
         if detected != detection.PLAIN:
             return body, detected
         if declared in (detection.HTML, "application/xhtml+xml"):
-            # A page that starts with text: the doctype tells the reader that it is HTML.
+            # The page starts with text, so a doctype is added to tell the reader that it is HTML.
             return b"<!doctype html>\n" + body, detection.HTML
         if (declared or detection.PLAIN) not in (
             detection.PLAIN,
             detection.MARKDOWN,
             detection.CSV,
         ):
-            # Scripts and data are text too, but not to be read.
+            # Scripts and data are text too, but nothing for customers.
             raise NotStored("unsupported_type", http_status=self.reply.status)
         return body, declared or detection.PLAIN
 
     def _in_utf8(self, charset: str) -> bytes:
-        """The text in UTF-8, decoded by the charset of the header, else of the page itself."""
+        """The text in UTF-8, decoded by the header's charset, or the page's own if it has none."""
         body = self.reply.body
         try:
             return encodings.decode(body, charset or encodings.declared(body)).encode()

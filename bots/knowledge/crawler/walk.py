@@ -1,4 +1,4 @@
-"""The walk over the pages of one host, breadth first."""
+"""Walks over the pages of one host, breadth first."""
 
 import hashlib
 import time
@@ -17,7 +17,7 @@ _SITEMAP_LEVELS = 3
 
 
 class _SeenAlready(Exception):
-    """A redirect leads to a page that is fetched on its own."""
+    """A redirect leads to a page that was or will be fetched by itself."""
 
 
 def crawl(
@@ -28,7 +28,7 @@ def crawl(
     known_page: Callable[[str], KnownPage | None] = lambda url: None,
     pause: Callable[[float], None] = time.sleep,
 ) -> Iterator[Page]:
-    """Every page within `depth` links of `start` (normalized), on its host only."""
+    """Yield each page within `depth` links of the normalized address `start`, on its host only."""
     walk = _Walk(start, depth, limits, known_page, pause)
     for result, page in enumerate(walk.pages(), 1):
         yield replace(page, left=walk.left)
@@ -52,7 +52,7 @@ class _Walk:
         self._site = Site(limits, pause)
         self._queue: deque[tuple[str, int]] = deque()
         self._seen: set[str] = set()
-        # Pages that others name as canonical; what these say themselves is not followed.
+        # Pages that others name as canonical; their own canonical links are ignored.
         self._canonical: set[str] = set()
         self._digests: set[str] = set()
         self._sitemaps_read = 0
@@ -102,7 +102,7 @@ class _Walk:
             yield Page(url, depth, refusal.outcome, refusal.reason, refusal.http_status)
 
     def _fetch(self, url: str) -> Fetched:
-        """Fetch a page through at most three redirects; each target is checked like a link."""
+        """Fetch a page through a few redirects; each target is checked like a link."""
         hops, ends_at = [url], time.monotonic() + self._limits.page_seconds
         while True:
             known = self._known_page(url)
@@ -164,7 +164,7 @@ class _Walk:
         )
 
     def _canonical_elsewhere(self, url: str, canonical: str) -> str | None:
-        """The canonical address of the page, if it is another one on this host."""
+        """The canonical address of the page, if it is a different one on this host."""
         if not canonical or url in self._canonical:
             return None
         target = url_normalization.joined(url, canonical)
@@ -186,7 +186,7 @@ class _Walk:
             yield Page(url, depth, refusal.outcome, refusal.reason, refusal.http_status)
 
     def _queue_sitemap(self, fetched: Fetched, *, depth: int, level: int = 1) -> Iterator[Page]:
-        """Queue the pages that a sitemap lists; only an unreadable one gets a row."""
+        """Queue the pages that a sitemap lists; only an unreadable sitemap is itself a result."""
         self._sitemaps_read += 1
         fetched.check_status()
         try:
@@ -202,8 +202,10 @@ class _Walk:
 
 
 def _validator(reply: egress.Reply, name: str, longest: int) -> str:
-    """A validator of the answer (RFC 9110, 8.8), to be sent with the next request; empty if a
-    header cannot carry it."""
+    """A validator of the response (RFC 9110, 8.8) for the next request.
+
+    It is empty if a header cannot carry it, or it is longer than `longest`.
+    """
     value = reply.headers.get(name, "")
     return value if value.isascii() and value.isprintable() and len(value) <= longest else ""
 

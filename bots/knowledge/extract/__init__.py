@@ -1,4 +1,4 @@
-"""Text out of uploaded files and fetched pages.
+"""Extracts the text of uploaded files and crawled pages.
 
 `extract_in_child` reads a file in a child process with limits, since files may be hostile; only
 that process loads parsers. `detection` tells file types apart; `readers` has one reader for each.
@@ -25,7 +25,7 @@ MAX_FILE_BYTES = 26_214_400
 def extract_in_child(
     path: Path, *, file_name: str, timeout_seconds: float = 20, memory_mb: int = 512
 ) -> ExtractedText:
-    """As `extract`, in a child process that is limited in time and memory."""
+    """As `extract`, but in a child process that is limited in time and memory."""
     try:
         finished = child_process.run(
             "bots.knowledge.extract",
@@ -39,7 +39,8 @@ def extract_in_child(
         raise ExtractError("timeout", "Reading the file took too long.") from None
     except child_process.OutputTooLarge:
         raise ExtractError("too_large", "The file holds too much text.") from None
-    # The detector unpacks its model into a file, and the child may write none.
+    # The language is detected here: the detector unpacks its model into a file, and the child may
+    # write none.
     return _with_language(_parse_output(finished))
 
 
@@ -57,18 +58,18 @@ def _parse_output(finished: child_process.Finished) -> ExtractedText:
 
 
 def extract(path: Path, *, file_name: str) -> ExtractedText:
-    """Title, sections and language of a file, read in this process and without limits."""
+    """Read the title, sections and language of a file, without a child process and its limits."""
     return _with_language(read(path, file_name))
 
 
 def from_text(title: str, text: str, *, default_language: str) -> ExtractedText:
-    """A text that a client wrote: no file, so no parser and no child process."""
+    """Read a text that a client wrote; it needs no parser, so no child process."""
     sections = tuple(question_headings.as_headings(text_headings.sections(clean(text))))
     return _with_language(ExtractedText(title, detection.PLAIN, sections, ""), default_language)
 
 
 def from_pair(question: str, answer: str, *, default_language: str) -> ExtractedText:
-    """A question and its answer: one section, headed by the question."""
+    """Make a question and its answer one section, headed by the question."""
     sections = (Section(question, clean(answer)),)
     language_ = language.detect(f"{question}\n{answer}", default=default_language)
     return ExtractedText(question, detection.PLAIN, sections, language_)
@@ -80,7 +81,7 @@ def _with_language(text: ExtractedText, default: str = "en") -> ExtractedText:
 
 
 def read(path: Path, file_name: str) -> ExtractedText:
-    """Title and sections of a file of at most 25 MB; the language is left empty."""
+    """Read the title and sections of a file of at most 25 MB; the language is left empty."""
     if path.stat().st_size > MAX_FILE_BYTES:
         raise ExtractError("too_large", f"The file is above {MAX_FILE_BYTES} bytes.")
     with path.open("rb") as file:

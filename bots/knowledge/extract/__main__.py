@@ -12,7 +12,7 @@ from bots.knowledge.extract.document import ExtractError
 
 
 def main(path: str, file_name: str, memory_mb: str, cpu_seconds: str) -> None:
-    # Limits come first: nothing that the file causes from here on leaves this process.
+    # The limits come first, so that the file can harm only this process.
     child_process.limit_resources(int(memory_mb), int(cpu_seconds))
     data: dict[str, Any]
     try:

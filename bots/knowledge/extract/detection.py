@@ -1,4 +1,4 @@
-"""File types by content."""
+"""Detects file types by content."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ HTML = "text/html"
 MARKDOWN = "text/markdown"
 PLAIN = "text/plain"
 CSV = "text/csv"
-# Their rows are passages as they are.
+# In these types each row is a passage.
 TABLES = frozenset({XLSX, CSV})
 # How much of a file `sniff` needs to see.
 SNIFF_BYTES = 8_192
@@ -24,9 +24,9 @@ _EXTENSIONS = {
     "xhtml": HTML, "md": MARKDOWN, "markdown": MARKDOWN, "txt": PLAIN, "text": PLAIN, "csv": CSV,
 }  # fmt: skip
 MIME_TYPES = tuple(sorted(set(_EXTENSIONS.values())))
-# The folder of an archive that holds the document itself.
+# The folder of the archive that contains the document itself.
 _OFFICE = {DOCX: b"word/", XLSX: b"xl/", PPTX: b"ppt/"}
-# A protected Office file lies in a container of the format that came before.
+# A protected Office file is wrapped in a container of the older format.
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 _HTML_DOCUMENT = re.compile(
     r"^\s*(?:<\?xml[^>]*>\s*)?(?><!--.*?-->\s*)*+<(?:!doctype\s+html|html)\b",
@@ -44,7 +44,10 @@ _BINARY = (
 
 
 def sniff(head: bytes, file_name: str) -> str:
-    """Mime type by the first 8 KB; the name must agree, and only tells text formats apart."""
+    """The MIME type by the first 8 KB; the name must agree, and only decides between text formats.
+
+    Raises ExtractError if the type is not supported, or the file is empty or encrypted.
+    """
     extension = Path(file_name.replace("\x00", "")).suffix.lower().lstrip(".")
     named = _EXTENSIONS.get(extension)
     if extension and named is None:
@@ -59,7 +62,7 @@ def sniff(head: bytes, file_name: str) -> str:
         return detected
     if detected == PLAIN and named in (MARKDOWN, CSV):
         return named
-    # A Markdown file may start with a tag, but not be a whole page.
+    # A Markdown, text or CSV file may start with a tag, but must not be a whole HTML page.
     if (
         detected == HTML
         and named != HTML
@@ -80,7 +83,7 @@ def _content_type(head: bytes, named: str | None) -> str:
         found = [mime_type for mime_type, folder in _OFFICE.items() if folder in head]
         if not found and b"[Content_Types].xml" in head:
             found = list(_OFFICE)
-        if found:  # If the head does not decide, the name does, and then the reader.
+        if found:  # If several types fit, the name decides; the reader checks it.
             return named if named in found else found[0]
     if head.startswith(_BINARY) or not _looks_like_text(head):
         raise ExtractError("unsupported_type", "The content is of no supported type.")
@@ -98,5 +101,5 @@ def _looks_like_text(head: bytes) -> bool:
     controls = sum(byte < 32 and byte not in (9, 10, 12, 13, 27) for byte in head)
     if b"\x00" in head:
         return encodings.utf16_without_mark(head) is not None
-    # Text has none in any encoding, compressed data has one in ten.
+    # Text has no control characters in any encoding; in compressed data they are one byte in ten.
     return controls * 100 < len(head)

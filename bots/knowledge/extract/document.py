@@ -1,4 +1,4 @@
-"""What is read from a file, and how its text is cleaned and collected."""
+"""The types that readers return, and what they share: cleaning text, headings and tables."""
 
 import re
 import textwrap
@@ -8,20 +8,20 @@ from typing import NamedTuple
 
 from bots.knowledge.words import normalize
 
-# About 1,300 passages, which take half an hour to encode: more is not one document.
+# About 1,300 passages, which take half an hour to encode; a longer text is several documents.
 MAX_TEXT_CHARACTERS = 2_000_000
 
 MAX_ROWS = 20_000
 
-# Ends a line of code. It separates no paragraph, and nothing joins it with the next line.
+# Separates lines of code, which are neither split into paragraphs nor joined like wrapped text.
 CODE_LINE = "\u2028"
-# What is longer is no example, but a text.
+# A longer block is a text, not a code example.
 _MAX_CODE_LINES = 25
 
-# A longer first cell of a row is a text, and no name.
+# A longer first cell of a row is a text, not a name.
 _MAX_NAME_WORDS = 12
 
-# Above a table stand so many rows of names at most.
+# A table has at most this many rows of column names.
 _MAX_HEADER_ROWS = 5
 _DIGIT = re.compile(r"\d")
 # Scripts without spaces between words.
@@ -41,11 +41,11 @@ class Section:
 
 
 class Content(NamedTuple):
-    """What a reader returns: the title that the document gives itself, or "", and its sections."""
+    """What a reader returns: the document's own title, or "", and its sections."""
 
     title: str
     sections: list[Section]
-    # What of the document could not be read; "": nothing.
+    # Says which parts of the document could not be read; "" if there are none.
     warning: str = ""
 
 
@@ -70,7 +70,7 @@ class ExtractError(Exception):
 
 
 def clean(text: str) -> str:
-    """NFC without control characters and surrogates; at most one blank line in a row."""
+    """Normalise to NFC, without control characters, surrogates and repeated blank lines."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x0c", "\n\n")
     text = normalize("NFC", _UNSAFE.sub("", text)).replace("\u00a0", " ")
     text = "\n".join(line.rstrip() for line in text.split("\n"))
@@ -78,7 +78,10 @@ def clean(text: str) -> str:
 
 
 def as_written(code: str) -> str:
-    """Lines that keep their ends and their indentation, whatever is done to the text."""
+    """Mark lines of code, so that their ends and indentation survive all later steps.
+
+    A long block becomes ordinary lines without blank ones.
+    """
     lines = textwrap.dedent(code).strip("\n").split("\n")
     if len(lines) > _MAX_CODE_LINES:
         return "\n".join(filter(str.strip, lines))
@@ -86,7 +89,7 @@ def as_written(code: str) -> str:
 
 
 def labelled_row(header: Mapping[int, str], row: Mapping[int, str]) -> str:
-    """A row of a table, by column, as lines of `column: value` without its empty cells."""
+    """Write a table row, given by column, as lines of `column: value` without empty cells."""
     lines: list[str] = []
     for column, value in row.items():
         name, value = header.get(column, ""), clean(value.strip())
@@ -96,17 +99,17 @@ def labelled_row(header: Mapping[int, str], row: Mapping[int, str]) -> str:
 
 
 def names_below(header: Mapping[int, str], row: Mapping[int, str]) -> dict[int, str]:
-    """The names of columns, each below the name of its group."""
+    """The names of columns, each after the name of its group."""
     columns = sorted(header.keys() | row.keys())
     parts = {column: (header.get(column, ""), row.get(column, "")) for column in columns}
     return {column: " ".join(dict.fromkeys(filter(None, parts[column]))) for column in columns}
 
 
 def table_lines(rows: Sequence[Mapping[int, str]]) -> list[str]:
-    """The rows of a table, by column, as items of a list.
+    """Write the rows of a table, given by column, as list items.
 
-    If the first row names the columns of figures, its names take the place of the bars: else an
-    empty cell keeps its place, since what stands beside it belongs to another column.
+    If the first rows name the columns and figures follow, each cell gets the name of its column.
+    Else bars separate the cells, and a dash keeps the place of an empty one.
     """
     rows = [dict(row) for row in rows if row]
     columns = max(map(max, rows), default=0) + 1
@@ -116,7 +119,7 @@ def table_lines(rows: Sequence[Mapping[int, str]]) -> list[str]:
         if any(map(_DIGIT.search, row.values())):
             break
         header, names = names_below(header, row), names + 1
-        # Below names of groups stand the names of their columns.
+        # The names of groups are followed by those of their columns.
         if len(row) == len(set(row.values())) == columns:
             break
     rest = rows[names:]
@@ -129,7 +132,7 @@ def table_lines(rows: Sequence[Mapping[int, str]]) -> list[str]:
 
 
 def headed_row(table: str, header: Mapping[int, str], row: Mapping[int, str]) -> str:
-    """The heading of a row: its table, and the words of its first column, which say what it is."""
+    """The heading of a row: its table, and its first cell if that is a name."""
     first = min(header, default=None)
     name = " ".join(row.get(first, "").split()) if first is not None else ""
     is_name = any(map(str.isalpha, name)) and len(name.split()) <= _MAX_NAME_WORDS
@@ -142,14 +145,14 @@ def check_length(characters: int) -> None:
 
 
 class Headings:
-    """The headings above a place in a document: "Returns > Damaged goods"."""
+    """Tracks the headings above a place in a document: "Returns > Damaged goods"."""
 
     def __init__(self, title: str = "") -> None:
         self._title = title
         self._open: dict[int, str] = {}
 
     def below(self, level: int, heading: str) -> str:
-        """The heading with its nearest parent; the title itself and a first level are no parent."""
+        """The heading after its nearest parent; the title and first-level headings do not count."""
         self._open = {key: value for key, value in self._open.items() if key < level}
         above = self._open[max(self._open)] if self._open and max(self._open) > 1 else ""
         self._open[level] = heading
@@ -157,7 +160,7 @@ class Headings:
 
 
 class SectionBuilder:
-    """Collects paragraphs under the latest heading."""
+    """Collects paragraphs into sections, each under the latest heading."""
 
     def __init__(self) -> None:
         self._sections: list[Section] = []
@@ -171,7 +174,7 @@ class SectionBuilder:
         self._heading = clean(" ".join(heading.split()))
 
     def start_page(self, page: int) -> None:
-        """What follows stands on this page, still under the latest heading."""
+        """Start a PDF page; its text is still under the latest heading."""
         self._close()
         self._page = page
 

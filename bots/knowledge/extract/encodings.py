@@ -1,4 +1,4 @@
-"""The encodings of text files and pages, told apart as browsers do, and by their letters."""
+"""Detects the encodings of text files and web pages, as browsers do and by their letters."""
 
 import codecs
 import re
@@ -12,7 +12,7 @@ _META_CHARSET = re.compile(
     re.IGNORECASE,
 )
 _META_BYTES = 1_024
-# What browsers take in place of a declared encoding: its superset (the WHATWG's standard).
+# Browsers replace a declared encoding by its superset (WHATWG Encoding Standard).
 _SUPERSETS = {
     "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949",
     "big5": "big5hkscs", "iso8859-1": "cp1252", "ascii": "cp1252", "iso8859-9": "cp1254",
@@ -26,12 +26,12 @@ _LABELS = {
     "x-cp1250": "cp1250", "x-cp1251": "cp1251", "x-cp1252": "cp1252", "koi": "koi8_r",
     "koi8": "koi8_r", "iso-8859-8-i": "iso8859_8", "x-mac-cyrillic": "mac_cyrillic",
 }  # fmt: skip
-# Encodings that pages still use; Python knows others that are no text encodings.
+# Encodings that web pages still use; some other codecs of Python are not even for text.
 _USED = re.compile(
     r"(?:cp125\d|iso8859-\d+|koi8-[ru]|cp932|euc_jp|cp949|gb18030|big5hkscs|cp874|cp866|mac-\w+"
     r"|utf-8|utf-16(?:-[lb]e)?|iso2022_jp)"
 )
-# The letters beyond ASCII of the languages that an encoding of one byte a letter is used for.
+# For each single-byte encoding, the non-ASCII letters of the languages that use it.
 _ALPHABETS = {
     "cp1252": (
         "àâæçéèêëîïôœùûüÿ", "áéíñóúüªº", "áâãàçéêíóôõúü", "äöüßé", "åäöé", "æøåéòô", "àèéìíîòóùú",
@@ -50,12 +50,16 @@ _OTHERS = [
 ]  # fmt: skip
 _SAMPLE_BYTES = 65_536
 _MAX_UNREADABLE = 0.01
-# How the kana of half the width fill a text that is not Japanese.
+# Half-width kana, which fill a text that is wrongly decoded as Japanese.
 _HALF_WIDTH = re.compile("[\uff61-\uff9f]")
 
 
 def decode(data: bytes, label: str = "") -> str:
-    """The text of a file or a page, by its marks, the declared name, else by its letters."""
+    """Decode a file or web page; raises ExtractError if no encoding fits.
+
+    The first that applies decides: a byte order mark, the zero bytes of UTF-16, the escapes of
+    ISO-2022-JP, valid UTF-8, the declared encoding `label`, the letters.
+    """
     named = _named(label)
     codec = _codec(data, named)
     text = data.decode(codec, "replace") if codec else ""
@@ -68,19 +72,19 @@ def decode(data: bytes, label: str = "") -> str:
 
 
 def declared(data: bytes) -> str:
-    """The encoding that a page names itself."""
+    """The encoding that a web page declares in its markup; "" if it declares none."""
     match = _META_CHARSET.search(data[:_META_BYTES])
     return (match[1] or match[2]).decode("ascii", "replace") if match else ""
 
 
 def rough(head: bytes) -> str:
-    """The beginning of a text, of which only what is ASCII counts."""
+    """Decode the beginning of a text, reliably only in its ASCII characters."""
     codec = _marked(head) or "utf-8"
     return head.decode(codec, "replace")
 
 
 def utf16_without_mark(data: bytes) -> str | None:
-    """The codec of UTF-16 text without a byte order mark: nearly every second byte is zero."""
+    """The codec of UTF-16 text without a byte order mark, by its zero bytes; None if it is none."""
     sample = data[:8_192]
     half = len(sample) // 2
     for codec, zeros, letters in (
@@ -109,7 +113,7 @@ def _codec(data: bytes, named: str | None) -> str | None:
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
-        # The last letter may be cut, or a few be damaged; a name that is declared wins over both.
+        # The last letter may be cut off, or a few damaged; a declared encoding goes first.
         is_cut = error.start >= len(data) - 4
         return named or ("utf-8" if is_cut or _is_damaged_utf8(data) else _guessed(data))
     return "utf-8"
@@ -132,7 +136,7 @@ def _named(label: str) -> str | None:
 
 
 def _guessed(data: bytes) -> str | None:
-    """The encoding whose letters are those of a language."""
+    """The encoding in which the letters fit a language; None if there is none."""
     first = next(at for at, byte in enumerate(data) if byte > 0x7F)
     sample = data[max(0, first - 1_000) :][:_SAMPLE_BYTES]
     shares = {codec: _share(sample.decode(codec, "replace"), codec) for codec in _ALPHABETS}
@@ -146,7 +150,7 @@ def _guessed(data: bytes) -> str | None:
 
 
 def _share(text: str, codec: str) -> float:
-    """The share of the letters beyond ASCII that one language has."""
+    """The share of the non-ASCII letters that belong to the best-fitting language."""
     counts = Counter(
         letter for letter in text.lower() if letter > "\x7f" and _may_be_letter(letter)
     )
@@ -156,5 +160,5 @@ def _share(text: str, codec: str) -> float:
 
 
 def _may_be_letter(letter: str) -> bool:
-    # Signs that other encodings have letters for count as such.
+    # These signs are letters in other encodings, so they count as letters.
     return letter.isalpha() or letter in "¹³¿¾¼¥£¡¯·¸ª\ufffd"

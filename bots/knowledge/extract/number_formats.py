@@ -1,4 +1,4 @@
-"""Numbers as a spreadsheet shows them, by their number format (ECMA-376, 18.8.31)."""
+"""Formats numbers as a spreadsheet shows them, by their number format (ECMA-376, 18.8.31)."""
 
 import decimal
 import operator
@@ -14,13 +14,13 @@ BUILT_IN = {
     **dict.fromkeys((18, 19, 20, 21), "hh:mm"),
     22: "yyyy-mm-dd hh:mm",
 }  # fmt: skip
-# The longest format of a spreadsheet program.
+# The longest format that spreadsheet programs allow.
 MAX_CHARACTERS = 255
-# Digits for any value in a format of that length.
+# Enough digits for any value in a format of that length.
 _EXACT = decimal.Context(prec=1_000)
-# Shows nothing of any value.
+# A format that hides every value.
 HIDDEN = ";;;"
-# The parts of a format: text, a currency, a condition or colour, blanks, and what stands for
+# The parts of a format: text, a currency, a condition or colour, blanks, and placeholders for
 # digits.
 _PART = re.compile(
     r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[\$(?P<currency>[^\]-]*)[^\]]*\]|\[[^\]]*\]|_.|\*.'
@@ -38,12 +38,12 @@ _ELAPSED = re.compile(r"\[(h+|m+|s+)\]", re.IGNORECASE)
 _ELAPSED_PART = re.compile(r'"([^"]*)"|\\(.)|\[?(h+|m+|s+)\]?', re.IGNORECASE)
 _DATE_LETTERS, _TIME_LETTERS = frozenset("yd"), frozenset("hs")
 EPOCH, EPOCH_1904 = datetime(1899, 12, 30), datetime(1904, 1, 1)  # noqa: DTZ001
-# The last day that a date may name, 9999-12-31.
+# The number of the last possible date, 9999-12-31.
 _LAST_DAY = 2_958_465
 
 
 def shown(value: str, code: str, epoch: datetime) -> str:
-    """A stored number as a cell with this format shows it; dates and times in ISO form."""
+    """The text of a stored number in a cell with this format; dates and times in ISO form."""
     number = float(value)
     if not abs(number) < 1e15:
         return value
@@ -69,7 +69,7 @@ def _moment(number: float, letters: frozenset[str], epoch: datetime) -> str:
 
 
 def _section(code: str, number: float) -> tuple[str, float]:
-    """The part of a format that is for this number, and the number that it shows."""
+    """The section of a format that applies to this number, and the number that it shows."""
     sections = _split(code)
     if any(map(_CONDITION.search, sections)):
         for section in sections:
@@ -118,7 +118,7 @@ def _formatted(number: float, section: str) -> str:
     digits = [at for at, kind in enumerate(kinds) if kind == "digit"]
     point = kinds.index("point") if "point" in kinds else len(parts)
     whole_at = [at for at in digits if at < point]
-    # Commas behind the last digit leave out thousands.
+    # Each comma after the last digit of the integer part divides by 1,000.
     last = max(whole_at, default=0)
     scale = kinds[last:].count("comma")
     value /= Decimal(1_000) ** scale
@@ -153,6 +153,6 @@ def _as_text(match: re.Match[str], digits: str, decimals: str, number: float) ->
 
 
 def _plain(number: float) -> str:
-    """Without the noise of binary fractions: 19.99 is stored as 19.989999999999998."""
+    """Write a number without binary noise: 19.99 is stored as 19.989999999999998."""
     number = round(number, 10)
     return str(int(number)) if number.is_integer() else f"{number:.10f}".rstrip("0")

@@ -1,4 +1,4 @@
-"""The readers of Office files: zip archives of XML parts (ECMA-376)."""
+"""Reads spreadsheets and presentations, which are zip archives of XML parts (ECMA-376)."""
 
 import posixpath
 import re
@@ -22,19 +22,19 @@ from bots.knowledge.extract.document import (
     table_lines,
 )
 
-# An archive is judged by its directory, before anything is unpacked.
+# These limits are checked in the archive's directory, before anything is unpacked.
 MAX_ZIP_ENTRIES = 2_000
 MAX_ZIP_BYTES = 100 * 2**20
-# Of one part that is loaded as a whole, which takes up to 100 times its size; the parts of a
-# workbook are read as a stream.
+# The limits of one part. A part that is loaded as a whole takes up to 100 times its size; the large
+# parts of a workbook are streamed.
 MAX_XML_BYTES = 8 * 2**20
 MAX_STREAMED_BYTES = 64 * 2**20
 MAX_SLIDES = 2_000
 
-# The cells that a merged one is read for, to its right.
+# How many cells to its right a merged cell fills at most.
 _MAX_MERGED_COLUMNS = 60
 _MAX_MERGED = 1_000
-# The last column of a sheet.
+# The most columns that a sheet can have.
 _MAX_COLUMNS = 16_384
 _OFF = frozenset({"0", "false", "off"})
 _MERGED = re.compile(rb'<(?:\w+:)?mergeCell\b[^<>]*?\bref="([A-Z]+)(\d+):([A-Z]+)(\d+)"')
@@ -57,7 +57,7 @@ def check_zip(archive: zipfile.ZipFile, main_part: str, max_part: int) -> None:
 
 
 def parsed(archive: zipfile.ZipFile, part: str) -> Any:
-    """The root of a part; None if the archive has no such part."""
+    """The root element of a part; None if the archive has no such part."""
     from lxml import etree  # noqa: PLC0415  parsers are loaded in the child only
 
     if part not in archive.namelist():
@@ -93,7 +93,7 @@ def title_of(archive: zipfile.ZipFile) -> str:
 
 
 def _listed_parts(archive: zipfile.ZipFile, part: str, root: Any, tag: str) -> list[Any]:
-    """(element, name of its part) for each element of a list that names parts by relations."""
+    """The elements with this tag, each with the name of the part to which its relation points."""
     folder, name = posixpath.split(part)
     relations = parsed(archive, f"{folder}/_rels/{name}.rels")
     targets = {
@@ -110,7 +110,7 @@ def _listed_parts(archive: zipfile.ZipFile, part: str, root: Any, tag: str) -> l
 
 
 def read_xlsx(path: Path) -> Content:
-    """A section for each row, headed by its sheet; hidden sheets are not read."""
+    """Read each row as a section, headed by its sheet; hidden sheets are skipped."""
     with zipfile.ZipFile(path) as archive:
         check_zip(archive, "xl/workbook.xml", MAX_STREAMED_BYTES)
         workbook = parsed(archive, "xl/workbook.xml")
@@ -137,7 +137,7 @@ def read_xlsx(path: Path) -> Content:
 
 
 def _texts(item: Any) -> Iterator[str]:
-    """The runs of a text that are not struck out, without the reading aids of East Asian words."""
+    """The text of an item without struck-out runs and phonetic guides of East Asian words."""
     for run in item.iterfind("{*}r"):
         if not _is_struck(run.find("{*}rPr")):
             yield from (part.text or "" for part in run.iterfind("{*}t"))
@@ -150,7 +150,7 @@ def _is_struck(font: Any) -> bool:
 
 
 def _cell_formats(archive: zipfile.ZipFile) -> list[str]:
-    """The number format of each cell style, by its position; of struck cells, one that hides."""
+    """The number format of each cell style; struck-out styles get the one that hides values."""
     styles = parsed(archive, "xl/styles.xml")
     if styles is None:
         return []
@@ -169,7 +169,7 @@ def _cell_formats(archive: zipfile.ZipFile) -> list[str]:
 
 @dataclass
 class _Merged:
-    """A merged cell; what it says stands in its first row and column."""
+    """A merged cell; its text is stored in its first row and column."""
 
     top: int
     bottom: int
@@ -180,16 +180,16 @@ class _Merged:
 
 @dataclass
 class _Row:
-    """The filled cells of a row by column; names of columns are words, or years beside words."""
+    """The filled cells of a row by column; a row of words and years may be a header."""
 
     values: dict[int, str]
     is_header: bool = True
     words: int = 0
-    # Whether a cell of it stands over several columns, as the name of a group does.
+    # Whether a cell spans several columns, as the name of a group of columns does.
     is_group: bool = False
 
     def fill(self, number: int, merged: list[_Merged]) -> None:
-        """Write what a merged cell says into each of the columns and rows that it covers."""
+        """Copy the text of merged cells into all columns they cover, unless it is the only cell."""
         for cell in merged:
             if not cell.top <= number <= cell.bottom:
                 continue
@@ -202,7 +202,10 @@ class _Row:
 
 
 def _merged_cells(archive: zipfile.ZipFile, part: str) -> list[_Merged]:
-    """They are listed behind the rows; a sheet of very many is a drawing, and no table."""
+    """The merged cells of a sheet; none if it has so many that it is a drawing, not a table.
+
+    The sheet lists them after its rows, so they are searched for before the rows are read.
+    """
     found: list[_Merged] = []
     rest = b""
     with archive.open(part) as file:
@@ -219,14 +222,14 @@ def _merged_cells(archive: zipfile.ZipFile, part: str) -> list[_Merged]:
 
 
 def _is_hidden(element: Any, size: str, *, default: bool = False) -> bool:
-    """Whether a row or column is hidden, or has no height or width."""
+    """Whether a row or column is hidden, or its height or width is 0."""
     hidden = element.get("hidden")
     by_size = element.get(size) is not None and float(element.get(size)) == 0
     return (default if hidden is None else hidden not in _OFF) or by_size
 
 
 class _Cells:
-    """The cells of a workbook as they are shown."""
+    """Reads the cells of a workbook as they are shown."""
 
     def __init__(self, strings: list[str], formats: list[str], epoch: datetime) -> None:
         self._strings = strings
@@ -234,7 +237,7 @@ class _Cells:
         self._epoch = epoch
 
     def rows(self, archive: zipfile.ZipFile, part: str) -> Iterator[_Row]:
-        """The rows that are shown, with their filled cells."""
+        """The visible rows with their filled cells."""
         merged = _merged_cells(archive, part)
         hidden: set[int] = set()
         number, is_hidden_by_default = 0, False
@@ -288,7 +291,7 @@ class _Cells:
 
 
 def _column(reference: str | None) -> int:
-    """The number of a cell's column, from 1: 28 for "AB7"; 0 if it is not named."""
+    """The number of a cell's column, from 1: 28 for "AB7"; 0 without a reference."""
     number = 0
     for letter in reference or "":
         if not "A" <= letter <= "Z":
@@ -298,9 +301,10 @@ def _column(reference: str | None) -> int:
 
 
 def _table(name: str, rows: Iterator[_Row]) -> Iterator[Section]:
-    """Lone cells above a table are text; the first row of several words names its columns.
+    """A section for each row of a sheet that does not name columns.
 
-    If these are names of groups, the row below it has those of the columns.
+    The first row of several cells names the columns if its cells are words or years. If it names
+    groups of columns, the next such row names the columns. Lone cells above it are text.
     """
     header: dict[int, str] | None = None
     is_group = False
@@ -319,7 +323,7 @@ def _table(name: str, rows: Iterator[_Row]) -> Iterator[Section]:
 
 
 def read_pptx(path: Path) -> Content:
-    """A section for each slide, headed by its title; no hidden slides, no speaker notes."""
+    """Read each slide as a section, headed by its title, without hidden slides and notes."""
     with zipfile.ZipFile(path) as archive:
         check_zip(archive, "ppt/presentation.xml", MAX_XML_BYTES)
         part = "ppt/presentation.xml"
@@ -335,7 +339,7 @@ def read_pptx(path: Path) -> Content:
 
 
 def _slide(root: Any, number: int) -> Section:
-    # An older program's version of what stands beside it.
+    # A fallback repeats its neighbour for older programs.
     for fallback in list(root.iter("{*}Fallback")):
         fallback.getparent().remove(fallback)
     title, texts = "", []
@@ -356,7 +360,7 @@ def _slide(root: Any, number: int) -> Section:
 
 
 def _slide_rows(table: Any) -> list[dict[int, str]]:
-    """The rows of a table by column; a merged cell is read for all that it covers."""
+    """The rows of a table by column; a merged cell fills all cells that it covers."""
     rows: list[dict[int, str]] = []
     for row in table.iterfind("{*}tr"):
         cells: dict[int, str] = {}
@@ -377,6 +381,6 @@ def _cell_text(cell: Any) -> str:
 
 
 def _line(paragraph: Any) -> str:
-    """A paragraph without its line breaks."""
+    """The text of a paragraph in one line."""
     pieces = paragraph.iter("{*}t", "{*}br")
     return " ".join("".join(piece.text or " " for piece in pieces).split())

@@ -1,4 +1,4 @@
-"""What a visitor of a page gets to see: hidden parts and banners are removed, accordions opened."""
+"""Reduces a web page to what visitors see: removes hidden parts and banners, opens accordions."""
 
 import re
 from collections.abc import Container, Iterator
@@ -6,7 +6,7 @@ from typing import Any
 
 _HIDES = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _RULE = re.compile(r"(?<![^{}])([^{}]++)\{([^{}]*+)\}")
-# Rules for other media, and what is not parsed of a style sheet.
+# Comments and at-rules, such as those for other media, are ignored.
 _NOT_PLAIN = re.compile(
     r"/\*.*?(?:\*/|\Z)|@[^{};@]++\{(?:[^{}]*+\{[^{}]*+\})*+[^{}]*+\}", re.DOTALL
 )
@@ -14,7 +14,7 @@ _SIMPLE_SELECTOR = re.compile(r"\w*([.#])([\w-]+)")
 _UNSEEN = frozenset({"template", "noscript", "del", "s", "strike", "script", "style"})
 _HEADS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt", "summary", "th", "legend"})
 _NOT_TEXT = frozenset({"nav", "header", "footer", "form", "menu"})
-# Closed parts of an accordion or of tabs are for readers, though hidden until they are clicked.
+# The closed parts of accordions and tabs count as visible, since visitors can open them.
 _PANEL = re.compile(r"accordion|collaps|faq|answer|tab-?pane", re.IGNORECASE)
 _TRIGGER = re.compile(r"accordion|collaps|faq|question", re.IGNORECASE)
 _TRIGGER_ATTRIBUTES = ("aria-expanded", "aria-controls", "data-bs-target", "data-target")
@@ -28,7 +28,7 @@ _SHORT = 2
 
 
 def show(tree: Any) -> None:
-    """Leave in a tree what a visitor sees, with the questions of an accordion as headings."""
+    """Remove what visitors do not see, and turn the questions of accordions into headings."""
     triggers = {element: None for element in tree.iter() if _is_trigger(element)}
     controlled = {name.lstrip("#") for item in triggers for name in _controls(item)}
     hidden = _hidden_names(tree)
@@ -38,7 +38,7 @@ def show(tree: Any) -> None:
             _remove(element)
         elif _is_hidden(element, hidden):
             if _is_panel(element, controlled, triggers):
-                # Other readers of the tree do not know that it is one.
+                # trafilatura would remove the panel as hidden.
                 for name in ("hidden", "style", "aria-hidden"):
                     element.attrib.pop(name, None)
             else:
@@ -60,7 +60,7 @@ def _marks(element: Any) -> str:
 
 
 def _is_trigger(element: Any) -> bool:
-    """Whether an element opens a part of the page that stands below it."""
+    """Whether a click on the element opens a part of the page."""
     if not isinstance(element.tag, str) or element.tag in {"html", "body", "input", "select"}:
         return False
     if any(element.get(name) for name in _TRIGGER_ATTRIBUTES):
@@ -74,7 +74,7 @@ def _controls(trigger: Any) -> Iterator[str]:
 
 
 def _hidden_names(tree: Any) -> set[str]:
-    """The classes and ids, as ".class" and "#id", that the page's own style sheets hide."""
+    """The classes and ids, as ".class" and "#id", that the page's embedded style sheets hide."""
     names: set[str] = set()
     for style in tree.iter("style"):
         for selectors, declarations in _RULE.findall(_NOT_PLAIN.sub("", style.text or "")):
@@ -103,7 +103,7 @@ def _is_panel(element: Any, controlled: set[str], triggers: Container[Any]) -> b
 
 
 def _is_banner(element: Any) -> bool:
-    """Whether an element asks for consent to cookies."""
+    """Whether an element is a cookie consent banner."""
     marks = f"{_marks(element)} {element.get('aria-label', '')}"
     is_dialog = element.get("role") in {"dialog", "alertdialog"}
     is_named = bool(_CONSENT.search(marks)) or (is_dialog and "cookie" in marks.lower())
@@ -118,7 +118,7 @@ def _is_short_aside(element: Any) -> bool:
 
 
 def _remove_banner_of(button: Any, large: set[Any]) -> None:
-    """Remove the largest short part around a button that speaks of cookies."""
+    """Remove the largest short element around a button that mentions cookies."""
     banner = None
     for element in button.iterancestors():
         if element in large:

@@ -1,4 +1,4 @@
-"""The reader of HTML: its structure from the markup, the choice of what counts by trafilatura."""
+"""Reads HTML: the markup gives the structure, and trafilatura finds the main content."""
 
 import importlib
 import re
@@ -21,7 +21,7 @@ from bots.knowledge.extract.document import (
 
 _SKIPPED = frozenset("script style noscript template nav head svg button select iframe".split())  # noqa: SIM905 - as below
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-# A term of a description list heads what describes it, below all other headings.
+# A term is a heading of its description, below h1 to h6.
 _TERMS = {"dt": 7, "summary": 7}
 _BLOCKS = frozenset(
     """
@@ -33,17 +33,17 @@ _BLOCKS = frozenset(
 _BOLD = frozenset({"b", "strong"})
 MAX_HEADING_WORDS = 40
 _MAX_NUMBER = 6
-# The columns or rows that one cell of a table may cover.
+# The most columns or rows that one cell of a table may span.
 _MAX_SPAN = 100
 
 
 class _Block(NamedTuple):
-    """A piece of the page: a heading with its level, else a paragraph or an item of a list."""
+    """A piece of the web page: a heading with its level, a paragraph or a list item."""
 
     text: str
     level: int = 0
     is_item: bool = False
-    # What the page shows in place of the text, if that differs.
+    # The text as the web page shows it, if it differs.
     shown: str = ""
 
 
@@ -59,7 +59,7 @@ def read_html(path: Path) -> Content:
     tree = html.document_fromstring(data, parser=html.HTMLParser(encoding="utf-8"))
     title = " ".join((tree.findtext(".//title") or "").split())
     page_visibility.show(tree)
-    # An aside in the middle of the text belongs to it.
+    # An aside inside the main text belongs to it; trafilatura would drop it.
     for aside in tree.iterfind(".//main//aside"):
         aside.tag = "div"
     blocks = [block for block in _blocks(tree) if _says_something(block.text)]
@@ -79,12 +79,12 @@ def read_html(path: Path) -> Content:
 
 
 def _says_something(text: str) -> bool:
-    """Not a lone number, such as that of a section in a cell of its own."""
+    """Whether a text is more than a lone number, such as a section number in its own cell."""
     return len(text) > _MAX_NUMBER or any(map(str.isalpha, text))
 
 
 def _letters(text: str) -> str:
-    """What is compared of a text: how it is set apart and marked up does not count."""
+    """The letters and digits of a text, so that texts compare equal despite spaces and markup."""
     return "".join(letter for letter in text if letter.isalnum())
 
 
@@ -102,7 +102,7 @@ def _sections(blocks: list[_Block], title: str) -> SectionBuilder:
 
 
 def _blocks(element: Any, *, is_item: bool = False) -> Iterator[_Block]:
-    """The blocks below an element, in the page's order."""
+    """The blocks inside an element, in the order of the web page."""
     inline: list[str] = [element.text or ""]
     for child in element:
         tag = child.tag if isinstance(child.tag, str) else ""
@@ -119,7 +119,7 @@ def _blocks(element: Any, *, is_item: bool = False) -> Iterator[_Block]:
 def _of_block(element: Any, tag: str, *, is_item: bool) -> Iterator[_Block]:
     level = _HEADINGS.get(tag) or _TERMS.get(tag)
     text = _line(element).rstrip("¶")
-    # A heading may link to itself.
+    # A heading is never taken for contents, since it may link to itself.
     if level is None and _is_contents(element, text):
         return
     if level is None and tag == "p" and _is_bold_heading(element, text):
@@ -142,7 +142,7 @@ def _joined(inline: list[str], *, is_item: bool) -> Iterator[_Block]:
 
 
 def _words(element: Any) -> Iterator[str]:
-    """The text of an element; NUL, which `clean` has removed before, stands for a <br>."""
+    """The text of an element; NUL, which `clean` has removed from the text, stands for a <br>."""
     if element.tag == "br":
         yield "\0"
     elif isinstance(element.tag, str) and element.tag not in _SKIPPED:
@@ -161,13 +161,13 @@ def _holds_blocks(element: Any) -> bool:
 
 
 def _is_bold_heading(element: Any, text: str) -> bool:
-    """Whether a paragraph is bold as a whole, and asks or announces something."""
+    """Whether a paragraph is all bold and ends in a question mark or colon."""
     bold = "".join("".join(_words(child)) for child in element.iter(*_BOLD))
     return text.endswith(("?", "？", ":")) and _letters(bold) == _letters(text)
 
 
 def _is_contents(element: Any, text: str) -> bool:
-    """Whether an element only leads to places in pages, as in a table of contents."""
+    """Whether an element mostly links to places within pages, like a table of contents."""
     links = element.iterfind(".//a[@href]")
     leading = (link for link in links if "#" in link.get("href"))
     linked = "".join(_letters("".join(_words(link))) for link in leading)
@@ -185,7 +185,7 @@ def _holds_more(cell: Any) -> bool:
 
 
 def _rows(table: Any) -> Iterator[_Block]:
-    """The rows of a table of data, each cell with the name of its column."""
+    """The rows of a data table, each cell with the name of its column."""
     header: dict[int, str] = {}
     rows: list[tuple[dict[int, str], str]] = []
     is_above = True
@@ -205,9 +205,9 @@ def _rows(table: Any) -> Iterator[_Block]:
 
 
 def _grid(table: Any) -> Iterator[tuple[set[str], dict[int, str], str]]:
-    """The tags, the texts by column and the own text of each row.
+    """The tags, the texts by column and the shown text of each row.
 
-    A cell is read for all that it covers.
+    The text of a cell fills all columns and rows that it spans; the shown text has it once.
     """
     going_on: dict[int, tuple[int, str]] = {}
     for row in table.iter("tr"):

@@ -1,4 +1,4 @@
-"""The reader of PDF: lines, columns, paragraphs and headings by where the text stands."""
+"""Reads PDF files; paragraphs and headings are recognised by the position and size of the text."""
 
 import io
 import logging
@@ -23,7 +23,7 @@ from bots.knowledge.extract.pdf_layout import SAME_LINE, Line
 from bots.knowledge.words import normalize
 
 MAX_PAGES = 2_000
-# At the end of a line these two only break a word; a plain "-" may belong to it.
+# At the end of a line these two hyphens only break a word; a plain "-" may belong to the word.
 _SOFT_HYPHEN = re.compile(r"(?<=\w)[\u00ad\u2010]\n[ \t]*(?=\w)")
 _HARD_HYPHEN = re.compile(r"([a-zà-ỹ]{2})-\n[ ]*([a-zà-ỹ]{2})")
 # Words that are written with their hyphen: "e-mail", "self-service", "check-in".
@@ -31,23 +31,24 @@ _COMPOUND = re.compile(
     r"(\b(?:[a-z]|self|non|co|ex))-\n[ ]*(?=[a-z])|-\n[ ]*(?=(?:in|out|up|off|on)\b)"
 )
 _LIGATURE = re.compile("[\ufb00-\ufb06]")
-# A line of a table of contents: dots lead to the number of the page.
+# A line of a table of contents, with dots that lead to the page number.
 _CONTENTS = re.compile(r"(?<!\.)(?<!\.\s)(?:\.\s?){4,}+\s*+(?:(\d++)|[ivxlc]++)\s*+$")
-# A new paragraph: a distance of so much of the usual one.
+# A distance of more than this multiple of the usual one starts a paragraph.
 _PARAGRAPH = 1.3
-# On fewer pages a line that all of them have may be text.
+# In a document of fewer pages, a line on all of them may be text.
 _FEW_PAGES = 4
-# What a browser prints above and below a page: the date and the title, the address and the number.
+# The lines that a browser prints above and below a page: date and title, address and page number.
 _PRINTED = re.compile(r"(?:#/#/#|#\.#\.#|#-#-#),? #:#|(?:file|https?)://\S+(?: # ?/ ?#)?$|# ?/ ?#$")
-# A heading is so much larger than the text, and at most so long.
+# A heading is this much larger than the text, and at most this many characters long.
 _LARGER, _MAX_HEADING = 1.12, 120
-# The middle word of no language is longer; a few words tell nothing.
+# In no language are words longer on average; fewer letters are too few to tell.
 _MAX_MEAN_LETTERS, _MIN_LETTERS = 12, 60
 _MARKS = ".,;:!?()[]\"'“”‘’„«»-–"
-# The operator that sets how letters are drawn, and those that draw; 3 and 7 draw nothing.
+# The operator that makes the text after it invisible: text rendering modes 3 and 7 draw nothing.
 _UNDRAWN = re.compile(rb"[37]\s+Tr\b")
-# So many pages, or runs of them, are named.
+# How many pages, or runs of them, a warning names at most.
 _MAX_NAMED = 12
+# The operators that draw text.
 _DRAWS = frozenset({b"Tj", b"TJ", b"'", b'"'})
 
 
@@ -78,7 +79,7 @@ def read_pdf(path: Path) -> Content:
 
 
 def _readable(pages: list[list[Line]], damaged: Collection[int]) -> tuple[list[list[Line]], str]:
-    """The pages without those whose words cannot be told apart, and what is missing, in words."""
+    """Empty the pages whose words are not separated; also returns a warning of what is missing."""
     numbers = range(len(pages))
     glued = {n for n in numbers if has_glued_words(" ".join(line.text for line in pages[n]))}
     empty = {n for n in numbers if not pages[n]}
@@ -99,7 +100,7 @@ def _readable(pages: list[list[Line]], damaged: Collection[int]) -> tuple[list[l
 
 
 def _named(found: Collection[int]) -> str:
-    """Pages in words: "pages 2, 5-9"."""
+    """List pages in a text: "pages 2, 5-9"."""
     runs: list[list[int]] = []
     for number in sorted(found):
         if runs and runs[-1][-1] == number - 1:
@@ -112,7 +113,7 @@ def _named(found: Collection[int]) -> str:
 
 
 def has_glued_words(text: str) -> bool:
-    """Whether the words of a text are too long for any language that parts them."""
+    """Whether a text's words are too long for any language that separates words."""
     words = [word for word in text.split() if word.strip(_MARKS).isalpha()]
     words = [word for word in words if not DENSE.search(word)]
     letters = sum(map(len, words))
@@ -120,9 +121,10 @@ def has_glued_words(text: str) -> bool:
 
 
 def _rewritten(reader: Any, document: Any) -> tuple[bytes | None, set[int]]:
-    """The file without undrawn text and unreadable pages, None if it has none; and the latter.
+    """Rewrite the file without invisible text and damaged pages; also returns the latter.
 
-    Nobody who opens the file sees text that is not drawn. A damaged page leaves an empty one.
+    Invisible text is removed since readers of the file do not see it; a damaged page becomes an
+    empty one. The file is None if the original can be read as it is.
     """
     import pypdf  # noqa: PLC0415  parsers are loaded in the child only
 
@@ -152,7 +154,7 @@ def _rewritten(reader: Any, document: Any) -> tuple[bytes | None, set[int]]:
 
 
 def _data_of(page: Any) -> bytes | None:
-    """What draws a page; None if the file is damaged there."""
+    """The content stream of a page; None if the file is damaged there."""
     from pypdf import errors  # noqa: PLC0415  parsers are loaded in the child only
 
     if "/Type" not in page:
@@ -162,13 +164,13 @@ def _data_of(page: Any) -> bytes | None:
         return b"" if content is None else bytes(content.get_data())
     except (errors.LimitReachedError, errors.FileNotDecryptedError):
         raise
-    # An unknown filter is none of its own errors.
+    # pypdf raises NotImplementedError for an unknown filter.
     except (errors.PyPdfError, NotImplementedError):
         return None
 
 
 def _finds_every_page(document: Any) -> bool:
-    """Whether the reader of text finds its way to the pages: else it lacks those at the end."""
+    """Whether pdf_oxide finds the last page; if not, it would miss pages at the end."""
     try:
         document.page_media_box(document.page_count() - 1)
     except RuntimeError:
@@ -177,7 +179,7 @@ def _finds_every_page(document: Any) -> bool:
 
 
 def _is_scan(document: Any, number: int) -> bool:
-    """Whether a picture takes most of a page: text below it that is not drawn is what it shows."""
+    """Whether a picture covers most of a page: invisible text is then the text of the scan."""
     left, bottom, right, top = document.page_media_box(number)
     pictures = document.page_images(number)
     area = max((picture["width"] * picture["height"] for picture in pictures), default=0)
@@ -185,7 +187,7 @@ def _is_scan(document: Any, number: int) -> bool:
 
 
 def _drawn(operations: Sequence[tuple[Any, bytes]]) -> Iterator[tuple[Any, bytes]]:
-    """The operations of a page without those that draw text which is not to be seen."""
+    """The operations of a page, without those that draw invisible text."""
     mode, outer = 0, list[int]()
     for operands, operator in operations:
         if operator == b"Tr":
@@ -199,7 +201,7 @@ def _drawn(operations: Sequence[tuple[Any, bytes]]) -> Iterator[tuple[Any, bytes
 
 
 def _pages(document: Any, damaged: set[int]) -> Iterator[list[Line]]:
-    """The pieces of text of each page, with their places; adds to the numbers of damaged pages."""
+    """The text of each page with its positions; adds pages that cannot be unpacked to `damaged`."""
     total = 0
     for number in range(document.page_count()):
         with _losses() as losses:
@@ -215,7 +217,7 @@ def _pages(document: Any, damaged: set[int]) -> Iterator[list[Line]]:
 
 @contextmanager
 def _losses() -> Iterator[list[str]]:
-    """What the reader of text cannot unpack while this is open: it goes on, and only logs it."""
+    """Collect what pdf_oxide cannot unpack: it only logs these errors and continues."""
     found: list[str] = []
     handler = logging.Handler()
     handler.emit = lambda record: found.append(record.getMessage())  # type: ignore[method-assign]
@@ -232,7 +234,7 @@ def _letters(ligature: re.Match[str]) -> str:
 
 
 def _without_contents(pages: list[list[Line]]) -> list[list[Line]]:
-    """Without tables of contents: their numbers are those of pages, and not prices."""
+    """Remove tables of contents, whose page numbers could be taken for prices."""
     listed = [match for page in pages for line in page if (match := _CONTENTS.search(line.text))]
     numbers = [int(match[1]) for match in listed if match[1]]
     if numbers != sorted(numbers) or (numbers and numbers[-1] > len(pages)):
@@ -241,7 +243,7 @@ def _without_contents(pages: list[list[Line]]) -> list[list[Line]]:
 
 
 def _without_running_lines(pages: list[list[Line]]) -> list[list[Line]]:
-    """Drop the top and the bottom lines that pages share, whatever numbers they contain."""
+    """Drop top and bottom lines that pages share, even if their numbers differ."""
     for edge in (max, min):
         rows = [_row_at_edge(lines, edge) for lines in pages]
         shapes = [re.sub(r"\d+", "#", _text_of(row)) for row in rows]
@@ -255,7 +257,7 @@ def _without_running_lines(pages: list[list[Line]]) -> list[list[Line]]:
 
 
 def _row_at_edge(lines: Sequence[Line], edge: Callable[[Iterator[float]], float]) -> list[Line]:
-    """What stands highest or lowest on a page: a running line may have a part at either side."""
+    """The highest or lowest line of a page; it may consist of several pieces."""
     if not lines:
         return []
     y = edge(line.y for line in lines)
@@ -267,7 +269,10 @@ def _text_of(row: Sequence[Line]) -> str:
 
 
 def _is_running(shape: str, count: int, pages: int) -> bool:
-    """Whether lines of one shape head or end pages; a chapter's only end with the page's number."""
+    """Whether the top or bottom lines of one shape are running lines.
+
+    The line of a single chapter is on fewer pages, and counts only if it ends in the page number.
+    """
     if shape == "#" or _PRINTED.match(shape):
         return True
     if pages < _FEW_PAGES:
@@ -276,13 +281,13 @@ def _is_running(shape: str, count: int, pages: int) -> bool:
 
 
 def _sections(pages: Sequence[Sequence[Line]]) -> list[Section]:
-    """The text of each page, under the headings that larger letters show."""
+    """The text of each page under its headings, which are recognised by larger letters."""
     sizes: Counter[float] = Counter()
     for line in (line for lines in pages for line in lines):
         sizes[round(line.size, 1)] += len(line.text)
     body = sizes.most_common(1)[0][0] if sizes else 0.0
     if not any(_is_heading(line, body) for lines in pages for line in lines):
-        # Its headings show by their words and their place, as those of a plain text.
+        # Without larger letters, headings are recognised by words and position, as in plain text.
         return text_headings.paged_sections(_paragraphs(lines) if lines else "" for lines in pages)
     sections, heading = [], ""
     for number, lines in enumerate(pages, 1):
@@ -295,7 +300,7 @@ def _sections(pages: Sequence[Sequence[Line]]) -> list[Section]:
 
 
 def _joined(lines: Iterator[Line]) -> str:
-    """A heading of several lines; lines of other sizes are a heading below it."""
+    """Join the lines of a heading; lines of another size are a heading below it."""
     sized = groupby(lines, key=lambda line: round(line.size, 1))
     parts = [" ".join(line.text.strip() for line in group) for _, group in sized]
     return clean(" > ".join(parts[-2:]))
@@ -307,7 +312,7 @@ def _is_heading(line: Line, body: float) -> bool:
 
 
 def _paragraphs(lines: Sequence[Line]) -> str:
-    """The lines with an empty one where the distance is larger than usual."""
+    """Join lines, with an empty line wherever their distance is larger than usual."""
     steps = [above.y - below.y for above, below in pairwise(lines) if above.y > below.y]
     usual = Counter(round(step, 0) for step in steps).most_common(1)
     text = lines[0].text

@@ -1,4 +1,4 @@
-"""Where the text of a PDF page stands: its lines, columns and tables."""
+"""Finds the lines, columns and tables of a PDF page by the positions of its text."""
 
 import re
 from collections import Counter
@@ -10,23 +10,24 @@ from typing import Any
 
 from bots.knowledge.extract.document import table_lines
 
-# Shares of the letters' size: pieces on one line, the space between words and between columns.
+# In multiples of the font size: the height of a line, and the gaps between words and columns.
 SAME_LINE, _SPACE, _GUTTER = 0.4, 0.15, 1.2
-# Text in columns has so many lines, of so many characters; shorter ones are cells of a table.
+# A column of text has at least this many lines, of this many characters on average; columns with
+# less are cells of a table.
 _MIN_COLUMN_LINES, _MIN_COLUMN_CHARACTERS = 5, 20
-# Rows of a table stand so much further apart than the lines of a cell.
+# The rows of a table are more than this many times as far apart as the lines of a cell.
 _ROW_STEP = 1.25
-# Shares of the letters' size: the step to the next line of a cell, and to the next row.
+# In multiples of the font size: the largest step to the next line of a cell, and to the next row.
 _LINE_STEP, _MAX_ROW_STEP = 1.5, 5
-# So many lines of one cell may follow each other.
+# How many rows with a single piece may follow each other inside a table.
 _MAX_LONE = 4
-# A mark of a list, which belongs to what follows it however far away.
+# A list marker, which belongs to the text after it however wide the gap.
 _MARK = re.compile(r"\s*(?:[^\w\s]|\(?\w{1,3}[.)])\s*")
 
 
 @dataclass(frozen=True)
 class Line:
-    """`x` and `y` from the lower left corner of the page; of turned text, as if it were upright."""
+    """A piece of text; `x` and `y` count from the lower left corner, as if it were upright."""
 
     text: str
     x: float
@@ -39,9 +40,9 @@ class Line:
 
 
 def pieces(spans: Iterable[Any]) -> list[Line]:
-    """What stands on the lines of a page without a wide space in between, from the top.
+    """The pieces of a page's lines, which wide gaps separate, from the top.
 
-    Text that is turned by 90 degrees follows what is not.
+    Rotated text follows the upright text.
     """
     turned: dict[int, list[Line]] = {}
     for span in spans:
@@ -51,14 +52,14 @@ def pieces(spans: Iterable[Any]) -> list[Line]:
     found: list[Line] = []
     for turn in sorted(turned):
         lines = [piece for row in _rows(turned[turn]) for piece in _joined(row)]
-        # Each direction has a place of its own, below the others.
+        # Put the text of each direction below that of the others.
         shift = min((line.y for line in found), default=0) - max(line.y for line in lines)
         found += lines if not found else [replace(line, y=line.y + shift - 99) for line in lines]
     return found
 
 
 def _upright(span: Any) -> tuple[int, Line]:
-    """How far a span is turned, in quarters, and its line when it is turned back."""
+    """The rotation of a span in quarter turns, and its line as if it were upright."""
     x, y, width, size = span.bbox
     left, bottom = span.page_bbox[:2]
     if span.bbox == span.page_bbox:
@@ -71,7 +72,7 @@ def _upright(span: Any) -> tuple[int, Line]:
 
 
 def _rows(lines: Iterable[Line]) -> list[list[Line]]:
-    """The lines that stand side by side, from the top, each row from the left."""
+    """Group lines at the same height into rows, from the top, each from left to right."""
     rows: list[list[Line]] = []
     for line in sorted(lines, key=lambda line: -line.y):
         if rows and rows[-1][0].y - line.y < SAME_LINE * max(line.size, rows[-1][0].size):
@@ -82,7 +83,7 @@ def _rows(lines: Iterable[Line]) -> list[list[Line]]:
 
 
 def _joined(row: Sequence[Line]) -> Iterator[Line]:
-    """The pieces of a row, which a wide space parts."""
+    """Join the parts of a row into pieces, which wide gaps separate."""
     current = row[0]
     for line in row[1:]:
         size = max(line.size, current.size)
@@ -99,11 +100,11 @@ def _joined(row: Sequence[Line]) -> Iterator[Line]:
 
 
 def in_reading_order(lines: Sequence[Line]) -> list[Line]:
-    """The lines as they are read: the left column first, and each row of a table as one line."""
+    """The lines in reading order: the left column first, and each table row as one line."""
     gutter = _gutter(lines)
     if gutter is None:
         return list(_with_tables(_rows(lines)))
-    # A line over both columns, such as a title, parts what is above it from what is below.
+    # A line across both columns, such as a title, separates the text above it from that below.
     ordered: list[Line] = []
     part: list[Line] = []
     for row in [*_rows(lines), None]:
@@ -119,7 +120,7 @@ def in_reading_order(lines: Sequence[Line]) -> list[Line]:
 
 
 def _gutter(lines: Sequence[Line]) -> float | None:
-    """The left edge of a page's second column of running text."""
+    """The left edge of a page's second column of running text; None if there is none."""
     if not lines:
         return None
     left, right = min(line.x for line in lines), max(line.end for line in lines)
@@ -151,14 +152,14 @@ def _is_running_text(lines: Sequence[Line]) -> bool:
 
 
 def _has_common_steps(left: Sequence[Line], right: Sequence[Line]) -> bool:
-    """Whether wide steps stand side by side, as between the rows of a table."""
+    """Whether both columns have wide steps at the same heights, like the rows of a table."""
     wide = [_wide_steps(lines) for lines in (left, right)]
     common = [y for y in wide[0] if any(abs(y - other) < left[0].size for other in wide[1])]
     return len(common) >= 3 and 3 * len(common) >= 2 * max(map(len, wide))
 
 
 def _wide_steps(lines: Sequence[Line]) -> list[float]:
-    """The places below which a larger step than the usual one follows."""
+    """The heights of the rows that a larger step than the smallest follows."""
     rows = _rows(lines)
     steps = [above[0].y - below[0].y for above, below in pairwise(rows)]
     least = min(steps, default=0)
@@ -166,7 +167,7 @@ def _wide_steps(lines: Sequence[Line]) -> list[float]:
 
 
 def _with_tables(rows: Sequence[list[Line]]) -> Iterator[Line]:
-    """The lines, with those of each table as lines of its rows."""
+    """The lines of a page, with each table row as one line."""
     position = 0
     while position < len(rows):
         end = _table_end(rows, position)
@@ -190,7 +191,7 @@ def _as_line(row: Sequence[Line]) -> Line:
 
 
 def _table_end(rows: Sequence[list[Line]], start: int) -> int:
-    """Where the rows end that may be a table: between those of several pieces, lone ones may be."""
+    """The end of the rows that may be a table; rows of a single piece may be inside it."""
     if len(rows[start]) < 2:
         return start
     second = rows[start][1].x
@@ -206,7 +207,7 @@ def _table_end(rows: Sequence[list[Line]], start: int) -> int:
 
 
 def _is_rest(row: Sequence[Line], following: Sequence[Line]) -> bool:
-    """Whether the line below the last row of a table goes on with one of its cells."""
+    """Whether the line below the last row of a table continues one of its cells."""
     first = following[0]
     is_near = row[0].y - first.y < _LINE_STEP * first.size
     starts = [line for line in row if abs(line.x - first.x) < first.size]
@@ -214,7 +215,7 @@ def _is_rest(row: Sequence[Line], following: Sequence[Line]) -> bool:
 
 
 def _columns(table: Sequence[list[Line]]) -> list[tuple[float, float]]:
-    """The columns of a table, from the rows with the most cells; a single one: no table."""
+    """The columns of a table, from its rows with the most cells; fewer than two if it is none."""
     counts = Counter(len(row) for row in table if len(row) > 1)
     if counts.total() < 2:
         return []
@@ -246,10 +247,10 @@ def _in_columns(row: Sequence[Line], columns: Sequence[tuple[float, float]]) -> 
 def _unwrapped(
     table: Sequence[list[Line]], cells: Sequence[dict[int, str]]
 ) -> list[tuple[Line, dict[int, str]]]:
-    """The rows of a table, with the further lines of their cells."""
+    """The rows of a table; further lines of a cell are joined to the cell."""
     steps = [above[0].y - below[0].y for above, below in pairwise(table)]
     near = _ROW_STEP * min(steps, default=0)
-    # Where most rows stand apart, lines that do not are those of one row.
+    # If most rows are far apart, lines that are close together belong to one row.
     is_spaced = sum(step > near for step in steps) * 2 >= len(steps)
     columns = max(map(max, cells)) + 1
     found = [(_as_line(table[0]), dict(cells[0]))]

@@ -1,4 +1,4 @@
-"""Questions that a document itself answers: each becomes the heading of its answer."""
+"""Turns the questions that a document answers into headings of their answers."""
 
 import re
 from collections.abc import Iterable
@@ -12,14 +12,14 @@ _ANSWER = re.compile(r"^(?:A|Answer|Trả lời|Đáp)\s*[.:]\s+")
 _ITEM = re.compile(r"\s*(?:[-*•–·▪◦]|\(?\d{1,3}[.)])\s")
 _ASKS = ("?", "？", "؟")
 MAX_QUESTION_WORDS = 45
-# "Have you seen the message above?" goes on with the text, and says nothing away from it.
+# "Have you seen the message above?" continues the text and means nothing without it.
 _POINTS_BACK = re.compile(r"\b(?:above|oben|phía trên|ở trên)\b", re.IGNORECASE)
 
 
 def as_headings(sections: Iterable[Section]) -> list[Section]:
-    """The sections, with a new one below each paragraph that is a question.
+    """Start a new section after each question of the sections, with the question as its heading.
 
-    Questions without an answer are left out, as in a table of contents, unless nothing is left.
+    Questions without an answer, as in a table of contents, are left out unless nothing is left.
     """
     sections = list(sections)
     split = [part for section in sections for part in _split(section)]
@@ -41,12 +41,12 @@ def _split(section: Section) -> list[Section]:
 
 
 def _question(paragraph: str) -> tuple[str, str]:
-    """A question that stands on lines of its own, and what follows it in the paragraph."""
+    """The question on the first lines of a paragraph, or "", and the rest of the paragraph."""
     lines = paragraph.split("\n")
     for count in range(1, min(4, len(lines)) + 1):
         text = " ".join(" ".join(lines[:count]).split())
         if text.endswith(_ASKS) and len(text.split()) <= MAX_QUESTION_WORDS:
-            # In "Which colour? - red - blue" the question announces a list.
+            # In "Which colour? - red - blue" the question introduces a list.
             if count < len(lines) and _ITEM.match(lines[count]):
                 break
             if _POINTS_BACK.search(text):

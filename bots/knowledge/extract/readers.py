@@ -1,4 +1,4 @@
-"""The readers: one for each type of file. Each returns the file's title and its sections."""
+"""The readers, one for each type of file, which return the file's title and sections."""
 
 import csv
 import io
@@ -22,25 +22,25 @@ from bots.knowledge.extract.document import (
 )
 
 _SEPARATOR = re.compile(r"\Asep=(.)\n", re.IGNORECASE)
-# Comments, except in code, and what is struck out.
+# Comments and struck-out text, except in code.
 _FENCED = r"^(?P<fence>[ \t]*(?:```|~~~))[^\n]*\n(?s:.*?)(?:^(?P=fence)|\Z)"
 _HIDDEN = re.compile(
     rf"(?P<code>{_FENCED}|`[^`\n]+`)|<!--.*?(?:-->|\Z)|(?<!~)~~(?=\S)[^~\n]+~~|"
     r"<(?:del|s)>(?:[^<]++|<(?!/?(?:del|s)>))*+</(?:del|s)>|^\[//\]:[^\n]*$",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
-# A heading with a line of "=" or "-" below it.
+# A heading that is underlined with "=" or "-".
 _UNDERLINED = re.compile(
     rf"(?P<code>{_FENCED})"
     r"|^(?![ ]{0,3}(?:[#>|`~*+-]|\d+[.)])|\s*$)[ ]{0,3}(?P<text>\S.*)\n"
     r"[ ]{0,3}(?P<line>=+|-{2,})[ \t]*$",
     re.MULTILINE,
 )
-# YAML between two rules; a text may begin with a rule, too.
+# YAML between two rules; the lines are checked, since a text may also begin with a rule.
 _FRONT_MATTER = re.compile(r"\A---\n(?:(?!---\n)(?:[\w-]+:|[ \t#-]).*+\n)++---\n")
 # `[name]: https://…` defines a link (CommonMark 4.7); readers do not see it.
 _LINK_TARGET = re.compile(r"^ {0,3}\[[^\]]+\]:\s*\S+\s*$")
-# A list of what the page holds, and a line of pictures: badges, mostly.
+# An entry of a table of contents, and a line of pictures, which are mostly badges.
 _CONTENTS = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\[[^\]]+\]\(#[^)]*\)\s*$")
 _IMAGE = r"!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])"
 _IMAGES = re.compile(rf"^\s*(?:(?:\[{_IMAGE}\](?:\([^)]*\)|\[[^\]]*\])|{_IMAGE})\s*)+$")
@@ -50,7 +50,7 @@ _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 _HEADING = re.compile(r"^#{1,6}\s++(\S.*)$")
 _TITLE = re.compile(r"^#[^\S\n]++(\S.*)$", re.MULTILINE)
 _TABLE_ROW = re.compile(r"^\s*\|(.+)\|\s*$")
-_TABLE_RULE = re.compile(r"^\s*\|(?=[\s:|-]*?---)[\s:|-]*+$")  # of rows
+_TABLE_RULE = re.compile(r"^\s*\|(?=[\s:|-]*?---)[\s:|-]*+$")  # below the column names
 _INLINE = (
     (re.compile(r"!\[([^\]]{0,1000})\]\([^)]{0,1000}\)"), r"\1"),
     (re.compile(r"\[([^\]]{1,1000})\](?:\([^)]{0,1000}\)|\[[^\]]{0,1000}\])"), r"\1"),
@@ -65,7 +65,7 @@ _INLINE = (
 
 def read_csv(path: Path) -> Content:
     text = clean(encodings.decode(path.read_bytes()))
-    # What Excel writes above the header to tell which character parts the columns.
+    # A line such as "sep=;" above the header tells Excel which character separates the columns.
     separator = _SEPARATOR.match(text)
     text = text[separator.end() :] if separator else text
     try:
@@ -92,14 +92,14 @@ def read_text(path: Path) -> Content:
 
 def read_markdown(path: Path) -> Content:
     text = _shown(clean(encodings.decode(path.read_bytes())))
-    # A single level-1 heading is the title; of several, none names the whole page.
+    # A single level-1 heading is the title; if there are several, none names the whole document.
     titles = _TITLE.findall(text)
     title = _heading(titles[0]) if len(titles) == 1 else ""
     return Content(title, _markdown_sections(text))
 
 
 def _shown(text: str) -> str:
-    """Markdown without comments and struck words, with a mark before each heading."""
+    """Remove front matter, comments and struck-out text; mark underlined headings with "#"."""
     text = _FRONT_MATTER.sub("", text)
     text = _HIDDEN.sub(lambda match: match["code"] or "", text)
     return _UNDERLINED.sub(_with_mark, text)
@@ -112,7 +112,7 @@ def _with_mark(heading: re.Match[str]) -> str:
 
 
 def _markdown_sections(text: str) -> list[Section]:
-    """One section per heading, with its nearest parent: "Returns > Damaged goods"."""
+    """Make one section per heading, named with its nearest parent: "Returns > Damaged goods"."""
     sections, headings = SectionBuilder(), Headings()
     is_code = False
     lines: list[str] = []
@@ -145,7 +145,7 @@ def _heading(text: str) -> str:
 
 
 def _labelled_tables(text: str) -> str:
-    """Rows of tables with the names of their columns in place of bars."""
+    """Write table rows as list items, with column names in place of bars."""
     lines: list[str] = []
     header: dict[int, str] = {}
     for line in text.split("\n"):

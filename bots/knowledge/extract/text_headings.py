@@ -1,4 +1,4 @@
-"""Plain text: its headings are recognised by capitals, numbers, rules and indentation."""
+"""Recognises headings in plain text by capitals, numbers, rules and indentation."""
 
 import re
 from collections import deque
@@ -10,31 +10,31 @@ from bots.knowledge.extract.document import Section, SectionBuilder
 _NUMBERED = re.compile(r"^(?:[IVX]{1,5}|\d{1,2}(?:\.\d{1,2})*)[.)]?\s+\w")
 _ITEM = re.compile(r"\s*(?:[-*•–·▪◦]|\(?\d{1,3}[.)]|[a-zA-Z][.)])\s")
 _BULLET = re.compile(r"^[-*•–]\s+")
-# A text that begins so heads nothing: what is indented below it goes on with it.
+# A line with this beginning is no heading: indented lines below it continue its text.
 _ASKED_OR_ANSWERED = re.compile(r"\s*(?:Q|A|Question|Answer|Frage|Antwort|Hỏi|Đáp)\s*[:.]\s")
 _RULE = re.compile(r"\s*([^\w\s])\1{4,}\s*")
-# What stands above and below each manual page: "GREP(1)      User Commands      GREP(1)".
+# The header or footer of a manual page: "GREP(1)      User Commands      GREP(1)".
 _OF_MANUAL = re.compile(r"\S+(?: \S+)* {3,}\S.*(?<! ) {3,}+[\w.+-]++\(\d\w*\)\s*")
 _UNDERLINE = re.compile(r"\s*([=\-~])\1{2,}\s*")
 _MAX_HEADING = 80
-# A line that begins as far from the margin is in the middle of the page.
+# A line that is indented this far is centred.
 _CENTRED = 10
 _TITLE_WORDS = 4
-# In a title only words up to this length begin with a small letter.
+# In a title, only words up to this length may begin in lower case.
 _SMALL_WORD, _MAX_TITLE_WORDS = 4, 10
-# What stands below a line that heads it is a text, and not an example.
+# Fewer words below a line are an example and not a text, so the line is no heading.
 _MIN_WORDS_BELOW = 5
 
 
 def sections(text: str) -> list[Section]:
-    """Paragraphs of a plain text, under the headings that can be recognised."""
+    """The paragraphs of a plain text, under the headings that can be recognised."""
     outline = _Outline()
     outline.read(text)
     return outline.found.build()
 
 
 def paged_sections(pages: Iterable[str]) -> list[Section]:
-    """The same for a text of pages, which are counted from 1."""
+    """As `sections`, for a text in pages, which are numbered from 1."""
     outline = _Outline()
     for number, text in enumerate(pages, 1):
         outline.found.start_page(number)
@@ -43,12 +43,12 @@ def paged_sections(pages: Iterable[str]) -> list[Section]:
 
 
 class _Outline:
-    """The headings above a place in a plain text, and the sections up to there."""
+    """Tracks the headings above a place in a plain text, and the sections up to there."""
 
     def __init__(self) -> None:
         self.found = SectionBuilder()
         self._above = ""
-        # How far the line is indented that heads what is indented below it.
+        # The indentation of a side heading; it heads paragraphs that are indented further.
         self._heads_until: int | None = None
 
     def read(self, text: str) -> None:
@@ -59,7 +59,7 @@ class _Outline:
             if heading:
                 self._above, self._heads_until = heading, None
                 self.found.start_section(heading)
-                # The heading may stand right above a line that heads a part.
+                # The next line may be a side heading.
                 paragraphs.extendleft([rest] if rest.strip() else [])
             else:
                 self._read_paragraph(paragraph, paragraphs[0] if paragraphs else "")
@@ -70,7 +70,7 @@ class _Outline:
             self._heads_until = _indent(paragraph)
             inner, below = _side_heading(rest, "") if rest else ("", "")
             if inner:
-                # A group of options, right above the first of them.
+                # The heading of a group of options is directly above the first option.
                 self._heads_until, heading, rest = _indent(rest), inner, below
             self.found.start_section(f"{self._above} > {heading}" if self._above else heading)
         elif self._heads_until is not None and _indent(paragraph) <= self._heads_until:
@@ -80,13 +80,13 @@ class _Outline:
 
 
 def _without_rules(paragraph: str) -> str:
-    """Without lines that are drawn above, or head a manual page; those below a heading mark it."""
+    """Remove rules at the top, and headers and footers of manual pages; underlines stay."""
     lines = (line for line in paragraph.split("\n") if not _OF_MANUAL.fullmatch(line))
     return "\n".join(dropwhile(_RULE.fullmatch, lines))
 
 
 def _heading(paragraph: str) -> tuple[str, str]:
-    """A heading and what stands below it in the same paragraph; no heading: an empty one."""
+    """A paragraph's heading, or "" if it has none, and the rest of the paragraph."""
     first, _, rest = paragraph.partition("\n")
     underline, _, below = rest.partition("\n")
     if first.strip() and _UNDERLINE.fullmatch(underline):
@@ -106,14 +106,14 @@ def _heading(paragraph: str) -> tuple[str, str]:
 
 
 def _is_heading(line: str, *, is_alone: bool) -> bool:
-    """Whether a line is in capitals, as in manual pages, or numbered and alone."""
+    """Whether a line is in capitals, as in manual pages, or alone and numbered."""
     if not line or len(line) > _MAX_HEADING or line[0].isspace() or line.endswith((".", ",", ";")):
         return False
     return _is_in_capitals(line) or (is_alone and bool(_NUMBERED.match(line)))
 
 
 def _is_numbered_title(line: str) -> bool:
-    """Whether a line is such as "5. Conveying Modified Source Versions."."""
+    """Whether a line is a title such as "5. Conveying Modified Source Versions."."""
     words = line.split()
     long = [word for word in words[1:] if len(word) > _SMALL_WORD]
     is_short = len(words) <= _MAX_TITLE_WORDS and len(line) <= _MAX_HEADING
@@ -122,7 +122,7 @@ def _is_numbered_title(line: str) -> bool:
 
 
 def _is_short_title(line: str) -> bool:
-    """Whether a line alone is a few words without an end, such as "Delivery"."""
+    """Whether a line is a few words without punctuation at the end, such as "Delivery"."""
     is_short = len(line.split()) <= _TITLE_WORDS and len(line) <= _MAX_HEADING
     return is_short and line[:1].isupper() and line.rstrip()[-1:].isalpha()
 
@@ -138,7 +138,10 @@ def _is_in_capitals(line: str) -> bool:
 
 
 def _side_heading(paragraph: str, following: str) -> tuple[str, str]:
-    """A line that heads a text that is indented below it, as the options of a manual page do."""
+    """The heading of a text that is indented below it, or "", and the rest of the paragraph.
+
+    The options of a manual page are such headings.
+    """
     lines = paragraph.split("\n")
     margin = _indent(lines[0])
     count = next((n for n, line in enumerate(lines) if _indent(line) > margin + 1), len(lines))

@@ -1,4 +1,4 @@
-"""The reader of Word files: what stands in the body, in its place, without what is hidden."""
+"""Reads Word files: the text of the body in its order, without hidden text."""
 
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,8 @@ from bots.knowledge.extract.document import (
     table_lines,
 )
 
-# What was deleted, moved away, or is shown by no program; the rest is looked into.
+# Elements with deleted or moved text, or with properties and codes that no program shows. All other
+# elements are searched for text.
 _UNSEEN = frozenset(
     """
     del moveFrom delText instrText rt Fallback pPr rPr tblPr tblGrid trPr tcPr sdtPr sdtEndPr
@@ -21,7 +22,7 @@ _UNSEEN = frozenset(
 _SPACES = {"tab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": " "}
 _OFF = frozenset({"0", "false", "off"})
 _BOXES = "txbxContent"
-# Word has no more.
+# The limit of Word.
 _MAX_COLUMNS = 63
 
 
@@ -50,13 +51,13 @@ def _attribute(element: Any, name: str) -> str | None:
 
 
 def _is_on(element: Any, path: str) -> bool | None:
-    """Whether a property is on; None if nothing is said of it."""
+    """Whether a property is on; None if it is not set."""
     value = _value(element, path)
     return None if value is None else value not in _OFF
 
 
 class _Styles:
-    """The styles of a document with those that each is based on."""
+    """The styles of a document, each with those that it is based on."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         root = office.parsed(archive, "word/styles.xml")
@@ -91,7 +92,7 @@ def _is_hidden(element: Any) -> bool | None:
 class _Reader:
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._styles = _Styles(archive)
-        # Text boxes of the paragraph that is read: they follow it.
+        # The text boxes of the current paragraph; their text is added after it.
         self._boxes: list[Any] = []
         self._notes: dict[tuple[str, str | None], str] = {}
         for kind in ("footnote", "endnote"):
@@ -101,7 +102,7 @@ class _Reader:
                     self._notes[f"{kind}Reference", _attribute(note, "id")] = self._flat(note)
 
     def add_blocks(self, container: Any, sections: SectionBuilder) -> None:
-        """Add the paragraphs and tables below an element."""
+        """Add the paragraphs and tables inside an element."""
         for child in container:
             name = _name(child)
             if name == "p":
@@ -132,7 +133,7 @@ class _Reader:
         return "".join(self._inline(paragraph, hides=hides))
 
     def _inline(self, element: Any, *, hides: bool) -> Iterator[str]:
-        """The text of a paragraph or of a part of it, with its notes where they are named."""
+        """The text of a paragraph or of a part of it, with notes in place of their references."""
         for child in element:
             name = _name(child)
             if name == "r" and self._is_hidden_run(child, hides=hides):
@@ -155,7 +156,7 @@ class _Reader:
         return bool(_first((_is_hidden(run), by_style, hides)))
 
     def _flat(self, container: Any) -> str:
-        """The text below an element in one line."""
+        """The text inside an element in one line."""
         sections = SectionBuilder()
         self.add_blocks(container, sections)
         parts = (part for item in sections.build() for part in (item.heading, item.text) if part)
@@ -168,7 +169,7 @@ class _Reader:
         rows = [list(_cells(row)) for row in _below(table, "tr") if not _is_gone(row)]
         columns = max((end for row in rows for _, end, _ in row), default=0)
         if columns <= 1:
-            # A frame around text.
+            # A table of one column is only a frame around text.
             for _, _, cell in (cell for row in rows for cell in row):
                 self.add_blocks(cell, sections)
             return
@@ -187,7 +188,7 @@ class _Reader:
 
 
 def _is_left_out(element: Any) -> bool:
-    """Whether a control shows its hint, or a table of contents; or a drawing is hidden."""
+    """Whether an element is a placeholder text, a table of contents or a hidden drawing."""
     name = _name(element)
     if name == "sdt":
         gallery = _value(element, "{*}sdtPr/{*}docPartObj/{*}docPartGallery")
@@ -197,7 +198,7 @@ def _is_left_out(element: Any) -> bool:
 
 
 def _below(element: Any, name: str) -> Iterator[Any]:
-    """The rows of a table or cells of a row, also those in a control around them."""
+    """The rows of a table or cells of a row, including those inside content controls."""
     for child in element:
         if _name(child) == name:
             yield child
@@ -211,7 +212,7 @@ def _is_gone(row: Any) -> bool:
 
 
 def _cells(row: Any) -> Iterator[tuple[int, int, Any]]:
-    """The cells of a row with the column where each begins, and that behind it."""
+    """The first column of each cell of a row, the column after its last, and the cell."""
     start = min(int(_value(row, "{*}trPr/{*}gridBefore") or 0), _MAX_COLUMNS)
     for cell in _below(row, "tc"):
         end = start + max(1, min(int(_value(cell, "{*}tcPr/{*}gridSpan") or 1), _MAX_COLUMNS))

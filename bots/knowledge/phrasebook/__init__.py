@@ -1,20 +1,20 @@
-"""The platform's own words: what it says and understands, one file a language (`de.toml`).
+"""The phrases that the platform says and understands, one file per language (`de.toml`).
 
-`[says]`: sentences for customers. `[labels]`: words of summaries, for agents. `[hears]`: phrases of
-customers, which may be the whole of a message. `[person]`: how a customer asks for a human being.
-`[info]`: how a customer answers when the bot asks for something: what stands before and behind the
-answer (`lead`, `tail`), how a clause declines (`refuse`) to `tell` it, how one begins that asks
-(`question`), and words that sentences hold and names do not (`sentence`). `[deeds]`: how somebody
-`reports` to have `done` something for a customer.
+`[says]`: sentences for customers. `[labels]`: words in summaries for agents. `[hears]`: customers'
+phrases that may be a whole message. `[person]`: how a customer asks for a human being. `[info]`:
+how a customer answers a question of the bot: words before and after the answer (`lead`, `tail`),
+clauses that decline (`refuse`) to `tell` it, beginnings of clauses that ask (`question`), and words
+that occur in sentences but not in names (`sentence`). `[deeds]`: how somebody `reports` to have
+`done` something for a customer.
 
-Phrases are compared without capitals, accents and punctuation. In Thai, Chinese, Japanese and
-Korean spaces do not count either. `~` stands for an ending, or a beginning such as an article.
+Phrases are compared without capitals, accents and punctuation; in Thai, Chinese, Japanese and
+Korean also without spaces. `~` stands for an ending, or for a beginning such as an article.
 
-The patterns of `[person]`, `[info]` and `[deeds]` are phrases with places for others: `{who}` for
-one of the list `who`, `{of*}` for any number of the list `of`, `{of?}` for one or none, `a|b_c` for
-one of two phrases, `...` for a few words of any kind. `asks` may stand anywhere in a clause;
-`whole` is a clause apart from polite words, and `bare` a message; `never` says that it asks for
-nobody.
+The patterns of `[person]`, `[info]` and `[deeds]` are phrases with placeholders: `{who}` for one
+phrase of the list `who`, `{of*}` for up to five of the list `of`, `{of?}` for one or none, `a|b_c`
+for either phrase, `...` for up to four words of any kind. `asks` may occur anywhere in a clause;
+`whole` must be a whole clause and `bare` a whole message, apart from polite words; a clause that
+contains `never` asks for nobody.
 """
 
 import re
@@ -32,7 +32,7 @@ from chatplatform.call_once import call_once
 
 SmallTalk = Literal["greeting", "thanks", "goodbye", "about_bot"]
 
-# The first of them counts if a message holds several.
+# If a message is of several kinds, the first of these counts.
 _KINDS: tuple[SmallTalk, ...] = ("about_bot", "goodbye", "thanks", "greeting")
 _FOLDER = Path(__file__).parent
 _DENSE = frozenset({"th", "ja", "ko", "zh"})
@@ -44,22 +44,22 @@ _LETTERS = str.maketrans(
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 _CLAUSE = re.compile(r"[.!?;:,…\n。！？；，、؟،؛।]+")
 _SENTENCE = re.compile(r"[.!?;…\n。！？；؟؛।]+")
-_NO_WORD = re.compile(r"[^a-z0-9']")  # of ASCII
+_NO_WORD = re.compile(r"[^a-z0-9']")  # for ASCII texts
 _STRETCHED = re.compile(r"(.)\1{2,}")
 _SLOT = re.compile(r"\{(\w+)([*?]?)\}")
 _MAX_CHARACTERS, _MAX_SMALL = 300, 120
-# The words before and behind an answer, in words or in the letters of a script without spaces.
+# The longest text before or after an answer, in words, or in letters of scripts without spaces.
 _MAX_LEAD = 14
-# With one word of sentences in it, a text of so many words or letters is one.
+# A text this long that contains one word of `sentence` is a sentence.
 _SENTENCE_WORDS, _SENTENCE_LETTERS = 4, 6
-# Behind a sign: it is shown as a picture.
+# Makes the preceding character an emoji.
 _AS_PICTURE = "\ufe0f"
 _AROUND_ANSWER = " \t\n.,;:!\"'()«»“”„。，、！：;-–"
 
 
 @dataclass(frozen=True)
 class NormalizedText:
-    """A customer's message in the form that phrases are compared in."""
+    """A customer's message in the form in which phrases are compared."""
 
     text: str
     message: str
@@ -84,7 +84,7 @@ class NormalizedText:
 
 
 def plain(text: str) -> str:
-    """Words in small letters without accents, with single spaces. Stretched words are shortened."""
+    """The words in lower case without accents, with single spaces; "heyyy" becomes "hey"."""
     if text.isascii():
         simple = _NO_WORD.sub(" ", text.lower().replace("`", "'"))
     else:
@@ -109,7 +109,7 @@ def _without_accents(text: str) -> str:
 
 
 class Phrasebook:
-    """What the platform says and understands in one language."""
+    """The phrases of one language."""
 
     def __init__(self, code: str, data: dict[str, Any], everywhere: dict[str, list[str]]) -> None:
         self.code = code
@@ -124,7 +124,7 @@ class Phrasebook:
         self._deeds: dict[str, list[str]] = data.get("deeds", {})
 
     def small_talk(self, heard: NormalizedText) -> SmallTalk | None:
-        """What the message is, if it is nothing more than that."""
+        """The kind of small talk that the message is; None if it says anything else."""
         message = self._joined(heard.message)
         if len(message) > _MAX_SMALL or not self._knows(heard):
             return None
@@ -132,7 +132,7 @@ class Phrasebook:
         return next((kind for kind, pattern in kinds if pattern.fullmatch(message)), None)
 
     def is_spoken_in(self, heard: NormalizedText) -> bool:
-        """Whether the message is small talk or a request that tells this language."""
+        """Whether the message is small talk in this language's own words, or asks for a person."""
         has_own_words = self._is_dense or not self.own_words.isdisjoint(heard.words)
         return (has_own_words and self.small_talk(heard) is not None) or self.asks_for_person(heard)
 
@@ -146,7 +146,7 @@ class Phrasebook:
         ]
         if len(clauses) <= 1 and any(map(self._bare.fullmatch, (message, *clauses))):
             return True
-        # Behind what else is told: "My boots are torn. A person, please."
+        # A polite request after other sentences: "My boots are torn. A person, please."
         if any(map(self._asked_politely.fullmatch, map(self._joined, heard.sentences))):
             return True
         return any(
@@ -164,7 +164,7 @@ class Phrasebook:
         return bool(yes) if bool(yes) != bool(no) else None
 
     def wants_nothing_more(self, heard: NormalizedText) -> bool:
-        """Whether the whole message is a no, with thanks, a goodbye or the like beside it."""
+        """Whether the whole message is a no, perhaps with thanks, a goodbye or other small talk."""
         message = self._joined(heard.message)
         return len(message) <= _MAX_SMALL and bool(self._nothing_more.fullmatch(message))
 
@@ -174,12 +174,12 @@ class Phrasebook:
         return len(message) <= _MAX_SMALL and bool(self._fine.fullmatch(message))
 
     def asks_something(self, heard: NormalizedText) -> bool:
-        """Whether a clause of the message asks a question or wishes for something."""
+        """Whether a clause of the message asks a question or makes a request."""
         find = self._question.search if self._is_dense else self._question.match
         return any(find(self._joined(clause)) for clause in heard.clauses)
 
     def is_sentence(self, text: str) -> bool:
-        """Whether a text says something, as its pronouns, verbs and negations show."""
+        """Whether a text is a sentence, as its pronouns, verbs and negations show."""
         words = self._joined(plain(text))
         if self._is_dense:
             hits = sum(word in words for word in self._info["sentence"])
@@ -188,7 +188,7 @@ class Phrasebook:
         return hits > 1 or (hits == 1 and len(words.split()) >= _SENTENCE_WORDS)
 
     def introduces(self, text: str, names: Iterable[str]) -> bool:
-        """Whether the words before an answer speak of it, by one of its names or by none."""
+        """Whether the words before an answer only introduce it, or contain one of its names."""
         others = set(plain(text).split()) - self._introducing_words
         named = {word for name in names for word in plain(name).split()}
         return self._is_dense or not others or not others.isdisjoint(named)
@@ -199,15 +199,15 @@ class Phrasebook:
         return self.yes_or_no(heard) is False or any(map(self._refuse.fullmatch, clauses))
 
     def is_polite(self, text: str) -> bool:
-        """Whether a part of a message is a mere yes, a greeting, thanks or the like."""
+        """Whether a part of a message is only a yes, a greeting, thanks or other polite words."""
         return bool(self._all_polite.fullmatch(self._joined(plain(text))))
 
     def reports_deed(self, words: str) -> bool:
-        """Whether words, as `plain` makes them, tell that something was done for the customer."""
+        """Whether words, as `plain` returns them, report an action done for the customer."""
         return bool(self._deeds) and bool(self._reports.search(self._joined(words)))
 
     def answer_in(self, text: str) -> tuple[str, bool]:
-        """A text without the words that introduce and end an answer; whether any introduced it."""
+        """The answer without the words around it, and whether any words introduced it."""
         pieces = _letters_of(text) if self._is_dense else text.split()
         begin = self._longest(self._lead, [pieces[:count] for count in _counts(pieces)])
         pieces = pieces[begin:]
@@ -216,13 +216,13 @@ class Phrasebook:
         return ("" if self._is_dense else " ").join(kept).strip(_AROUND_ANSWER), begin > 0
 
     def _longest(self, pattern: re.Pattern[str], parts: Sequence[Sequence[str]]) -> int:
-        """The length of the longest part that is nothing but the pattern; else 0."""
+        """The length of the longest part that the whole pattern matches; 0 if none does."""
         between = "" if self._is_dense else " "
         heard = ((len(part), self._joined(plain(between.join(part)))) for part in parts)
         return max((size for size, words in heard if pattern.fullmatch(words)), default=0)
 
     def spells(self, text: str) -> bool | None:
-        """`yes_or_no` of a single phrase in the letters of this language, accents and all."""
+        """`yes_or_no` for a single phrase spelt with all its accents; None if it is ASCII."""
         text = normalize("NFC", text).casefold().strip(" .!,。！")
         if text.isascii():
             return None
@@ -231,7 +231,7 @@ class Phrasebook:
         return False if text in self._hears["no"] else None
 
     def _is_aside(self, clause: str) -> bool:
-        """Whether a clause is a mere yes, no or "please" beside what the message is about."""
+        """Whether a clause is only a yes, a no or polite words, and not the message's subject."""
         return self._all_polite.fullmatch(clause) is not None or any(
             pattern.fullmatch(clause) for pattern in self._yes_and_no
         )
@@ -259,7 +259,7 @@ class Phrasebook:
 
     @cached_property
     def own_words(self) -> frozenset[str]:
-        """Words of small talk that are not said everywhere."""
+        """Words of small talk in this language that are not international."""
         phrases = (phrase for name in _KINDS for phrase in self._hears[name])
         words = (word for phrase in phrases for word in plain(phrase).split())
         return frozenset(words) - _words_used_everywhere()
@@ -270,7 +270,7 @@ class Phrasebook:
 
     @cached_property
     def _introducing_words(self) -> frozenset[str]:
-        """The words of `lead`, without what stands in its gaps, and those of sentences."""
+        """The words of `lead`, without the phrases of its placeholders, and those of `sentence`."""
         words = (
             plain(template.replace("_", " ").replace("|", " ")).split()
             for template in self._info["lead"]
@@ -300,7 +300,7 @@ class Phrasebook:
 
     @cached_property
     def persons(self) -> tuple[str, ...]:
-        """What a human being is called, one of which every request for a person holds."""
+        """The names for a human being; every request for a person contains one of them."""
         names = [*self._person["who"], *self._person.get("desk", [])]
         return tuple({self._joined(plain(name.replace("~", ""))).strip() for name in names})
 
@@ -318,7 +318,7 @@ class Phrasebook:
 
     @cached_property
     def _asked_politely(self) -> re.Pattern[str]:
-        """A bare request with a "please": `bare` alone may answer a question."""
+        """A `bare` request with a "please"; without it, the same words may answer a question."""
         polite = {*self._hears["around"], *self._hears["thanks"]}
         please = [] if self._is_dense else [w for w in self._info["tail"] if w in polite]
         behind = f".*{self._start}{self._any(please)}" if please else "(?!)"
@@ -369,7 +369,7 @@ class Phrasebook:
         return "" if self._is_dense else "(?<![^ ])"
 
     def _joined(self, words: str) -> str:
-        """Words as the patterns expect them: each with a space behind it, or without any."""
+        """Words as the patterns expect them: a space after each word, or no spaces at all."""
         return words.replace(" ", "") if self._is_dense else f"{words} "
 
     def _knows(self, heard: NormalizedText) -> bool:
@@ -391,7 +391,7 @@ class Phrasebook:
         return self._any((self._person | self._info | self._deeds)[slot[1]]) + times
 
     def _any(self, phrases: Iterable[str]) -> str:
-        """One of the phrases, longest first."""
+        """A pattern for any one of the phrases, longest first."""
         distinct = sorted(dict.fromkeys(map(self._phrase, phrases)), key=len, reverse=True)
         return "(?:" + "|".join(distinct) + ")"
 
@@ -406,14 +406,14 @@ class Phrasebook:
         return before + core + after + ("" if self._is_dense else " ")
 
     def _spellings(self, phrase: str) -> list[str]:
-        """A phrase as it is compared; in German also with `ue` for `ü`."""
+        """The spellings of a phrase, as `plain` returns them; in German also with `ue` for `ü`."""
         phrase = phrase.replace("~", " ")
         other = phrase.translate(_UMLAUTS) if self.code == "de" else phrase
         return list(dict.fromkeys([plain(phrase), plain(other)]))
 
 
 def _letters_of(text: str) -> list[str]:
-    """The letters of a text, each with its marks."""
+    """The letters of a text, each with its combining marks."""
     letters: list[str] = []
     for letter in text:
         if letters and unicodedata.category(letter)[0] == "M":
@@ -424,12 +424,12 @@ def _letters_of(text: str) -> list[str]:
 
 
 def _counts(pieces: Sequence[str]) -> range:
-    """How many pieces may be words around an answer: something is left."""
+    """How many pieces may surround an answer; at least one piece is left for the answer."""
     return range(1, min(len(pieces) - 1, _MAX_LEAD) + 1)
 
 
 def base_of(language: str) -> str:
-    """The language without script and region: `pt` of `pt-BR`."""
+    """The language without script and region: `pt` for `pt-BR`."""
     return language.split("-", maxsplit=1)[0]
 
 
@@ -450,13 +450,13 @@ def _words_used_everywhere() -> frozenset[str]:
 def languages_of(text: str) -> list[str]:
     """The languages in which the message is small talk or asks for a person.
 
-    What people say everywhere, such as "ok" and "hello", tells no language.
+    A message of international words such as "ok" and "hello" has none.
     """
     heard = NormalizedText.of(text)
     if heard.words <= _words_used_everywhere():
         return []
     by_word, by_person = _codes_by_hint()
-    # Between letters without spaces no word can be found.
+    # Scripts without spaces have no words to look up, so their languages are always tried.
     hinted = set[str]() if text.isascii() else set(_DENSE)
     hinted.update(
         *(by_word[word] for word in heard.words if word in by_word),
@@ -468,16 +468,16 @@ def languages_of(text: str) -> list[str]:
 
 
 def reports_deed(text: str) -> bool:
-    """Whether a text tells in any language that something was done for the customer."""
+    """Whether a text reports in any language that something was done for the customer."""
     words = plain(text)
     return any(book.reports_deed(words) for book in all_books().values())
 
 
 @call_once
 def _codes_by_hint() -> tuple[dict[str, set[str]], dict[str, set[str]]]:
-    """The languages whose small talk has a word, and those that a person's name is of.
+    """The languages by the words of their small talk, and by their names for a human being.
 
-    A book without a hint is not asked: all twenty take longer than what the database does.
+    Only books with such a hint are tried: all twenty would take longer than the database does.
     """
     by_word, by_person = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
     for code, book in all_books().items():
