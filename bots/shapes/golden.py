@@ -141,7 +141,7 @@ class GoldenRunDto(Shape):
         description="The decision of a run that a change waits for: `published` or `held`."
         " `overtaken`: nothing waits for this run any more, because its documents were deleted or"
         " changed (a later run tests the changed ones once they are trained), or because the bot"
-        " follows newer instructions. Null for all other runs."
+        " follows newer instructions. Null while it runs and for all other runs."
     )
     engine: str | None = Field(
         description="The engine that answered; comma-separated if there were several. `embedded`:"
