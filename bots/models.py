@@ -1,4 +1,4 @@
-"""Bots, what they are trained on, and the functions that they may call."""
+"""Bots, their content, and the functions that they may call."""
 
 from datetime import UTC, datetime
 
@@ -19,7 +19,7 @@ from identity.models import Client, TenantModel, User
 # The host names of `allowed_domain` as an array, which can be indexed.
 ALLOWED_HOSTS = models.Func(
     models.F("allowed_domain"),
-    # The comma is not a parameter, since the index could not be used then.
+    # The comma is inlined, since PostgreSQL would not use the index with a parameter.
     template="string_to_array(%(expressions)s, ',')",
     output_field=ArrayField(models.TextField()),
 )
@@ -89,7 +89,7 @@ class Bot(TenantModel):
     class Meta:
         indexes = [
             models.Index(fields=["client", "id"], name="bot_list"),
-            # Serves every CORS preflight: does any bot allow this host?
+            # Used by every CORS preflight: does any bot allow this host?
             GinIndex(ALLOWED_HOSTS, name="bot_allowed_hosts"),
         ]
 
@@ -98,7 +98,7 @@ class Bot(TenantModel):
 
 
 class Prompt(TenantModel):
-    """One version of a bot's instructions; a new version becomes current, old ones stay."""
+    """One version of a bot's instructions. A new one becomes current unless it is held back."""
 
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="prompts")
     version = models.PositiveIntegerField()
@@ -124,9 +124,7 @@ class Prompt(TenantModel):
 
 
 class LanguageModel(TenantModel):
-    """A language model that a client has connected, for one bot or for all of its bots; it replaces
-    the platform's model.
-    """
+    """A language model that a client has connected, for one bot or all of its bots."""
 
     # Generated before the insert, since the encryption binds the API key to the row's id.
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -176,9 +174,7 @@ class WebUrlStatus(models.TextChoices):
 
 
 class WebUrl(TenantModel):
-    """A web address that a bot is trained on: one page, also the pages linked from it, or a
-    sitemap.
-    """
+    """A web address that a bot is trained on: a page, perhaps with linked pages, or a sitemap."""
 
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="web_urls")
     url = models.CharField(max_length=2000)
@@ -343,7 +339,7 @@ class Chunk(TenantModel):
 
 
 class PageStatus(models.TextChoices):
-    """The outcome of one page of a crawl."""
+    """The outcome of one crawled page."""
 
     TRAINED = "trained"
     UNCHANGED = "unchanged"
@@ -352,7 +348,7 @@ class PageStatus(models.TextChoices):
 
 
 class WebPage(TenantModel):
-    """One page of the latest crawl of a WebUrl."""
+    """One crawled page of a WebUrl's latest crawl."""
 
     web_url = models.ForeignKey(WebUrl, on_delete=models.CASCADE, related_name="pages")
     document = models.ForeignKey(Document, on_delete=models.SET_NULL, null=True)

@@ -20,7 +20,10 @@ from chatplatform.jobs import Queue, job, periodic
     fair=True,
 )
 def train_document(*, document_id: int) -> None:
-    """Read one document and, if it is short, encode it."""
+    """Train one document.
+
+    Reads it and, if it is short, encodes it.
+    """
     training.train(document_id)
 
 
@@ -44,7 +47,7 @@ def fill_large(*, bot_id: int) -> None:
 
 @job("bots.crawl_web_url", queue=Queue.TRAIN, max_attempts=3, on_dead=crawls.fail_interrupted)
 def crawl_web_url(*, web_url_id: int) -> None:
-    """Fetch the pages of one address and queue them for training."""
+    """Fetch the pages of one web address and queue them for training."""
     crawls.crawl(web_url_id)
 
 
@@ -79,5 +82,5 @@ def expire_function_calls() -> None:
 
 @periodic("bots.fill_large_bots")
 def fill_large_bots() -> None:
-    """Enqueue `fill_large` for large bots that miss passages; safe to run twice."""
+    """Enqueue `fill_large` for large bots whose search table lacks passages; safe to run twice."""
     large_bots.enqueue_missing()

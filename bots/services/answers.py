@@ -345,7 +345,7 @@ def _quote(question: Question, trace: Trace, on: Listener) -> Outcome:
 def _final_reason(
     error: EngineError, question: Question, request: AnswerRequest, *, has_acted: bool
 ) -> NoAnswer | None:
-    """Why a failed model ends the answer; None if the documents may be quoted instead."""
+    """Why there is no answer after a model failed; None if the documents may be quoted instead."""
     if has_acted:
         # A quotation could not report what the function did, and "not found" would hide it.
         return "engine_failed"

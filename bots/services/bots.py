@@ -74,7 +74,7 @@ def list_for_client(client: Client) -> QuerySet[Bot]:
 def get(client: Client, bot_id: int) -> Bot:
     """One of the client's bots as a row; 404 if there is none."""
     bot = first_or_404(Bot.objects.for_client(client).filter(pk=bot_id))
-    bot.client = client  # known already: services need no query for it
+    bot.client = client  # saves services a query
     return bot
 
 
@@ -128,7 +128,7 @@ def for_key(key: ApiKey, *, bot_id: int | None = None, location: str = "query") 
         raise Invalid.field(
             location, "bot_id", msg="This key serves several bots: say which.", type="missing"
         )
-    matches[0].client = key.client  # known already: services need no query for it
+    matches[0].client = key.client  # saves services a query
     return matches[0]
 
 
@@ -229,7 +229,7 @@ def bump_knowledge_version(bot_id: int) -> None:
 
 
 def update_columns(bot: Bot, *, by: User, **fields: Any) -> Bot:
-    """Update columns and return the new row; 404 if the bot was deleted meanwhile."""
+    """Update columns and return the new row; 404 if the bot has been deleted."""
     with transaction.atomic():
         rows = Bot.objects.for_client(bot.client).filter(pk=bot.pk)
         if not rows.update(updated_at=datetime.now(UTC), **fields):

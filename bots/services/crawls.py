@@ -63,7 +63,7 @@ _SUFFIXES = {
 
 
 class Gone(Exception):
-    """The address was deleted or changed while it was crawled."""
+    """The web address was deleted or changed during the crawl."""
 
 
 @dataclass
@@ -304,7 +304,7 @@ def _next_fetch(web_url: WebUrl, now: datetime) -> datetime | None:
 
 
 def _delete_lost_pages(web_url: WebUrl, tally: _Tally) -> None:
-    """Delete the documents of pages that are gone, and the rows of pages that were not seen."""
+    """Delete the documents of pages that are gone, and the rows of pages not seen in this crawl."""
     with jobs.commit():
         Bot.objects.select_for_update(no_key=True).filter(pk=web_url.bot_id).first()
         if not _running(web_url).exists():

@@ -107,7 +107,7 @@ def enqueue_fill(bot_id: int, *, client_id: int) -> None:
 
 
 def enqueue_missing() -> None:
-    """`enqueue_fill` for each large bot that misses passages, as after a move or a dead job."""
+    """`enqueue_fill` for each large bot with passages missing, as after a move or a dead job."""
     if not _has_table():
         return
     counted = Document.objects.values("bot_id", "client_id").annotate(passages=Sum("chunk_count"))

@@ -19,7 +19,7 @@ def of_client(client: Client) -> BotLanguageConfigDto:
 
 
 def of_key(key: ApiKey) -> BotLanguageConfigDto:
-    """The languages of the key's bot; the client's if the key serves every bot."""
+    """The languages of the key's bot, or the client's if the key serves all bots."""
     own = Bot.objects.for_client(key.client)
     bot = own.filter(pk=key.bot_id).first() if key.bot_id else None
     if bot is None:

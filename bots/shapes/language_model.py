@@ -16,9 +16,7 @@ class LanguageModelQuery(Shape):
 
 
 class LanguageModelDto(Shape):
-    """A language model that a client has connected, for one bot or for all of its bots; it replaces
-    the platform's model.
-    """
+    """A language model that a client has connected, for one bot or all of its bots."""
 
     model_config = example(
         base_url="https://api.openai.com/v1", model="gpt-4.1-mini", api_key="sk-7d1f0c"

@@ -77,7 +77,7 @@ class PromptDto(Shape):
 
 
 class PromptVersion(Shape):
-    """Query parameters of a prompt."""
+    """Query parameter that selects a version of the instructions."""
 
     version: int | None = Field(
         None, ge=1, le=2_147_483_647,
@@ -106,7 +106,7 @@ class Body_upload_files_ai__bot_id__train_document_post(Shape):
 
 
 class DocumentError(Shape):
-    """Why a document could not be trained."""
+    """Why training on a document failed."""
 
     code: str = Field(
         description="`unsupported_type`, `too_large`, `encrypted`, `empty`, `malformed`,"
@@ -236,8 +236,8 @@ class ImportantDocumentDto(Shape):
     )
     valid_from: Moment | None = Field(
         None,
-        description="Its text is used from this time on; null: from the start. Works for documents"
-        " that are not important too.",
+        description="Its text is used from this time on; null: from the start. Also applies to"
+        " documents that are not important.",
     )
     valid_to: Moment | None = Field(
         None,

@@ -26,7 +26,7 @@ class WebUrlError(Shape):
 class WebPageDto(Shape):
     """One crawled page of the latest crawl."""
 
-    url: str = Field(description="The page's address, normalized.")
+    url: str = Field(description="Normalized address of the crawled page.")
     status: ShownPageStatus = Field(
         description="`training`, `trained`, `unchanged` since the previous crawl, `refused` (by the"
         " site, or by a limit or guard of the platform) or `failed`."
@@ -64,9 +64,7 @@ class PageCounts(Shape):
 
 
 class WebUrlDto(Shape):
-    """A web address that a bot is trained on: one page, also the pages linked from it, or a
-    sitemap.
-    """
+    """A web address that a bot is trained on: a page, perhaps with linked pages, or a sitemap."""
 
     id: int | None = read_only("The address's id.", path="web_url_id")
     url: Text = Field(

@@ -32,7 +32,7 @@ class LanguageQuery(Shape):
 
 
 class KeyBotQuery(Shape):
-    """Query parameter of operations that an API key calls."""
+    """Query parameter of operations called with an API key."""
 
     bot_id: int | None = Field(
         None, ge=1, le=MAX_ID,

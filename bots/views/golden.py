@@ -31,7 +31,7 @@ class GoldenQuestionViewSet(TenantViewSet):
     def create(self, bot_id: int, body: GoldenQuestionDto) -> GoldenQuestionDto:
         """Add a question with what its answer must contain or cite.
 
-        409 if the bot already has it, or has 100 questions.
+        409 `golden_question_exists` if the bot already has it, `golden_limit` if it has 100.
         """
         bot = bots.get(self.client, bot_id)
         return GoldenQuestionDto.from_row(golden_questions.create(bot, body=body, by=self.user))

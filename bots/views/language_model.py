@@ -20,7 +20,7 @@ class LanguageModelViewSet(TenantViewSet):
     def list(self, query: Page) -> dict[str, Any]:
         """The models that you have connected, for all bots or for one, newest first.
 
-        A bot without its own model uses yours; if you have none, it uses the platform's.
+        A bot without its own model uses the one for all bots or, without that, the platform's.
         """
         rows = language_models.list_for_client(self.client)
         return page(rows, query, by="-id", shape=LanguageModelDto.from_row)
@@ -43,7 +43,7 @@ class LanguageModelViewSet(TenantViewSet):
 
     @operation("bot", "Test Language Model", access=ADMIN, waits=True)
     def test(self, query: LanguageModelQuery) -> LanguageModelTest:
-        """Test the stored model by letting it translate one word.
+        """Test the stored model: it translates one word.
 
         404 if there is none. The test takes at most 20 seconds and costs no credits, but the
         model's provider may charge for it.
