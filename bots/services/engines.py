@@ -58,7 +58,7 @@ class EngineDown(ApiError):
 def engine_for(client: Client, bot: Bot | None = None) -> Engine:
     """The engine for a bot or client: the bot's own model, else the client's, else the platform's.
 
-    No other code reads these three settings.
+    This is the only place that chooses between the three.
     """
     own = next(iter(LanguageModel.objects.raw(_OWN_MODEL, [client.pk, bot and bot.pk])), None)
     if own:

@@ -31,8 +31,8 @@ def holds_prompt(bot: Bot) -> bool:
 def holds_document(document: Document) -> bool:
     """Whether to hold back a document.
 
-    A document that is already searched is replaced at once, since the bot would lose its content
-    in the meantime.
+    A document that is already searched is replaced at once: held back, its content would be
+    missing in the meantime.
     """
     return _holds(document.bot) and not Chunk.objects.filter(document=document).exists()
 

@@ -46,7 +46,8 @@ class FunctionHttpDTO(Shape):
     """The HTTP request of a function."""
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"] = Field(
-        description="HTTP method. Only GET counts as safe and may be repeated after a failure."
+        description="HTTP method. Only GET counts as safe and may be repeated after an"
+        " interruption."
     )
     url: Text = Field(
         min_length=1,
@@ -99,8 +100,8 @@ class FunctionDTO(Shape):
         None,
         exclude=True,
         description="Headers with credentials, stored encrypted and never shown. If left out, the"
-        " function of this name keeps its stored ones; 422 if scheme, host or port of the address"
-        " changed. `{}` removes them.",
+        " function of this name keeps its stored ones; 422 if it has any and scheme, host or port"
+        " of the address changed. `{}` removes them.",
         json_schema_extra={"writeOnly": True},
     )
     secret_header_names: list[str] | None = read_only("Names of the stored secret headers.")
@@ -205,7 +206,7 @@ class FunctionCallingEventDTO(Shape):
     )
     duration_ms: int | None = Field(
         None,
-        description="Duration of the request in milliseconds; null if none was sent.",
+        description="Duration of the request in milliseconds; null if unknown.",
     )
     error: str | None = Field(None, description="The error; null if there was none.")
     requires_approval: Literal["none", "agent", "customer"] = Field(

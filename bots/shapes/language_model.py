@@ -48,8 +48,8 @@ class LanguageModelDto(Shape):
         max_length=500,
         pattern=r"^[\x21-\x7e]*$",
         description="API key for that server, stored encrypted, never shown, and sent over https"
-        " only. If left out, the stored key stays; 422 if scheme, host or port of the address"
-        " changed. An empty string removes it.",
+        " only. If left out, the stored key stays; 422 if there is one and scheme, host or port of"
+        " the address changed. An empty string removes it.",
         json_schema_extra={"writeOnly": True},
     )
     has_api_key: bool | None = read_only("Whether a key is stored.")
