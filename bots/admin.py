@@ -1,4 +1,4 @@
-"""Bots and their training in the site: set up, read, trained again, deleted."""
+"""Admin pages of bots and their content: set up, view, train again, delete."""
 
 from datetime import timedelta
 from typing import Any, ClassVar, cast
@@ -37,7 +37,7 @@ from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.codes import humanize_code
 from identity.models import ApiKey, KeyScope
 
-# They register themselves.
+# Imported because they register themselves.
 __all__ = ["functions", "language_models"]
 
 COLORS: dict[str, str] = {
@@ -46,12 +46,12 @@ COLORS: dict[str, str] = {
     models.DocumentStatus.TRAINED: "success",
     models.DocumentStatus.FAILED: "danger",
 }
-# Of a bot's documents, the newest: its list has all of them.
+# The set-up page shows only the newest documents; the list page has all.
 _SOURCES_SHOWN = 50
 
 
 class TrainedAdmin(TenantAdmin):
-    """The columns of rows whose training has a status, a progress and an error."""
+    """Shared columns of documents and web addresses: status, progress and error of the training."""
 
     codes = frozenset({"error_code"})
 
@@ -72,7 +72,7 @@ class TrainedAdmin(TenantAdmin):
 
 
 class SampleQuestionInline(ReadOnlyInline):
-    """Changed by the API only, which checks duplicates and languages."""
+    """Read-only here: the API checks duplicates and languages."""
 
     model = models.SampleQuestion
     fields = ("position", "question", "language")
@@ -81,7 +81,9 @@ class SampleQuestionInline(ReadOnlyInline):
 
 @admin.register(models.Bot)
 class BotAdmin(TenantAdmin):
-    """Set up on a page of its own; its services check hosts, languages and limits."""
+    """Bots; the set-up page changes them through services, which check hosts, languages and
+    limits.
+    """
 
     actions = ("disable", "enable", "delete_bots")
     actions_list = ("new_bot",)
@@ -109,7 +111,7 @@ class BotAdmin(TenantAdmin):
 
     @button("New bot", permissions=["create"], icon="add")
     def new_bot(self, request: HttpRequest) -> HttpResponse:
-        """A bot with a name; the rest is set up on its page."""
+        """Create a bot from its name and continue on the set-up page."""
         client = viewer(request).client
 
         def act(data: dict[str, Any]) -> HttpResponse:
@@ -122,7 +124,7 @@ class BotAdmin(TenantAdmin):
     @calls_out
     @button("Set up", url_path="set-up", permissions=["train"], icon="tune")
     def set_up(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Everything that a new bot needs, on one page: knowledge, look, a trial, the script."""
+        """All that a new bot needs on one screen: content, look, a preview, the script tag."""
         bot: models.Bot = self.row(request, object_id)
         steps = forms.TEACH | (forms.SHOW if self.has_manage_permission(request) else {})
         chosen = request.POST.get("form")
@@ -142,7 +144,7 @@ class BotAdmin(TenantAdmin):
 
     @xframe_options_sameorigin
     def look(self, request: HttpRequest, bot_id: int) -> HttpResponse:
-        """What the look beside the form shows: the widget's own style, painted by the form."""
+        """The preview beside the form of the look: the widget's style with the form's values."""
         bot = self.row(request, bot_id)
         return self.page(request, "admin/bots/look.html", "Look", bot=bot)
 
@@ -169,7 +171,7 @@ class BotAdmin(TenantAdmin):
     def _form(
         self, bot: models.Bot, name: str, step: forms.Step, request: HttpRequest | None = None
     ) -> Any:
-        """The form of a step; with a request, filled by it."""
+        """The form of a step, bound to the request if there is one."""
         prompt = prompt_versions.find_current(bot.pk) if name == "prompt" else None
         initial = {
             "allowed_domain": bot.allowed_domain,
@@ -220,9 +222,9 @@ def _source_name(row: models.Document | models.WebUrl) -> str:
 def _source_state(
     row: models.Document | models.WebUrl, held: list[Any]
 ) -> tuple[str, str, SafeString | str]:
-    """The state of a source, its colour, and what became of it; `held`: what the bot holds back.
+    """The state of a source, its colour and a sentence; `held`: the documents held back.
 
-    Of a web address the first of its pages that is held back tells.
+    A web address shows the state of its first crawled page that is held back.
     """
     is_page = isinstance(row, models.WebUrl)
     own = [item for item in held if row.pk == (item.web_url_id if is_page else item.pk)]
@@ -234,7 +236,7 @@ def _source_state(
 
 
 def _held_words(document: Any) -> SafeString:
-    """That a document is held back, or tried still, with a link to its golden run."""
+    """Whether a document is held back or still being tested, with a link to its golden run."""
     is_held = document.run_outcome == models.GoldenOutcome.HELD
     return format_html(
         '<a class="underline" href="{}">{}</a>',
@@ -246,7 +248,7 @@ def _held_words(document: Any) -> SafeString:
 
 
 def _source_words(row: models.Document | models.WebUrl) -> str:
-    """What became of a source, in words."""
+    """The result or the progress of a source's training, in words."""
     if row.status == models.DocumentStatus.FAILED:
         return row.error_message or humanize_code(row.error_code)
     if row.status != models.DocumentStatus.TRAINED:
@@ -264,7 +266,7 @@ def _is_known(row: models.Document | models.WebUrl) -> bool:
     return row.is_answering
 
 
-# What training does with a document, in words; from the third on the bot answers from it.
+# Stages of training in words; the bot answers from a document from the third stage on.
 _STAGES = {
     models.DocumentStage.WAITING: gettext_lazy("waits for its turn"),
     models.DocumentStage.READING: gettext_lazy("is being read"),
@@ -276,7 +278,7 @@ _LONG = timedelta(minutes=2)
 
 
 def _stage_words(row: models.Document) -> str:
-    """How far the training of a document is; one that takes long says so."""
+    """The progress of a document's training, with the minutes so far if it takes long."""
     words = f"{_STAGES[models.DocumentStage(row.stage)]} ({row.progress} %)"
     took = timezone.now() - row.started_at if row.started_at else timedelta(0)
     is_running = row.status == models.DocumentStatus.TRAINING
@@ -320,7 +322,7 @@ class DocumentAdmin(TrainedAdmin):
     labels: ClassVar = {"chunk_count": "Passages", "sha256": "Fingerprint (SHA-256)"}
     search_fields = ("file_name", "title", "sha256", "bot__bot_name")
     list_select_related = ("bot",)
-    # The store has no addresses of its own: the link leads to the view below.
+    # The media store has no URLs: `original` links to the view below.
     exclude = ("file", "is_held")
     readonly_fields = ("golden_run", "original")
     actions = ("train_again", "delete_documents")
@@ -343,7 +345,7 @@ class DocumentAdmin(TrainedAdmin):
 
     @display(description=cast("str", gettext_lazy("Golden run")))
     def golden_run(self, row: Any) -> SafeString | str:
-        """The run that the document waits for, if it is held back."""
+        """The golden run that decides about the document, if it is held back."""
         return _held_words(row) if row.run_id else "–"
 
     @display(description="Original")
@@ -357,7 +359,7 @@ class DocumentAdmin(TrainedAdmin):
         return [own, *super().get_urls()]
 
     def download(self, request: HttpRequest, document_id: int) -> HttpResponseBase:
-        """The document as it came; another client's is not found."""
+        """The original document; 404 for another client's."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         row = get_object_or_404(self.get_queryset(request), pk=document_id)
@@ -381,7 +383,7 @@ class DocumentAdmin(TrainedAdmin):
 
     @button("Delete", url_path="remove", permissions=["train"], icon="delete")
     def delete_document(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """As the list does, with this document alone."""
+        """Delete this document, after a confirmation."""
         row: models.Document = self.row(request, object_id)
 
         def act(data: dict[str, Any]) -> HttpResponse:
@@ -402,7 +404,7 @@ class ChunkAdmin(TenantAdmin):
     list_display = ("document", "position", "heading", "page", "language", "opening")
     search_fields = ("text", "heading", "document__file_name")
     list_select_related = ("document",)
-    # Vectors are bytes that nobody can read.
+    # The vectors are binary.
     exclude = ("vector", "sentence_vectors")
 
     @display(description="Text")
@@ -411,7 +413,7 @@ class ChunkAdmin(TenantAdmin):
 
 
 class PagesOfWebUrl(ReadOnlyInline):
-    """The pages of the latest crawl."""
+    """The crawled pages of the latest crawl."""
 
     model = models.WebPage
     fields = readonly_fields = ("url", "shown_status", "shown_reason", "http_status", "fetched_at")

@@ -1,4 +1,4 @@
-"""The configuration of the app."""
+"""The configuration of the bots app."""
 
 from django.apps import AppConfig
 
@@ -8,7 +8,7 @@ class BotsConfig(AppConfig):
     verbose_name = "Bots"
 
     def ready(self) -> None:
-        from bots.services import bots  # noqa: PLC0415 - models are loaded by now
+        from bots.services import bots  # noqa: PLC0415 - needs loaded models
         from identity.services import bot_hooks  # noqa: PLC0415
 
         bot_hooks.install(bots)

@@ -1,4 +1,4 @@
-"""The forms of a bot's set-up in the site, each with the service that takes its values."""
+"""The forms of a bot's set-up page, each with the service that it calls."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class NewBotForm(ServiceForm):
 
 
 class FilesForm(ServiceForm):
-    # Django takes fields out of the class: its own `files` stays what it is.
+    # Django's form metaclass removes declared fields, so `Form.files` is not shadowed.
     files = FilesField(  # type: ignore[assignment]
         label="Documents",
         help_text="PDF, Word, Excel, PowerPoint, HTML, CSV or text, up to 25 MB each. Drop them"
@@ -125,7 +125,7 @@ class HoldForm(ServiceForm):
 
 @dataclass(frozen=True)
 class Step:
-    """A form of the set-up page, and the service that it calls."""
+    """A form of the set-up page with its texts and the service that it calls."""
 
     form: type[ServiceForm]
     title: str
@@ -135,7 +135,7 @@ class Step:
 
 
 def look_of(bot: Bot) -> dict[str, Any]:
-    """What the form of the look begins with."""
+    """The initial values of the form for the look."""
     style = BotStyle.model_construct(**bot.style)
     return {
         "bot_name": bot.bot_name,
@@ -152,7 +152,7 @@ def _save_look(bot: Bot, data: dict[str, Any], by: User) -> None:
     bots.update(bot, body=BotDto(**data, style=BotStyle(**{**bot.style, **drawn})), by=by)
 
 
-# What trainers do, as well as owners and admins.
+# Steps for trainers, admins and owners.
 TEACH = {
     "files": Step(
         FilesForm, "Upload documents", "Upload", "Uploaded: the bot reads them now.",
@@ -183,7 +183,7 @@ def _make_page_key(bot: Bot, data: dict[str, Any], by: User) -> None:
     )
 
 
-# What owners and admins do.
+# Steps for admins and owners only.
 SHOW = {
     "look": Step(LookForm, "The look", "Save the look", "Saved.", _save_look),
     "hosts": Step(

@@ -1,4 +1,4 @@
-"""Golden questions of a bot, and the runs that ask them."""
+"""A bot's golden questions, and the golden runs that ask them."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -9,22 +9,22 @@ from identity.models import TenantModel, User
 
 
 class GoldenOrigin(models.TextChoices):
-    """Where a golden question was taken from."""
+    """Where a golden question comes from."""
 
     WRITTEN = "written"
     SAMPLES = "samples"  # the widget's sample questions
-    ANSWERS = "answers"  # questions that the client has answered itself
-    ASKED = "asked"  # what customers ask most
+    ANSWERS = "answers"  # the client's questions with written answers
+    ASKED = "asked"  # the customers' most frequent questions
 
 
 class GoldenQuestion(TenantModel):
-    """A question that a bot must answer rightly: any change is tried against all of them."""
+    """A question that the bot must answer correctly. Changes are tested against all of them."""
 
     bot = models.ForeignKey("bots.Bot", on_delete=models.CASCADE, related_name="golden_questions")
     question = models.CharField(max_length=300)
-    # The title, file name or address of a source that must be cited; empty: any.
+    # Title, file name or address of the source that the answer must cite; empty: any.
     expected_source = models.CharField(max_length=300, default="", blank=True)
-    # Words that must stand in the answer.
+    # Words that the answer must contain.
     expected_words = ArrayField(models.CharField(max_length=100), default=list, blank=True)
     origin = models.CharField(max_length=10, choices=GoldenOrigin, default=GoldenOrigin.WRITTEN)
     created_at = models.DateTimeField(db_default=Now())
@@ -48,31 +48,32 @@ class GoldenStatus(models.TextChoices):
 
 
 class GoldenOutcome(models.TextChoices):
-    """What became of the change that a run was to let through."""
+    """Whether a run published the change it tested or held it back."""
 
     PUBLISHED = "published"
     HELD = "held"
 
 
 class GoldenRun(TenantModel):
-    """All golden questions of a bot, asked at one time; perhaps with a change that is tried."""
+    """One pass through all golden questions of a bot, as it is or with a change under test."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     bot = models.ForeignKey("bots.Bot", on_delete=models.CASCADE, related_name="golden_runs")
     status = models.CharField(max_length=10, choices=GoldenStatus, default=GoldenStatus.QUEUED)
     error = models.CharField(max_length=300, default="", blank=True)
-    # The change that is tried: each may be null or empty.
+    # The change under test; each part may be null or empty.
     prompt = models.ForeignKey("bots.Prompt", on_delete=models.CASCADE, null=True)
     threshold = models.FloatField(null=True)
     document_ids = ArrayField(models.BigIntegerField(), default=list)
-    # Whether the change waits for this run, and what became of it.
+    # Whether this run decides if the change is published, and its decision.
     publishes = models.BooleanField(default=False)
     outcome = models.CharField(max_length=10, choices=GoldenOutcome, default="", blank=True)
-    # As they were at the start, each with whether it passed in the run before.
+    # The questions as they were at the start, each with its result in the latest run without a
+    # change.
     questions = models.JSONField(default=list)
     results = models.JSONField(default=list)
     passed = models.PositiveSmallIntegerField(default=0)
-    # Questions that passed before and fail now, and the reverse.
+    # Questions that passed before and fail now; and those that failed before and pass now.
     broke = models.JSONField(default=list)
     better = models.JSONField(default=list)
     engine = models.CharField(max_length=40, default="", blank=True)

@@ -1,4 +1,4 @@
-"""Bots, what they are trained on, and the functions that they may call."""
+"""Bots, their content, and the functions that they may call."""
 
 from datetime import UTC, datetime
 
@@ -19,7 +19,7 @@ from identity.models import Client, TenantModel, User
 # The host names of `allowed_domain` as an array, which can be indexed.
 ALLOWED_HOSTS = models.Func(
     models.F("allowed_domain"),
-    # The comma is not a parameter, since the index could not be used then.
+    # The comma is inlined, since PostgreSQL would not use the index with a parameter.
     template="string_to_array(%(expressions)s, ',')",
     output_field=ArrayField(models.TextField()),
 )
@@ -34,36 +34,39 @@ class Bot(TenantModel):
     bot_icon = models.URLField(max_length=500, default="", blank=True)
     primary_color = models.CharField(max_length=7, default="#2563eb")
     secondary_color = models.CharField(max_length=7, default="#f1f5f9")
-    # Comma-separated host names, `*.` for subdomains; empty: no web page may use a public key.
+    # Comma-separated host names of the sites that may use a public key, `*.` for subdomains;
+    # empty: none.
     allowed_domain = models.CharField(max_length=2000, default="", blank=True)
     default_language = models.CharField(max_length=20, default="en")
     languages = ArrayField(models.CharField(max_length=20), default=list)
     style = models.JSONField(default=dict)
     welcome_message = models.JSONField(default=dict)
     terms = models.JSONField(default=dict)
-    # Shown where the customer writes.
+    # The question that the widget shows in its input field.
     bot_question = models.CharField(max_length=300, default="", blank=True)
-    # Shown beside the closed widget, by language.
+    # Text shown beside the closed widget, by language.
     engaging_message = models.JSONField(default=dict)
     attach_enabled = models.BooleanField(default=True)
-    # Customers may take a transcript of their chat along.
+    # Customers may export a transcript of their conversation.
     export_enabled = models.BooleanField(default=False)
     auto_pop_up = models.BooleanField(default=False)
     is_fullscreen = models.BooleanField(default=False)
     is_visible = models.BooleanField(default=True)
     allow_preview = models.BooleanField(default=True)
-    # Agents answer instead of the bot: new chats go to the queue.
+    # Agents answer instead of the bot: new conversations go to the queue.
     agent_reply = models.BooleanField(default=False)
     delete_available = models.BooleanField(default=True)
     is_disabled = models.BooleanField(default=False)
-    # The client's own hours and holidays hold where these are null (see ClientConfig).
+    # Null: those of the client's ClientConfig.
     business_hours = models.JSONField(null=True, blank=True)
     holidays = models.JSONField(null=True, blank=True)
-    # Steps of the set-up that the client ticks otherwise than we find them: name to boolean.
+    # Set-up steps that the client has marked by hand, if the mark differs from what we detect:
+    # name to boolean.
     own_setup = models.JSONField(default=dict)
-    # The fields that a customer is asked for: a list of the API's customer-info fields.
+    # What the bot asks its customers for: a list of the API's customer-info fields.
     customer_info_fields = models.JSONField(default=list)
-    # Signs who a page's visitor is; empty: no page can say it.
+    # Key of the signature that proves a website visitor's identity; empty: no visitor can be
+    # identified.
     identity_secret = EncryptedTextField(default="", blank=True)
     # The picture above the chat, re-encoded, with its link and alternative text.
     banner = models.FileField(upload_to="banners/", max_length=200, default="", blank=True)
@@ -75,9 +78,10 @@ class Bot(TenantModel):
     banner_alt = models.CharField(max_length=200, default="", blank=True)
     banner_valid_from = models.DateTimeField(null=True)
     banner_valid_to = models.DateTimeField(null=True)
-    # New documents and prompts wait until no golden question fails that did not fail before.
+    # New documents and instructions are held back until a golden run shows that they break no
+    # golden question, or a person publishes them.
     hold_back_worse = models.BooleanField(default=False, db_default=False)
-    # Grows when the bot's passages change: processes then rebuild their index.
+    # Incremented when the bot's passages change, so that processes rebuild their indexes.
     knowledge_version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(db_default=Now())
     updated_at = models.DateTimeField(auto_now=True)
@@ -85,7 +89,7 @@ class Bot(TenantModel):
     class Meta:
         indexes = [
             models.Index(fields=["client", "id"], name="bot_list"),
-            # Serves every CORS preflight: does any bot allow this host?
+            # Used by every CORS preflight: does any bot allow this host?
             GinIndex(ALLOWED_HOSTS, name="bot_allowed_hosts"),
         ]
 
@@ -94,7 +98,7 @@ class Bot(TenantModel):
 
 
 class Prompt(TenantModel):
-    """One version of a bot's instructions; a new version becomes current, old ones stay."""
+    """One version of a bot's instructions. A new one becomes current unless it is held back."""
 
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="prompts")
     version = models.PositiveIntegerField()
@@ -120,9 +124,9 @@ class Prompt(TenantModel):
 
 
 class LanguageModel(TenantModel):
-    """A model of a client's own, or of one bot's: it writes in place of the platform's."""
+    """A language model that a client has connected, for one bot or all of its bots."""
 
-    # Known before the insert, since the encryption binds the key to the row.
+    # Generated before the insert, since the encryption binds the API key to the row's id.
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     bot = models.OneToOneField(
         Bot, on_delete=models.CASCADE, null=True, related_name="language_model"
@@ -170,13 +174,13 @@ class WebUrlStatus(models.TextChoices):
 
 
 class WebUrl(TenantModel):
-    """An address that a bot is trained on: a page, the pages linked from it, or a sitemap."""
+    """A web address that a bot is trained on: a page, perhaps with linked pages, or a sitemap."""
 
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="web_urls")
     url = models.CharField(max_length=2000)
-    # Pages up to this many links away from `url` are read, 0..3.
+    # How many links away from `url` the crawl goes, 0..3.
     crawl_depth = models.PositiveSmallIntegerField(default=0)
-    # Hours after which it is crawled again; null: never.
+    # Hours between two crawls; null: the address is crawled once.
     refresh_hours = models.PositiveIntegerField(null=True)
     status = models.CharField(max_length=10, choices=WebUrlStatus, default=WebUrlStatus.QUEUED)
     progress = models.PositiveSmallIntegerField(default=0)
@@ -192,7 +196,7 @@ class WebUrl(TenantModel):
         constraints = [models.UniqueConstraint(fields=["bot", "url"], name="web_url_once")]
         indexes = [
             models.Index(fields=["bot", "id"], name="web_url_list"),
-            # Serves the schedule of crawls.
+            # Finds the addresses that are due for a crawl.
             models.Index(fields=["next_fetch_at"], name="web_url_due"),
         ]
 
@@ -210,17 +214,17 @@ class DocumentStatus(models.TextChoices):
 
 
 class DocumentStage(models.TextChoices):
-    """What training does with a document next; from `passages` on the bot answers from it."""
+    """The next step of a document's training; the bot answers from it from `passages` on."""
 
     WAITING = "waiting"
     READING = "reading"
-    PASSAGES = "passages"  # its words are searched, its passages get vectors
-    SENTENCES = "sentences"  # its passages are searched by meaning, its sentences get vectors
+    PASSAGES = "passages"  # can be found by its words; its passages are being encoded
+    SENTENCES = "sentences"  # can be found by meaning; its sentences are being encoded
     COMPLETE = "complete"
 
 
 class DocumentSource(models.TextChoices):
-    """Where a document's text comes from; the file of a web page was fetched, not uploaded."""
+    """Where a document's text comes from. A crawled page is a `file` with a `web_url`."""
 
     FILE = "file"
     TEXT = "text"
@@ -228,22 +232,24 @@ class DocumentSource(models.TextChoices):
 
 
 class Document(TenantModel):
-    """What a bot is trained on: a file or web page, whose bytes are in the media store under a
-    random name, or what a client wrote: a text, a question and its answer.
+    """One item of a bot's content: a file, a crawled page, or a written text or answer.
+
+    The bytes of files and crawled pages are in the media store, under random names.
     """
 
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="documents")
     source = models.CharField(max_length=20, choices=DocumentSource, default=DocumentSource.FILE)
-    # The written text, or the answer to the question in `title`; empty for files and web pages.
+    # The written text, or the answer to the question in `title`; empty for files and crawled pages.
     content = models.TextField(default="", blank=True)
-    # For a page that a crawl stored, with its address in `url`; null for an uploaded file.
+    # The web address whose crawl stored this page (its own address is `url`); null for all others.
     web_url = models.ForeignKey(
         WebUrl, on_delete=models.CASCADE, null=True, related_name="documents"
     )
     url = models.CharField(max_length=2000, default="", blank=True)
     file = models.FileField(upload_to="documents/", max_length=200, default="", blank=True)
     file_name = models.CharField(max_length=255)
-    # The title in the document, else its file name, set by training; of a pair, the question.
+    # Set by training: the title found in the document, else its file name. For a question with its
+    # answer: the question.
     title = models.CharField(max_length=300, default="", blank=True)
     mime_type = models.CharField(max_length=120)
     size_bytes = models.PositiveBigIntegerField()
@@ -253,25 +259,26 @@ class Document(TenantModel):
     progress = models.PositiveSmallIntegerField(default=0)
     error_code = models.CharField(max_length=60, default="", blank=True)
     error_message = models.CharField(max_length=500, default="", blank=True)
-    # What of it could not be read, though it was trained.
+    # What training could not read, such as scanned pages, although it succeeded.
     warning = models.CharField(max_length=500, default="", db_default="", blank=True)
     chunk_count = models.PositiveIntegerField(default=0)
     language = models.CharField(max_length=20, default="", blank=True)
     is_important = models.BooleanField(default=False)
-    # Its passages are not searched yet: golden questions are to show that nothing gets worse.
+    # Held back: its passages are not searched until a golden run shows that it makes nothing worse,
+    # or a person publishes it.
     is_held = models.BooleanField(default=False, db_default=False)
     valid_from = models.DateTimeField(null=True)
     valid_to = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
-    # When what a client wrote was changed last.
+    # When the client last changed a written text or answer.
     updated_at = models.DateTimeField(db_default=Now())
-    # When its latest training began to read it.
+    # When the latest training began to read it.
     started_at = models.DateTimeField(null=True)
     trained_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
-            # A bot has an uploaded file, or a written text, once.
+            # Uploaded files and written texts are unique per bot.
             models.UniqueConstraint(
                 fields=["bot", "source", "sha256"],
                 condition=models.Q(web_url__isnull=True),
@@ -290,7 +297,7 @@ class Document(TenantModel):
 
     @property
     def is_answering(self) -> bool:
-        """Whether the bot answers from its text now."""
+        """Whether the bot uses the text now: it has passages, is valid and not held back."""
         now = datetime.now(UTC)
         has_begun = self.valid_from is None or self.valid_from <= now
         has_ended = self.valid_to is not None and self.valid_to <= now
@@ -298,7 +305,7 @@ class Document(TenantModel):
 
 
 class Chunk(TenantModel):
-    """A passage of a document with its vectors (float32 bytes); written by training only."""
+    """A passage of a document with its vectors (float32 bytes). Only training writes it."""
 
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="chunks")
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="chunks")
@@ -308,9 +315,9 @@ class Chunk(TenantModel):
     text = models.TextField()
     sentences = models.JSONField()
     language = models.CharField(max_length=20)
-    # Of heading, text and sentences: what has the same takes over the vectors.
+    # Hash of heading, text and sentences: passages with the same hash share their vectors.
     content_hash = models.CharField(max_length=64, default="", blank=True)
-    # The model that computed the vectors; empty without an encoder (word search only).
+    # The encoder that computed the vectors; empty if there is none (word search only).
     embedding_model = models.CharField(max_length=80, default="", blank=True)
     dimension = models.PositiveSmallIntegerField(default=0)
     vector = models.BinaryField(default=b"")
@@ -323,7 +330,7 @@ class Chunk(TenantModel):
         ]
         indexes = [
             models.Index(fields=["bot", "id"], name="chunk_of_bot"),
-            # Training: has the client a passage of this content with vectors?
+            # Lets training find a passage with the same content whose vectors it can copy.
             models.Index(fields=["client", "content_hash"], name="chunk_content"),
         ]
 
@@ -332,16 +339,16 @@ class Chunk(TenantModel):
 
 
 class PageStatus(models.TextChoices):
-    """The outcome of one page of a crawl."""
+    """The outcome of one crawled page."""
 
     TRAINED = "trained"
     UNCHANGED = "unchanged"
-    REFUSED = "refused"  # by its site, our guard or a limit; see `reason`
+    REFUSED = "refused"  # by the site, our guard or a limit; see `reason`
     FAILED = "failed"
 
 
 class WebPage(TenantModel):
-    """One page of the latest crawl of a WebUrl."""
+    """One crawled page of a WebUrl's latest crawl."""
 
     web_url = models.ForeignKey(WebUrl, on_delete=models.CASCADE, related_name="pages")
     document = models.ForeignKey(Document, on_delete=models.SET_NULL, null=True)
@@ -350,7 +357,7 @@ class WebPage(TenantModel):
     status = models.CharField(max_length=10, choices=PageStatus)
     reason = models.CharField(max_length=60, default="", blank=True)
     http_status = models.PositiveSmallIntegerField(null=True)
-    # Validators (RFC 9110), sent back to ask whether the page has changed.
+    # Validators (RFC 9110) for the conditional request of the next crawl.
     etag = models.CharField(max_length=300, default="", blank=True)
     last_modified = models.CharField(max_length=60, default="", blank=True)
     fetched_at = models.DateTimeField()
@@ -363,7 +370,7 @@ class WebPage(TenantModel):
 
 
 class FunctionCalling(TenantModel):
-    """Whether and how often a bot may call functions; one row per bot."""
+    """Whether a bot may call functions, and how many per reply; one row per bot."""
 
     bot = models.OneToOneField(Bot, on_delete=models.CASCADE, related_name="function_calling")
     is_enabled = models.BooleanField(default=False)
@@ -386,7 +393,7 @@ class Approval(models.TextChoices):
 
 
 class Function(TenantModel):
-    """An HTTP request that a model may ask for."""
+    """An HTTP request that the model may have made."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="functions")
@@ -423,16 +430,16 @@ class CallStatus(models.TextChoices):
 
 
 class FunctionCall(TenantModel):
-    """The log of calls that models requested, made or not."""
+    """One logged call that a model requested, whether it was made or not."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="function_calls")
-    # No foreign keys, since conversations lie above this app.
+    # Ids instead of foreign keys, since conversations belong to a higher app.
     conversation_id = models.UUIDField(null=True)
     message_id = models.UUIDField(null=True)
     function_name = models.CharField(max_length=200)
     arguments = models.JSONField(default=dict)
-    # Hash of name and arguments; empty if nothing could be called.
+    # Hash of the function's name and arguments; empty for a refused call.
     fingerprint = models.CharField(max_length=64, default="", blank=True)
     status = models.CharField(max_length=10, choices=CallStatus)
     http_status = models.PositiveSmallIntegerField(null=True)
@@ -446,7 +453,7 @@ class FunctionCall(TenantModel):
 
     class Meta:
         constraints = [
-            # A call is made once per message, however often its job is retried.
+            # A call is made at most once per message, even if its job is retried.
             models.UniqueConstraint(
                 fields=["message_id", "fingerprint"],
                 condition=~models.Q(fingerprint=""),
@@ -455,9 +462,9 @@ class FunctionCall(TenantModel):
         ]
         indexes = [
             models.Index(fields=["bot", "-id"], name="function_call_log"),
-            # The calls of a conversation that wait for approval.
+            # Finds the calls of a conversation that wait for approval.
             models.Index(fields=["conversation_id", "status"], name="function_call_waiting"),
-            # Serves the expiry of calls that were not approved in time.
+            # Finds the calls that expired before they were approved.
             models.Index(
                 fields=["created_at"],
                 condition=models.Q(status="waiting"),

@@ -1,4 +1,4 @@
-"""The jobs of this app."""
+"""The background jobs of this app."""
 
 from bots.services import (
     crawls,
@@ -22,7 +22,7 @@ from chatplatform.jobs import Queue, job, periodic
 def train_document(*, document_id: int) -> None:
     """Train one document.
 
-    It is read, and encoded if it is short.
+    Reads it and, if it is short, encodes it.
     """
     training.train(document_id)
 
@@ -35,25 +35,25 @@ def train_document(*, document_id: int) -> None:
     fair=True,
 )
 def encode_document(*, document_id: int, end: int) -> None:
-    """Encode a part of a long document, from its beginning (0) or its end (1)."""
+    """Encode part of a long document; `end`: from its beginning (0) or its end (1)."""
     document_embedding.encode(document_id, end=end)
 
 
 @job("bots.fill_large", queue=Queue.TRAIN, max_attempts=3)
 def fill_large(*, bot_id: int) -> None:
-    """Put what a large bot has learned where the database finds it."""
+    """Copy the new passages of a large bot into the database's search table."""
     large_bots.fill(bot_id)
 
 
 @job("bots.crawl_web_url", queue=Queue.TRAIN, max_attempts=3, on_dead=crawls.fail_interrupted)
 def crawl_web_url(*, web_url_id: int) -> None:
-    """Fetch the pages of one address and queue them for training."""
+    """Fetch the pages of one web address and queue them for training."""
     crawls.crawl(web_url_id)
 
 
 @job("bots.update_crawl_status", queue=Queue.TRAIN)
 def update_crawl_status(*, web_url_id: int) -> None:
-    """Update the status of a web address when one of its pages is trained or deleted."""
+    """Update a web address's status after one of its pages was trained or deleted."""
     crawls.update_status(web_url_id)
 
 
@@ -64,23 +64,23 @@ def update_crawl_status(*, web_url_id: int) -> None:
     on_dead=lambda run_id: golden_runs.fail(run_id),
 )
 def ask_golden(*, run_id: str) -> None:
-    """The next golden questions of a run."""
+    """Ask the next golden questions of a run."""
     golden_runs.ask_next(run_id)
 
 
 @periodic("bots.crawl_due")
 def crawl_due() -> None:
-    """Queue the addresses that are due to be crawled again; safe to run twice."""
+    """Queue the web addresses whose next crawl is due; safe to run twice."""
     web_urls.crawl_due()
 
 
 @periodic("bots.expire_function_calls")
 def expire_function_calls() -> None:
-    """Reject calls that were not approved within a day."""
+    """Reject calls that nobody approved within 24 hours."""
     function_calls.expire()
 
 
 @periodic("bots.fill_large_bots")
 def fill_large_bots() -> None:
-    """Enqueue the filling of large bots that are not filled; safe to run twice."""
+    """Enqueue `fill_large` for large bots whose search table lacks passages; safe to run twice."""
     large_bots.enqueue_missing()

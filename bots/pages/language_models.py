@@ -1,4 +1,4 @@
-"""Models of a client's or a bot's own in the site: set, tried, removed."""
+"""Admin pages of the language models that clients connect: set, test, remove."""
 
 from typing import Any, cast
 
@@ -44,7 +44,7 @@ class ModelForm(ServiceForm):
     )
 
     def clean(self) -> dict[str, Any]:
-        """The values for the service, to which an empty key removes the stored one."""
+        """The values for the service: an empty key removes the stored one, None keeps it."""
         data = self.cleaned_data
         is_removed, key = data.pop("removes_key"), data.get("api_key")
         if is_removed and key:
@@ -60,7 +60,7 @@ class NewModelForm(ModelForm):
 
 @admin.register(LanguageModel)
 class LanguageModelAdmin(TenantAdmin):
-    """The key is not shown: it is no field of a form."""
+    """Connected models. The API key itself is never shown."""
 
     read_by = ADMINS
     list_display = (
@@ -74,7 +74,7 @@ class LanguageModelAdmin(TenantAdmin):
     actions_list = ("set_model",)
     actions_detail = ("edit",)
 
-    # Its action `test` calls out.
+    # The action `test` calls the model's server.
     changelist_view = calls_out(TenantAdmin.changelist_view)
 
     @display(description="Writes for")
@@ -88,7 +88,7 @@ class LanguageModelAdmin(TenantAdmin):
     @calls_out
     @button("Set a model", permissions=["create"], icon="add")
     def set_model(self, request: HttpRequest) -> HttpResponse:
-        """A model for the client, or for one of its bots."""
+        """Connect a model for the client or for one of its bots, and test it."""
         client: Client = viewer(request).client
         form = NewModelForm(request.POST or None)
         form.offer("bot", [("", "All bots"), *bots.names(client).items()])
@@ -103,7 +103,7 @@ class LanguageModelAdmin(TenantAdmin):
     @calls_out
     @button("Change", url_path="edit", permissions=["manage"], icon="edit")
     def edit(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Another address, name, key or price."""
+        """Change the address, name, key or price, and test the model."""
         row: LanguageModel = self.row(request, object_id)
         shown = ("base_url", "model", "credits_per_1000_tokens")
         form = ModelForm(request.POST or None, initial={name: getattr(row, name) for name in shown})
@@ -140,7 +140,7 @@ class LanguageModelAdmin(TenantAdmin):
         return cast("HttpResponse", redirect("admin:bots_languagemodel_change", row.pk))
 
     def _try(self, request: HttpRequest, row: LanguageModel) -> None:
-        """Say what comes of asking the model."""
+        """Test the model and show the result as a message."""
         result = language_models.test(row)
         if result.is_working:
             messages.success(request, f"{row.model} works: {result.duration_ms} ms.")

@@ -1,21 +1,21 @@
-"""What bots ask about agents, who work in a higher app: `chats.apps` sets the answer."""
+"""A hook through which bots look up agents, whose app is higher: `chats.apps` installs it."""
 
 from typing import Protocol
 
 
 class AgentLookup(Protocol):
-    """Satisfied by the module `chats.services.core.presence`."""
+    """Implemented by the module `chats.services.core.presence`."""
 
     def online(self, client_id: int) -> set[int]:
-        """Ids of the client's people who are online; empty if nobody can tell."""
+        """Ids of the client's people who are online; empty if that is unknown."""
 
 
 _lookup: AgentLookup | None = None
 
 
 def install(lookup: AgentLookup) -> None:
-    """Called once, when the apps are loaded."""
-    global _lookup  # noqa: PLW0603 - one a process
+    """Set the lookup; called once, when the apps are loaded."""
+    global _lookup  # noqa: PLW0603 - one per process
     _lookup = lookup
 
 

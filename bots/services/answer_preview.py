@@ -1,4 +1,4 @@
-"""Answers that nobody is sent: to golden questions, to questions asked again, to old messages."""
+"""Answers that are not sent: to golden questions, unanswered questions and replayed messages."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ from identity.services import credits
 
 
 class _Silent:
-    """Nobody follows these answers."""
+    """A listener that ignores the text, since nobody watches these answers."""
 
     def delta(self, text: str) -> None:
         pass
@@ -23,7 +23,7 @@ class _Silent:
 
 
 def standalone(bot: Bot, text: str) -> AnswerRequest:
-    """A question by itself, to the bot as it is: without a chat before it."""
+    """A request that asks the bot as it is now, with no earlier messages."""
     config = bot.client.config
     return AnswerRequest(
         text=text,
@@ -39,10 +39,10 @@ def standalone(bot: Bot, text: str) -> AnswerRequest:
 
 
 def ask(bot: Bot, request: AnswerRequest, *, reference: str) -> Outcome:
-    """What the bot answers; no function is called.
+    """What the bot answers; it calls no functions.
 
-    The embedded engine's answers are free, a model's tokens are paid: `InsufficientCredits` if
-    they cannot be. A `reference` that was paid is not charged again.
+    Answers of the embedded engine are free. A model's tokens are charged, once per `reference`;
+    raises `InsufficientCredits` if the balance is too low.
     """
     request, engine = replace(request, subject=None), request.engine
     if Capability.WRITE not in engine.capabilities:

@@ -1,6 +1,6 @@
-"""How a bot answers: search, gate, engine, and what follows if the engine fails.
+"""How a bot answers: search, confidence threshold, engine, and the fallback if the engine fails.
 
-Knows a bot and a customer's question, and nothing of conversations and messages.
+This module knows bots and customers' questions, but no conversations or messages.
 """
 
 import logging
@@ -34,51 +34,51 @@ from bots.services.function_runner import ApprovalNeeded, FunctionRunner
 
 log = logging.getLogger(__name__)
 MAX_ERROR_CHARS = 300
-# What the gate must reach for a model; of passages in another language than the question's it is
-# `LIKELY_FOREIGN`. The page on models has the figures.
+# The confidence from which a model is asked; for passages in another language than the question it
+# is `LIKELY_FOREIGN`. The documentation of language models has the measurements.
 MODEL_THRESHOLD = 0.15
 
-# Why there is no answer, in the words of the receipt.
+# Why there is no answer, as stored in the trace.
 NoAnswer = Literal["below_gate", "nothing_to_quote", "model_refused", "no_answer", "engine_failed"]
 
 
 @dataclass(frozen=True)
 class AnswerRequest:
-    """What a customer said, and the terms on which the bot answers it."""
+    """A customer's message and the settings with which the bot answers it."""
 
     text: str
     language: str
     history: tuple[Line, ...]
     engine: Engine
-    # For whom functions are called; None: none is called.
+    # The customer that functions are called for; None: no functions are called.
     subject: function_runner.Subject | None
     threshold: float
     fallback_to_extractive: bool
     deadline_seconds: float
-    # Which attempt of the job this is, for the receipt.
+    # Number of the job's attempt, for the trace.
     attempt: int = 0
-    # Who has agreed to a call: the answer tells its result.
+    # Who approved a function call: then the answer reports its result.
     approved_by: Approval = Approval.NONE
-    # Earlier questions that have got an answer, the latest first: a short one may go on from them.
+    # Earlier answered questions, latest first, which a short question may refer to.
     topics: tuple[str, ...] = ()
     wording: Wording = Wording()
-    # The customer-info fields that the platform itself asks for.
+    # Names of the customer-info fields that the platform itself will ask for.
     wanted: tuple[str, ...] = ()
-    # A change that is tried, in place of the bot's own index and current prompt.
+    # A change under test, used instead of the bot's own index and current prompt.
     index: retrieval.AnyIndex | None = None
     prompt: Prompt | None = None
-    # Every answer of a model is judged, rather than those in doubt alone.
+    # Have the judge check every answer of a model, and not only doubtful ones.
     verify_answer: bool = False
 
 
 class Listener(Protocol):
-    """Follows an answer while it is made."""
+    """Receives the text of an answer while it is written."""
 
     def delta(self, text: str) -> None:
-        """A further piece of the text."""
+        """Add a piece of text."""
 
     def reset(self) -> None:
-        """The pieces so far do not count."""
+        """Discard the pieces received so far."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class ScoredChunk:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the search found for a request."""
+    """What the search found, as stored in the trace."""
 
     confidence: float
     threshold: float
@@ -108,16 +108,16 @@ class Trace:
     usage: Usage | None = None
     # Credits for 1,000 tokens of `usage`; not stored.
     price: int = 1
-    # The model failed: its error.
+    # The error of a model that failed.
     engine_error: str | None = None
-    # It did not answer at all, rather than badly; not stored.
+    # The model was unreachable or gave no usable output; not stored.
     is_down: bool = False
-    # A model was asked: with which prompt, and which functions were called.
+    # If a model was asked: the function calls made, and the version of its prompt.
     calls: tuple[str, ...] | None = None
     prompt_version: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The fields that apply, as they are stored."""
+        """The fields that apply, as stored."""
         fields: dict[str, Any] = asdict(self.evidence) if self.evidence else {}
         if self.calls is not None:
             fields |= {"calls": list(self.calls), "prompt_version": self.prompt_version}
@@ -141,7 +141,7 @@ class Answered:
 
 @dataclass(frozen=True)
 class NeedsApproval:
-    """A person must agree to a call before the answer can go on."""
+    """The answer waits until a person approves a function call."""
 
     call: ProposedCall
     trace: Trace
@@ -157,22 +157,22 @@ Outcome = Answered | NeedsApproval | Unanswered
 
 
 def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
-    """Answer from the bot's documents and functions. Writes nothing but calls."""
+    """Answer from the bot's documents and functions. Stores only function calls."""
     engine, is_after_call = request.engine, request.approved_by != Approval.NONE
     is_model = _is_by_model(request)
     if is_after_call and not is_model:
-        # The model was unset since the call was asked for: no quotation tells its result.
+        # The model was removed after it requested the call; a quotation cannot report the result.
         return Unanswered("engine_failed", Trace())
     found: tuple[Part, ...] = ()
     trace = Trace()
-    # No document answers a mere "yes".
+    # A customer's approval, such as "yes", is no question to search for.
     if request.approved_by != Approval.CUSTOMER:
         found = _find(bot, request)
         trace = trace if is_after_call else Trace(_evidence(bot, request, found))
         if not any(_passes(part, request) for part in found):
             found = ()
     functions = _functions(bot, request)
-    # No document knows where an order is: a function may.
+    # Even if no document helps, a function may, such as one that looks up an order.
     if not found and functions is None and not is_after_call:
         return Unanswered("below_gate", trace)
     prompt = (request.prompt or prompt_versions.find_current(bot.pk)) if is_model else None
@@ -206,7 +206,7 @@ def _functions(bot: Bot, request: AnswerRequest) -> FunctionRunner | None:
 
 
 def _setting(bot: Bot) -> str:
-    """For whom a model writes, and the hour there: "are you open now?" asks for both."""
+    """The bot's role and the local time, which a model needs for "are you open now?"."""
     client = bot.client
     now = timezone.now().astimezone(ZoneInfo(client.timezone))
     name, company = (" ".join(text.split()) for text in (bot.bot_name, client.name))
@@ -238,11 +238,11 @@ def _find(bot: Bot, request: AnswerRequest) -> tuple[Part, ...]:
 
 
 def _passes(part: Part, request: AnswerRequest) -> bool:
-    """Whether the engine is asked.
+    """Whether the search result is good enough to ask the engine.
 
-    A model says itself if the passages do not answer, and knows more words for a thing than the
-    search, which is seldom sure of passages in another language: it is asked far below the
-    client's threshold.
+    A model is asked far below the client's threshold: it can say itself that the passages do not
+    answer, it knows more synonyms than the search, and the search is rarely confident about
+    passages in another language.
     """
     if not _is_by_model(request):
         return part.passes(request.threshold)
@@ -261,7 +261,7 @@ def _is_by_model(request: AnswerRequest) -> bool:
 
 
 def _read(part: Part, request: AnswerRequest) -> Iterator[SearchResult]:
-    """What the engine reads for a question: a model also what was asked about before it."""
+    """The results that the engine reads for a question; a model also reads those with its topic."""
     if not _is_by_model(request) or part.alone is None or part.with_topic is None:
         yield part.result
     else:
@@ -295,7 +295,7 @@ def _compose(
     trace: Trace,
     on: Listener,
 ) -> Outcome:
-    """The model's answer; the extractive one, or none, if it fails."""
+    """The model's answer; if it fails, a quotation or none."""
 
     def traced(**fields: Any) -> Trace:
         return replace(trace, calls=tuple(functions.call_ids) if functions else (), **fields)
@@ -331,7 +331,7 @@ def _compose(
 
 
 def _quote(question: Question, trace: Trace, on: Listener) -> Outcome:
-    """The extractive answer: sentences of the documents."""
+    """An extractive answer: sentences quoted from the documents."""
     engine = EmbeddedEngine()
     try:
         quoted = engine.answer(question, on_delta=on.delta)
@@ -345,9 +345,9 @@ def _quote(question: Question, trace: Trace, on: Listener) -> Outcome:
 def _final_reason(
     error: EngineError, question: Question, request: AnswerRequest, *, has_acted: bool
 ) -> NoAnswer | None:
-    """Why a failed model ends the answer; None if the documents may be quoted instead."""
+    """Why there is no answer after a model failed; None if the documents may be quoted instead."""
     if has_acted:
-        # No quotation tells what was done, and "not found" would hide it.
+        # A quotation could not report what the function did, and "not found" would hide it.
         return "engine_failed"
     is_refusal = isinstance(error, Refused)
     if not question.found and not is_refusal:

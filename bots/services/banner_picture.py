@@ -1,4 +1,4 @@
-"""The picture above the chat: checked, re-encoded and served under a random name."""
+"""The banner picture above the chat: checked, re-encoded, and served under a random name."""
 
 import re
 from datetime import datetime
@@ -64,7 +64,7 @@ def upload(
 
 
 def update(bot: Bot, *, body: BotBannerDto, by: User) -> BotBannerDto:
-    """Change what the request names, and keep the picture; 409 `no_banner` without one."""
+    """Change the named fields and keep the picture; 409 `no_banner` if there is none."""
     changes = {name: getattr(body, name) for name in body.model_fields_set}
     with transaction.atomic():
         locked = bots.lock(bot)
@@ -82,7 +82,7 @@ def update(bot: Bot, *, body: BotBannerDto, by: User) -> BotBannerDto:
 
 
 def remove(bot: Bot, *, by: User) -> None:
-    """Remove the banner; its file goes after the commit. Nothing happens if there is none."""
+    """Remove the banner, if there is one; its file is deleted after the commit."""
     if not bot.banner:
         return
     _set(
@@ -107,7 +107,7 @@ def _record(bot: Bot, action: str, *, by: User, **changes: Any) -> None:
 
 def _set(bot: Bot, action: str, *, by: User, **fields: Any) -> None:
     with transaction.atomic():
-        # Of two concurrent uploads, the later one sees and removes the file of the earlier.
+        # With two concurrent uploads, the later one sees and removes the file of the earlier one.
         locked = bots.lock(bot)
         media.remove_later(bot.client_id, [locked.banner.name])
         for name, value in fields.items():
@@ -157,7 +157,7 @@ def _url(name: str) -> str:
 
 
 def open_stored(name: str) -> tuple[IO[bytes], str] | None:
-    """A banner's open file and its type; None if there is no such banner."""
+    """A banner's open file and media type; None if there is no such banner."""
     match = _NAME.fullmatch(name)
     if match is None:
         return None

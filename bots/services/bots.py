@@ -1,4 +1,4 @@
-"""Bots: created, changed, deleted and looked up."""
+"""Create, change, delete and look up bots."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ from identity.models import ApiKey, Client, User
 from identity.services import api_keys, audit
 
 MAX_BOTS = 200
-# Fields of a request that are columns.
+# Fields of a request that are stored in columns of the same name.
 WRITABLE = frozenset(
     {
         "bot_name", "description", "bot_icon", "primary_color", "secondary_color",
@@ -26,7 +26,7 @@ WRITABLE = frozenset(
         "business_hours", "holidays", "hold_back_worse",
     }
 )  # fmt: skip
-# Columns by language whose text in the default language has a field of its own, `…_default`.
+# Columns with texts by language that also have a field `…_default` for the default language.
 WITH_DEFAULT_FIELD = ("terms", "engaging_message")
 
 
@@ -49,7 +49,7 @@ class BotHasChats(ApiError):
 
 
 def with_derived_fields(rows: QuerySet[Bot]) -> QuerySet[Bot]:
-    """Annotate the rows with the fields of `BotDto` that come from other tables."""
+    """Annotate bots with the fields of `BotDto` that come from other tables."""
     now = datetime.now(UTC)
     keys = ApiKey.objects.filter(
         Q(expires_at=None) | Q(expires_at__gt=now),
@@ -74,7 +74,7 @@ def list_for_client(client: Client) -> QuerySet[Bot]:
 def get(client: Client, bot_id: int) -> Bot:
     """One of the client's bots as a row; 404 if there is none."""
     bot = first_or_404(Bot.objects.for_client(client).filter(pk=bot_id))
-    bot.client = client  # known already: services need no query for it
+    bot.client = client  # saves services a query
     return bot
 
 
@@ -94,18 +94,18 @@ def names(client: Client) -> dict[int, str]:
 
 
 def allow_hosts(client: Client, bot_id: int, hosts: str, *, by: User | None) -> None:
-    """Set the hosts whose pages may use the bot's public key."""
+    """Set the hosts whose sites may use the bot's public key."""
     update(get(client, bot_id), body=BotDto(allowed_domain=hosts), by=by)
 
 
 def allowed_hosts(bot_id: int) -> list[str]:
-    """Host names (`*.` for all below) whose pages may use the bot's public key."""
+    """Host names of the sites that may use the bot's public key; `*.` stands for subdomains."""
     found = Bot.objects.filter(pk=bot_id).values_list("allowed_domain", flat=True).first()
     return found.split(",") if found else []
 
 
 def any_allows(origin: str) -> bool:
-    """Whether a page of `origin` may use the public key of any bot at all."""
+    """Whether `origin` may use the public key of at least one bot."""
     host = origin_host(origin)
     if host is None:
         return False
@@ -115,7 +115,7 @@ def any_allows(origin: str) -> bool:
 
 
 def for_key(key: ApiKey, *, bot_id: int | None = None, location: str = "query") -> Bot:
-    """The bot of a key; for a key that serves several bots `bot_id` must name one."""
+    """The bot of a key. If the key serves several bots, `bot_id` must name one of them."""
     rows = Bot.objects.for_client(key.client)
     if bot_id is not None:
         rows = rows.filter(pk=bot_id)
@@ -128,7 +128,7 @@ def for_key(key: ApiKey, *, bot_id: int | None = None, location: str = "query") 
         raise Invalid.field(
             location, "bot_id", msg="This key serves several bots: say which.", type="missing"
         )
-    matches[0].client = key.client  # known already: services need no query for it
+    matches[0].client = key.client  # saves services a query
     return matches[0]
 
 
@@ -153,9 +153,10 @@ def create(client: Client, *, body: BotDto, by: User | None) -> BotDto:
 
 
 def update(bot: Bot, *, body: BotDto, by: User | None) -> BotDto:
-    """Change the fields that the request names, and keep the others."""
+    """Change the fields that the request names and keep the others."""
     with transaction.atomic():
-        # Locked, since languages and their default may arrive in two concurrent requests.
+        # Locked, since concurrent requests may change `languages` and `default_language`, which
+        # must fit together.
         rows = with_derived_fields(Bot.objects.select_for_update(no_key=True, of=("self",)))
         current = first_or_404(rows.filter(pk=bot.pk))
         columns = [*WRITABLE, "own_setup"]
@@ -169,7 +170,7 @@ def update(bot: Bot, *, body: BotDto, by: User | None) -> BotDto:
 
 
 def toggle_disabled(bot: Bot, *, is_disabled: bool, by: User) -> BotDto:
-    """Disable or enable a bot; nothing happens if it is so already."""
+    """Disable or enable a bot; does nothing if it already is."""
     with transaction.atomic():
         changed = (
             Bot.objects.for_client(bot.client)
@@ -182,12 +183,12 @@ def toggle_disabled(bot: Bot, *, is_disabled: bool, by: User) -> BotDto:
 
 
 def delete(bot: Bot, *, by: User) -> None:
-    """Delete a bot with its documents and revoke its keys; its files go after the commit.
+    """Delete a bot with its documents and revoke its keys; its files are deleted after the commit.
 
     409 if it is protected or has conversations.
     """
     with transaction.atomic():
-        # A full lock: a conversation that is created now waits, and then finds no bot.
+        # A full lock, so that a conversation being created waits and then finds no bot.
         rows = Bot.objects.for_client(bot.client).select_for_update()
         locked = first_or_404(rows.filter(pk=bot.pk))
         if not locked.delete_available:
@@ -207,14 +208,14 @@ def _record(bot: Bot, action: str, *, by: User | None, **changes: Any) -> None:
 
 
 def lock(bot: Bot) -> Bot:
-    """Lock and return the current row; taken before the locks of anything that belongs to it."""
+    """Lock and return the current row. Lock the bot before anything that belongs to it."""
     return first_or_404(Bot.objects.select_for_update(no_key=True).filter(pk=bot.pk))
 
 
 def lock_against_deletion(bot: Bot) -> None:
-    """Keep the bot from being deleted until the transaction ends; 404 if it is gone already.
+    """Keep the bot from being deleted until the transaction ends; 404 if it is already deleted.
 
-    The foreign key alone is checked at the commit, too late to answer 404.
+    The foreign key is checked only at the commit, which is too late for a 404.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1 FROM bots_bot WHERE id = %s FOR KEY SHARE", [bot.pk])
@@ -223,12 +224,12 @@ def lock_against_deletion(bot: Bot) -> None:
 
 
 def bump_knowledge_version(bot_id: int) -> None:
-    """Have indexes rebuilt once the caller's transaction has changed what the bot knows."""
+    """Mark the bot's content as changed in the caller's transaction; indexes are then rebuilt."""
     Bot.objects.filter(pk=bot_id).update(knowledge_version=F("knowledge_version") + 1)
 
 
 def update_columns(bot: Bot, *, by: User, **fields: Any) -> Bot:
-    """Update columns and return the new row; 404 if the bot was deleted meanwhile."""
+    """Update columns and return the new row; 404 if the bot has been deleted."""
     with transaction.atomic():
         rows = Bot.objects.for_client(bot.client).filter(pk=bot.pk)
         if not rows.update(updated_at=datetime.now(UTC), **fields):
@@ -245,7 +246,7 @@ def check_offered_languages(bot: Bot, codes: Iterable[str], *, at: tuple[str | i
 
 
 def in_language(texts: Mapping[str, str], language: str, *, default: str) -> str | None:
-    """The text in `language`, its base (`pt` for `pt-BR`), the default, or any; else None."""
+    """The text in `language`, its base (`pt` for `pt-BR`), the default, or any; None if none."""
     for code in (language, language.split("-")[0], default, default.split("-")[0]):
         if texts.get(code):
             return texts[code]
@@ -253,7 +254,7 @@ def in_language(texts: Mapping[str, str], language: str, *, default: str) -> str
 
 
 def _fill(bot: Bot, body: BotDto, names: Iterable[str]) -> None:
-    """Set the fields that a request names."""
+    """Set the fields that a request names, without saving."""
     stored = {name: getattr(bot, name) for name in (*WITH_DEFAULT_FIELD, "welcome_message")}
     stored_default = bot.default_language
     for name, value in body.model_dump(include={*WRITABLE} & set(names)).items():
@@ -261,7 +262,7 @@ def _fill(bot: Bot, body: BotDto, names: Iterable[str]) -> None:
     bot.bot_icon = bot.bot_icon or ""
     _check_languages(bot.languages, bot.default_language)
     if isinstance(bot.welcome_message, dict):
-        # What was stored before the bot lost a language may be sent back.
+        # Stored texts may be sent back unchanged, even in languages that the bot no longer offers.
         new = dict(bot.welcome_message.items() - stored["welcome_message"].items())
         check_offered_languages(bot, new, at=("body", "welcome_message"))
     if isinstance(bot.welcome_message, str):
@@ -270,7 +271,7 @@ def _fill(bot: Bot, body: BotDto, names: Iterable[str]) -> None:
         )
     for name in WITH_DEFAULT_FIELD:
         text = getattr(body, f"{name}_default")
-        # A text that came back unchanged says nothing of the change of the others.
+        # A default text sent back unchanged does not undo a change of the whole object.
         if f"{name}_default" in names and text != stored[name].get(stored_default, ""):
             _set_default_text(bot, name, text, before=stored[name])
     bot.own_setup = _own_setup(bot, body, set(names))
@@ -284,14 +285,15 @@ def _set_default_text(bot: Bot, name: str, text: str, *, before: Mapping[str, st
 
 
 def _with_text(texts: Mapping[str, str], language: str, text: str) -> dict[str, str]:
-    """The texts with another one in this language; an empty one is removed."""
+    """The texts with `text` as the one in `language`; an empty text removes it."""
     others = {code: value for code, value in texts.items() if code != language}
     return {language: text, **others} if text else others
 
 
 def _own_setup(bot: Bot, body: BotDto, names: set[str]) -> dict[str, bool]:
-    """The steps that the client ticks otherwise than we find them: a step that came back as it is
-    goes on to follow what happens.
+    """The set-up steps whose mark by the client differs from what we detect.
+
+    A step sent back as detected is not stored, so it keeps following the bot's state.
     """
     found = found_setup(bot)
     said = bot.own_setup | {step: getattr(body, step) for step in SETUP_STEPS if step in names}

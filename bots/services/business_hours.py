@@ -1,7 +1,7 @@
-"""When a bot's people are there: the client's business hours and holidays, or the bot's own.
+"""When people are available: by the bot's own business hours and holidays, else the client's.
 
-Pure functions of the settings and a moment. Days and hours are those of the client's time zone;
-across a change to or from daylight saving time they keep to the clock on the wall.
+Pure functions of the settings and a point in time. Days and hours are local to the client's time
+zone, also on days when daylight saving time begins or ends.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from bots.models import Bot
 from identity.models import ClientConfig
 
-# Days that are looked at for the next or an earlier opening: some holidays come once a year.
+# Days to search for the next or a previous opening: a bit more than a year.
 _HORIZON = 370
 _ONE_DAY = timedelta(days=1)
 
@@ -23,7 +23,7 @@ def is_open(config: ClientConfig, bot: Bot, at: datetime) -> bool:
 
 
 def next_opening(config: ClientConfig, bot: Bot, at: datetime) -> datetime | None:
-    """When it opens next, in UTC; None if it is open, or does not open within a year."""
+    """When it next opens, in UTC; None if it is open or stays closed for over a year."""
     today = day(config, at)
     for ahead in range(_HORIZON):
         for opens, closes in _spans(config, bot, today + ahead * _ONE_DAY):
@@ -33,7 +33,7 @@ def next_opening(config: ClientConfig, bot: Bot, at: datetime) -> datetime | Non
 
 
 def closed_since(config: ClientConfig, bot: Bot, at: datetime) -> datetime | None:
-    """When it closed last, in UTC; None if it is open at `at`."""
+    """When it last closed, in UTC; None if it is open at `at`."""
     if is_open(config, bot, at):
         return None
     earlier = (closes for _, closes in _spans_back(config, bot, at) if closes <= at)
@@ -41,7 +41,7 @@ def closed_since(config: ClientConfig, bot: Bot, at: datetime) -> datetime | Non
 
 
 def before(config: ClientConfig, bot: Bot, at: datetime, open_for: timedelta) -> datetime:
-    """The latest moment from which until `at` it was open for this long in all."""
+    """The latest moment since which it has been open for `open_for` in total by `at`."""
     remaining = open_for
     for opens, closes in _spans_back(config, bot, at):
         end = min(closes, at)
@@ -52,7 +52,7 @@ def before(config: ClientConfig, bot: Bot, at: datetime, open_for: timedelta) ->
 
 
 def has_hours(config: ClientConfig, bot: Bot) -> bool:
-    """Whether it is ever closed."""
+    """Whether there are any hours or holidays; if not, it is always open."""
     return bool(week(config, bot) or holidays(config, bot))
 
 
@@ -63,13 +63,13 @@ def week(config: ClientConfig, bot: Bot) -> list[dict[str, Any]]:
 
 
 def holidays(config: ClientConfig, bot: Bot) -> list[dict[str, Any]]:
-    """The dates with hours of their own."""
+    """The dates with hours that differ from those of their weekday."""
     own: list[dict[str, Any]] | None = bot.holidays
     return config.holidays if own is None else own
 
 
 def day(config: ClientConfig, at: datetime) -> date:
-    """The date of a moment where the client is."""
+    """The date of a moment in the client's time zone."""
     assert at.tzinfo
     return at.astimezone(ZoneInfo(config.client.timezone)).date()
 
@@ -77,14 +77,14 @@ def day(config: ClientConfig, at: datetime) -> date:
 def _spans_back(
     config: ClientConfig, bot: Bot, at: datetime
 ) -> Iterator[tuple[datetime, datetime]]:
-    """The spans up to the day of `at`, latest first."""
+    """The opening spans up to the day of `at`, latest first."""
     today = day(config, at)
     for ago in range(_HORIZON):
         yield from reversed(_spans(config, bot, today - ago * _ONE_DAY))
 
 
 def _spans(config: ClientConfig, bot: Bot, on: date) -> list[tuple[datetime, datetime]]:
-    """From when until when it is open on a day, in UTC, in their order."""
+    """The opening spans of a day, in UTC and in order."""
     weekly = week(config, bot)
     special = (entry["hours"] for entry in holidays(config, bot) if entry["date"] == f"{on}")
     hours = next(special, None)
@@ -93,8 +93,8 @@ def _spans(config: ClientConfig, bot: Bot, on: date) -> list[tuple[datetime, dat
     if hours is None:
         hours = [entry for entry in weekly if entry["weekday"] == on.weekday()]
     zone = ZoneInfo(config.client.timezone)
-    # Of an hour that the clock shows twice both are open: it opens at the first, closes after the
-    # second. Of one that it skips nothing is left.
+    # If the clock shows an hour twice, it is open during both: it opens at the first (fold 0) and
+    # closes after the second (fold 1). A span within a skipped hour becomes empty.
     return [
         (_moment(on, entry["opens"], zone, fold=0), _moment(on, entry["closes"], zone, fold=1))
         for entry in hours

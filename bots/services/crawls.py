@@ -1,4 +1,4 @@
-"""The crawl job: fetches the pages of a web address and queues them for training."""
+"""The crawl job: fetch the pages of a web address and queue them for training."""
 
 import logging
 from collections.abc import Iterator
@@ -22,11 +22,11 @@ from chatplatform.media_stores import FilesUnavailable
 
 log = logging.getLogger(__name__)
 
-# Of all addresses of a bot together, since its index is held in memory.
+# Maximum over all web addresses of a bot, since its index is kept in memory.
 MAX_PAGES_OF_BOT = 2_000
-# Progress at which all pages are fetched and their training is awaited.
+# Progress when all pages are fetched and only their training is left.
 FETCHED_PERCENT = 50
-# Reasons for which a page is gone for good: its document is deleted. Others may pass.
+# Reasons that mean a page is gone for good, so its document is deleted. Others may be temporary.
 PERMANENT_REASONS = frozenset(
     {"not_found", "robots", "noindex", "other_host", "duplicate", "unsupported_type", "empty"}
 )
@@ -63,12 +63,12 @@ _SUFFIXES = {
 
 
 class Gone(Exception):
-    """The address was deleted or changed while it was crawled."""
+    """The web address was deleted or changed during the crawl."""
 
 
 @dataclass
 class _Tally:
-    """The pages of a crawl so far."""
+    """Counts the pages of a crawl."""
 
     stored: int = 0
     seen: set[str] = field(default_factory=set)
@@ -85,7 +85,7 @@ class _Tally:
         if reason in PERMANENT_REASONS:
             self.gone.add(page.url)
         elif reason or len(self.seen) >= Limits.results:
-            # The pages linked from this one were not seen.
+            # Pages linked from this one may have been missed.
             self.is_complete = False
 
 
@@ -103,7 +103,7 @@ def crawl(web_url_id: int) -> None:
     if web_url is None:
         log.info("web address %s is gone or crawled already", web_url_id)
         return
-    media.check_store()  # The site is not asked for pages that cannot be stored.
+    media.check_store()  # Do not fetch pages that could not be stored.
     tally = _Tally()
     try:
         for page in _pages(web_url):
@@ -149,7 +149,7 @@ def _read(name: str) -> bytes:
 
 
 def _store_page(web_url: WebUrl, page: Page, tally: _Tally) -> None:
-    """Record the outcome of a page; new bytes become a document queued for training."""
+    """Record a page's outcome and queue new content as a document for training."""
     stored = ""
     if page.outcome == Outcome.NEW:
         stored = media.store("documents", ContentFile(page.body))
@@ -161,18 +161,21 @@ def _store_page(web_url: WebUrl, page: Page, tally: _Tally) -> None:
             _record_outcome(web_url, page, document, tally)
         used = (document and document.file.name) or ""
     finally:
-        # Bytes that are stored already, and any if the transaction failed.
+        # The document has the same bytes already, or the transaction failed.
         if stored and stored != used:
             default_storage.delete(stored)
 
 
 def _lock_and_report(web_url: WebUrl, page: Page, tally: _Tally) -> None:
-    """Lock the bot, then the address, as deleting does; report the progress."""
+    """Lock the bot, then the address (the order of deletions), and report the progress.
+
+    Raises Gone.
+    """
     Bot.objects.select_for_update(no_key=True).filter(pk=web_url.bot_id).first()
     done = len(tally.seen) + 1
     percent = min(FETCHED_PERCENT - 1, FETCHED_PERCENT * done // (done + page.left))
     running = _running(web_url).update(
-        # New links lower the share that is done; the shown progress never goes back.
+        # New links may lower the percentage; the shown progress never decreases.
         progress=Greatest("progress", Value(percent)),
         page_count=tally.stored,
     )
@@ -192,7 +195,7 @@ def _running(web_url: WebUrl) -> QuerySet[WebUrl]:
 
 
 def _upsert_document(web_url: WebUrl, page: Page, stored: str) -> Document | None:
-    """The page's document; None if the page is not stored or the bot has too many pages."""
+    """Create or update the page's document; None without content or beyond the bot's limit."""
     if page.outcome not in (Outcome.NEW, Outcome.UNCHANGED):
         return None
     document: Document | None = (
@@ -225,7 +228,7 @@ def _create_document(web_url: WebUrl, page: Page, stored: str) -> Document | Non
 
 
 def _replace_content(document: Document, page: Page, stored: str) -> Document:
-    """Queue new bytes for training; until they are trained the bot keeps the old passages."""
+    """Queue new bytes for training; the bot keeps the old passages until they are trained."""
     old = document.file.name
     for name, value in (_content(page, stored) | documents.QUEUED).items():
         setattr(document, name, value)
@@ -274,7 +277,7 @@ def _record_outcome(web_url: WebUrl, page: Page, document: Document | None, tall
 
 
 def _finish(web_url: WebUrl, tally: _Tally) -> None:
-    """All pages are fetched: delete those that are gone, and wait for the training of the rest."""
+    """End the fetching: delete the pages that are gone; the rest are waiting to be trained."""
     if tally.stored:
         _delete_lost_pages(web_url, tally)
     now = timezone.now()
@@ -290,18 +293,18 @@ def _finish(web_url: WebUrl, tally: _Tally) -> None:
         if tally.stored:
             update_status(web_url.pk)
         else:
-            # Without any page: a sitemap that lists nothing of this host.
+            # `empty`: there was no page at all, as in a sitemap that lists none of this host.
             _fail(web_url.pk, tally.first_reason or "empty")
 
 
 def _next_fetch(web_url: WebUrl, now: datetime) -> datetime | None:
-    # Read again: the interval may have changed while the crawl ran.
+    # Read again, since the interval may have changed during the crawl.
     row = WebUrl.objects.filter(pk=web_url.pk).first()
     return web_urls.next_fetch(row, after=now) if row else None
 
 
 def _delete_lost_pages(web_url: WebUrl, tally: _Tally) -> None:
-    """Delete the documents of pages that are gone, and the rows of pages that were not seen."""
+    """Delete the documents of pages that are gone, and the rows of pages not seen in this crawl."""
     with jobs.commit():
         Bot.objects.select_for_update(no_key=True).filter(pk=web_url.bot_id).first()
         if not _running(web_url).exists():
@@ -323,9 +326,9 @@ def _is_lost(url: str, web_url: WebUrl, tally: _Tally) -> bool:
 
 
 def update_status(web_url_id: int) -> None:
-    """Update progress and status of a fetched address by the state of its documents.
+    """Derive the progress and status of a fetched address from its documents.
 
-    When all are done it is trained if one of them is, else failed.
+    When all are done, the address is trained if at least one of them is, else failed.
     """
     with jobs.commit():
         web_url = (
@@ -348,7 +351,7 @@ def update_status(web_url_id: int) -> None:
 
 
 def fail_interrupted(*, web_url_id: int, cause: FilesUnavailable | None = None) -> None:
-    """No attempt is left. Runs in the transaction that ends the job."""
+    """Mark a crawl as failed after its job's last attempt, in the job's final transaction."""
     row = WebUrl.objects.filter(pk=web_url_id).first()
     if row is None or row.progress >= FETCHED_PERCENT or web_urls.is_waiting(row):
         return

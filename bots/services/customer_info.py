@@ -1,4 +1,4 @@
-"""The fields that a bot asks its customers for, and the check of their answers."""
+"""The fields that a bot asks its customers for, and the validation of the answers."""
 
 import math
 import re
@@ -35,10 +35,10 @@ def check(
     at: tuple[str, ...] = AT,
     known: Mapping[str, Any] | None = None,
 ) -> None:
-    """Refuse attributes that do not fit the bot's `customer_info_fields`; the 422 names each.
+    """Check attributes against the bot's `customer_info_fields`; the 422 names each wrong one.
 
-    Attributes that the bot does not ask for are accepted. Null removes an answer. With `known`,
-    the answers that are there already, fields that are required before a chat must be in either.
+    Attributes that the bot does not ask for are accepted. Null removes an answer. If `known`, the
+    stored answers, is given, each field required before a conversation must be in one of the two.
     """
     errors: list[dict[str, Any]] = []
     for stored in fields:
@@ -82,7 +82,7 @@ def problem(stored: Mapping[str, Any], value: Any) -> str | None:
 
 def _is_date(value: str) -> bool:
     try:
-        # The parser accepts the form 20261121 too; we do not.
+        # `fromisoformat` also accepts 20261121, which we refuse.
         return date.fromisoformat(value).isoformat() == value
     except ValueError:
         return False

@@ -1,7 +1,7 @@
-"""The vectors of a document's passages, made in slices and stored as they are made.
+"""Computes the vectors of a document's passages in slices and stores each slice when it is done.
 
-Two jobs work on a long document, one from its beginning and one from its end. A job that dies loses
-the slice that it had not stored.
+Two jobs encode a long document, one from its beginning and one from its end. A job that dies loses
+only the slice in progress.
 """
 
 import time
@@ -20,11 +20,11 @@ from bots.shapes.train import DocumentDto
 from chatplatform import jobs
 from webhooks.services import announce
 
-# A slice is stored after so many passages, or this time.
+# A slice ends after this many passages or seconds.
 SLICE_PASSAGES, SLICE_SECONDS = 16, 2.0
-# A job goes on in another one after this time: exports and crawls share its workers.
+# A job continues in a new job after this time, since exports and crawls share its workers.
 RUN_SECONDS = 20.0
-# A document of at most so many passages is encoded by the job that read it; a longer one by two.
+# Documents of up to this many passages are encoded by the job that read them, others by two jobs.
 SHORT_PASSAGES = 24
 _ENDS = 2
 READ_PERCENT = 5
@@ -32,7 +32,8 @@ _MISSING = {
     DocumentStage.PASSAGES: Q(vector=b""),
     DocumentStage.SENTENCES: Q(sentence_vectors=b""),
 }
-# Of one client: first every file is read, then the passages of all are encoded, then the sentences.
+# For each client, first all documents are read, then all passages encoded, then all sentences:
+# lower priorities run first.
 _PRIORITIES = {DocumentStage.PASSAGES: 10**9, DocumentStage.SENTENCES: 2 * 10**9}
 
 
@@ -45,7 +46,7 @@ class _Vectors:
 def _enqueue_ends(document: Document, stage: DocumentStage) -> None:
     """Enqueue the jobs of a stage, in the transaction that begins it.
 
-    A short document needs none: the job that read it goes on.
+    A short document needs none, since the job that read it also encodes it.
     """
     for end in range(_ENDS if document.chunk_count > SHORT_PASSAGES else 0):
         _enqueue_end(document, stage, end)
@@ -69,15 +70,15 @@ def _priority(document: Document, stage: DocumentStage) -> int:
 
 
 def encode_all(document_id: int) -> None:
-    """Encode a document that is read, to the end."""
+    """Encode all of a document that has been read."""
     while _encoded(document_id).exists():
         _encode_slice(document_id, end=0)
 
 
 def encode(document_id: int, *, end: int) -> None:
-    """Encode a part of a document, from its beginning (0) or its end (1), and enqueue the rest.
+    """Encode part of a document, from its beginning (`end` 0) or its end (1), and enqueue the rest.
 
-    Others that wait for their turn wait for a slice at most.
+    Yields to waiting jobs after each slice.
     """
     started = time.monotonic()
     while (document := _encode_slice(document_id, end=end)) is not None:
@@ -93,18 +94,18 @@ def encode(document_id: int, *, end: int) -> None:
 
 
 def _encode_slice(document_id: int, *, end: int) -> Document | None:
-    """Encode a few passages and store them; the document if there is more to do from this end."""
+    """Encode and store one slice; returns the document if more is left to do from this end."""
     document = _encoded(document_id).select_related("bot").first()
     if document is None:
         return None
     stage = DocumentStage(document.stage)
     rows = _missing(document, stage)
     if end and rows.count() <= SLICE_PASSAGES:
-        return None  # the other end is about to encode them
+        return None  # the job at the other end encodes them
     vectors: dict[int, _Vectors] = {}
     make = _maker(document, stage)
     started = time.monotonic()
-    # A machine without an encoder leaves the document to the word search.
+    # Without an encoder, the document is found by word search only.
     limit = SLICE_PASSAGES if embedding.available() else 0
     for row in rows.order_by("-position" if end else "position")[:limit]:
         vectors[row.pk] = make(row)
@@ -126,7 +127,7 @@ def _missing(document: Document, stage: DocumentStage) -> QuerySet[Chunk]:
 def _maker(document: Document, stage: DocumentStage) -> Callable[[Chunk], _Vectors]:
     def passage(row: Chunk) -> _Vectors:
         vector = _encode([embedded(row.heading, row.text)])
-        # An answer is found by its question: "Yes, for nine euros." alone says of what to nobody.
+        # An answer is found by its question: "Yes, for nine euros." does not tell its topic.
         is_pair = document.source == DocumentSource.QUESTION_ANSWER
         return _Vectors(vector, vector if is_pair else b"")
 
@@ -145,16 +146,16 @@ def _encode(texts: list[str]) -> bytes:
 def _store(
     document: Document, stage: DocumentStage, vectors: dict[int, _Vectors]
 ) -> Document | None:
-    """Store a slice; the document if passages are left in this stage, else None."""
+    """Store a slice; returns the document if passages are left in this stage, else None."""
     with jobs.commit():
-        # First the bot, then the document: deleting locks them in the same order.
+        # Lock the bot, then the document, in the same order as deletions.
         Bot.objects.select_for_update(no_key=True).filter(pk=document.bot_id).first()
         locked = _encoded(document.pk).select_for_update(no_key=True)
         current = locked.filter(stage=stage).first()
         if current is None:
             return None
         for pk, made in vectors.items():
-            # Passages that were replaced or encoded meanwhile stay as they are.
+            # Skip passages that were replaced or encoded in the meantime.
             _missing(current, stage).filter(pk=pk).update(
                 vector=made.vector,
                 sentence_vectors=made.sentence_vectors,
@@ -171,7 +172,7 @@ def _store(
 
 
 def _percent(document: Document) -> int:
-    """Sentences take about as long as their passages."""
+    """Progress in percent; sentences take about as long to encode as passages."""
     counts = Chunk.objects.filter(document=document).aggregate(
         passages=Count("pk", filter=~Q(vector=b"")),
         sentences=Count("pk", filter=~Q(sentence_vectors=b"")),
@@ -181,9 +182,9 @@ def _percent(document: Document) -> int:
 
 
 def advance(document: Document) -> None:
-    """Begin the first stage that has something to do, or finish; the caller holds bot and document.
+    """Begin the next stage that has work to do, or finish; the caller has locked bot and document.
 
-    The bot's index is read anew with what is stored by now.
+    Indexes are rebuilt with what is stored so far.
     """
     bots.bump_knowledge_version(document.bot_id)
     large_bots.enqueue_fill(document.bot_id, client_id=document.client_id)
@@ -207,12 +208,12 @@ def _finish(document: Document) -> None:
         publish_gate.hold_document(document)
     announce_end("document.trained", document.pk)
     if document.source == DocumentSource.QUESTION_ANSWER:
-        # Whoever waits for this answer: the question that it was written for is asked again.
+        # The unanswered question for which this answer was written is asked again.
         jobs.enqueue("chats.ask_learned", client_id=document.client_id, document_id=document.pk)
 
 
 def announce_end(event: str, document_id: int) -> None:
-    """Announce that the training of a document has ended, and tell its crawl."""
+    """Send the webhook event for the end of a document's training, and update its crawl."""
     document = Document.objects.get(pk=document_id)
     data = DocumentDto.from_row(document).model_dump(mode="json")
     announce(document.client_id, event, {"bot_id": document.bot_id, "document": data})

@@ -1,4 +1,4 @@
-"""The documents of a bot: uploaded, listed, ranked, trained again and deleted."""
+"""Upload, list, rank, retrain and delete a bot's documents."""
 
 import hashlib
 import io
@@ -34,9 +34,9 @@ from identity.services import audit
 File: TypeAlias = "UploadedFile[Any]"
 
 MAX_DOCUMENTS = 500
-# What a client wrote by the API: no file is stored.
+# Sources that the client wrote, which have no stored file.
 WRITTEN = frozenset({DocumentSource.TEXT, DocumentSource.QUESTION_ANSWER})
-# The columns of a document that is to be trained.
+# Column values that queue a document for training.
 QUEUED: dict[str, Any] = {
     "status": DocumentStatus.QUEUED,
     "stage": DocumentStage.WAITING,
@@ -53,7 +53,7 @@ class DocumentLimit(ApiError):
 
 @dataclass(frozen=True)
 class StoredFile:
-    """An upload in the media store that no row names yet."""
+    """An uploaded file in the media store that no row refers to yet."""
 
     file: str  # its name in the store
     file_name: str
@@ -64,17 +64,17 @@ class StoredFile:
 
 @dataclass(frozen=True)
 class Uploaded:
-    """What came of an upload: the documents, and the files that were left out, each with why."""
+    """The result of an upload: the documents, and the refused files with the reason for each."""
 
     documents: list[Document]
     refused: list[RefusedFile]
 
 
 def upload(bot: Bot, *, files: Sequence[File], by: User | None) -> Uploaded:
-    """Store files as documents queued for training; those that cannot be are left out.
+    """Store files as documents queued for training, and list the refused ones.
 
-    A file that the bot already has gives the existing document, trained again if it failed. If
-    nothing is left, the refusal names every file.
+    If the bot already has a file, its document is returned, and trained again if it had failed.
+    Raises an error that names every file if none is accepted.
     """
     fit: list[tuple[int, File, str]] = []
     refused: list[RefusedFile] = []
@@ -93,7 +93,7 @@ def upload(bot: Bot, *, files: Sequence[File], by: User | None) -> Uploaded:
             documents, beyond = _create_documents(bot, stored, by=by)
         used = {document.file.name or "" for document in documents}
     finally:
-        # Duplicates, and every file if the transaction failed.
+        # Delete duplicates, and every file if the transaction failed.
         for stored_file in stored:
             if stored_file.file not in used:
                 default_storage.delete(stored_file.file)
@@ -104,7 +104,7 @@ def upload(bot: Bot, *, files: Sequence[File], by: User | None) -> Uploaded:
 
 
 def _refused(position: int, file: File, exc: ApiError) -> RefusedFile:
-    """A file that is left out, with the code and the words of its refusal."""
+    """A refused file with the code and message of its error."""
     code, message = exc.code, str(exc)
     if isinstance(exc, Invalid):
         code, message = exc.errors[0]["type"], exc.errors[0]["msg"]
@@ -114,7 +114,7 @@ def _refused(position: int, file: File, exc: ApiError) -> RefusedFile:
 
 
 def _nothing_taken(refused: Sequence[RefusedFile]) -> ApiError:
-    """Why no file of an upload is taken."""
+    """The error of an upload whose files are all refused."""
     told = {item.position: f"{item.file_name}: {item.message}" for item in refused}
     if any(item.code == TooLarge.code for item in refused):
         return TooLarge(" ".join(told.values()))
@@ -149,9 +149,9 @@ def _store(file: File, mime_type: str) -> StoredFile:
 def _create_documents(
     bot: Bot, stored: Sequence[StoredFile], *, by: User | None
 ) -> tuple[list[Document], set[str]]:
-    """Create rows and jobs, under the bot's lock: it prevents duplicates and guards the limit.
+    """Create rows and jobs; the bot's lock prevents duplicates and enforces the limit.
 
-    Returns the documents, and the digests of files for which the bot has no room.
+    Returns the documents, and the digests of the files beyond the limit.
     """
     bots.lock(bot)
     by_digest = {stored_file.sha256: stored_file for stored_file in stored}
@@ -171,7 +171,7 @@ def _create_documents(
         document = Document.objects.create(client_id=bot.client_id, bot=bot, **asdict(stored_file))
         enqueue_training(document)
         record(document, "created", by=by)
-    # Read again, with the columns that the database has set.
+    # Read again for the columns that the database sets.
     documents = _find_by_digest(bot, by_digest)
     return [documents[digest] for digest in by_digest if digest in documents], beyond
 
@@ -192,13 +192,13 @@ def get(bot: Bot, document_id: int) -> Document:
 
 
 def as_file(source: DocumentSource, *, title: str, content: str) -> bytes:
-    """What a client wrote as the bytes of a text file."""
+    """A written text, or a question with its answer, as the bytes of a text file."""
     is_pair = source == DocumentSource.QUESTION_ANSWER
     return (f"{title}\n\n{content}" if is_pair else content).encode()
 
 
 def open_original(document: Document) -> IO[bytes]:
-    """The bytes of a document as they came; 404 `file_missing` if the media store lost them."""
+    """The original bytes of a document; 404 `file_missing` if the media store lost them."""
     source = DocumentSource(document.source)
     if source in WRITTEN:
         return io.BytesIO(as_file(source, title=document.title, content=document.content))
@@ -209,7 +209,7 @@ def open_original(document: Document) -> IO[bytes]:
 
 
 def original_response(document: Document) -> FileResponse:
-    """A document as it came, to be saved by a browser."""
+    """The original document as a download."""
     return media.file_response(
         open_original(document),
         mime_type=document.mime_type,
@@ -219,7 +219,7 @@ def original_response(document: Document) -> FileResponse:
 
 
 def uploaded_documents(bot: Bot, *, status: DocumentStatus | None = None) -> QuerySet[Document]:
-    """The bot's files, unordered; `status`: only these."""
+    """The bot's uploaded files in this status, or in any; unordered."""
     rows = Document.objects.filter(bot=bot, source=DocumentSource.FILE, web_url=None)
     return rows.filter(status=status) if status else rows
 
@@ -229,16 +229,16 @@ def enqueue_training(document: Document) -> None:
     jobs.enqueue(
         "bots.train_document",
         client_id=document.client_id,
-        # A document is read by one worker at a time.
+        # Only one worker at a time may read a document.
         ordering_key=f"document:{document.pk}",
-        # Of one client's files the smallest is read first.
+        # Each client's smallest files are read first.
         priority=document.size_bytes,
         document_id=document.pk,
     )
 
 
 def record(document: Document, action: str, *, by: User | None) -> None:
-    """Record what was done with a document, in the transaction that did it."""
+    """Write an audit entry for a document, in the transaction that changes it."""
     audit.record(
         document.client_id,
         f"document.{action}",
@@ -260,7 +260,7 @@ def retrain(document: Document) -> bool:
 
 
 def reupload(bot: Bot, *, document_ids: Sequence[int]) -> tuple[list[int], list[SkippedFile]]:
-    """Train files again; return the ids that were queued, and the others with the reason."""
+    """Queue documents again; returns the queued ids, and the others with the reason."""
     rows = Document.objects.filter(bot=bot, pk__in=document_ids)
     documents = {document.pk: document for document in rows}
     queued: list[int] = []
@@ -275,7 +275,7 @@ def reupload(bot: Bot, *, document_ids: Sequence[int]) -> tuple[list[int], list[
 
 
 def _retrain_file(document: Document | None) -> str | None:
-    """Queue a file or what was written again; return the reason if that is not possible."""
+    """Queue an uploaded or written document again; returns the reason if that is impossible."""
     if document is None:
         return "not_found"
     if document.web_url_id is not None:
@@ -291,9 +291,9 @@ def _has_file(document: Document) -> bool:
 
 
 def set_importance(bot: Bot, *, document_id: int, body: ImportantDocumentDto, by: User) -> Document:
-    """Set whether a document ranks first, and the period in which its text is valid.
+    """Set whether a document takes precedence, and the period in which its text is used.
 
-    What the request leaves out stays; 422 if the period would end before it begins.
+    Fields that the request leaves out stay; 422 if the period would not end after it begins.
     """
     changes = {name: getattr(body, name) for name in body.model_fields_set}
     with transaction.atomic():
@@ -313,12 +313,12 @@ def set_importance(bot: Bot, *, document_id: int, body: ImportantDocumentDto, by
                 subject=f"document:{document.pk}",
                 changes=body.model_dump(mode="json", exclude_unset=True),
             )
-    # Read again: the database rounds the times.
+    # Read again, since the database rounds the times.
     return Document.objects.get(pk=document.pk)
 
 
 def delete(bot: Bot, *, document_id: int, by: User) -> None:
-    """Delete a document with its passages, and its file after the commit."""
+    """Delete a document with its passages; its file is deleted after the commit."""
     with transaction.atomic():
         document = _lock_with_bot(bot, document_id)
         name = document.file.name
@@ -331,15 +331,15 @@ def delete(bot: Bot, *, document_id: int, by: User) -> None:
 
 
 def _lock_with_bot(bot: Bot, document_id: int) -> Document:
-    """Lock the bot, then the document: training locks them in the same order."""
+    """Lock the bot, then the document, in the same order as training."""
     bots.lock(bot)
     return first_or_404(Document.objects.select_for_update().filter(bot=bot, pk=document_id))
 
 
 def delete_all(bot: Bot, *, by: User | ApiKey) -> int:
-    """Delete every document of the bot, web pages too; return their number.
+    """Delete all documents of the bot, including crawled pages; returns their number.
 
-    The web addresses stay: a later crawl reads their pages again.
+    The web addresses stay, and their next crawl reads the pages again.
     """
     with transaction.atomic():
         bots.lock(bot)
@@ -347,7 +347,7 @@ def delete_all(bot: Bot, *, by: User | ApiKey) -> int:
         names = list(rows.values_list("file", flat=True))
         if not names:
             return 0
-        # If these rows stayed, a later crawl would take the pages for unchanged.
+        # With these rows, a later crawl would consider the pages unchanged.
         WebPage.objects.filter(web_url__bot=bot).delete()
         WebUrl.objects.filter(bot=bot).update(page_count=0)
         rows.delete()
@@ -364,7 +364,7 @@ def delete_all(bot: Bot, *, by: User | ApiKey) -> int:
 
 
 def enqueue_crawl_update(document: Document) -> None:
-    """The document of a web page is finished or deleted: its crawl may be complete now."""
+    """Enqueue an update of the document's crawl, if any: this may have been its last page."""
     if document.web_url_id:
         jobs.enqueue(
             "bots.update_crawl_status", client_id=document.client_id, web_url_id=document.web_url_id

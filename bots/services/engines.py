@@ -1,4 +1,4 @@
-"""Which engine does the work, what its work costs, and the errors that callers see."""
+"""Chooses the engine for a client or bot, charges its work, and defines the errors of the API."""
 
 import threading
 from collections.abc import Iterator
@@ -20,11 +20,11 @@ from chatplatform.sql import column_names
 from identity.models import Client
 from identity.services import credits
 
-# Texts that models write for one client in this process at once: its slow model must not take all
+# Concurrent model calls per client and process, so that a client's slow model does not occupy all
 # threads of a worker, where replies run too.
 MAX_CALLS = 8
 _SLOT_WAIT_SECONDS = 5
-# Tokens of a task's own words, which come on top of the text.
+# Tokens of a task's instructions, in addition to the text.
 _TASK_TOKENS = 500
 _OWN_MODEL = f"""
 SELECT {column_names(LanguageModel)} FROM bots_languagemodel
@@ -35,7 +35,7 @@ _slots: dict[int, threading.BoundedSemaphore] = {}
 
 
 class EngineNotConfigured(NotConfigured):
-    """Only a model can do this, and none is set."""
+    """This needs a language model, and none is configured."""
 
     code = "engine_not_configured"
     detail = (
@@ -48,7 +48,7 @@ class EngineNotConfigured(NotConfigured):
 
 
 class EngineDown(ApiError):
-    """The model did not give a usable answer; nothing was stored and nothing is charged."""
+    """The model gave no usable answer; nothing was stored or charged."""
 
     code, status = "engine_unavailable", 503
     detail = "The language model gave no usable answer; try again."
@@ -56,8 +56,9 @@ class EngineDown(ApiError):
 
 
 def engine_for(client: Client, bot: Bot | None = None) -> Engine:
-    """The engine that works for a client and its bot: a model of the bot's own, else of the
-    client's, else the platform's. The only reader of all three.
+    """The engine for a bot or client: the bot's own model, else the client's, else the platform's.
+
+    This is the only place that chooses between the three.
     """
     own = next(iter(LanguageModel.objects.raw(_OWN_MODEL, [client.pk, bot and bot.pk])), None)
     if own:
@@ -68,7 +69,7 @@ def engine_for(client: Client, bot: Bot | None = None) -> Engine:
 
 
 def own_engine(row: LanguageModel) -> OpenAICompatible:
-    """The engine of a model of somebody's own, which reaches no private address."""
+    """The engine of a model that a client connected; it may not reach private addresses."""
     return OpenAICompatible(
         row.base_url,
         row.api_key,
@@ -79,7 +80,7 @@ def own_engine(row: LanguageModel) -> OpenAICompatible:
 
 
 def why_no_functions(client: Client, bot: Bot) -> str | None:
-    """The setting that function calling lacks; None if it works."""
+    """The setting that is missing for function calling, in a sentence; None if it works."""
     if Capability.CALL_FUNCTIONS in engine_for(client, bot).capabilities:
         return None
     return (
@@ -90,25 +91,25 @@ def why_no_functions(client: Client, bot: Bot) -> str | None:
 
 @dataclass
 class PaidWork:
-    """One piece of work for a client, charged at its end."""
+    """One task for a client, charged when it ends."""
 
     engine: Engine
     _charge: credits.Reservation
 
     @property
     def is_written(self) -> bool:
-        """Whether a model does it; else the rules of the embedded engine do."""
+        """Whether a model does it, and not the rules of the embedded engine."""
         return Capability.WRITE in self.engine.capabilities
 
     def complete(self, task: Task[Draft]) -> Draft:
-        """Have a text written; what the model counted is charged."""
+        """Let the model write a text; charges the tokens that it counted."""
         written = self.engine.complete(task, deadline_seconds=settings.LLM_DEADLINE_SECONDS)
         tokens = written.usage.prompt_tokens + written.usage.completion_tokens
         self._charge.used = credits.price_of_tokens(tokens, price=self.engine.price)
         return written.draft
 
     def make_free(self) -> None:
-        """Charge nothing: the result is not needed any more."""
+        """Charge nothing, since the result is no longer needed."""
         self._charge.used = 0
 
 
@@ -122,17 +123,17 @@ def paid_work(
     needs_model: bool = False,
     key_id: int | None = None,
 ) -> Iterator[PaidWork]:
-    """Work on a text of so many characters, charged if the block ends well.
+    """Work on a text of `characters` length, charged if the block ends without an error.
 
-    `key_id`: the key whose daily cap holds too. 402 if the balance, or the cap, does not suffice;
-    503 if only a model could do it and there is none, or if the model fails. Store inside the
-    block: what cannot be stored is not charged.
+    `key_id`: the key whose daily cap applies too. 402 if the balance or the cap is too low; 503 if
+    the work needs a model and there is none, or if the model fails. Store the result inside the
+    block, so that it is not charged if storing fails.
     """
     engine = engine_for(client, bot)
     is_written = Capability.WRITE in engine.capabilities
     if needs_model and not is_written:
         raise EngineNotConfigured
-    # A token a character is more than any text takes: what is not used comes back.
+    # Reserve one token per character, which is more than any text takes; the rest is released.
     cost = (
         credits.price_of_tokens(characters + _TASK_TOKENS, price=engine.price)
         if is_written
@@ -163,7 +164,7 @@ def _slot(client_id: int, engine: Engine) -> Iterator[None]:
 
 @contextmanager
 def _reported() -> Iterator[None]:
-    """Turn an engine's failure into 503 `engine_unavailable`."""
+    """Turn an engine's error into 503 `engine_unavailable`."""
     try:
         yield
     except EngineError as exc:

@@ -1,4 +1,4 @@
-"""Headings of a bot's documents that a customer may choose where a question has no answer."""
+"""Headings of a bot's documents to offer a customer whose question has no answer."""
 
 from collections.abc import Iterable
 
@@ -7,15 +7,15 @@ from bots.services import retrieval
 from bots.services.answers import AnswerRequest, Trace
 
 MAX_HEADINGS = 3
-# Longer ones are no headings that fit a button.
+# Longer headings do not fit a button.
 _MAX_CHARACTERS = 80
 
 
 def nearest(bot: Bot, request: AnswerRequest, trace: Trace) -> tuple[str, ...]:
-    """The headings, or titles, nearest to a question, each of which the bot has an answer to.
+    """The headings or titles nearest to a question that the bot can answer if asked.
 
-    They are of the request's language, unless none is. No question of a pair is among them: it
-    may be another customer's own words.
+    They are in the request's language, or in others if none is. Questions of written answers are
+    left out, since they may be another customer's words.
     """
     if trace.evidence is None:
         return ()
@@ -44,7 +44,7 @@ def _offered(bot: Bot, request: AnswerRequest, passages: Iterable[Chunk]) -> tup
 
 
 def _is_answered(bot: Bot, request: AnswerRequest, heading: str) -> bool:
-    """Whether the heading, asked by itself, passes the confidence: an offer must keep its word."""
+    """Whether the heading, asked as a question, reaches the threshold and thus gets an answer."""
     parts = retrieval.find(
         bot, heading, language=request.language, topics=(), threshold=request.threshold,
         index=request.index,

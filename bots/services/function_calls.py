@@ -1,4 +1,4 @@
-"""The log of function calls: approvals, expiry, and queries. `function_runner` makes the calls."""
+"""The log of function calls: approval, expiry and queries. `function_runner` makes the calls."""
 
 import json
 import uuid
@@ -36,10 +36,10 @@ class AlreadyDecided(ApiError):
 
 @dataclass(frozen=True)
 class ProposedCall:
-    """A call that waits until a person agrees to it."""
+    """A call that waits for the approval of an agent or the customer."""
 
     id: str
-    # The function and its very arguments, in words.
+    # The function and its exact arguments, as text.
     description: str
     requires_approval: Approval
 
@@ -61,12 +61,12 @@ def _shown(value: Any) -> str:
 
 
 def ordering_key(conversation_id: uuid.UUID | None) -> str:
-    """The key of all jobs that reply in a conversation: they run one after the other."""
+    """The ordering key of a conversation's reply jobs, which run one after the other."""
     return f"chat:{conversation_id}"
 
 
 def decide(bot: Bot, call_id: uuid.UUID, *, approve: bool, by: User) -> FunctionCall:
-    """An agent's decision on a call that waits for one; the first decision counts."""
+    """Store an agent's decision on a waiting call; 409 `already_decided` after the first."""
     rows = FunctionCall.objects.filter(bot=bot, pk=call_id, requires_approval=Approval.AGENT)
     if not rows.exists():
         raise NotFound
@@ -90,7 +90,10 @@ def decide(bot: Bot, call_id: uuid.UUID, *, approve: bool, by: User) -> Function
 
 
 def decide_as_customer(row: FunctionCall, *, approve: bool, message_id: uuid.UUID) -> bool:
-    """The customer's decision, made in `message_id`, to which the call belongs from now on."""
+    """Store the customer's decision and assign the call to the message that made it.
+
+    False if the call was already decided or has expired.
+    """
     rows = FunctionCall.objects.filter(pk=row.pk, requires_approval=Approval.CUSTOMER)
     with jobs.commit():
         decided = _decide(rows, approve=approve, message_id=message_id)
@@ -99,7 +102,7 @@ def decide_as_customer(row: FunctionCall, *, approve: bool, message_id: uuid.UUI
 
 
 def withdraw(row: FunctionCall) -> None:
-    """The customer answered neither yes nor no: the call is rejected."""
+    """Reject a call because the customer answered neither yes nor no."""
     _decide(FunctionCall.objects.filter(pk=row.pk), approve=False, error="not confirmed")
 
 
@@ -112,14 +115,14 @@ def _decide(
 
 
 def _undecided(rows: QuerySet[FunctionCall]) -> QuerySet[FunctionCall]:
-    """The calls that may still be decided on."""
+    """The calls that can still be decided."""
     return rows.filter(
         status=CallStatus.WAITING, decided_at=None, created_at__gt=datetime.now(UTC) - EXPIRES_AFTER
     )
 
 
 def expire() -> int:
-    """Reject calls that nobody decided on in time; returns how many."""
+    """Reject calls that nobody decided in time; returns their number."""
     return FunctionCall.objects.filter(
         status=CallStatus.WAITING,
         decided_at=None,
@@ -133,14 +136,14 @@ def delete_for_conversation(conversation_id: uuid.UUID) -> None:
 
 
 def put_to_customer(conversation_id: uuid.UUID, message_id: uuid.UUID) -> list[FunctionCall]:
-    """The calls that a customer may still decide on, and the one that this message has decided."""
+    """The calls that the customer can still decide, and those that this message decided."""
     since = datetime.now(UTC) - EXPIRES_AFTER
     values = {"conversation": conversation_id, "message": message_id, "since": since}
     return list(FunctionCall.objects.raw(_PUT_TO_CUSTOMER, values))
 
 
 def list_for_bot(bot: Bot, query: FunctionCallingEventsQuery) -> QuerySet[FunctionCall]:
-    """The bot's calls; order and page are the caller's."""
+    """The bot's calls that match the query, unordered and without paging."""
     rows = FunctionCall.objects.filter(bot=bot)
     if query.function is not None:
         rows = rows.filter(function_name=query.function)

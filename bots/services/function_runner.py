@@ -1,7 +1,7 @@
-"""Function calls as they are made: for a model's answer, or after an approval; at most once each.
+"""Makes function calls, for a model's answer or after an approval; each call at most once.
 
-A call's row is committed before its request goes out, and holds the result afterwards. A row that
-is found `running` was left by a worker that died: only a GET is sent again.
+A call's row is committed before its request is sent and later gets the result. If a row is found
+`running`, its worker has died; then only a GET is sent again.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ SELECT {column_names(FunctionCalling)} FROM bots_functioncalling WHERE bot_id = 
 
 
 class ApprovalNeeded(Exception):
-    """A person must agree before the answer can go on."""
+    """An agent or the customer must approve the call before the answer can continue."""
 
     def __init__(self, call: FunctionCall) -> None:
         super().__init__(f"{call.function_name} needs the approval of: {call.requires_approval}")
@@ -41,7 +41,7 @@ class ApprovalNeeded(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The customer that calls are for, as the platform knows them: no model can choose another."""
+    """The customer that calls are made for; set by the platform, so that no model can change it."""
 
     conversation_id: uuid.UUID
     message_id: uuid.UUID
@@ -67,14 +67,14 @@ class FunctionRunner:
             row.name: row for row in Function.objects.filter(bot=bot).order_by("position")
         }
         self._repaired: set[str] = set()
-        # Something may have been changed: no other answer can take this one's place.
+        # A call may have changed something, so no other answer may replace this one.
         self.has_acted = False
         self.call_ids: list[str] = []
 
     def toolbox(self, before_call: Callable[[], None]) -> tools.Toolbox:
-        """What the engine is given, with the calls that were made for this message already.
+        """The tools for the engine, with the calls already made for this message.
 
-        `before_call` takes back the pieces of text that came before a call.
+        `before_call` discards the text streamed before a call.
         """
 
         def call(name: str, arguments_json: str) -> tools.Result:
@@ -99,7 +99,7 @@ class FunctionRunner:
         )
 
     def call(self, name: str, arguments_json: str) -> tools.Result:
-        """Make a call that the model asks for, or tell it why not; raises ApprovalNeeded."""
+        """Make a call that the model requests, or return why not; raises ApprovalNeeded."""
         function = self.functions.get(name)
         if function is None:
             return self._refused(name, arguments_json, "There is no function of this name.")
@@ -121,7 +121,7 @@ class FunctionRunner:
         self.has_acted |= call.status in _CARRIED_OUT and (not function or function.method != "GET")
 
     def refuse(self, name: str, arguments_json: str) -> tools.Result:
-        """A call beyond the limit: logged, and not made."""
+        """Log a call beyond the limit without making it."""
         return self._refused(name, arguments_json, "The limit of calls is reached: answer now.")
 
     def _wrong(self, name: str, arguments_json: str, reason: str) -> tools.Result:
@@ -146,7 +146,7 @@ class FunctionRunner:
 def for_answer(
     engine: Engine, bot: Bot, subject: Subject, *, seconds: float
 ) -> FunctionRunner | None:
-    """What the engine may call for a message within `seconds`; None if nothing."""
+    """The runner of a message's calls, which must end within `seconds`; None without functions."""
     if Capability.CALL_FUNCTIONS not in engine.capabilities:
         return None
     config = next(iter(FunctionCalling.objects.raw(_ENABLED, [bot.pk])), None)
@@ -158,7 +158,7 @@ def for_answer(
 
 
 def result_of(call: FunctionCall) -> tools.Result:
-    """What a model is told of a finished call."""
+    """The result of a finished call as the model reads it."""
     is_heard = call.http_status is not None
     if call.status == CallStatus.SUCCEEDED:
         return tools.Result(call.result_excerpt or "Done; the server said nothing more.", is_heard)
@@ -169,12 +169,12 @@ def result_of(call: FunctionCall) -> tools.Result:
 
 
 def _storable(text: str) -> str:
-    """Text that PostgreSQL can store."""
+    """The text without NUL and lone surrogates, which PostgreSQL cannot store."""
     return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
 
 
 def _loggable(arguments_json: str) -> dict[str, Any]:
-    """Arguments for the log, also wrong ones."""
+    """Arguments for the log, even if they are invalid."""
     try:
         return argument_schemas.parse(arguments_json, {})
     except argument_schemas.WrongArguments:
@@ -187,12 +187,12 @@ def _loggable(arguments_json: str) -> dict[str, Any]:
 def _get_or_create(
     bot: Bot, function: Function, values: dict[str, Any], subject: Subject
 ) -> FunctionCall:
-    """The call's row: the one of an earlier attempt, or a new one that is running or waiting."""
+    """The call's row: that of an earlier attempt, or a new one that is running or waiting."""
     canonical = json.dumps([function.name, values], sort_keys=True)
     fingerprint = hashlib.sha256(canonical.encode()).hexdigest()
     needs_approval = function.requires_approval != Approval.NONE
     try:
-        # A worker that has lost its job must not begin a call that the next one will make.
+        # `jobs.commit` stops a worker that lost its job, since the next one will make the call.
         with jobs.commit():
             return FunctionCall.objects.create(
                 client_id=bot.client_id,
@@ -211,7 +211,7 @@ def _get_or_create(
 
 
 def _interrupted(call: FunctionCall) -> FunctionCall:
-    """A call of an earlier attempt: one that was cut off has failed, unless it may be repeated."""
+    """A call of an earlier attempt; if it was interrupted and is no GET, it is marked as failed."""
     if call.status != CallStatus.RUNNING:
         return call
     function = Function.objects.filter(bot_id=call.bot_id, name=call.function_name).first()
@@ -221,7 +221,7 @@ def _interrupted(call: FunctionCall) -> FunctionCall:
 
 
 def run_approved(call: FunctionCall, subject: Subject, *, seconds: float) -> FunctionCall:
-    """Make an approved call; does nothing if it is over. May be called twice."""
+    """Make an approved call; does nothing if it has ended. Safe to run twice."""
     with jobs.commit():
         has_started = FunctionCall.objects.filter(
             pk=call.pk, status=CallStatus.WAITING, decided_at__isnull=False
@@ -245,7 +245,7 @@ def run_approved(call: FunctionCall, subject: Subject, *, seconds: float) -> Fun
 
 
 def _send(call: FunctionCall, function: Function, subject: Subject, *, seconds_left: float) -> None:
-    """Send the request to the function's server, and record the result."""
+    """Send the request to the function's server and record the result."""
     secrets = functions.secret_headers(function)
     is_get = function.method == "GET"
     if seconds_left <= 0:
@@ -281,7 +281,7 @@ def _send(call: FunctionCall, function: Function, subject: Subject, *, seconds_l
 
 
 def _request(function: Function, values: dict[str, Any]) -> tuple[str, bytes | None]:
-    """The address and the body; raises WrongValue."""
+    """The URL and the body of the request; raises WrongValue."""
     template = (
         function_templates.read_body(function.body_template) if function.body_template else None
     )
@@ -326,9 +326,9 @@ def _record_reply(call: FunctionCall, reply: egress.Reply, secrets: dict[str, st
 
 
 def _redacted(text: str, secrets: dict[str, str]) -> str:
-    """The text without secrets: a server may send back what it received."""
+    """The text with secrets replaced, since a server may echo what it received."""
     hidden = {value for value in secrets.values() if len(value) >= _MIN_SECRET_CHARS}
-    # "Bearer abc": the token alone is the secret as well.
+    # In "Bearer abc", the token alone is a secret too.
     tokens = [token for value in secrets.values() for token in value.split()]
     hidden |= {token for token in tokens if len(token) >= _MIN_TOKEN_CHARS}
     for value in sorted(hidden, key=len, reverse=True):
@@ -338,7 +338,7 @@ def _redacted(text: str, secrets: dict[str, str]) -> str:
 
 
 def _record(call: FunctionCall, status: CallStatus, *, error: str = "", **fields: Any) -> None:
-    """Store how a call ended. A server's answer counts, even if the call was given up before."""
+    """Store the result of a call, even if the call was marked as uncertain before."""
     call.status, call.error = status, _storable(error)[:500]
     for name, value in fields.items():
         setattr(call, name, value)
@@ -348,7 +348,7 @@ def _record(call: FunctionCall, status: CallStatus, *, error: str = "", **fields
 
 
 def abandon(call: FunctionCall) -> None:
-    """No attempt to make an approved call is left: it has failed."""
+    """Mark an approved call as failed after its job's last attempt."""
     error = UNCERTAIN if call.status == CallStatus.RUNNING else "It could not be made."
     FunctionCall.objects.filter(
         pk=call.pk, status__in=[CallStatus.WAITING, CallStatus.RUNNING]

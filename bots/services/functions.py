@@ -1,4 +1,4 @@
-"""The functions that a bot may call: read, and replaced as a whole."""
+"""The functions that a bot may call: read them, and replace them as a whole."""
 
 import json
 from typing import Any
@@ -40,10 +40,10 @@ def secret_headers(function: Function) -> dict[str, str]:
 
 
 def replace(bot: Bot, *, body: FunctionCallingConfigDTO, by: User) -> FunctionCallingConfigDTO:
-    """Replace the whole configuration; secret headers that are left out stay with their name."""
+    """Replace the configuration; functions whose secret headers are left out keep them by name."""
     for position, function in enumerate(body.functions):
         _check(position, function)
-    # Host names are resolved before the transaction, since that may take seconds.
+    # Resolve host names before the transaction, since that may take seconds.
     _check_destinations(body.functions)
     with transaction.atomic():
         bots.lock(bot)
@@ -93,7 +93,7 @@ def _replace_functions(bot: Bot, functions: list[FunctionDTO]) -> dict[str, list
 def _merged_secret_headers(
     position: int, function: FunctionDTO, existing: Function | None
 ) -> dict[str, str]:
-    """The secret headers to store; stored ones are never sent to another host."""
+    """The secret headers to store. Stored ones are never sent to another origin."""
     if function.secret_headers is not None:
         headers = function.secret_headers
     elif existing is None:
@@ -115,7 +115,7 @@ def _merged_secret_headers(
 
 
 def _check(position: int, function: FunctionDTO) -> None:
-    """Check all that needs no network; raises Invalid."""
+    """Check everything that needs no network; raises Invalid."""
     try:
         argument_schemas.check_schema(function.parameters)
     except argument_schemas.WrongSchema as error:

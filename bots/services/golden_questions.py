@@ -1,4 +1,4 @@
-"""The questions that a bot must answer rightly: written, or taken from what there is."""
+"""The questions that a bot must answer correctly: written, or taken from existing sources."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -45,18 +45,18 @@ def get(bot: Bot, question_id: int) -> GoldenQuestion:
 
 
 def create(bot: Bot, *, body: GoldenQuestionDto, by: User) -> GoldenQuestion:
-    """Add a question; 409 at the limit, or if the bot has it already."""
+    """Add a question; 409 at the limit or if the bot already has it."""
     require(body, "question")
     return _write(bot, GoldenQuestion(client=bot.client, bot=bot), body, by)
 
 
 def update(bot: Bot, question_id: int, *, body: GoldenQuestionDto, by: User) -> GoldenQuestion:
-    """Change a question and what is expected of its answer; what is left out stays."""
+    """Change a question or what is expected of its answer; fields left out stay."""
     return _write(bot, get(bot, question_id), body, by)
 
 
 def delete(bot: Bot, question_id: int, *, by: User) -> None:
-    """Delete a question; runs keep what they asked."""
+    """Delete a question; existing runs keep their copy of it."""
     with transaction.atomic():
         row = get(bot, question_id)
         _record(bot, "golden_question.deleted", by, question=row.question)
@@ -64,13 +64,13 @@ def delete(bot: Bot, question_id: int, *, by: User) -> None:
 
 
 def from_samples(bot: Bot) -> list[dict[str, Any]]:
-    """The sample questions that the widget offers; whichever source answers them."""
+    """The widget's sample questions, without an expected source."""
     rows = SampleQuestion.objects.filter(bot=bot).order_by("position", "id")
     return [{"question": row.question} for row in rows]
 
 
 def from_answers(bot: Bot) -> list[dict[str, Any]]:
-    """The questions that the client has answered itself, each with its own answer as source."""
+    """The latest questions with a written answer, which is their expected source."""
     rows = Document.objects.filter(
         bot=bot, source=DocumentSource.QUESTION_ANSWER, status=DocumentStatus.TRAINED
     )
@@ -81,7 +81,7 @@ def from_answers(bot: Bot) -> list[dict[str, Any]]:
 def add_many(
     bot: Bot, found: Iterable[Mapping[str, Any]], *, origin: GoldenOrigin, by: User
 ) -> list[GoldenQuestion]:
-    """Add those that the bot has not yet, as far as the limit allows."""
+    """Add the questions that the bot does not have yet, up to the limit; returns the new ones."""
     with transaction.atomic():
         bots.lock(bot)
         known = {row.question.casefold() for row in list_for_bot(bot)}
@@ -116,7 +116,7 @@ def _write(bot: Bot, row: GoldenQuestion, body: GoldenQuestionDto, by: User) -> 
             _record(bot, action, by, question=row.question)
     except IntegrityError as exc:
         raise GoldenExists from exc
-    # Read again, with the time that the database has set.
+    # Read again for the time that the database sets.
     return get(bot, row.pk)
 
 

@@ -1,4 +1,4 @@
-"""Runs of a bot's golden questions: what passes, what broke, and what is let through by it."""
+"""Golden runs: ask a bot's golden questions, compare results, publish or hold back changes."""
 
 import uuid
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ from chatplatform.api.errors import ApiError, first_or_404
 from identity.models import User
 from identity.services import audit, credits
 
-# Questions in one job, then comes the next job: a worker that shuts down waits for these at most.
+# Questions per job. A worker that shuts down waits until its job has asked them.
 QUESTIONS_A_JOB = 10
 MAX_ANSWER = 500
 _UNFINISHED = (GoldenStatus.QUEUED, GoldenStatus.RUNNING)
@@ -56,12 +56,12 @@ class NotHeld(ApiError):
 
 
 class _ModelDown(Exception):
-    """The model did not answer: a quotation in its place says nothing of the change."""
+    """The model did not answer. A quotation in its place would not test the change."""
 
 
 @dataclass(frozen=True)
 class _Terms:
-    """What the questions are asked of: the bot as it is, or with a change that is tried."""
+    """The settings to ask the questions with: the bot's own, or with the change under test."""
 
     threshold: float
     index: retrieval.AnyIndex | None = None
@@ -69,14 +69,14 @@ class _Terms:
 
 
 def list_for_bot(bot: Bot) -> QuerySet[GoldenRun]:
-    """The bot's runs, unordered, each with its `shown_outcome`."""
+    """The bot's runs with their `shown_outcome`, unordered."""
     return with_outcome(GoldenRun.objects.for_client(bot.client).filter(bot=bot))
 
 
 def with_outcome(rows: QuerySet[GoldenRun]) -> QuerySet[GoldenRun]:
-    """Runs with `shown_outcome`: `overtaken` in place of `held` if nothing waits for it any more.
+    """Annotate runs with `shown_outcome`: `overtaken` instead of `held` if nothing waits for them.
 
-    Its documents were deleted or changed then, or the bot follows its prompt or a later one.
+    Then the run's documents were deleted or changed, or the bot follows its prompt or a later one.
     """
     waiting = publish_gate.held().filter(bot=OuterRef("bot"), run_id=OuterRef("pk"))
     followed = Prompt.objects.filter(
@@ -96,7 +96,10 @@ def get(bot: Bot, run_id: uuid.UUID) -> GoldenRun:
 
 
 def start(bot: Bot, *, body: GoldenRunRequest, by: User) -> GoldenRun:
-    """Ask all questions now, perhaps with a change; 409 while such a run is not over."""
+    """Start a run of all questions, perhaps with a change to test.
+
+    409 `golden_running` while another run that publishes nothing is unfinished.
+    """
     with transaction.atomic():
         locked = bots.lock(bot)
         running = list_for_bot(bot).filter(status__in=_UNFINISHED, publishes=False).first()
@@ -111,7 +114,7 @@ def start(bot: Bot, *, body: GoldenRunRequest, by: User) -> GoldenRun:
 
 
 def publish(bot: Bot, run_id: uuid.UUID, *, by: User) -> GoldenRun:
-    """Let a change through that a run holds back; 409 if nothing is left of what it tried."""
+    """Publish a change that a run holds back; 409 `not_held` if nothing waits for the run."""
     with transaction.atomic():
         bots.lock(bot)
         run = get(bot, run_id)
@@ -125,7 +128,7 @@ def publish(bot: Bot, run_id: uuid.UUID, *, by: User) -> GoldenRun:
 
 
 def ask_next(run_id: str) -> None:
-    """Ask the run's next questions, from where the last job left off."""
+    """Ask the run's next questions, continuing after those of the last job."""
     run = _begun(run_id)
     if run is None:
         return
@@ -150,7 +153,7 @@ def ask_next(run_id: str) -> None:
 
 
 def fail(run_id: str) -> None:
-    """No attempt is left: the run has failed, and what waited for it stays held back."""
+    """Mark a run as failed after its job's last attempt; what waits for it stays held back."""
     run = GoldenRun.objects.filter(pk=run_id, status__in=_UNFINISHED).first()
     if run:
         _give_up(run, "The run could not be finished: are there credits left?")
@@ -164,7 +167,7 @@ def _give_up(run: GoldenRun, error: str) -> None:
 
 
 def _begun(run_id: str) -> GoldenRun | None:
-    """The run, which from now on takes no further documents; None if it is over."""
+    """Mark a run as running, so that it accepts no more documents; None if it has ended."""
     rows = GoldenRun.objects.select_related("bot__client__config", "prompt")
     with jobs.commit():
         run = rows.filter(pk=run_id, status__in=_UNFINISHED).first()
@@ -178,7 +181,7 @@ def _begun(run_id: str) -> GoldenRun | None:
 
 
 def _terms(run: GoldenRun) -> tuple[_Terms, _Terms | None]:
-    """The bot as it is; and with the run's change, if it tries one."""
+    """The bot's own terms, and those with the run's change, if it tests one."""
     now = _Terms(run.bot.client.config.answer_threshold)
     if not run.document_ids and run.prompt is None and run.threshold is None:
         return now, None
@@ -190,7 +193,7 @@ def _terms(run: GoldenRun) -> tuple[_Terms, _Terms | None]:
 def _tried(
     run: GoldenRun, engine: Engine, asked: dict[str, Any], now: _Terms, tried: _Terms | None
 ) -> dict[str, Any]:
-    """The result of one question; with a change, beside that of the bot as it is."""
+    """The result of one question; if a change is tested, compared with the bot's own terms."""
     result = _result(asked, _answer(run, engine, asked, tried or now, "tried"))
     if tried is None:
         return result
@@ -201,7 +204,7 @@ def _tried(
 def _answer(
     run: GoldenRun, engine: Engine, asked: dict[str, Any], terms: _Terms, which: str
 ) -> Outcome:
-    """What the bot would answer. A model's tokens are paid; no function is called."""
+    """What the bot would answer. A model's tokens are charged; no function is called."""
     bot = run.bot
     request = replace(
         answer_preview.standalone(bot, asked["question"]),
@@ -225,7 +228,7 @@ def _answer(
 
 
 def _result(asked: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
-    """A question with its answer, and what is wrong with it."""
+    """The result of a question: its answer, and the reason if it failed."""
     text = outcome.text if isinstance(outcome, Answered) else ""
     citations = outcome.citations if isinstance(outcome, Answered) else ()
     missing = _missing(asked, text, {citation.document_id for citation in citations})
@@ -242,7 +245,7 @@ def _result(asked: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
 
 
 def _missing(asked: dict[str, Any], text: str, document_ids: set[int]) -> str:
-    """What an answer lacks: `other_source`, `words_missing`; empty if nothing."""
+    """Why an answer fails: `words_missing` or `other_source`; empty if it passes."""
     said = " ".join(text.casefold().split())
     if not all(" ".join(word.casefold().split()) in said for word in asked["expected_words"]):
         return "words_missing"
@@ -255,7 +258,7 @@ def _missing(asked: dict[str, Any], text: str, document_ids: set[int]) -> str:
 
 
 def _end(run: GoldenRun) -> None:
-    """Say what has changed, and let through what waited if nothing broke."""
+    """End a run: store what changed, and publish what waited for it if nothing broke."""
     bots.lock(run.bot)
     run.broke = _changed(run, before=True)
     run.better = _changed(run, before=False)
@@ -276,18 +279,18 @@ def _changed(run: GoldenRun, *, before: bool) -> list[str]:
 
 
 def _held_documents(run: GoldenRun) -> QuerySet[Document]:
-    """Those that wait for this run alone: a later one tries what was changed since."""
+    """The documents that wait for this run; if one was changed since, a later run tests it."""
     return publish_gate.held().filter(bot=run.bot, run_id=run.pk)
 
 
 def _is_prompt_waiting(run: GoldenRun) -> bool:
-    """Whether the run tries a prompt, and the bot follows neither that nor a later one."""
+    """Whether the run tests a prompt, and the bot follows neither that one nor a later one."""
     current = prompt_versions.find_current(run.bot_id)
     return run.prompt is not None and (current is None or current.version < run.prompt.version)
 
 
 def _let_through(run: GoldenRun) -> None:
-    """The caller holds the bot's lock."""
+    """Publish the run's prompt and documents; the caller holds the bot's lock."""
     has_prompt = _is_prompt_waiting(run)
     if run.prompt and has_prompt:
         prompt_versions.make_current(run.prompt)
@@ -298,7 +301,7 @@ def _let_through(run: GoldenRun) -> None:
         bots.bump_knowledge_version(run.bot_id)
     for document_id in answers:
         jobs.enqueue("chats.ask_learned", client_id=run.client_id, document_id=document_id)
-    # What was deleted or changed while the questions were asked is not let through.
+    # Nothing is published if the change was deleted or replaced during the run.
     run.outcome = GoldenOutcome.PUBLISHED if has_prompt or count else GoldenOutcome.HELD
     run.save(update_fields=["outcome"])
 

@@ -1,4 +1,4 @@
-"""Models of a client's, or of one bot's own: set, removed, and tried."""
+"""Set, remove and test the language models that clients connect."""
 
 import time
 
@@ -20,31 +20,31 @@ _SET = ("base_url", "model", "credits_per_1000_tokens")
 
 
 def list_for_client(client: Client) -> QuerySet[LanguageModel]:
-    """The models of the client's and of its bots' own, unordered."""
+    """The models that the client has connected for itself and its bots, unordered."""
     return LanguageModel.objects.for_client(client)
 
 
 def get(client: Client, bot: Bot | None) -> LanguageModel:
-    """A model of the bot's own, or (None) of the client's; 404 if there is none."""
+    """The model of the bot or, if `bot` is None, of the whole client; 404 if there is none."""
     return first_or_404(_of(client, bot))
 
 
 def store(client: Client, bot: Bot | None, *, body: LanguageModelDto, by: User) -> LanguageModel:
-    """Set the model of a bot, or of the whole client; a key left out stays with its host.
+    """Set the model of a bot or of the whole client; a key left out stays for the same origin.
 
-    422 if the body names another bot, or one where the whole client's model is set.
+    422 if the body names another bot than `bot`.
     """
     if "bot_id" in body.model_fields_set and body.bot_id != (bot and bot.pk):
         raise Invalid.field("body", "bot_id", msg="Another one than the query's.")
-    # The name is resolved before the transaction, since that may take seconds.
+    # Resolve the host name before the transaction, since that may take seconds.
     _check_destination(body.base_url)
     with transaction.atomic():
-        # Two requests at once must not both insert.
+        # Locked, so that concurrent requests do not both insert.
         Client.objects.select_for_update(no_key=True).get(pk=client.pk)
         row = _of(client, bot).first() or LanguageModel(client=client, bot=bot)
         _check_price(row, body, by)
         row.api_key = _merged_key(row, body)
-        # The price of a model that is there stays unless the request names it.
+        # An existing model keeps its price unless the request names it.
         for name in {*_SET} if row._state.adding else body.model_fields_set & {*_SET}:
             setattr(row, name, getattr(body, name))
         row.save()
@@ -54,7 +54,7 @@ def store(client: Client, bot: Bot | None, *, body: LanguageModelDto, by: User) 
 
 
 def remove(client: Client, bot: Bot | None, *, by: User) -> None:
-    """Forget a model and its key, if there is one; the next in line writes again."""
+    """Remove a model and its key, if there is one; the client's or the platform's is used again."""
     with transaction.atomic():
         row = _of(client, bot).select_for_update(of=("self",)).first()
         if row is None:
@@ -64,7 +64,7 @@ def remove(client: Client, bot: Bot | None, *, by: User) -> None:
 
 
 def test(row: LanguageModel) -> LanguageModelTest:
-    """Ask a model to translate one word. Costs no credits; a failure is part of the result."""
+    """Ask a model to translate one word. Costs no credits; the result says if it failed."""
     engine, started = engines.own_engine(row), time.monotonic()
     usage: Usage | None = None
     error = answered_by = None
@@ -85,12 +85,12 @@ def test(row: LanguageModel) -> LanguageModelTest:
 
 
 def _of(client: Client, bot: Bot | None) -> QuerySet[LanguageModel]:
-    """The model of the bot, or without one that of the whole client: one row, or none."""
+    """The model of the bot or, if `bot` is None, of the whole client: at most one row."""
     return LanguageModel.objects.for_client(client).filter(bot=bot)
 
 
 def _merged_key(row: LanguageModel, body: LanguageModelDto) -> str:
-    """The key to store; a stored one is never sent to another host."""
+    """The key to store. A stored key is never sent to another origin."""
     key = row.api_key if body.api_key is None else body.api_key
     is_moved = function_templates.origin(row.base_url) != function_templates.origin(body.base_url)
     if key and body.api_key is None and is_moved:
@@ -104,7 +104,7 @@ def _merged_key(row: LanguageModel, body: LanguageModelDto) -> str:
 
 def _check_price(row: LanguageModel, body: LanguageModelDto, by: User) -> None:
     price = body.credits_per_1000_tokens
-    # What the platform's staff have granted may be sent back as it is.
+    # A price below 1 that the platform's staff set may be sent back.
     if price < 1 and not by.is_superuser and (row._state.adding or row.credits_per_1000_tokens):
         raise Invalid.field(
             "body", "credits_per_1000_tokens", msg="Less than 1 is set by the platform's staff."

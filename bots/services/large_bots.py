@@ -1,8 +1,8 @@
-"""Search in the passages of a bot that is too large for the memory of a process.
+"""Search for bots with too many passages for the memory of a process.
 
-PostgreSQL finds some hundred passages that may answer a question, by pgvector's index and by words;
-the index of a small bot is then made of them, and of some passages drawn by lot that show what is
-usual in this bot. So answers follow the same rules, whatever the size of a bot.
+PostgreSQL finds a few hundred candidates for a question, with pgvector's index and by words. From
+them and a random sample of the bot's passages, which shows what is typical of the bot, the same
+index is built as for a small bot. So the same rules apply to bots of any size.
 """
 
 import random
@@ -26,22 +26,22 @@ from bots.models import Chunk, Document
 from bots.services import bots, stored_passages
 from chatplatform import jobs
 
-# Candidates: by the vector of the question and by that of its own part, each; by its rare words;
-# of important documents. What is usual: passages drawn by lot.
+# Maximum candidates by the question's vector, and as many by the vector of its own part; by its
+# rare words; from important documents. `_USUAL` is the size of the random sample.
 _NEAREST, _BY_WORDS, _IMPORTANT, _USUAL = 60, 40, 20, 150
-# Of the nearest so many are read with the passages beside them.
+# For this many nearest passages, the neighbouring passages are candidates too.
 _WITH_NEIGHBOURS = 10
-# A word that more of the usual passages hold finds too many.
+# A word is rare if at most this share of the sample has it; the rarest ones are searched.
 _RARE_SHARE, _RARE_WORDS = 0.05, 4
-# Among so many passages with a rare word those with most of the words are looked for.
+# How many passages with a rare word are ranked by how many of the question's words they have.
 _LOOKED_AT = 3_000
-# How many entries of the index a search looks at, so that nearly all nearest passages are found:
-# pgvector's most (bench/large_bots.py).
+# Index entries that a search examines, for a high recall: pgvector's maximum (bench/large_bots.py).
 EF_SEARCH = 1_000
-# It looks at so many where other bots' passages lie between.
+# Maximum entries if most of those examined belong to other bots.
 _MOST_SCANNED = 40_000
 _BATCH, _RUN_SECONDS = 500, 20.0
-# So much of a bot is there before it is searched in the database; what it learns later comes soon.
+# Share of a bot's passages that must be copied before it is searched in the database. Passages
+# trained later are copied soon.
 _MOST = 0.9
 
 _VALID = """d.id = p.document_id AND (d.valid_from IS NULL OR d.valid_from <= %(now)s)
@@ -86,9 +86,9 @@ SELECT DISTINCT drawn.chunk_id FROM unnest(%(lots)s::bigint[]) lot, LATERAL (
 
 
 def is_filled(bot_id: int) -> bool:
-    """Whether the bot is large, and the database finds its passages.
+    """Whether the bot is large and its passages are in the database's search table.
 
-    While it is filled for the first time, the bot is searched in memory.
+    Until they are copied for the first time, the bot is searched in memory.
     """
     count = _count(bot_id)
     if count <= settings.LARGE_BOT_PASSAGES or not _has_table():
@@ -100,14 +100,14 @@ def is_filled(bot_id: int) -> bool:
 
 
 def enqueue_fill(bot_id: int, *, client_id: int) -> None:
-    """Have what a large bot has learned put where the database finds it."""
+    """Enqueue the copying of a large bot's new passages into the database's search table."""
     if _count(bot_id) > settings.LARGE_BOT_PASSAGES and _has_table():
         key = str(bot_id)
         jobs.enqueue("bots.fill_large", client_id=client_id, dedupe_key=key, bot_id=bot_id)
 
 
 def enqueue_missing() -> None:
-    """`enqueue_fill` for each large bot that lacks passages: it was moved, or a job has died."""
+    """`enqueue_fill` for each large bot with passages missing, as after a move or a dead job."""
     if not _has_table():
         return
     counted = Document.objects.values("bot_id", "client_id").annotate(passages=Sum("chunk_count"))
@@ -117,7 +117,7 @@ def enqueue_missing() -> None:
 
 
 def fill(bot_id: int) -> None:
-    """Copy the passages that are encoded and not there yet; after a while another job goes on."""
+    """Copy the encoded passages that are missing; after a while, a new job continues."""
     started, last = time.monotonic(), 0
     while rows := _missing(bot_id, behind=last):
         last = rows[-1].pk
@@ -130,7 +130,7 @@ def fill(bot_id: int) -> None:
             for row, piece in zip(rows, map(stored_passages.indexed, rows), strict=True)
         ]
         with jobs.commit(), connection.cursor() as cursor:
-            # Locked, so that none is deleted between being read and being copied.
+            # Locked, so that no passage is deleted between reading and copying.
             present = Chunk.objects.filter(pk__in=[value[0] for value in values])
             kept = set(present.select_for_update(of=("self",)).values_list("pk", flat=True))
             cursor.executemany(
@@ -142,7 +142,7 @@ def fill(bot_id: int) -> None:
 
 
 class LargeIndex:
-    """Takes the place of an `Index`; `held`: documents that are held back and count here."""
+    """Replaces an `Index` for a large bot; `held`: ids of held-back documents to include."""
 
     def __init__(self, bot_id: int, *, held: Sequence[int] = ()) -> None:
         self._params: dict[str, Any] = {"bot": bot_id, "held": list(held)}
@@ -151,7 +151,7 @@ class LargeIndex:
         self._shares = {word: count / len(self.usual) for word, count in shares.items()}
 
     def search(self, question: str, *, language: str, limit: int = 5) -> SearchResult:
-        """As that of `Index`, among the passages that may answer the question."""
+        """Like `Index.search`, among the candidates for the question and the sample."""
         vector = embedding.embed_query(question)
         found = self._candidates(question, vector, language)
         known = {piece.id for piece in self.usual}
@@ -176,7 +176,7 @@ class LargeIndex:
         return found
 
     def _drawn(self) -> set[int]:
-        """Passages drawn by lot, the same ones until the bot learns something."""
+        """A random sample of passages, which stays the same until the bot's passages change."""
         bot = self._params["bot"]
         with connection.cursor() as cursor:
             cursor.execute(
@@ -199,7 +199,7 @@ class LargeIndex:
             return [pk for (pk,) in cursor.fetchall()]
 
     def _beside(self, ids: Sequence[int]) -> Iterable[int]:
-        """The passages that stand before and behind some in their documents."""
+        """Ids of the passages directly before and after the given ones in their documents."""
         with connection.cursor() as cursor:
             cursor.execute(_BESIDE, [list(ids)])
             return [pk for (pk,) in cursor.fetchall()]
@@ -220,7 +220,7 @@ def _words(piece: IndexedChunk) -> tuple[list[str], list[str]]:
 
 
 def _missing(bot_id: int, *, behind: int, limit: int = _BATCH) -> list[Chunk]:
-    """Passages that are encoded by the model of today, and not there."""
+    """Passages encoded by the current encoder that are missing in the search table."""
     is_there = RawSQL(
         "EXISTS (SELECT FROM bots_passage p WHERE p.chunk_id = bots_chunk.id)", [], BooleanField()
     )

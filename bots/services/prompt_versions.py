@@ -1,4 +1,4 @@
-"""Prompts: versions of a bot's instructions."""
+"""Prompts: the versions of a bot's instructions."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,13 +14,13 @@ from chatplatform.sql import column_names
 from identity.models import User
 from identity.services import audit
 
-# What a client writes of a version.
+# The columns of a version that the client writes.
 _WRITTEN = ("content", "tone", "language", "model", "temperature")
 _CURRENT = f"SELECT {column_names(Prompt)} FROM bots_prompt WHERE bot_id = %s AND is_current"
 
 
 def create(bot: Bot, *, body: PromptDto, by: User | None) -> Prompt:
-    """Store a new version and make it current; earlier versions stay."""
+    """Store a new version and make it current, unless it is held back; earlier versions stay."""
     fields = {
         "content": body.content,
         "tone": body.tone or "",
@@ -32,7 +32,7 @@ def create(bot: Bot, *, body: PromptDto, by: User | None) -> Prompt:
 
 
 def restore(bot: Bot, *, version: int, by: User) -> Prompt:
-    """Make an earlier version current again, as a new version; the current one stays as it is."""
+    """Store a copy of an earlier version as a new one; returns the current version unchanged."""
     with transaction.atomic():
         bots.lock(bot)
         prompt = get_version(bot, version=version)
@@ -43,7 +43,7 @@ def restore(bot: Bot, *, version: int, by: User) -> Prompt:
 
 def _add(bot: Bot, fields: Mapping[str, Any], *, by: User | None) -> Prompt:
     with transaction.atomic():
-        # The bot's lock gives concurrent versions different numbers.
+        # The bot's lock prevents two versions with the same number.
         locked = bots.lock(bot)
         latest = Prompt.objects.filter(bot=locked).order_by("-version").first()
         is_held = publish_gate.holds_prompt(locked)
@@ -66,12 +66,12 @@ def _add(bot: Bot, fields: Mapping[str, Any], *, by: User | None) -> Prompt:
         )
         if is_held:
             publish_gate.hold_prompt(prompt)
-    # Read again, with the time that the database has set.
+    # Read again for the time that the database sets.
     return Prompt.objects.get(pk=prompt.pk)
 
 
 def make_current(prompt: Prompt) -> None:
-    """Have the bot follow a version that was held back; the caller holds the bot's lock."""
+    """Make a version current that was held back; the caller holds the bot's lock."""
     Prompt.objects.filter(bot_id=prompt.bot_id, is_current=True).update(is_current=False)
     Prompt.objects.filter(pk=prompt.pk).update(is_current=True)
 
@@ -82,7 +82,7 @@ def list_for_bot(bot: Bot) -> QuerySet[Prompt]:
 
 
 def instructions_of(prompt: Prompt | None, *, tone: str | None = None) -> str:
-    """What a model is told of a version: its text, its language and its tone, or `tone` instead."""
+    """A version as the model reads it: text, language and tone, which `tone` replaces."""
     lines = [prompt.content.strip()] if prompt else []
     if prompt and prompt.language:
         lines.append(

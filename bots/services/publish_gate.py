@@ -1,4 +1,4 @@
-"""Changes that wait for the golden questions: a new prompt, a document that was never searched."""
+"""Holds back new prompts and new documents until a golden run has tested them."""
 
 from datetime import timedelta
 from typing import Any
@@ -19,29 +19,31 @@ from bots.models import (
 from bots.services import engines
 from chatplatform.jobs import enqueue
 
-# Documents that are trained within this time share a run.
+# Documents whose training ends within this time share a run.
 _GATHER = timedelta(seconds=10)
 
 
 def holds_prompt(bot: Bot) -> bool:
-    """Whether a new prompt waits: the embedded engine follows none."""
+    """Whether to hold back a new prompt; not with the embedded engine, which uses none."""
     return _holds(bot) and Capability.WRITE in engines.engine_for(bot.client, bot).capabilities
 
 
 def holds_document(document: Document) -> bool:
-    """Whether a document waits. One that is searched already is replaced at once: else the bot
-    would know nothing of it meanwhile.
+    """Whether to hold back a document.
+
+    A document that is already searched is replaced at once: held back, its content would be
+    missing in the meantime.
     """
     return _holds(document.bot) and not Chunk.objects.filter(document=document).exists()
 
 
 def hold_prompt(prompt: Prompt) -> None:
-    """Start the run that lets a prompt through; the caller holds the bot's lock."""
+    """Start the run that decides about a prompt; the caller holds the bot's lock."""
     start(GoldenRun(bot=prompt.bot, prompt=prompt, publishes=True, created_by=prompt.created_by))
 
 
 def hold_document(document: Document) -> None:
-    """Start the run that lets a document through that is held; the caller holds the bot's lock."""
+    """Start or join the run that decides about a document; the caller holds the bot's lock."""
     waiting = GoldenRun.objects.filter(
         bot_id=document.bot_id, status=GoldenStatus.QUEUED, publishes=True, prompt=None
     ).first()
@@ -55,10 +57,10 @@ def hold_document(document: Document) -> None:
 
 
 def held() -> QuerySet[Any]:
-    """Documents that are held back, each with the run that tries its present text: `run_id`, and
-    `run_outcome`, which is empty until that is over.
+    """Documents held back, with the `run_id` and `run_outcome` of the run that tests their text.
 
-    One that is trained again is not among them: its next run starts when that is done.
+    `run_outcome` is empty until the run has ended. A document that is being trained again is left
+    out, since its next run starts after the training.
     """
     naming = GoldenRun.objects.filter(
         bot=OuterRef("bot"), publishes=True, document_ids__contains=[OuterRef("pk")]
@@ -71,9 +73,9 @@ def held() -> QuerySet[Any]:
 
 
 def with_run(rows: QuerySet[Any], *, document: str) -> QuerySet[Any]:
-    """Rows with `run_id` and `run_outcome` as in `held`; `document`: their column of its id.
+    """Annotate rows with `run_id` and `run_outcome` as in `held`; null if nothing is held back.
 
-    Both are null where nothing is held back.
+    `document` is the column of the rows that has the document's id.
     """
     waiting = held().filter(pk=OuterRef(document))
     found: QuerySet[Any] = rows.annotate(
@@ -84,7 +86,7 @@ def with_run(rows: QuerySet[Any], *, document: str) -> QuerySet[Any]:
 
 
 def start(run: GoldenRun, *, wait: timedelta = timedelta(0)) -> GoldenRun:
-    """Store a run with the questions as they are now, and have a worker ask them."""
+    """Store a run with the current questions and enqueue its job, after `wait`."""
     passed_before = _passed_in_latest(run.bot)
     rows = GoldenQuestion.objects.filter(bot=run.bot).order_by("id")
     run.client_id = run.bot.client_id
@@ -108,7 +110,7 @@ def _holds(bot: Bot) -> bool:
 
 
 def _passed_in_latest(bot: Bot) -> dict[str, bool]:
-    """Which questions passed when they were asked last, without a change that is tried."""
+    """Which questions passed in the latest finished run without a change."""
     latest = GoldenRun.objects.filter(
         bot=bot, status=GoldenStatus.DONE, prompt=None, threshold=None, document_ids=[]
     )

@@ -1,4 +1,4 @@
-"""Search in a bot's documents, by an index that is kept in this process."""
+"""Search in a bot's documents, with indexes cached in this process."""
 
 import threading
 from collections import OrderedDict
@@ -17,10 +17,10 @@ from bots.models import Bot, Document
 from bots.services import large_bots, stored_passages
 from bots.services.large_bots import LargeIndex
 
-# Bounds of the cache; one bot that is larger than the second is kept alone.
+# Limits of the cache. An index larger than `MAX_BYTES` is kept alone.
 MAX_BOTS = 50
 MAX_BYTES = 300_000_000
-# What the words of an index take, by their text and for each passage (bench/index_memory.py).
+# Memory that the words of an index take (bench/index_memory.py).
 _BYTES_A_CHARACTER, _BYTES_A_PASSAGE = 8, 6_000
 
 
@@ -32,12 +32,12 @@ class _Entry:
     version: int
     index: AnyIndex
     size_bytes: int
-    # When a document becomes valid or expires: then the index must be built anew.
+    # The next time a document becomes valid or expires, when the index must be rebuilt.
     valid_until: datetime | None
 
 
 class _Cache:
-    """Indexes by bot, the least recently used dropped first; each built by one thread at a time."""
+    """An LRU cache of indexes by bot. Only one thread at a time builds the index of a bot."""
 
     def __init__(self) -> None:
         self._entries: OrderedDict[int, _Entry] = OrderedDict()
@@ -52,7 +52,7 @@ class _Cache:
         with self._lock:
             building = self._building.setdefault(bot.pk, threading.Lock())
         with building:
-            # A thread that waited here finds the index that the other has built.
+            # A thread that waited here finds the index that the other thread built.
             return self._fresh(bot) or self._build(bot)
 
     def clear(self) -> None:
@@ -62,7 +62,7 @@ class _Cache:
     def _fresh(self, bot: Bot) -> AnyIndex | None:
         with self._lock:
             entry = self._entries.get(bot.pk)
-            # A caller whose row is a moment old gets the newer knowledge.
+            # A caller with an outdated bot row gets the newer index.
             if entry is None or entry.version < bot.knowledge_version:
                 return None
             if entry.valid_until and entry.valid_until <= datetime.now(UTC):
@@ -84,7 +84,7 @@ class _Cache:
             self._entries[bot.pk] = entry
             self._entries.move_to_end(bot.pk)
             self._shrink()
-            # Threads that still wait hold the lock object itself; the table stays small.
+            # Keeps the dictionary small; threads that still wait have the lock object itself.
             self._building.pop(bot.pk, None)
         return entry.index
 
@@ -99,12 +99,12 @@ _cache = _Cache()
 
 
 def search(bot: Bot, question: str, *, language: str, limit: int = 5) -> SearchResult:
-    """The passages of valid documents that answer a question best; none without documents."""
+    """The passages of valid documents that best answer a question."""
     return _cache.get(bot).search(question, language=language, limit=limit)
 
 
 def index_with(bot: Bot, document_ids: Sequence[int]) -> AnyIndex:
-    """The bot's index as it would be with these documents, which are held back."""
+    """The bot's index as it would be with these held-back documents; not cached."""
     return _index_of(bot.pk, held=document_ids)
 
 
@@ -123,9 +123,9 @@ def find(
     threshold: float,
     index: AnyIndex | None = None,
 ) -> tuple[Part, ...]:
-    """As `search`, for each question of a message; `topics`: earlier ones, the latest first.
+    """Search for each question of a message; `topics`: earlier questions, latest first.
 
-    `index` takes the place of the bot's own, to try a change.
+    `index` replaces the bot's own, to test a change.
     """
     searched = index or _cache.get(bot)
     return question_splitting.find(
@@ -137,7 +137,7 @@ def find(
 
 
 def snippets(results: Iterable[SearchResult]) -> tuple[Snippet, ...]:
-    """The passages of search results as an engine reads them, each once, numbered from 1."""
+    """The distinct passages of search results as an engine reads them, numbered from 1."""
     chunks = {hit.chunk.id: hit.chunk for result in results for hit in result.hits}
     return tuple(
         Snippet(
@@ -156,12 +156,12 @@ def snippets(results: Iterable[SearchResult]) -> tuple[Snippet, ...]:
 
 
 def clear_cache() -> None:
-    """Drop every index of this process."""
+    """Drop all indexes of this process."""
     _cache.clear()
 
 
 def _next_change(bot_id: int, *, now: datetime) -> datetime | None:
-    """The next moment at which a document becomes valid or expires."""
+    """The next time a document becomes valid or expires."""
     moments = Document.objects.filter(bot_id=bot_id).aggregate(
         begins=Min("valid_from", filter=Q(valid_from__gt=now)),
         ends=Min("valid_to", filter=Q(valid_to__gt=now)),
@@ -170,7 +170,7 @@ def _next_change(bot_id: int, *, now: datetime) -> datetime | None:
 
 
 def size_of(chunk: IndexedChunk) -> int:
-    """About how many bytes of memory a passage takes in an index."""
-    # The passage's vector lies in the index's matrix as well.
+    """The approximate memory of a passage in an index, in bytes."""
+    # Twice, since the vector is also in the index's matrix.
     vectors = 2 * chunk.vector.nbytes + chunk.sentence_vectors.nbytes
     return vectors + len(chunk.text) * _BYTES_A_CHARACTER + _BYTES_A_PASSAGE

@@ -1,7 +1,7 @@
-"""What a customer's message says to the fields that a bot asks for: pure reading of words.
+"""Extracts the values of customer-info fields from a customer's messages, by rules alone.
 
-A value is tolerated in a sentence ("my mail is bob@example.com"), and checked like one that comes
-by the API.
+A value may stand in a sentence ("my mail is bob@example.com"). It is validated like a value from
+the API.
 """
 
 import importlib
@@ -22,24 +22,26 @@ T = TypeVar("T")
 Field = Mapping[str, Any]
 AnswerKind = Literal["given", "wrong", "declined", "other"]
 
-# An attempt at an answer is short; anything longer is about something else.
+# Maximum length of an invalid answer, in words or (dense scripts) characters; a longer text is
+# about something else.
 _MAX_ATTEMPT, _MAX_ATTEMPT_DENSE = 3, 12
 _MAX_TEXT_WORDS, _MAX_TEXT_DENSE = 25, 60
-# A name or a place has no more words, unless it is an address with its numbers.
+# Maximum words of a name or place. Longer texts are answers only if they contain digits, as
+# postal addresses do.
 _MAX_NAME_WORDS = 8
-# So many other words may stand beside an address that nobody asked for and nothing introduces.
+# Maximum words beside an e-mail address or phone number that is neither asked for nor introduced.
 _MAX_BESIDE = 2
-# So many may stand beside a value that was asked for, before they say something else.
+# Maximum words beside a requested value before the message counts as saying something else too.
 _MAX_SENTENCE = 8
-# Of several messages the one counts that says the most to the field.
+# The kinds of answers in ascending order: of several messages, the highest kind counts.
 _PRIORITY: tuple[AnswerKind, ...] = ("other", "wrong", "declined", "given")
 _MIN_DIGITS, _MAX_DIGITS = 6, 15
-# No more of a message is read for values.
+# Characters of a message that are searched for values.
 _MAX_READ = 2_000
 _QUESTION_MARK = re.compile(r"[?？؟]")
 _SENTENCE = re.compile(r"(?<=[.!?。！？؟])\s+|\n+")
 _PART = re.compile(r"[,!.;:،，。！]\s*")
-# It begins where a word begins, and is bounded: a long text is read in one go.
+# Starts at a word boundary with a bounded name, so that long texts are matched in linear time.
 _EMAIL = re.compile(
     r"(?<![A-Za-z0-9])(?<![A-Za-z0-9][._%+'-])"
     r"[A-Za-z0-9][A-Za-z0-9._%+'-]{0,63}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+"
@@ -48,7 +50,7 @@ _PHONE = re.compile(r"\+?\(?[0-9][0-9 ()./-]{4,28}[0-9]")
 _NUMBER = re.compile(r"[-−]?[0-9]+(?:[., '\u00a0\u202f][0-9]{3})*(?:[.,][0-9]+)?")
 _DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})\s?[./-]\s?(\d{1,2})\s?[./-]\s?(\d{4})(?!\d)")
 _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})\s?[./年-]\s?(\d{1,2})\s?[./月-]\s?(\d{1,2})(?!\d)")
-# Languages that write 1,234.5; in all others it is 1.234,5.
+# Languages that write 1,234.5; all others write 1.234,5.
 _POINT_IS_DECIMAL = frozenset({"en", "th", "zh", "ja", "ko", "hi", "ms", "ar"})
 _DATE_SETTINGS = {"REQUIRE_PARTS": ["day", "month", "year"], "STRICT_PARSING": True}
 _THAI_ERA, _THAI_FROM = 543, 2400
@@ -56,21 +58,21 @@ _THAI_ERA, _THAI_FROM = 543, 2400
 
 @dataclass(frozen=True)
 class SlotAnswer:
-    """What a message says to a field that was asked for; the value, if it gives one."""
+    """How a message answers the requested field, and the value if it gives one."""
 
     said: AnswerKind
     value: Any = None
-    # Whether the message says nothing else.
+    # Whether the message contains nothing else.
     is_all: bool = True
 
 
 @dataclass(frozen=True)
 class SlotResult:
-    """What messages say to the field that was asked for, and the values that they give."""
+    """How messages answer the requested field, and the values of all fields that they give."""
 
     said: AnswerKind
     values: Mapping[str, Any]
-    # Whether they say nothing else.
+    # Whether they contain nothing else.
     is_all: bool
 
 
@@ -82,9 +84,10 @@ def extract(
     language: str,
     is_asked_again: bool = False,
 ) -> SlotResult:
-    """What messages that share a reply say to the field just asked for, and give to all others.
+    """Read the answer to the field `asked`, and values of other fields, from messages of one turn.
 
-    `is_asked_again`: other words passed it over before; now any words may be a text.
+    `is_asked_again`: the customer ignored the question before, so any words may now be the answer
+    to a text field.
     """
     said: AnswerKind = "other"
     values, is_all, asks = dict[str, Any](), True, False
@@ -109,7 +112,7 @@ def extract(
 
 
 def read(field: Field, text: str, *, language: str, is_asked_again: bool = False) -> SlotAnswer:
-    """What a message says to the field that the bot has just asked for."""
+    """How a message answers the field that the bot has just asked for."""
     book, heard = _book(language), NormalizedText.of(text)
     asks = asks_something(text, language=language)
     value = _find(field, _in_ascii_digits(text), book, asks=asks)
@@ -131,9 +134,10 @@ def read(field: Field, text: str, *, language: str, is_asked_again: bool = False
 def read_unasked(
     fields: Sequence[Field], text: str, *, language: str
 ) -> tuple[dict[str, str], bool]:
-    """E-mail address and phone number that a message gives beyond doubt, and if that is all of it.
+    """The e-mail address and phone number that a message clearly gives, and whether that is all.
 
-    Beyond doubt is one address that words introduce ("my mail is …"), or that stands nearly alone.
+    They are clear if a sentence has only one, and words introduce it ("my mail is …") or it stands
+    nearly alone.
     """
     book, given, is_all = _book(language), dict[str, str](), True
     for sentence in filter(str.strip, _SENTENCE.split(_in_ascii_digits(text))):
@@ -148,7 +152,7 @@ def read_unasked(
 
 
 def asks_something(text: str, *, language: str) -> bool:
-    """Whether a message asks a question or wishes for something."""
+    """Whether a message contains a question or a request."""
     if _QUESTION_MARK.search(text):
         return True
     heard = NormalizedText.of(text)
@@ -159,7 +163,7 @@ def asks_something(text: str, *, language: str) -> bool:
 
 
 def _find(field: Field, text: str, book: Phrasebook, *, asks: bool) -> Any:
-    """The value that a text gives to a field, still unchecked; None if it gives none."""
+    """The value of a field in a text, not validated yet; None if there is none."""
     match field["type"]:
         case "email":
             return _only(_EMAIL.findall(text))
@@ -175,7 +179,7 @@ def _find(field: Field, text: str, book: Phrasebook, *, asks: bool) -> Any:
 
 
 def _words(field: Field, text: str, book: Phrasebook) -> str | None:
-    """A text of a customer's own, if it can be an answer."""
+    """The answer to a text field; None if the text cannot be one."""
     heard = NormalizedText.of(text)
     bare = _bare(text, field, book)
     if not bare or book.small_talk(heard) or _declines(heard, book.code) or book.is_polite(text):
@@ -187,7 +191,7 @@ def _words(field: Field, text: str, book: Phrasebook) -> str | None:
 
 
 def _says_something_else(field: Field, text: str, value: str, book: Phrasebook) -> bool:
-    """Whether words that a text field might take speak of another thing, such as a parcel."""
+    """Whether a possible answer to a text field is about something else, such as a parcel."""
     is_long = len(value.split()) > _MAX_NAME_WORDS and not any(map(str.isdecimal, value))
     if is_long or book.is_sentence(value):
         return True
@@ -196,7 +200,7 @@ def _says_something_else(field: Field, text: str, value: str, book: Phrasebook) 
 
 
 def _bare(text: str, field: Field, book: Phrasebook) -> str:
-    """A text without polite parts, the field's label, and what introduces or ends the answer."""
+    """A text without polite parts, the field's label, and words that introduce or end an answer."""
     text = _without_manners(text, field, book)
     return book.answer_in(text)[0] or text
 
@@ -272,12 +276,12 @@ def _iso(year: int, month: int, day: int) -> str | None:
 
 @call_once
 def _dateparser() -> Any:
-    # Takes a second and is seldom needed, so it is loaded on first use. The package has no types.
+    # Importing it takes a second and is seldom needed. The package has no types.
     return importlib.import_module("dateparser")
 
 
 def _option(field: Field, text: str, book: Phrasebook) -> str | None:
-    """The one option whose label or value the text is, or names."""
+    """The only option whose label or value equals the text or occurs in it."""
     spoken = f" {phrasebook.plain(text)} "
     by_name = [
         (f" {phrasebook.plain(option[key])} ", option["value"])
@@ -294,14 +298,14 @@ def _option(field: Field, text: str, book: Phrasebook) -> str | None:
 
 
 def _address_in(sentence: str, book: Phrasebook) -> tuple[str, str, bool] | None:
-    """The type of the one address that a sentence gives, it, and if that is all of the sentence."""
+    """Type and value of the only address in a sentence, and whether the sentence says no more."""
     mails, phones = _EMAIL.findall(sentence), _phones(_EMAIL.sub(" ", sentence))
     phones = [number for number in phones if number.startswith("+")]
     if len(mails) + len(phones) != 1:
         return None
     kind, value = ("email", mails[0]) if mails else ("phone", phones[0])
     before, _, behind = sentence.partition(value)
-    # The address stands for itself, so that its punctuation counts as no word.
+    # "x" replaces the address, whose punctuation would be read as words.
     _, is_introduced = book.answer_in(f"{_last_part(before)} x")
     beside = _size(before) + _size(behind)
     asks = bool(_QUESTION_MARK.search(sentence))
@@ -319,7 +323,7 @@ def _declines(heard: NormalizedText, language: str) -> bool:
 
 
 def _is_attempt(field: Field, text: str, book: Phrasebook) -> bool:
-    """Whether a text without a value seems to be meant as one."""
+    """Whether a text without a valid value looks like an attempt to give one."""
     marks = {"email": r"@", "phone": r"\d{3}", "number": r"\d", "date": r"\d"}
     mark = marks.get(field["type"])
     if mark and re.search(mark, text):
@@ -333,7 +337,7 @@ def _is_attempt(field: Field, text: str, book: Phrasebook) -> bool:
 
 
 def _size(text: str) -> int:
-    """Words, or in a script without spaces letters in place of them."""
+    """The number of words; in scripts without spaces, estimated as one per four letters."""
     words = phrasebook.plain(text).split()
     return sum(len(word) // 4 + 1 if _is_dense(word) else 1 for word in words)
 
@@ -358,7 +362,7 @@ def _only(found: Sequence[T]) -> T | None:
 
 
 def _in_ascii_digits(text: str) -> str:
-    """Digits of every script as 0..9, and `．` and the like as they are usual."""
+    """The text in NFKC form (such as `．` to `.`) with the digits of all scripts as 0..9."""
     text = normalize("NFKC", text)[:_MAX_READ]
     return "".join(
         str(unicodedata.decimal(letter)) if letter.isdecimal() else letter for letter in text

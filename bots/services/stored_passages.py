@@ -1,4 +1,4 @@
-"""Reads the passages of valid documents as an index has them."""
+"""Reads passages of valid documents in the form that an index needs."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -13,9 +13,9 @@ from bots.models import Chunk, DocumentSource
 
 
 def load(bot_id: int, *, now: datetime, held: Sequence[int] = ()) -> list[IndexedChunk]:
-    """The passages of a bot's valid documents with their vectors, in the documents' order.
+    """The passages of a bot's valid documents with their vectors, in document order.
 
-    Of documents that are held back only those of `held`.
+    `held`: ids of the held-back documents to include.
     """
     rows = Chunk.objects.filter(valid(now, prefix="document__"), bot_id=bot_id)
     rows = rows.filter(Q(document__is_held=False) | Q(document_id__in=held))
@@ -23,21 +23,21 @@ def load(bot_id: int, *, now: datetime, held: Sequence[int] = ()) -> list[Indexe
 
 
 def in_order(rows: QuerySet[Chunk]) -> QuerySet[Chunk]:
-    """Passages in the documents' order, with what an index needs of their documents."""
+    """Passages in document order, with the columns of their documents that an index needs."""
     rows = rows.select_related("document").defer("document__content")
     return rows.order_by("document_id", "position")
 
 
 def valid(now: datetime, *, prefix: str = "") -> Q:
-    """Documents that are valid now; `prefix` leads to them from other rows."""
+    """The condition that a document is valid now; `prefix`: lookup path to it from other rows."""
     has_begun = Q(**{f"{prefix}valid_from": None}) | Q(**{f"{prefix}valid_from__lte": now})
     has_not_ended = Q(**{f"{prefix}valid_to": None}) | Q(**{f"{prefix}valid_to__gt": now})
     return has_begun & has_not_ended
 
 
 def indexed(row: Chunk, words: Sequence[str] | None = None) -> IndexedChunk:
-    """A passage as an index has it; `words`: as they are stored, else they are read anew."""
-    # Vectors of another model cannot be compared with a question's: then words alone count.
+    """A passage for an index; `words`: its stored words, computed from the text if None."""
+    # Vectors of another encoder cannot be compared with the question's, so only words count.
     is_current = row.embedding_model == embedding.MODEL_ID and row.dimension == embedding.DIMENSION
     vector = row.vector if is_current else b""
     sentence_vectors = row.sentence_vectors if is_current else b""

@@ -1,7 +1,6 @@
-"""Training: a document is read, cut into passages and stored; then its passages are encoded.
+"""Training: reads a document, splits it into passages and stores them; then they are encoded.
 
-The bot answers from a document as soon as its passages are stored, by their words;
-`document_embedding` adds their vectors.
+The bot finds stored passages by their words at once; `document_embedding` adds the vectors.
 """
 
 import logging
@@ -27,7 +26,7 @@ _UNREAD = (DocumentStage.WAITING, DocumentStage.READING)
 
 
 class Gone(Exception):
-    """The document was deleted, queued again or trained by another run meanwhile."""
+    """The document was deleted, queued again or trained by another run in the meantime."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +38,9 @@ class CutDocument:
 
 
 def train(document_id: int) -> None:
-    """Read a queued document, or mark it as failed with the reason; encode it if it is short.
+    """Read a queued document and, if it is short, encode it; mark it as failed if it is unreadable.
 
-    Safe to run twice: a finished document is left alone, an interrupted run goes on.
+    Safe to run twice: a finished document is left alone, an interrupted run continues.
     """
     document = _begin(document_id)
     if document is None:
@@ -50,7 +49,7 @@ def train(document_id: int) -> None:
         try:
             _store(document, _cut(document))
         except ExtractError as exc:
-            # The file does not change: a retry cannot help.
+            # A retry cannot help, since the file does not change.
             fail(document_id, code=exc.code, message=exc.message)
             return
         except Gone:
@@ -61,7 +60,7 @@ def train(document_id: int) -> None:
 
 
 def _begin(document_id: int) -> Document | None:
-    """Mark a document as being read; None if that is over or it is gone."""
+    """Mark a document as being read; None if it was read already or is deleted."""
     unread = Document.objects.filter(pk=document_id, status__in=_UNFINISHED, stage__in=_UNREAD)
     is_unread = unread.update(
         status=DocumentStatus.TRAINING,
@@ -75,9 +74,9 @@ def _begin(document_id: int) -> Document | None:
 
 
 def fail(document_id: int, *, code: str, message: str) -> None:
-    """Mark a document in training as failed and announce it."""
+    """Mark a document in training as failed and send the webhook event."""
     with jobs.commit():
-        # A document that was queued again meanwhile has new bytes and a run of its own.
+        # A document queued again in the meantime has new bytes and another run.
         failed = _in_training(document_id).update(
             status=DocumentStatus.FAILED, error_code=code[:60], error_message=message[:500]
         )
@@ -86,7 +85,7 @@ def fail(document_id: int, *, code: str, message: str) -> None:
 
 
 def fail_interrupted(*, document_id: int, cause: FilesUnavailable | None = None) -> None:
-    """No attempt is left. Runs in the transaction that ends the job."""
+    """Mark a document as failed after its job's last attempt, in the job's final transaction."""
     code, message = "interrupted", "Training was interrupted too often; train the document again."
     if cause:
         code = cause.code
@@ -103,7 +102,7 @@ def _in_training(document_id: int) -> QuerySet[Document]:
 
 
 def _cut(document: Document) -> CutDocument:
-    """Read and cut a document, outside any transaction."""
+    """Read a document and split it into passages; slow, so outside any transaction."""
     text = _read(document)
     is_pair = document.source == DocumentSource.QUESTION_ANSWER
     pieces = chunking.whole(text) if is_pair else chunking.chunk(text)
@@ -127,18 +126,18 @@ def _read(document: Document) -> ExtractedText:
 
 
 def _store(document: Document, cut: CutDocument) -> None:
-    """Replace the document's passages in one transaction, so that readers see all or nothing.
+    """Replace the document's passages in one transaction, so that readers see all or none.
 
-    Passages whose content the client had before, in any document, keep their vectors.
+    Passages copy the vectors of the client's existing passages with the same content.
     """
     with jobs.commit():
-        # First the bot, then the document: deleting locks them in the same order.
+        # Lock the bot, then the document, in the same order as deletions.
         Bot.objects.select_for_update(no_key=True).filter(pk=document.bot_id).first()
         is_read = (
             _in_training(document.pk)
             .filter(stage=DocumentStage.READING)
             .update(
-                # After a retry the shown progress stays until the new run has passed it.
+                # After a retry, the shown progress does not decrease.
                 progress=Greatest(F("progress"), document_embedding.READ_PERCENT),
                 title=cut.text.title[:300],
                 language=cut.text.language,
@@ -157,14 +156,14 @@ def _store(document: Document, cut: CutDocument) -> None:
 
 
 def _known(document: Document, pieces: Sequence[Piece]) -> dict[str, Chunk]:
-    """Passages of the client with vectors of the current model, by their content."""
+    """The client's passages with these contents and current vectors, by content hash."""
     rows = Chunk.objects.filter(
         client_id=document.client_id,
         content_hash__in={piece.content_hash for piece in pieces},
         embedding_model=embedding.MODEL_ID,
     )
     rows = rows.exclude(vector=b"").only("content_hash", "vector", "sentence_vectors")
-    # Of two with the same content the one that has its sentences as well comes last.
+    # Sorted so that passages with sentence vectors win over those without.
     rows_in_order = sorted(rows, key=lambda row: len(row.sentence_vectors))
     return {row.content_hash: row for row in rows_in_order}
 

@@ -1,4 +1,4 @@
-"""A bot's identity secret: with it the client's server signs who a page's visitor is."""
+"""A bot's identity secret, with which the client's server signs the ids of website visitors."""
 
 import hashlib
 import hmac
@@ -13,7 +13,7 @@ from identity.services import audit
 
 
 def replace_secret(bot: Bot, *, by: User) -> str:
-    """Give the bot a new identity secret; signatures by the one before are refused from now on."""
+    """Give the bot a new identity secret; signatures with the old one are refused from now on."""
     bot.identity_secret = f"visitor_{secrets.token_urlsafe(32)}"
     with transaction.atomic():
         bot.save(update_fields=["identity_secret", "updated_at"])
@@ -22,7 +22,7 @@ def replace_secret(bot: Bot, *, by: User) -> str:
 
 
 def is_signed(bot: Bot, external_id: str, *, signature: str) -> bool:
-    """Whether the bot's identity secret signed this id; no without a secret."""
+    """Whether the bot's identity secret signed this id; False if there is no secret."""
     secret = bot.identity_secret
     expected = hmac.new(secret.encode(), external_id.encode(), hashlib.sha256).hexdigest()
     return bool(secret) and constant_time_equal(expected, signature)

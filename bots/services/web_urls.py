@@ -1,4 +1,4 @@
-"""Web addresses that a bot is trained on: created, changed, deleted, crawled again when due."""
+"""Create, change and delete the web addresses of a bot, and crawl them again when due."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -20,7 +20,7 @@ from identity.services import audit
 
 MAX_WEB_URLS = 50
 FINISHED = (WebUrlStatus.TRAINED, WebUrlStatus.FAILED)
-# Addresses that one round of the schedule queues; the next round queues the rest.
+# Addresses queued per run of `crawl_due`; the next run queues the rest.
 MAX_DUE = 500
 
 
@@ -35,7 +35,7 @@ class WebUrlExists(ApiError):
 
 
 def _status_conditions(page: str = "") -> dict[str, Q]:
-    """Conditions for each status that is shown; `page` is the lookup path to the page."""
+    """The condition of each shown status; `page` is the lookup path to the crawled page."""
     stored = Q(**{f"{page}status__in": [PageStatus.TRAINED, PageStatus.UNCHANGED]})
     document = f"{page}document__status"
     waiting = [DocumentStatus.QUEUED, DocumentStatus.TRAINING]
@@ -51,10 +51,10 @@ def _status_conditions(page: str = "") -> dict[str, Q]:
 
 
 def with_shown_status(pages: QuerySet[WebPage]) -> QuerySet[WebPage]:
-    """Annotate pages with `shown_status` and `shown_reason`; those with a reason come first."""
+    """Annotate crawled pages with `shown_status` and `shown_reason`, failed and refused first."""
     status = [When(condition, then=Value(name)) for name, condition in _status_conditions().items()]
     reason = When(reason="", document__status=DocumentStatus.FAILED, then="document__error_code")
-    # Alphabetical order: failed, refused, trained, training, unchanged.
+    # Alphabetical order puts failed and refused before trained, training and unchanged.
     return pages.annotate(
         shown_status=Case(*status, default="status", output_field=CharField()),
         shown_reason=Case(reason, default="reason", output_field=CharField()),
@@ -62,7 +62,7 @@ def with_shown_status(pages: QuerySet[WebPage]) -> QuerySet[WebPage]:
 
 
 def with_page_counts(rows: QuerySet[WebUrl]) -> QuerySet[WebUrl]:
-    """Annotate the rows with the number of their pages in each status."""
+    """Annotate addresses with the number of their crawled pages in each status."""
     counts = {
         f"{name}_pages": Count("pages", filter=condition)
         for name, condition in _status_conditions("pages__").items()
@@ -71,7 +71,7 @@ def with_page_counts(rows: QuerySet[WebUrl]) -> QuerySet[WebUrl]:
 
 
 def with_pages(rows: QuerySet[WebUrl]) -> QuerySet[WebUrl]:
-    """Rows with the pages and counts that `WebUrlDto.from_row` shows; two queries in all."""
+    """Addresses with the pages and counts that `WebUrlDto.from_row` shows, in two queries."""
     pages = with_shown_status(WebPage.objects.all())[:MAX_SHOWN_PAGES]
     return with_page_counts(rows).prefetch_related(
         Prefetch("pages", queryset=pages, to_attr="shown_pages")
@@ -79,12 +79,12 @@ def with_pages(rows: QuerySet[WebUrl]) -> QuerySet[WebUrl]:
 
 
 def list_for_bot(bot: Bot) -> QuerySet[WebUrl]:
-    """The bot's addresses with their pages, unordered."""
+    """The bot's addresses with their crawled pages, unordered."""
     return with_pages(WebUrl.objects.filter(bot=bot))
 
 
 def create(bot: Bot, *, body: WebUrlDto, by: User | None) -> WebUrlDto:
-    """Create an address and queue its crawl; 409 if it exists or there are too many."""
+    """Create an address and queue its crawl; 409 if it exists or the bot has too many."""
     require(body, "url")
     url = _normalized(body.url)
     with transaction.atomic():
@@ -113,7 +113,7 @@ def update(bot: Bot, *, web_url_id: int, body: WebUrlDto, by: User) -> WebUrlDto
         include={"url", "crawl_depth", "refresh_hours"} & body.model_fields_set
     )
     if "url" in changes:
-        # Before the lock, since resolving the host name may take seconds.
+        # Resolve the host name before locking, since that may take seconds.
         if not WebUrl.objects.filter(bot=bot, pk=web_url_id).exists():
             raise NotFound
         changes["url"] = _normalized(body.url)
@@ -144,17 +144,17 @@ def _apply(row: WebUrl, changes: dict[str, Any]) -> None:
     try:
         with transaction.atomic():
             row.save(update_fields=list(changes))
-    except IntegrityError as exc:  # Another request stored the same address meanwhile.
+    except IntegrityError as exc:  # A concurrent request stored the same address.
         raise WebUrlExists from exc
 
 
 def describe(row: WebUrl) -> WebUrlDto:
-    """An address as its shape; 404 if it was deleted meanwhile."""
+    """The shape of an address; 404 if it was deleted in the meantime."""
     return WebUrlDto.from_row(first_or_404(with_pages(WebUrl.objects.filter(pk=row.pk))))
 
 
 def crawl_again(row: WebUrl, *, even_if_busy: bool = False) -> bool:
-    """Queue a crawl; False if one is queued or running, which `even_if_busy` replaces."""
+    """Queue a crawl; False if one is queued or running, unless `even_if_busy` replaces it."""
     with transaction.atomic():
         rows = WebUrl.objects.filter(pk=row.pk)
         if not even_if_busy:
@@ -172,13 +172,13 @@ def crawl_again(row: WebUrl, *, even_if_busy: bool = False) -> bool:
 
 
 def crawl_due() -> int:
-    """Queue the addresses that are due; each once, however often this runs."""
+    """Queue the addresses that are due. Running it twice queues no address twice."""
     due = WebUrl.objects.filter(next_fetch_at__lte=timezone.now(), status__in=FINISHED)
     return sum(crawl_again(row) for row in due.order_by("next_fetch_at")[:MAX_DUE])
 
 
 def next_fetch(row: WebUrl, *, after: datetime | None = None) -> datetime | None:
-    """When an address is due to be crawled again; None: never."""
+    """When the next crawl of an address is due; None: never."""
     if row.refresh_hours is None:
         return None
     return (after or row.last_fetched_at or timezone.now()) + timedelta(hours=row.refresh_hours)
@@ -187,7 +187,7 @@ def next_fetch(row: WebUrl, *, after: datetime | None = None) -> datetime | None
 def delete(bot: Bot, *, web_url_id: int, by: User) -> None:
     """Delete an address with its pages and their documents; a running crawl stops."""
     with transaction.atomic():
-        # First the bot, then the address: crawling locks them in the same order.
+        # Lock the bot, then the address, in the same order as crawls.
         bots.lock(bot)
         row = first_or_404(WebUrl.objects.select_for_update().filter(bot=bot, pk=web_url_id))
         names = list(Document.objects.filter(web_url=row).values_list("file", flat=True))
@@ -199,7 +199,7 @@ def delete(bot: Bot, *, web_url_id: int, by: User) -> None:
 
 
 def _normalized(url: str) -> str:
-    """Normalize an address; 422 if it is none, or not allowed."""
+    """Normalize an address; 422 if it is invalid or not allowed."""
     try:
         egress.check_url(url, purpose="crawl")
     except egress.Blocked as exc:
@@ -211,7 +211,7 @@ def _normalized(url: str) -> str:
 
 
 def is_waiting(row: WebUrl) -> bool:
-    """Whether a crawl is queued, in addition to one that may be running."""
+    """Whether a crawl job is queued, apart from one that may be running."""
     return Job.objects.filter(
         name="bots.crawl_web_url", dedupe_key=f"web_url:{row.pk}", state=JobState.QUEUED
     ).exists()
@@ -228,7 +228,7 @@ def _enqueue(row: WebUrl) -> None:
         "bots.crawl_web_url",
         client_id=row.client_id,
         dedupe_key=f"web_url:{row.pk}",
-        # An address is crawled by one worker at a time.
+        # Only one worker at a time may crawl an address.
         ordering_key=f"web_url:{row.pk}",
         web_url_id=row.pk,
     )

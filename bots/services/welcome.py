@@ -17,10 +17,10 @@ from chatplatform.api.errors import Invalid
 from identity.models import User
 from identity.services import audit
 
-# How many questions are taken from the documents, and from how many passages at most.
+# Maximum questions taken from documents, and maximum passages searched for them.
 MAX_EXTRACTED, _PASSAGES = 6, 300
-# Questions of an expired document are offered at most this long. New training counts at once,
-# since the cache key holds the version of the knowledge.
+# Questions of an expired document are offered for at most this long. Training takes effect at
+# once, since the cache key contains the knowledge version.
 _CACHE_SECONDS = 60
 _MARKS = ("?", "？", "؟")
 _LEADING = re.compile(r"^(?:[-*•–·▪◦#>|\s]+|(?:Q|q|Question)\s*[:.]\s*|\(?\d{1,3}[.)]\s+)+")
@@ -35,9 +35,9 @@ def update_messages(bot: Bot, *, body: WelcomeMessages, by: User) -> WelcomeMess
 
 
 def questions(bot: Bot, *, language: str | None) -> list[SampleQuestionDto]:
-    """The written questions, else some from the bot's documents.
+    """The written sample questions; if there are none, some from the bot's documents.
 
-    Without a language: the written questions of every language.
+    Without a language, the written questions of all languages.
     """
     rows = SampleQuestion.objects.for_client(bot.client).filter(bot=bot).order_by("position", "pk")
     chosen = language or bot.default_language
@@ -58,7 +58,7 @@ def _in_language(rows: QuerySet[SampleQuestion], language: str) -> QuerySet[Samp
 
 
 def replace_questions(bot: Bot, *, body: SampleQuestions, by: User) -> list[SampleQuestionDto]:
-    """Replace the written questions."""
+    """Replace the written sample questions."""
     rows = [
         SampleQuestion(
             client_id=bot.client_id,
@@ -74,7 +74,7 @@ def replace_questions(bot: Bot, *, body: SampleQuestions, by: User) -> list[Samp
         bots.check_offered_languages(bot, [row.language], at=at)
     _check_duplicates(rows)
     with transaction.atomic():
-        # The lock keeps concurrent lists from being mixed.
+        # The lock keeps the lists of concurrent requests from mixing.
         bots.lock(bot)
         SampleQuestion.objects.for_client(bot.client).filter(bot=bot).delete()
         created = SampleQuestion.objects.bulk_create(rows)
@@ -100,9 +100,9 @@ def _check_duplicates(rows: Iterable[SampleQuestion]) -> None:
 
 
 def _document_questions(bot: Bot, language: str) -> list[str]:
-    """Questions that occur in the bot's files, pages and texts; cached.
+    """Questions that occur in the bot's files, crawled pages and texts; cached.
 
-    Those of pairs are not offered: they may be a customer's own words, with a name or a number.
+    Questions of written answers are left out: they may be a customer's words, with personal data.
     """
     key = f"sample-questions:{bot.pk}:{bot.knowledge_version}:{language}"
     texts: list[str] | None = cache.get(key)

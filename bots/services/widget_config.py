@@ -1,4 +1,4 @@
-"""The configuration of a widget: its bot's public fields in one language."""
+"""The configuration of a widget: the public fields of its bot in one language."""
 
 import hashlib
 from datetime import UTC, datetime
@@ -15,9 +15,9 @@ from identity.shapes.configs import stored_holidays, stored_hours
 
 
 def for_bot(bot: Bot, *, language: str | None) -> BotConfigDto:
-    """The bot's configuration; texts are in `language`, else in the bot's default language.
+    """The configuration of the bot's widget, in `language` or else in its default language.
 
-    A disabled bot is shown too, since people answer its chats; `is_visible` hides a widget.
+    A disabled bot has one too, since people answer its conversations; `is_visible` hides a widget.
     """
     chosen, now, config = language or bot.default_language, datetime.now(UTC), bot.client.config
     banner = banner_picture.shown(bot, now)
@@ -52,7 +52,7 @@ def for_bot(bot: Bot, *, language: str | None) -> BotConfigDto:
 
 
 def etag(config: BotConfigDto) -> str:
-    """A strong validator (RFC 9110, 8.8.3), equal for equal configurations."""
+    """A strong validator (RFC 9110, 8.8.3): equal configurations have equal ETags."""
     body = orjson.dumps(config.model_dump(mode="json"))
     return f'"{hashlib.sha256(body).hexdigest()[:32]}"'
 

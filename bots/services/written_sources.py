@@ -1,4 +1,4 @@
-"""What a client writes for a bot: texts, and questions with their answers. Each is a document."""
+"""Texts, and questions with answers, that a client writes for a bot. Each is a document."""
 
 import hashlib
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ from chatplatform import media
 from chatplatform.api.errors import ApiError, first_or_404
 from identity.models import User
 
-# Of one bot, by source.
+# Maximum per bot, by source.
 LIMITS = {DocumentSource.TEXT: 500, DocumentSource.QUESTION_ANSWER: 2_000}
 
 
@@ -29,21 +29,21 @@ class SourceExists(ApiError):
 def list_for_bot(
     bot: Bot, source: DocumentSource, *, status: DocumentStatus | None = None
 ) -> QuerySet[Document]:
-    """The bot's texts or pairs, unordered; `status`: only these."""
+    """The bot's texts or answers in this status, or in any; unordered."""
     rows = Document.objects.filter(bot=bot, source=source)
     return rows.filter(status=status) if status else rows
 
 
 def get(bot: Bot, source: DocumentSource, document_id: int) -> Document:
-    """One of the bot's texts or pairs; 404 if there is none."""
+    """One of the bot's texts or answers; 404 if there is none."""
     return first_or_404(list_for_bot(bot, source).filter(pk=document_id))
 
 
 def create(bot: Bot, *, body: TextDto | QuestionAnswerDto, by: User | None) -> Document:
-    """Store a text or a pair, queued for training; 409 if it exists or there are too many."""
+    """Store a text or answer and queue it for training; 409 if it exists or there are too many."""
     columns = _columns(body)
     with transaction.atomic():
-        # The lock keeps concurrent requests within the limit, and from storing the same twice.
+        # The lock enforces the limit and prevents duplicates in concurrent requests.
         bots.lock(bot)
         rows = list_for_bot(bot, columns["source"])
         _refuse_double(rows, columns)
@@ -53,14 +53,14 @@ def create(bot: Bot, *, body: TextDto | QuestionAnswerDto, by: User | None) -> D
         document = Document.objects.create(client_id=bot.client_id, bot=bot, **columns)
         documents.enqueue_training(document)
         documents.record(document, "created", by=by)
-    # Read again, with the times that the database has set.
+    # Read again for the times that the database sets.
     return Document.objects.get(pk=document.pk)
 
 
 def update(bot: Bot, document_id: int, *, body: TextDto | QuestionAnswerDto, by: User) -> Document:
-    """Replace the words of a text or a pair, and train it again if they changed.
+    """Replace a text or a question with its answer, and train it again if it changed.
 
-    Until that is done, the bot keeps the old words.
+    The bot keeps the old version until then.
     """
     columns = _columns(body)
     with transaction.atomic():
@@ -77,7 +77,7 @@ def update(bot: Bot, document_id: int, *, body: TextDto | QuestionAnswerDto, by:
             **documents.QUEUED,
             updated_at=datetime.now(UTC),
         )
-        # A run of the old words finds the document queued, and stores nothing.
+        # A running training of the old version finds the document queued and stores nothing.
         documents.enqueue_training(document)
         document.file_name = columns["file_name"]
         documents.record(document, "changed", by=by)
@@ -85,7 +85,7 @@ def update(bot: Bot, document_id: int, *, body: TextDto | QuestionAnswerDto, by:
 
 
 def delete(bot: Bot, source: DocumentSource, document_id: int, *, by: User) -> None:
-    """Delete a text or a pair, and all that the bot knows from it."""
+    """Delete a text or answer with its passages."""
     documents.delete(bot, document_id=get(bot, source, document_id).pk, by=by)
 
 
@@ -109,7 +109,7 @@ def _columns(body: TextDto | QuestionAnswerDto) -> dict[str, Any]:
 
 
 def _refuse_double(rows: QuerySet[Document], columns: dict[str, Any]) -> None:
-    """A bot has a text once, and a question once."""
+    """Raise SourceExists for a duplicate: texts and questions are unique per bot."""
     if columns["source"] == DocumentSource.TEXT:
         same = rows.filter(sha256=columns["sha256"])
     else:

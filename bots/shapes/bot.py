@@ -1,4 +1,4 @@
-"""The shapes of bots and of the languages that they are offered in."""
+"""Request and response shapes of bots and of the languages they are offered in."""
 
 import re
 import unicodedata
@@ -45,7 +45,7 @@ def _host(text: str) -> str:
 
 
 def _hosts(text: str) -> str:
-    """Distinct host names, comma-separated without spaces."""
+    """The distinct host names, comma-separated without spaces."""
     if not text.strip():
         return ""
     return ",".join(dict.fromkeys(_host(part) for part in text.split(",")))
@@ -62,7 +62,7 @@ Hosts = Annotated[Text, AfterValidator(_hosts)]
 Languages = Annotated[list[Language], AfterValidator(_distinct)]
 Greeting = Annotated[Text, Field(max_length=2_000)]
 Greetings = Annotated[dict[Language, Greeting], Field(max_length=50)]
-# One text is the default language's.
+# A plain string is the text in the default language.
 GreetingOrGreetings = Annotated[
     Annotated[Greeting, Tag("text")] | Annotated[Greetings, Tag("by_language")],
     Discriminator(lambda value: "text" if isinstance(value, str) else "by_language"),
@@ -76,16 +76,16 @@ class BotStyle(Shape):
     """How the widget is drawn."""
 
     position: Literal["bottom-right", "bottom-left", "top-right", "top-left"] = Field(
-        "bottom-right", description="The corner of the page where the widget sits."
+        "bottom-right", description="The corner of the window where the widget sits."
     )
     width: int = Field(380, ge=240, le=1200, description="Width when open, in CSS pixels.")
     height: int = Field(600, ge=320, le=1600, description="Height when open, in CSS pixels.")
     font: Text = Field(
-        "", max_length=100, description="CSS font family; empty: the page's own.",
+        "", max_length=100, description="CSS font family; empty: that of the surrounding site.",
         pattern=r"^[^\t-\r!-&(-+./:-@\[-^`{-~]*$",
     )  # fmt: skip
     radius: int = Field(12, ge=0, le=48, description="Radius of the corners, in CSS pixels.")
-    dark_mode: bool = Field(False, description="Light text on a dark ground.")
+    dark_mode: bool = Field(False, description="Light text on a dark background.")
 
 
 class BotDto(Shape):
@@ -100,10 +100,14 @@ class BotDto(Shape):
         min_length=1,
         max_length=100,
         pattern=NOT_BLANK,
-        description="Its name, as customers see it. Required to create a bot.",
+        description="Its name as customers see it. Required to create a bot.",
         json_schema_extra=without_default,
     )
-    description: Text = Field("", max_length=500, description="A note for staff on what it is for.")
+    description: Text = Field(
+        "",
+        max_length=500,
+        description="A note for your team on what the bot is for.",
+    )
     bot_icon: Text | None = Field(
         None,
         max_length=500,
@@ -115,98 +119,104 @@ class BotDto(Shape):
     allowed_domain: Hosts = Field(
         "",
         max_length=2_000,
-        description="Comma-separated host names of the pages that may use a public key, without"
-        " scheme, port or path; `*.` stands for all subdomains. Empty: none may.",
+        description="Comma-separated host names of the sites that may use the bot's public key,"
+        " without scheme, port or path; `*.` stands for all subdomains. Empty: no site may.",
         examples=["example.com,*.example.com"],
     )
     languages: Languages = Field(
         default_factory=list,
         max_length=50,
-        description="Languages it is offered in; empty: it answers in the customer's language."
-        " Left out of a new bot: the client's languages, if they are set.",
+        description="Languages it is offered in; empty: it answers in the customer's language. If"
+        " a new bot leaves this out, it gets the client's languages, if they are set.",
     )
     default_language: Language = Field(
         "en",
         description="Used if a customer's language is unknown; one of `languages` unless those are"
-        " empty. Left out of a new bot: the client's default language, else the first of"
-        " `languages`.",
+        " empty. If a new bot leaves this out, it gets the client's default language or, if that is"
+        " not one of `languages`, the first of them.",
     )
     style: BotStyle = Field(
         default_factory=lambda: BotStyle(),
-        description="How the widget is drawn; replaced as a whole.",
+        description="How the widget is drawn. A change replaces the whole object.",
     )
     welcome_message: GreetingOrGreetings = Field(
         default_factory=dict,
         description="Welcome message by language, at most 2,000 characters each. A request may"
-        " send a string instead: the text in the default language; other languages keep theirs."
-        " A reply holds the object.",
+        " send a string instead, which sets the text in the default language and keeps the others."
+        " A response always has the object.",
         examples=[{"en": "Hello! How can I help you?"}, "Hello! How can I help you?"],
     )
     terms: dict[Language, Terms] = Field(
         default_factory=dict,
         max_length=50,
-        description="Terms shown before a chat, by language, at most 10,000 characters each.",
+        description="Terms shown before a conversation, by language, at most 10,000 characters"
+        " each.",
     )
     terms_default: Terms = Field(
         "",
         description="The text of `terms` in the default language, at most 10,000 characters; empty:"
-        " none. Changed in either field; a request that changes both differently is a 422.",
+        " none. Set it here or in `terms`; 422 if a request sets two different texts.",
     )
     bot_question: Text = Field(
         "",
         max_length=300,
-        description="The question that the widget shows where the customer writes, at most 300"
-        " characters; empty: none.",
+        description="The question that the widget shows in its input field, at most 300 characters;"
+        " empty: none.",
         examples=["What can I do for you?"],
     )
     engaging_message: dict[Language, Engaging] = Field(
         default_factory=dict,
         max_length=50,
-        description="What the closed widget says to a visitor, by language, at most 300 characters"
-        " each.",
+        description="The text beside the closed widget, by language, at most 300 characters each.",
     )
     engaging_message_default: Engaging = Field(
         "",
-        description="The text of `engaging_message` in the default language, as `terms_default`.",
+        description="The text of `engaging_message` in the default language; works like"
+        " `terms_default`.",
     )
     attach_enabled: bool = Field(True, description="Customers may attach files.")
     export_enabled: bool = Field(
-        False, description="Customers may take a transcript of their chat along."
+        False, description="Customers may export a transcript of their conversation."
     )
     auto_pop_up: bool = Field(False, description="The widget opens by itself.")
-    is_fullscreen: bool = Field(False, description="The widget fills the page.")
-    is_visible: bool = Field(True, description="The widget shows at all.")
-    allow_preview: bool = Field(True, description="Staff may try the bot in a preview.")
+    is_fullscreen: bool = Field(False, description="The widget fills the window.")
+    is_visible: bool = Field(True, description="The widget is shown at all.")
+    allow_preview: bool = Field(True, description="Your team may try the bot in a preview.")
     hold_back_worse: bool = Field(
         False,
-        description="New documents and, with a model, new prompts wait until the golden questions"
-        " were tried with them. If one fails that passed before, the change is held back.",
+        description="New documents and, if a language model answers, new instructions are tested"
+        " with the golden questions first. If a question fails that passed before, the change is"
+        " held back.",
     )
     agent_reply: bool = Field(
-        False, description="People answer, not the bot: new chats go to the queue."
+        False, description="People answer instead of the bot: new conversations go to the queue."
     )
     delete_available: bool = Field(True, description="The bot may be deleted.")
     business_hours: WeekHours | None = Field(
         None,
-        description="Its own business hours, in the client's time zone; empty: always open; null:"
-        " the client's.",
+        description="The bot's own business hours, in the client's time zone; empty: always open;"
+        " null: those of the client.",
     )
     holidays: Holidays | None = Field(
-        None, description="Its own holidays; empty: none; null: the client's."
+        None, description="The bot's own holidays; empty: none; null: those of the client."
     )
     chatbot_setup: bool | None = Field(
         None,
-        description="Step of your checklist: the look is set up. Unless you set it, whether there"
-        " is a welcome message in the default language; null sets it back to that.",
+        description="Step of your checklist: the look is set up. Unless you set it, true if there"
+        " is a welcome message in the default language; set null to return to that.",
     )
     prompt_setup: bool | None = Field(
-        None, description="The same for the prompt: unless set, whether there is one."
+        None,
+        description="Step of your checklist: unless you set it, true if the bot has instructions.",
     )
     file_setup: bool | None = Field(
-        None, description="The same for files: unless set, whether one is trained."
+        None,
+        description="Step of your checklist: unless you set it, true if a file, text or answer"
+        " is trained.",
     )
     url_setup: bool | None = Field(
-        None, description="The same for web pages: unless set, whether one is trained."
+        None,
+        description="Step of your checklist: unless you set it, true if a crawled page is trained.",
     )
     client_id: int | None = read_only("The client it belongs to.")
     is_disabled: bool | None = read_only("Whether it is disabled: a disabled bot answers nobody.")
@@ -215,7 +225,7 @@ class BotDto(Shape):
 
     @classmethod
     def from_row(cls, bot: Bot) -> "BotDto":
-        """The shape of a row of `bots.services.bots.with_derived_fields`."""
+        """The shape of a row annotated by `bots.services.bots.with_derived_fields`."""
         derived: Any = bot
         return cls.copy_from(
             bot,
@@ -231,7 +241,7 @@ class BotDto(Shape):
 
 
 def found_setup(bot: Bot) -> dict[str, bool]:
-    """Whether each of `SETUP_STEPS` is done, as we find it; nothing of a bot without a row is."""
+    """Which `SETUP_STEPS` are done, as detected; for an unsaved bot, only the first can be."""
     return {
         "chatbot_setup": bool(bot.welcome_message.get(bot.default_language)),
         "prompt_setup": getattr(bot, "has_prompt", False),
@@ -250,16 +260,16 @@ class ToggleDisableBotDto(Shape):
     model_config = example(is_disabled=True)
 
     is_disabled: bool = Field(
-        description="true: it answers nobody, and its chats wait in the queue for an agent;"
-        " false: it answers again."
+        description="true: the bot stops answering and its conversations wait in the queue for a"
+        " person; false: it answers again."
     )
 
 
 class BotsResponse(Shape):
-    """A page of bots, oldest first."""
+    """One page of the list of bots, oldest first."""
 
     items: list[BotDto] = Field(description="The bots of this page.")
-    next_cursor: str | None = Field(description="Asks for the next page; null on the last.")
+    next_cursor: str | None = Field(description="Cursor of the next page; null on the last.")
 
 
 class BotLanguage(Shape):
@@ -276,7 +286,7 @@ class BotLanguage(Shape):
             info = get_language_info(code.lower())
         except KeyError:
             info = {"name": code, "name_local": code}
-        # Django spells some names with combining marks; composed, they compare and sort right.
+        # Django writes some names with combining marks; composed names compare and sort correctly.
         native_name = unicodedata.normalize("NFC", info["name_local"])  # noqa: TID251 - short
         return cls.copy_from(
             None, code=code, name=info["name"], native_name=native_name, is_default=is_default
@@ -289,13 +299,13 @@ class BotLanguageConfigDto(Shape):
     model_config = example(default_language="vi", languages=[{"code": "vi"}, {"code": "en"}])
 
     default_language: Language = Field(
-        description="BCP 47 code of the language that is used if a customer chooses no other; one"
+        description="BCP 47 code of the language used if a customer chooses no other. Must be one"
         " of `languages`, unless a request leaves those empty."
     )
     languages: list[BotLanguage] = Field(
         max_length=50,
-        description="In a reply the default first, the others by code. Empty in a request: the"
-        " languages that the bots are offered in.",
+        description="In a response, the default comes first, then the others by code. If a request"
+        " leaves them empty, the client's languages are those that its bots are offered in.",
     )
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""The shapes of function calling: the configuration of a bot and the log of its calls."""
+"""Request and response shapes of function calling: a bot's configuration and its call log."""
 
 import re
 import uuid
@@ -46,14 +46,15 @@ class FunctionHttpDTO(Shape):
     """The HTTP request of a function."""
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"] = Field(
-        description="HTTP method. Only GET counts as harmless and may be repeated."
+        description="HTTP method. Only GET counts as safe and may be repeated after an"
+        " interruption."
     )
     url: Text = Field(
         min_length=1,
         max_length=2_000,
         description="Public http or https address. `{name}` in its path or query is replaced by"
-        " that argument, percent-encoded; also `{customer.external_id}` and `{chat.id}`. The host"
-        " of the example is not there: put in your own, else the answer is 422.",
+        " that argument, percent-encoded; `{customer.external_id}` and `{chat.id}` work too. 422"
+        " if the host does not exist: the one in the example does not, so use your own.",
         examples=["https://shop.example/customers/{customer.external_id}/orders/{order_id}"],
     )
     headers: Headers = Field(
@@ -65,9 +66,10 @@ class FunctionHttpDTO(Shape):
     body_template: Text = Field(
         "",
         max_length=10_000,
-        description="JSON with `{{name}}` where an argument belongs: bare for its JSON value, in a"
-        " string for its text; also `{{customer.external_id}}` and `{{chat.id}}`. Empty: the"
-        " arguments as one object. Not with GET and DELETE, which send no body.",
+        description="JSON with `{{name}}` for each argument: unquoted, it becomes the JSON value;"
+        " inside a string, the text. `{{customer.external_id}}` and `{{chat.id}}` work too. Empty:"
+        " the body is one object with all arguments. Must be empty for GET and DELETE, which send"
+        " no body.",
         examples=['{"order": {{order_id}}, "customer": "{{customer.external_id}}"}'],
     )
 
@@ -76,19 +78,20 @@ class FunctionDTO(Shape):
     """An HTTP request that the bot may make."""
 
     name: FunctionName = Field(
-        description="Its name for the model and in the log: letters, digits, `_`, `-`; unique in"
-        " the bot.",
+        description="Its name for the model and in the log: letters, digits, `_` and `-`; unique"
+        " per bot.",
         examples=["get_order_status"],
     )
     description: Text = Field(
         min_length=1,
         max_length=1_000,
         pattern=NOT_BLANK,
-        description="What it does and when to use it: the model chooses by this.",
+        description="What it does and when to use it. The model chooses functions by this text.",
     )
     parameters: JsonObject = Field(
-        description="JSON Schema 2020-12 of the arguments, `type: object` at its top; at most"
-        " 20,000 characters, 12 levels; references within itself only, no `pattern`.",
+        description="JSON Schema 2020-12 of the arguments with `type: object` at the top level; at"
+        " most 20,000 characters and 12 levels. References may only point into the schema itself,"
+        " and `pattern` is not allowed.",
         examples=[{"type": "object", "properties": {"order_id": {"type": "string"}},
                    "required": ["order_id"], "additionalProperties": False}],
     )  # fmt: skip
@@ -96,9 +99,9 @@ class FunctionDTO(Shape):
     secret_headers: Headers | None = Field(
         None,
         exclude=True,
-        description="Headers with credentials, stored encrypted and never shown. Left out: those"
-        " stored for this name stay, while scheme, host and port of the address stay; `{}`"
-        " removes them.",
+        description="Headers with credentials, stored encrypted and never shown. If left out, the"
+        " function of this name keeps its stored ones; 422 if it has any and scheme, host or port"
+        " of the address changed. `{}` removes them.",
         json_schema_extra={"writeOnly": True},
     )
     secret_header_names: list[str] | None = read_only("Names of the stored secret headers.")
@@ -145,7 +148,7 @@ class FunctionCallingConfigDTO(Shape):
         5,
         ge=1,
         le=10,
-        description="Maximum number of calls for one reply, 1..10; further calls are refused.",
+        description="Maximum number of calls per reply, 1..10; further calls are refused.",
     )
     functions: list[FunctionDTO] = Field(
         max_length=MAX_FUNCTIONS, description="The functions, at most 20; a POST replaces them all."
@@ -179,35 +182,38 @@ class FunctionCallingConfigDTO(Shape):
 
 
 class FunctionCallingEventDTO(Shape):
-    """One call that a bot requested, made or not."""
+    """One call that a bot requested, whether it was made or not."""
 
     id: uuid.UUID = Field(description="UUIDv7; also the Idempotency-Key of the request.")
     bot_id: int = Field(description="The bot that requested it.")
     chat_id: uuid.UUID | None = Field(None, description="The conversation it belongs to.")
     function: str = Field(
-        description="The name that the model requested, even if there is no such function."
+        description="The name that the model requested, even if no such function exists."
     )
     arguments: JsonObject = Field(
-        description="The arguments of the model; `raw` holds text that is no JSON."
+        description="The arguments from the model; `raw` has the text if it was not valid JSON."
     )
     status: Status = Field(
-        description="`waiting`: for an approval. `running`: in progress. `succeeded`: the server"
-        " answered 2xx. `failed`: an error of the server or the network. `refused`: by the"
-        " platform's checks. `rejected`: not approved, or not decided within 24 hours."
+        description="`waiting`: needs an approval. `running`: in progress. `succeeded`: the server"
+        " answered 2xx. `failed`: an error of the server or the network. `refused`: the platform's"
+        " checks did not allow it. `rejected`: not approved, or not decided within 24 hours."
     )
     http_status: int | None = Field(
         None, description="HTTP status of the response; null if there was none."
     )
     result_excerpt: str = Field(
-        description="The response as the model read it: at most 4,000 characters, secrets removed."
+        description="The response as the model read it, at most 4,000 characters, without secrets."
     )
-    duration_ms: int | None = Field(None, description="Duration of the request.")
+    duration_ms: int | None = Field(
+        None,
+        description="Duration of the request in milliseconds; null if unknown.",
+    )
     error: str | None = Field(None, description="The error; null if there was none.")
     requires_approval: Literal["none", "agent", "customer"] = Field(
         description="Who had to approve it."
     )
     decided_by: int | None = Field(
-        None, description="Id of the user who decided; null if none did."
+        None, description="Id of the user who decided; null if no user did, such as for a customer."
     )
     decided_at: Moment | None = Field(None, description="When it was approved or rejected.")
     created_at: Moment = Field(description="When the model requested it.")
@@ -232,10 +238,10 @@ class FunctionCallingEventsQuery(Page):
 
 
 class FunctionCallingEventsResponse(Shape):
-    """A page of calls, newest first."""
+    """One page of the list of calls, newest first."""
 
     items: list[FunctionCallingEventDTO] = Field(description="The calls of this page.")
-    next_cursor: str | None = Field(description="Asks for the next page; null on the last.")
+    next_cursor: str | None = Field(description="Cursor of the next page; null on the last.")
 
 
 class FunctionCallDecision(Shape):

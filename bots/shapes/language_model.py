@@ -1,4 +1,4 @@
-"""The shapes of a model of a client's or a bot's own."""
+"""Request and response shapes of the language models that clients connect."""
 
 from pydantic import Field
 
@@ -7,16 +7,16 @@ from chatplatform.api.shapes import MAX_ID, NOT_BLANK, Moment, Shape, Text, exam
 
 
 class LanguageModelQuery(Shape):
-    """Whose model it is."""
+    """Query parameter that selects a model."""
 
     bot_id: int | None = Field(
         None, ge=1, le=MAX_ID,
-        description="The bot whose own model it is; left out: that of the whole client.",
+        description="The bot that uses this model; left out: the model of the whole client.",
     )  # fmt: skip
 
 
 class LanguageModelDto(Shape):
-    """A model that writes for a client, or for one bot, in place of the platform's."""
+    """A language model that a client has connected, for one bot or all of its bots."""
 
     model_config = example(
         base_url="https://api.openai.com/v1", model="gpt-4.1-mini", api_key="sk-7d1f0c"
@@ -26,29 +26,30 @@ class LanguageModelDto(Shape):
         None,
         ge=1,
         le=MAX_ID,
-        description="The bot whose own model it is; null: the whole client's. A request may repeat"
-        " it; another `bot_id` than the query's is a 422.",
+        description="The bot that uses this model; null: the whole client. A request may leave it"
+        " out; 422 if it differs from the query's `bot_id`.",
     )
     base_url: Text = Field(
         max_length=500,
         pattern=r"^https?://[^\s?#]+$",
-        description="Public address of a server that speaks OpenAI's chat completions, up to and"
-        " without `/chat/completions`. A host that is not there, or not public, is a 422.",
+        description="Public address of a server that implements OpenAI's chat completions API,"
+        " without the `/chat/completions` at its end. 422 if the host does not exist or is not"
+        " public.",
     )
     model: Text = Field(
         min_length=1,
         max_length=100,
         pattern=NOT_BLANK,
-        description="The model's name, as its server knows it.",
+        description="The model's name on that server.",
     )
     api_key: Text | None = Field(
         None,
         exclude=True,
         max_length=500,
         pattern=r"^[\x21-\x7e]*$",
-        description="The server's key, stored encrypted and never shown; sent over https only."
-        " Left out: the stored one stays, while scheme, host and port of the address stay; empty"
-        " removes it.",
+        description="API key for that server, stored encrypted, never shown, and sent over https"
+        " only. If left out, the stored key stays; 422 if there is one and scheme, host or port of"
+        " the address changed. An empty string removes it.",
         json_schema_extra={"writeOnly": True},
     )
     has_api_key: bool | None = read_only("Whether a key is stored.")
@@ -56,8 +57,8 @@ class LanguageModelDto(Shape):
         1,
         ge=0,
         le=100,
-        description="Price in credits of each started 1,000 tokens, 0..100. Less than 1 is set by"
-        " the platform's staff alone.",
+        description="Price in credits for each started 1,000 tokens, 0..100. Only the platform's"
+        " staff can set less than 1.",
     )
     updated_at: Moment | None = read_only("When it was last changed.")
 
@@ -67,19 +68,19 @@ class LanguageModelDto(Shape):
 
 
 class LanguageModelsResponse(Shape):
-    """A page of models, newest first."""
+    """One page of the list of models, newest first."""
 
     items: list[LanguageModelDto] = Field(description="The models of this page.")
-    next_cursor: str | None = Field(description="Asks for the next page; null on the last.")
+    next_cursor: str | None = Field(description="Cursor of the next page; null on the last.")
 
 
 class LanguageModelTest(Shape):
-    """What came of asking a model for one word."""
+    """The result of a test in which the model translates one word."""
 
-    is_working: bool = Field(description="Whether it gave a usable answer.")
-    error: str | None = Field(description="Why it did not, in words; else null.")
+    is_working: bool = Field(description="Whether the model gave a usable answer.")
+    error: str | None = Field(description="Why it did not, in words; null if it did.")
     answered_by: str | None = Field(
-        description="The model that the server says it was; null without an answer."
+        description="The model's name as the server reports it; null without an answer."
     )
     tokens: int = Field(description="Tokens of prompt and answer; they cost no credits.")
-    duration_ms: int = Field(description="How long it took.")
+    duration_ms: int = Field(description="How long the test took, in milliseconds.")

@@ -1,4 +1,4 @@
-"""The shapes of prompts and of the documents that a bot is trained on."""
+"""Request and response shapes of a bot's instructions and documents."""
 
 from typing import Annotated, Any, Literal
 
@@ -19,9 +19,9 @@ from chatplatform.api.shapes import (
     without_default,
 )
 
-# A file of a multipart body; the service checks its size and content.
+# A file in a multipart body; the service checks its size and content.
 Upload = Annotated[Any, WithJsonSchema({"type": "string", "format": "binary"})]
-# The sources of a Document, and pages among its files.
+# The sources of a Document, with crawled pages told apart from files.
 ShownSource = Literal["file", "web_page", "text", "question_answer"]
 DocumentId = Annotated[int, Field(ge=1, le=MAX_ID)]
 
@@ -42,18 +42,24 @@ class PromptDto(Shape):
     tone: Text | None = Field(
         None,
         max_length=50,
-        description="How the bot speaks: `friendly`, `formal`, … A model is told so.",
+        description="How the bot speaks, such as `friendly` or `formal`. Passed to the language"
+        " model.",
     )
     language: Language | None = Field(
         None,
-        description="The language the instructions are written in, which a model is told; null:"
-        " unknown. Replies are in the customer's language.",
+        description="The language that the instructions are written in, passed to the language"
+        " model; null: unknown. Replies are in the customer's language.",
     )
     model: Text | None = Field(
-        None, max_length=100, description="The model to use; null: the one of the settings."
+        None,
+        max_length=100,
+        description="The model to use, as its server calls it; null: the configured one.",
     )
     temperature: float | None = Field(
-        None, ge=0, le=2, description="Randomness of the model, 0..2; null: the model's own."
+        None,
+        ge=0,
+        le=2,
+        description="Randomness of the model, 0..2; null: 0, or the model's default at OpenAI.",
     )
     is_current: bool | None = read_only("Whether the bot follows this version.")
     created_by: int | None = read_only("Id of the user who wrote it; null: deleted.")
@@ -71,22 +77,22 @@ class PromptDto(Shape):
 
 
 class PromptVersion(Shape):
-    """Query parameters of a prompt."""
+    """Query parameter that selects a version of the instructions."""
 
     version: int | None = Field(
         None, ge=1, le=2_147_483_647,
-        description="The version to return; left out: the current one.",
+        description="The version to return; the current one if left out.",
     )  # fmt: skip
 
 
 class PromptVersionsResponse(Shape):
-    """A page of the versions of a prompt, newest first."""
+    """One page of the list of versions, newest first."""
 
     items: list[PromptDto] = Field(description="The versions of this page.")
-    next_cursor: str | None = Field(description="Asks for the next page; null on the last.")
+    next_cursor: str | None = Field(description="Cursor of the next page; null on the last.")
 
 
-# The name is the specification's.
+# The specification defines this name.
 class Body_upload_files_ai__bot_id__train_document_post(Shape):
     """Files to train the bot on."""
 
@@ -94,20 +100,20 @@ class Body_upload_files_ai__bot_id__train_document_post(Shape):
         min_length=1,
         max_length=settings.MAX_UPLOAD_FILES,
         description=f"1..{settings.MAX_UPLOAD_FILES} files: PDF, DOCX, XLSX, PPTX, HTML, Markdown,"
-        f" plain text or CSV; at most {settings.MAX_UPLOAD_BYTES:,} bytes each, and"
-        f" {settings.MAX_REQUEST_BYTES:,} bytes the whole request.",
+        f" plain text or CSV; at most {settings.MAX_UPLOAD_BYTES:,} bytes per file and"
+        f" {settings.MAX_REQUEST_BYTES:,} bytes per request.",
     )
 
 
 class DocumentError(Shape):
-    """Why a document could not be trained."""
+    """Why training on a document failed."""
 
     code: str = Field(
         description="`unsupported_type`, `too_large`, `encrypted`, `empty`, `malformed`,"
         " `unreadable`, `unknown_encoding`, `timeout`, `file_missing`, `files_unavailable` or"
         " `interrupted`."
     )
-    message: str = Field(description="The same in a sentence.")
+    message: str = Field(description="The reason as a sentence.")
 
 
 STAGE = (
@@ -121,19 +127,19 @@ IS_ANSWERING = (
 
 
 class DocumentDto(Shape):
-    """What a bot is trained on: a file, a web page, a written text or a question and its answer."""
+    """One item of a bot's content: a file, crawled page, written text, or question and answer."""
 
     id: int = Field(description="The document's id.")
     source: ShownSource = Field(description="`file`, `web_page`, `text` or `question_answer`.")
-    url: str | None = Field(description="Address of a web page; else null.")
+    url: str | None = Field(description="Address of a crawled page; else null.")
     file_name: str = Field(
-        description="Its file name when uploaded, without folders; else the one of its download."
+        description="The name of the uploaded file, without folders; else the name for a download."
     )
     title: str | None = Field(
-        description="The title in the document, else its file name; of a pair, the question. Null"
-        " until trained."
+        description="The title found in the document, else its file name; null until trained. The"
+        " title of a written text; the question of a question and answer."
     )
-    mime_type: str = Field(description="Its media type, detected from the content.")
+    mime_type: str = Field(description="Media type, detected from the content.")
     size_bytes: int = Field(description="Its size in bytes.")
     status: DocumentStatus = Field(
         description="`queued`, `training`, `trained` (all stages are done) or `failed` (see"
@@ -144,12 +150,13 @@ class DocumentDto(Shape):
     progress: int = Field(description="Progress of the training, 0..100.")
     error: DocumentError | None = Field(description="Why training failed; else null.")
     warning: str | None = Field(
-        description="What of it could not be read, such as scanned pages; null: nothing."
+        description="What could not be read, such as scanned pages; null: nothing."
     )
-    chunk_count: int = Field(description="Number of passages it was cut into.")
-    is_important: bool = Field(description="Whether it ranks first among search results.")
+    chunk_count: int = Field(description="Number of passages it was split into.")
+    is_important: bool = Field(description="Whether it takes precedence over other documents.")
     is_held: bool = Field(
-        description="Whether it is held back until golden questions were tried with it."
+        description="Whether it is held back until a golden run has tested it or a person"
+        " publishes it."
     )
     valid_from: Moment | None = Field(
         description="Its text is used from this time on; null: from the start."
@@ -159,7 +166,7 @@ class DocumentDto(Shape):
     )
     language: str | None = Field(description="Language of its text; null until trained.")
     sha256: str = Field(description="SHA-256 of its bytes, in hex.")
-    created_at: Moment = Field(description="When it was uploaded, fetched or written first.")
+    created_at: Moment = Field(description="When it was first uploaded, fetched or written.")
     started_at: Moment | None = Field(
         description="When its latest training began to read it; null: not yet."
     )
@@ -184,24 +191,25 @@ class DocumentDto(Shape):
 
 
 class RefusedFile(Shape):
-    """A file of an upload that was not taken."""
+    """A file of an upload that was not accepted."""
 
-    position: int = Field(description="Its place among the files of the request, from 0.")
+    position: int = Field(description="Its position among the files of the request, from 0.")
     file_name: str = Field(description="Its name.")
     code: str = Field(
-        description="`too_large`, `unsupported_type`, `empty`, `encrypted`, or `document_limit`:"
-        " the bot has no room for it."
+        description="`too_large`, `unsupported_type`, `empty`, `encrypted`, or `document_limit` if"
+        " the bot already has as many documents as it may have."
     )
-    message: str = Field(description="The same in words.")
+    message: str = Field(description="The reason as a sentence.")
 
 
 class DocumentsResponse(Shape):
-    """A page of documents, newest first."""
+    """One page of the list of documents, newest first."""
 
     items: list[DocumentDto] = Field(description="The documents of this page.")
-    next_cursor: str | None = Field(description="Asks for the next page; null on the last.")
+    next_cursor: str | None = Field(description="Cursor of the next page; null on the last.")
     refused: list[RefusedFile] = Field(
-        default=[], description="After an upload: the files that were not taken, each with why."
+        default=[],
+        description="Only after an upload: the files that were not accepted, with the reason.",
     )
 
 
@@ -209,12 +217,12 @@ class DocumentsQuery(Page):
     """Query parameters of the list of documents."""
 
     status: DocumentStatus | None = Field(
-        None, description="Only documents in this status; left out: all of them."
+        None, description="Only documents in this status; all if left out."
     )
 
 
 class ImportantDocumentDto(Shape):
-    """Whether a document ranks first, and when its text is used. Fields left out stay."""
+    """Whether a document takes precedence, and when its text is used. Fields left out stay."""
 
     model_config = example(
         is_important=True, valid_from="2026-12-01T00:00:00Z", valid_to="2027-01-02T00:00:00Z"
@@ -223,13 +231,13 @@ class ImportantDocumentDto(Shape):
     is_important: bool = Field(
         False,
         json_schema_extra=without_default,
-        description="true: its best passage is always among those that the bot reads, and wins over"
-        " text that contradicts it.",
+        description="true: the bot always reads its best passage (of the five important documents"
+        " nearest to the question) and prefers it to text that contradicts it.",
     )
     valid_from: Moment | None = Field(
         None,
-        description="Its text is used from this time on; null: from the start. Applies to documents"
-        " that are not important, too.",
+        description="Its text is used from this time on; null: from the start. Also applies to"
+        " documents that are not important.",
     )
     valid_to: Moment | None = Field(
         None,
@@ -239,7 +247,7 @@ class ImportantDocumentDto(Shape):
 
 
 class ReuploadFilesRequest(Shape):
-    """Files to train again."""
+    """The documents to train again."""
 
     model_config = example(document_ids=[12, 13])
 
@@ -249,23 +257,23 @@ class ReuploadFilesRequest(Shape):
 
 
 class SkippedFile(Shape):
-    """A file that is not trained again."""
+    """A document that is not trained again."""
 
     id: int = Field(description="The document's id.")
     reason: str = Field(
         description="`not_found`; `in_training`: it is queued or in training; `file_missing`: its"
-        " file is lost, upload it again; `web_page`: crawl its address again instead."
+        " stored file is lost, upload it again; `web_page`: crawl its web address again instead."
     )
 
 
 class ReuploadFilesResponse(Shape):
-    """The files that are trained again, and those that are not."""
+    """The documents that are trained again, and those that are not."""
 
     queued: list[int] = Field(description="Ids of the documents that were queued.")
-    skipped: list[SkippedFile] = Field(description="The others, with the reason.")
+    skipped: list[SkippedFile] = Field(description="The other documents, with the reason.")
 
 
 class DeletedCount(Shape):
-    """How many documents were deleted."""
+    """The number of deleted documents."""
 
-    deleted: int = Field(description="Number of documents that were deleted.")
+    deleted: int = Field(description="Number of deleted documents.")

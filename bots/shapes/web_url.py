@@ -1,4 +1,4 @@
-"""The shapes of web addresses that a bot is trained on."""
+"""Request and response shapes of the web addresses that a bot is trained on."""
 
 from typing import Literal
 
@@ -7,28 +7,28 @@ from pydantic import Field
 from bots.models import WebPage, WebUrl, WebUrlStatus
 from chatplatform.api.shapes import Moment, Shape, Text, read_only, without_default
 
-# The statuses of a WebPage, and `training` while a worker trains its document.
+# The statuses of a WebPage, and `training` while its document is queued or in training.
 ShownPageStatus = Literal["training", "trained", "unchanged", "refused", "failed"]
 MAX_SHOWN_PAGES = 50
 
 
 class WebUrlError(Shape):
-    """Why an address could not be trained."""
+    """Why training on a web address failed."""
 
     code: str = Field(
-        description="The reason of the first page, such as `not_found`, `robots` or `timeout`;"
-        " `no_page_trained` if pages were fetched but none could be trained; `files_unavailable`"
-        " or `interrupted`."
+        description="The reason of the first crawled page, such as `not_found`, `robots` or"
+        " `timeout`; `no_page_trained` if pages were fetched but none could be trained;"
+        " `files_unavailable` or `interrupted`."
     )
-    message: str = Field(description="The same in a sentence.")
+    message: str = Field(description="The reason as a sentence.")
 
 
 class WebPageDto(Shape):
-    """One page of the latest crawl."""
+    """One crawled page of the latest crawl."""
 
-    url: str = Field(description="The page's address, normalized.")
+    url: str = Field(description="Normalized address of the crawled page.")
     status: ShownPageStatus = Field(
-        description="`training`, `trained`, `unchanged` since the previous crawl, `refused` (by its"
+        description="`training`, `trained`, `unchanged` since the previous crawl, `refused` (by the"
         " site, or by a limit or guard of the platform) or `failed`."
     )
     reason: str | None = Field(
@@ -45,7 +45,7 @@ class WebPageDto(Shape):
 
     @classmethod
     def from_row(cls, page: WebPage) -> "WebPageDto":
-        """A row with the `shown_status` and `shown_reason` of `web_urls.with_shown_status`."""
+        """The shape of a row annotated by `web_urls.with_shown_status`."""
         return cls.copy_from(
             page,
             status=page.shown_status,  # type: ignore[attr-defined]
@@ -54,26 +54,26 @@ class WebPageDto(Shape):
 
 
 class PageCounts(Shape):
-    """Pages of the latest crawl by their status."""
+    """Number of crawled pages of the latest crawl by status."""
 
     training: int = Field(0, description="Fetched, and queued or in training.")
     trained: int = Field(0, description="Trained, new or changed.")
     unchanged: int = Field(0, description="Trained before, and unchanged.")
-    refused: int = Field(0, description="Refused; see their reasons.")
-    failed: int = Field(0, description="Not fetched or not readable; see their reasons.")
+    refused: int = Field(0, description="Refused; see `reason` of each page.")
+    failed: int = Field(0, description="Not fetched or not readable; see `reason` of each page.")
 
 
 class WebUrlDto(Shape):
-    """An address that a bot is trained on: a page, the pages linked from it, or a sitemap."""
+    """A web address that a bot is trained on: a page, perhaps with linked pages, or a sitemap."""
 
     id: int | None = read_only("The address's id.", path="web_url_id")
     url: Text = Field(
         "",
         min_length=1,
         max_length=2_000,
-        description="A public http or https address of a page or a sitemap; stored without fragment"
-        " and tracking parameters. Required to add an address. The host of the example is not"
-        " there: put in your own, else the answer is 422.",
+        description="Public http or https address of a web page or a sitemap; stored without"
+        " fragment and tracking parameters. Required to add an address. 422 if the host does not"
+        " exist: the one in the example does not, so use your own.",
         examples=["https://shop.example/help"],
         json_schema_extra=without_default,
     )
@@ -81,10 +81,10 @@ class WebUrlDto(Shape):
         0,
         ge=0,
         le=3,
-        description="Pages up to this many links away from `url` are read, 0..3, on its host only.",
+        description="How many links away from `url` the crawl goes, 0..3; it stays on its host.",
     )
     refresh_hours: int | None = Field(
-        None, ge=1, le=8_760, description="Hours after which it is crawled again; null: never."
+        None, ge=1, le=8_760, description="Hours between two crawls; null: it is crawled once."
     )
     status: WebUrlStatus | None = read_only(
         "`queued`, `training` (crawling included), `trained` or `failed` (see `error`)."
@@ -100,7 +100,7 @@ class WebUrlDto(Shape):
 
     @classmethod
     def from_row(cls, row: WebUrl) -> "WebUrlDto":
-        """A row with the pages and counts of `web_urls.with_pages`."""
+        """The shape of a row annotated by `web_urls.with_pages`."""
         error = WebUrlError(code=row.error_code, message=row.error_message)
         return cls.copy_from(
             row,
@@ -114,7 +114,7 @@ class WebUrlDto(Shape):
 
 
 class WebUrlsResponse(Shape):
-    """A page of addresses, newest first."""
+    """One page of the list of addresses, newest first."""
 
     items: list[WebUrlDto] = Field(description="The addresses of this page.")
-    next_cursor: str | None = Field(description="Asks for the next page; null on the last.")
+    next_cursor: str | None = Field(description="Cursor of the next page; null on the last.")

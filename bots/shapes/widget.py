@@ -1,4 +1,4 @@
-"""The shapes of a widget: welcome message, questions, customer fields, banner."""
+"""Request and response shapes of a widget: welcome message, sample questions, fields, banner."""
 
 from typing import Annotated, Literal, Self
 
@@ -27,16 +27,16 @@ class LanguageQuery(Shape):
     """Query parameter of operations that answer in one language."""
 
     language: Language | None = Field(
-        None, description="The language of the texts; left out: the bot's default."
+        None, description="The language of the texts; the bot's default if left out."
     )
 
 
 class KeyBotQuery(Shape):
-    """Query parameter of operations on the bot of a key."""
+    """Query parameter of operations called with an API key."""
 
     bot_id: int | None = Field(
         None, ge=1, le=MAX_ID,
-        description="The bot; required if the key serves several.",
+        description="The bot; required if the key serves several bots.",
     )  # fmt: skip
 
 
@@ -45,7 +45,7 @@ class WidgetQuery(KeyBotQuery, LanguageQuery):
 
 
 class Option(Shape):
-    """One possible answer of a `select`."""
+    """One option of a `select` field."""
 
     label: Text = Field(
         min_length=1, max_length=100, pattern=NOT_BLANK, description="The text that is shown."
@@ -64,11 +64,11 @@ FieldType = Literal["text", "email", "phone", "number", "date", "select"]
 
 
 class CustomerInfoField(Shape):
-    """A field that the bot asks a customer for; the answer is an attribute of the customer."""
+    """A field that the bot asks a customer for; the answer becomes a customer attribute."""
 
     name: FieldName = Field(
-        description="Name of the attribute: a lower-case letter, then lower-case letters, digits"
-        " and `_`."
+        description="Name of the customer attribute: a lower-case letter, then up to 39 lower-case"
+        " letters, digits or `_`."
     )
     label: dict[Language, Label] = Field(
         min_length=1, max_length=50, description="Label by language, at least one."
@@ -81,18 +81,18 @@ class CustomerInfoField(Shape):
     question: dict[Language, Question] = Field(
         default_factory=dict,
         max_length=50,
-        description="How the bot asks for it in a chat, by language. Left out: a sentence of the"
-        " platform's with the label.",
+        description="The question with which the bot asks for it in a conversation, by language."
+        " If left out, the platform builds one from the label.",
     )
     options: list[Option] = Field(
         default_factory=list,
         max_length=MAX_OPTIONS,
-        description=f"The answers of a `select`, 1..{MAX_OPTIONS}; empty for all other types.",
+        description=f"The options of a `select`, 1..{MAX_OPTIONS}; empty for all other types.",
     )
     ask_before_chat: bool = Field(
         False,
-        description="Whether it is asked in a form before the first message. If not, and where"
-        " there is no form, the bot asks for it in the chat.",
+        description="Whether a form asks for it before the first message. If false, or if the"
+        " channel has no form, the bot asks for it in the conversation.",
     )
 
     @model_validator(mode="after")
@@ -106,7 +106,7 @@ class CustomerInfoField(Shape):
 
 
 class CustomerInfoFields(Shape):
-    """The fields that the bot asks a customer for, in this order."""
+    """The fields that the bot asks a customer for, in the order of asking."""
 
     model_config = example(
         fields=[
@@ -121,7 +121,7 @@ class CustomerInfoFields(Shape):
     )
 
     fields: list[CustomerInfoField] = Field(
-        max_length=MAX_FIELDS, description=f"At most {MAX_FIELDS}; their names differ."
+        max_length=MAX_FIELDS, description=f"At most {MAX_FIELDS} fields with distinct names."
     )
 
     @model_validator(mode="after")
@@ -151,8 +151,8 @@ class WelcomeMessages(Shape):
 
     messages: dict[Language, Greeting] = Field(
         max_length=50,
-        description="Welcome message by language, at most 2,000 characters each; only the bot's"
-        " languages unless it has none.",
+        description="Welcome message by language, at most 2,000 characters each. Only the bot's"
+        " languages are allowed, unless its list of languages is empty.",
     )
 
 
@@ -164,7 +164,7 @@ class SampleQuestionDto(Shape):
         min_length=1, max_length=300, pattern=NOT_BLANK, description="The text of the question."
     )
     language: Language | None = Field(
-        None, description="Its language; left out of a request: the bot's default."
+        None, description="Its language; the bot's default if a request leaves it out."
     )
     position: int | None = read_only("Its position from 0: a request's order counts.")
 
@@ -174,20 +174,20 @@ class SampleQuestionDto(Shape):
 
 
 class SampleQuestions(Shape):
-    """The questions that the widget offers, in this order."""
+    """The questions that the widget offers, in order."""
 
     model_config = example(questions=[{"question": "When do you open?", "language": "en"}])
 
     questions: list[SampleQuestionDto] = Field(
         max_length=MAX_QUESTIONS,
-        description=f"At most {MAX_QUESTIONS}; empty: questions come from the bot's documents.",
+        description=f"At most {MAX_QUESTIONS}; empty: the widget offers questions from documents.",
     )
 
 
 class SampleQuestionsResponse(Shape):
-    """All questions, in their order."""
+    """All sample questions."""
 
-    items: list[SampleQuestionDto] = Field(description="The questions, in their order.")
+    items: list[SampleQuestionDto] = Field(description="The questions, in the order of the widget.")
     next_cursor: str | None = Field(None, description="Always null: there is only one page.")
 
 
@@ -196,17 +196,17 @@ Alt = Annotated[Text, Field(max_length=200)]
 
 
 class ShownBetween(Shape):
-    """When a banner is shown."""
+    """The period in which a banner is shown."""
 
     valid_from: Moment | None = Field(
         None,
-        description="Widgets show it from this time on; null: at once.",
+        description="Widgets show it from this time on; null: immediately.",
         examples=["2026-12-01T00:00:00Z"],
     )
     valid_to: Moment | None = Field(
         None,
-        description="Widgets show it until this time, which lies after `valid_from`; null: without"
-        " end.",
+        description="Widgets show it until this time, which must be later than `valid_from`; null:"
+        " without end.",
         examples=["2026-12-24T12:00:00Z"],
     )
 
@@ -217,13 +217,13 @@ class ShownBetween(Shape):
         return self
 
 
-# The name is the specification's.
+# The specification defines this name.
 class Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post(ShownBetween):
-    """A banner: a picture, its link, its alternative text, and when it is shown."""
+    """A banner: a picture with its link, alternative text and period."""
 
     file: Upload = Field(
         description=f"PNG, JPEG or WebP; at most {MAX_BANNER_BYTES:,} bytes and"
-        f" {MAX_BANNER_PIXELS:,} pixels. Re-encoded without metadata."
+        f" {MAX_BANNER_PIXELS:,} pixels. It is re-encoded without metadata."
     )
     link: Link = Field("", description="Target of a click, http or https; empty: none.")
     alt: Alt = Field("", description="Alternative text for screen readers, up to 200 characters.")
@@ -240,7 +240,7 @@ class BannerUploadResponseDto(Shape):
 
 
 class BotBannerDto(ShownBetween):
-    """The banner above the chat. A change names what it changes."""
+    """The banner above the chat. A request changes only the fields that it names."""
 
     bot_id: int | None = read_only("The bot whose banner it is.", path="bot_id")
     url: str | None = read_only("Public URL of the picture; null: there is none to show.")
@@ -253,80 +253,84 @@ class BotBannerDto(ShownBetween):
 
 
 class ConfigField(Shape):
-    """A customer-info field, labelled in one language."""
+    """A customer-info field with its label in one language."""
 
     name: str = Field(description="Name of the customer's attribute.")
     label: str = Field(description="Label in the language of this configuration.")
     type: FieldType = Field(description="Type of the answer.")
     required: bool = Field(description="Whether an answer is required.")
-    options: list[Option] = Field(description="The answers of a `select`; else empty.")
+    options: list[Option] = Field(description="The options of a `select`; else empty.")
     ask_before_chat: bool = Field(
-        description="Whether it is asked in a form before the first message."
+        description="Whether a form asks for it before the first message."
     )
 
 
 class BotIdentitySecret(Shape):
-    """A bot's identity secret."""
+    """The secret with which your server signs customers' ids."""
 
     secret: str = Field(
-        description="The key of the HMAC-SHA256 that makes an `identity_signature`. Only your"
-        " server may know it."
+        description="Key of the HMAC-SHA256 of an `external_id` that makes its"
+        " `identity_signature`. Only your server may know it."
     )
 
 
 class UploadLimits(Shape):
     """What a customer may attach to a message."""
 
-    max_files: int = Field(description="Files of a message at most.")
-    max_file_bytes: int = Field(description="Bytes of a file at most.")
-    max_request_bytes: int = Field(description="Bytes of all files of a message at most.")
+    max_files: int = Field(description="Maximum number of files per message.")
+    max_file_bytes: int = Field(description="Maximum bytes per file.")
+    max_request_bytes: int = Field(description="Maximum bytes of all files of a message together.")
 
 
 class BotConfigDto(Shape):
-    """The configuration of a widget in one language; anyone with the page's key can read it."""
+    """The configuration of a widget in one language; readable by anyone with the public key."""
 
     id: int = Field(description="The bot's id.")
-    bot_name: str = Field(description="Its name, as customers see it.")
+    bot_name: str = Field(description="Its name as customers see it.")
     bot_icon: str | None = Field(description="URL of its picture; null: the platform's default.")
     primary_color: str = Field(description="Main colour, `#rrggbb`.")
     secondary_color: str = Field(description="Second colour, `#rrggbb`.")
-    style: BotStyle = Field(description="How the widget looks on the page.")
-    language: Language = Field(description="The language that the texts below were chosen for.")
-    default_language: Language = Field(description="Used if a text is missing in `language`.")
+    style: BotStyle = Field(description="How the widget is drawn.")
+    language: Language = Field(description="The requested language of the texts below.")
+    default_language: Language = Field(
+        description="The language of texts that are missing in `language`.",
+    )
     languages: Languages = Field(description="Languages it is offered in; empty: any.")
     welcome_message: str | None = Field(description="Welcome message; null: none.")
-    terms: str | None = Field(description="Terms to agree to before a chat; null: none.")
+    terms: str | None = Field(description="Terms to accept before a conversation; null: none.")
     bot_question: str | None = Field(
-        description="The question to show where the customer writes; null: none."
+        description="The question to show in the input field; null: none."
     )
     engaging_message: str | None = Field(
-        description="What to say to a visitor beside the closed widget; null: nothing."
+        description="The text to show beside the closed widget; null: none."
     )
     is_open: bool = Field(description="Whether it is within the business hours now.")
     opens_at: Moment | None = Field(
-        description="When it opens next; null: it is open, or does not open within a year."
+        description="When it next opens; null: it is open now, or stays closed for over a year."
     )
     timezone: str = Field(description="IANA time zone of the hours below.")
     business_hours: list[BusinessHours] = Field(
-        description="When people are there, by weekday; empty: always."
+        description="When people are available, by weekday; empty: always."
     )
-    holidays: list[Holiday] = Field(description="Dates with other hours, from today on.")
+    holidays: list[Holiday] = Field(description="Dates with different hours, from today on.")
     out_of_hours_message: str | None = Field(
-        description="What to say while it is closed; null: nothing of its own."
+        description="The text to show while it is closed; null: there is none."
     )
-    agents_online: int = Field(
-        description="How many of the client's people are online now, who may answer."
-    )
+    agents_online: int = Field(description="Number of the client's people who are online now.")
     banner: BotBannerDto | None = Field(
-        description="The banner above the chat, if it is shown now; null: none."
+        description="The banner to show above the chat now; null: none."
     )
     sample_questions: list[SampleQuestionDto] = Field(description="Questions to offer, in order.")
     attach_enabled: bool = Field(description="Customers may attach files.")
-    upload_limits: UploadLimits = Field(description="How many files, and how large.")
-    export_enabled: bool = Field(description="Customers may take a transcript along.")
+    upload_limits: UploadLimits = Field(
+        description="How many files a message may have, and how large.",
+    )
+    export_enabled: bool = Field(
+        description="Customers may export a transcript of their conversation.",
+    )
     auto_pop_up: bool = Field(description="The widget opens by itself.")
-    is_fullscreen: bool = Field(description="The widget fills the page.")
-    is_visible: bool = Field(description="false: the widget must not show at all.")
+    is_fullscreen: bool = Field(description="The widget fills the window.")
+    is_visible: bool = Field(description="false: the widget must stay hidden.")
     customer_info_fields: list[ConfigField] = Field(
         description="The fields to ask the customer for."
     )

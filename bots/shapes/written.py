@@ -1,4 +1,4 @@
-"""The shapes of what a client writes for a bot: texts, and questions with their answers."""
+"""Request and response shapes of written texts, and of questions with their answers."""
 
 from typing import Self
 
@@ -10,12 +10,13 @@ from chatplatform.api.shapes import Moment, Shape, Text, example, read_only
 
 MAX_TITLE, MAX_TEXT = 200, 20_000
 MAX_QUESTION, MAX_ANSWER = 300, 4_000
-# Titles and questions are joined at these; the four separators of ASCII are blank to Python alone.
+# What `str.split` removes from titles and questions: `\s` and the four ASCII separators, which are
+# whitespace only to Python.
 _BLANK = r"\s\x1c-\x1f"
 
 
 class Written(Shape):
-    """What every written source shows of its training."""
+    """The fields about training that all written sources share."""
 
     status: DocumentStatus | None = read_only(
         "`queued`, `training`, `trained` or `failed` (see `error`)."
@@ -60,8 +61,8 @@ class TextDto(Written):
         min_length=1,
         max_length=MAX_TEXT,
         pattern=r"[^\s!-/:-@\[-`{-~]",
-        description=f"Plain text, 1..{MAX_TEXT:,} characters; upload a longer one as a file. Blank"
-        " lines separate paragraphs.",
+        description=f"Plain text, 1..{MAX_TEXT:,} characters, with blank lines between paragraphs;"
+        " upload a longer text as a file.",
     )
 
     @classmethod
@@ -70,14 +71,14 @@ class TextDto(Written):
 
 
 class TextsResponse(Shape):
-    """A page of texts, newest first."""
+    """One page of the list of texts, newest first."""
 
     items: list[TextDto] = Field(description="The texts of this page.")
-    next_cursor: str | None = Field(description="Asks for the next page; null on the last.")
+    next_cursor: str | None = Field(description="Cursor of the next page; null on the last.")
 
 
 class QuestionAnswerDto(Written):
-    """A question and the answer that the bot gives to it."""
+    """A question with the answer that the bot gives."""
 
     model_config = example(
         question="May I bring my dog?", answer="Yes, dogs are welcome in all rooms."
@@ -105,7 +106,7 @@ class QuestionAnswerDto(Written):
 
 
 class QuestionAnswersResponse(Shape):
-    """A page of questions with their answers, newest first."""
+    """One page of the list of questions with their answers, newest first."""
 
     items: list[QuestionAnswerDto] = Field(description="The questions of this page.")
-    next_cursor: str | None = Field(description="Asks for the next page; null on the last.")
+    next_cursor: str | None = Field(description="Cursor of the next page; null on the last.")

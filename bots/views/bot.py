@@ -1,4 +1,4 @@
-"""Views of the tag `bot`, and of the languages that bots are offered in."""
+"""API operations of the tag `bot`, and of the languages that bots are offered in."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
 from identity.auth import ADMIN, API_KEY, BEARER, BEARER_OR_API_KEY, TenantViewSet
 
-# Seconds for which a browser uses a configuration without asking again.
+# How long a browser caches a configuration.
 CONFIG_SECONDS = 60
 
 
@@ -33,11 +33,11 @@ class BotViewSet(TenantViewSet):
         also={304: None},
     )
     def config(self, request: HttpRequest, query: WidgetQuery) -> HttpResponse:
-        """The configuration of a widget, its texts in one language.
+        """The configuration of a widget with its texts in one language.
 
-        Cache it as Cache-Control says, then ask with If-None-Match: 304 if nothing changed. A
-        public key works on the pages that its bot allows. A disabled bot has a configuration too,
-        since people answer its chats.
+        Cache it as Cache-Control says, then send If-None-Match: 304 if nothing changed. A public
+        key works only on the hosts that its bot allows. A disabled bot has a configuration too,
+        since people answer its conversations.
         """
         bot = bots.for_key(self.key, bot_id=query.bot_id)
         result = widget_config.for_bot(bot, language=query.language)
@@ -63,43 +63,43 @@ class BotViewSet(TenantViewSet):
 
     @operation("bot", "Create Bot", access=ADMIN, status=201, also={409: Error})
     def create(self, body: BotDto) -> BotDto:
-        """Create a bot; fields left out get their defaults. A client has at most 200 bots."""
+        """Create a bot; fields left out get their defaults. 409 if you already have 200 bots."""
         return bots.create(self.client, body=body, by=self.user)
 
     @operation("bot", "Update Bot", access=ADMIN)
     def update(self, bot_id: int, body: BotDto) -> BotDto:
-        """Change the fields that the body names; the others stay."""
+        """Change the fields that the body names; all others stay."""
         return bots.update(bots.get(self.client, bot_id), body=body, by=self.user)
 
     @operation("bot", "Toggle Disable Bot", access=ADMIN)
     def toggle_disable(self, bot_id: int, body: ToggleDisableBotDto) -> BotDto:
-        """Disable a bot, so that people answer its chats, or enable it again."""
+        """Disable a bot, so that people answer its conversations, or enable it again."""
         bot = bots.get(self.client, bot_id)
         return bots.toggle_disabled(bot, is_disabled=body.is_disabled, by=self.user)
 
     @operation("bot", "Replace Bot Identity Secret", access=ADMIN, status=201)
     def replace_identity_secret(self, bot_id: int) -> BotIdentitySecret:
-        """Make the secret by which your server signs who a page's visitor is; shown this once.
+        """Create the secret with which your server signs customers' ids; it is shown only once.
 
-        Signatures by the secret before it are refused from now on.
+        Signatures with the previous secret are refused from now on.
         """
         secret = visitor_identity.replace_secret(bots.get(self.client, bot_id), by=self.user)
         return BotIdentitySecret(secret=secret)
 
     @operation("bot", "Delete Bot", access=ADMIN, status=204, also={409: Error})
     def destroy(self, bot_id: int) -> None:
-        """Delete a bot with its documents; its keys stop working at once.
+        """Delete a bot with its documents and revoke its keys.
 
-        409 `delete_not_available` if the bot is protected, and `bot_has_chats` if it has
+        409 `delete_not_available` if the bot is protected; 409 `bot_has_chats` if it has
         conversations, which would be lost: disable it instead.
         """
         bots.delete(bots.get(self.client, bot_id), by=self.user)
 
     @operation("bot", "Get Bot Sample Questions", access=BEARER_OR_API_KEY)
     def sample_questions(self, bot_id: int, query: LanguageQuery) -> SampleQuestionsResponse:
-        """The questions that the widget offers: the written ones, in their order.
+        """The questions that the widget offers: those that you wrote, in their order.
 
-        With a language: those of that language only. If none are written: up to six questions
+        `language` selects the questions in that language. If you wrote none, up to six questions
         that occur in the trained documents, those of important documents first.
         """
         key = self.caller.key
@@ -109,9 +109,9 @@ class BotViewSet(TenantViewSet):
 
     @operation("bot", "Update Bot Sample Questions", access=ADMIN)
     def replace_questions(self, bot_id: int, body: SampleQuestions) -> SampleQuestionsResponse:
-        """Write the questions that the widget offers; they replace those before.
+        """Replace the questions that the widget offers.
 
-        An empty list: the widget offers questions from the documents.
+        With an empty list, the widget offers questions from the documents.
         """
         bot = bots.get(self.client, bot_id)
         items = welcome.replace_questions(bot, body=body, by=self.user)
@@ -119,29 +119,29 @@ class BotViewSet(TenantViewSet):
 
 
 class LanguageViewSet(TenantViewSet):
-    """Operations of the tag `identity` that read bots: bots lie above that app."""
+    """Operations of the tag `identity` that need bots, whose app is above `identity`."""
 
     @operation("identity", "Get Client Config Languages", access=BEARER)
     def retrieve(self) -> BotLanguageConfigDto:
-        """Your languages: those that you have set, else all that your bots are offered in."""
+        """The languages that you have set, else all that your enabled bots are offered in."""
         return offered_languages.of_client(self.client)
 
     @operation("identity", "Update Client Config Languages", access=ADMIN)
     def update(self, body: BotLanguageConfigDto) -> BotLanguageConfigDto:
-        """Set your languages, the default among them; a new bot is offered in them.
+        """Set your languages and the default one; new bots are offered in them.
 
-        Your bots keep their own languages. Without languages in the body: those that your bots are
-        offered in.
+        Existing bots keep their languages. If the body has no languages, yours are those that your
+        enabled bots are offered in.
         """
         return offered_languages.update(self.client, body=body, by=self.user)
 
     @operation("identity", "Get Client Config Languages By Api Key", access=API_KEY)
     def retrieve_by_key(self) -> BotLanguageConfigDto:
-        """The languages of the key's bot; the client's for a secret key that serves every bot."""
+        """The languages of the key's bot, or the client's if the key serves all bots."""
         return offered_languages.of_key(self.key)
 
 
 def _matches(if_none_match: str, tag: str) -> bool:
-    """Whether an If-None-Match header (RFC 9110, 13.1.2) names this validator."""
+    """Whether an If-None-Match header (RFC 9110, 13.1.2) contains this ETag."""
     names = {part.strip().removeprefix("W/") for part in if_none_match.split(",")}
     return tag in names or names == {"*"}

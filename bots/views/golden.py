@@ -1,4 +1,4 @@
-"""Views of golden questions and their runs."""
+"""API operations of golden questions and golden runs."""
 
 import uuid
 from typing import Any
@@ -21,7 +21,7 @@ from identity.auth import BEARER, TRAINER, TenantViewSet
 class GoldenQuestionViewSet(TenantViewSet):
     @operation("AI / train", "Get Golden Questions", access=BEARER, returns=GoldenQuestionsResponse)
     def list(self, bot_id: int, query: Page) -> dict[str, Any]:
-        """The questions that the bot must answer rightly, newest first."""
+        """The questions that the bot must answer correctly, newest first."""
         rows = golden_questions.list_for_bot(bots.get(self.client, bot_id))
         return page(rows, query, by="-id", shape=GoldenQuestionDto.from_row)
 
@@ -29,7 +29,10 @@ class GoldenQuestionViewSet(TenantViewSet):
         "AI / train", "Create Golden Question", access=TRAINER, status=201, also={409: Error}
     )
     def create(self, bot_id: int, body: GoldenQuestionDto) -> GoldenQuestionDto:
-        """Add a question with what is expected of its answer; a bot has at most 100."""
+        """Add a question with what its answer must contain or cite.
+
+        409 `golden_question_exists` if the bot already has it, `golden_limit` if it has 100.
+        """
         bot = bots.get(self.client, bot_id)
         return GoldenQuestionDto.from_row(golden_questions.create(bot, body=body, by=self.user))
 
@@ -37,14 +40,14 @@ class GoldenQuestionViewSet(TenantViewSet):
     def update(
         self, bot_id: int, golden_question_id: int, body: GoldenQuestionDto
     ) -> GoldenQuestionDto:
-        """Change a question and what is expected of its answer."""
+        """Change a question or what its answer must contain or cite; fields left out stay."""
         bot = bots.get(self.client, bot_id)
         row = golden_questions.update(bot, golden_question_id, body=body, by=self.user)
         return GoldenQuestionDto.from_row(row)
 
     @operation("AI / train", "Delete Golden Question", access=TRAINER, status=204)
     def destroy(self, bot_id: int, golden_question_id: int) -> None:
-        """Delete a question; runs keep what they asked."""
+        """Delete a question; existing runs keep their results."""
         bot = bots.get(self.client, bot_id)
         golden_questions.delete(bot, golden_question_id, by=self.user)
 
@@ -52,32 +55,32 @@ class GoldenQuestionViewSet(TenantViewSet):
 class GoldenRunViewSet(TenantViewSet):
     @operation("AI / train", "Get Golden Runs", access=BEARER, returns=GoldenRunsResponse)
     def list(self, bot_id: int, query: Page) -> dict[str, Any]:
-        """The bot's runs with what broke and what got better, newest first."""
+        """The bot's runs with the questions that broke or improved, newest first."""
         rows = golden_runs.list_for_bot(bots.get(self.client, bot_id)).select_related("prompt")
         return page(rows, query, by="-id", shape=GoldenRunDto.from_row)
 
     @operation("AI / train", "Start Golden Run", access=TRAINER, status=202, also={409: Error})
     def create(self, bot_id: int, body: GoldenRunRequest) -> GoldenRunDto:
-        """Ask all golden questions of the bot as it is now, or with a change that is tried.
+        """Ask all golden questions of the bot as it is now, or with a change to test.
 
-        A worker asks them; no customer notices, no chat is made, no function is called. A model's
-        tokens are paid, the embedded engine's answers are free. 409 `golden_running` while a run
-        is not over.
+        A worker asks them; customers see nothing, no conversation is created and no function is
+        called. A model's tokens are charged, answers of the embedded engine are free. 409
+        `golden_running` while another run that you started is not finished.
         """
         bot = bots.get(self.client, bot_id)
         return GoldenRunDto.from_row(golden_runs.start(bot, body=body, by=self.user))
 
     @operation("AI / train", "Get Golden Run", access=BEARER)
     def retrieve(self, bot_id: int, run_id: uuid.UUID) -> GoldenRunDetail:
-        """A run with its progress, and each question with its answer."""
+        """A run with its progress, and the questions asked so far with their answers."""
         return GoldenRunDetail.from_row(golden_runs.get(bots.get(self.client, bot_id), run_id))
 
     @operation("AI / train", "Publish Held Change", access=TRAINER, also={409: Error})
     def publish(self, bot_id: int, run_id: uuid.UUID) -> GoldenRunDto:
-        """Let the prompt or the documents through that the run holds back, worse or not.
+        """Publish the instructions or documents that the run holds back, even if answers get worse.
 
-        409 `not_held` if it holds nothing back: what it tried was let through, deleted, or trained
-        again since. A changed document waits for a run of its own.
+        409 `not_held` if it holds nothing back: the change was published, deleted or trained again
+        since. A changed document waits for another run.
         """
         bot = bots.get(self.client, bot_id)
         return GoldenRunDto.from_row(golden_runs.publish(bot, run_id, by=self.user))

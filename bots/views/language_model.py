@@ -1,4 +1,4 @@
-"""Views of models of a client's or a bot's own."""
+"""API operations of the language models that clients connect."""
 
 from typing import Any
 
@@ -18,18 +18,19 @@ from identity.auth import ADMIN, TenantViewSet
 class LanguageModelViewSet(TenantViewSet):
     @operation("bot", "Get Language Models", access=ADMIN, returns=LanguageModelsResponse)
     def list(self, query: Page) -> dict[str, Any]:
-        """The models of the client's and of its bots' own, newest first.
+        """The models that you have connected, for all bots or for one, newest first.
 
-        A bot without one uses the client's; a client without one the platform's.
+        A bot without its own model uses the one for all bots or, without that, the platform's.
         """
         rows = language_models.list_for_client(self.client)
         return page(rows, query, by="-id", shape=LanguageModelDto.from_row)
 
     @operation("bot", "Set Language Model", access=ADMIN, waits=True)
     def store(self, query: LanguageModelQuery, body: LanguageModelDto) -> LanguageModelDto:
-        """Set the model that writes for the client, or for the named bot alone.
+        """Set the model for all of your bots, or for the bot named in the query only.
 
-        It counts from the next reply on. What happens when it fails is as with the platform's.
+        It is used from the next reply on. Its failures are handled like those of the platform's
+        model.
         """
         bot = self._bot(query)
         row = language_models.store(self.client, bot, body=body, by=self.user)
@@ -37,15 +38,15 @@ class LanguageModelViewSet(TenantViewSet):
 
     @operation("bot", "Remove Language Model", access=ADMIN, status=204)
     def destroy(self, query: LanguageModelQuery) -> None:
-        """Forget the model and its key. Without one nothing happens."""
+        """Remove the model and its key; does nothing if there is none."""
         language_models.remove(self.client, self._bot(query), by=self.user)
 
     @operation("bot", "Test Language Model", access=ADMIN, waits=True)
     def test(self, query: LanguageModelQuery) -> LanguageModelTest:
-        """Ask the stored model to translate one word, and say what came of it.
+        """Test the stored model: it translates one word.
 
-        404 without one. It costs no credits; the model's provider may bill it. It takes at most
-        20 seconds.
+        404 if there is none. The test takes at most 20 seconds and costs no credits, but the
+        model's provider may charge for it.
         """
         return language_models.test(language_models.get(self.client, self._bot(query)))
 

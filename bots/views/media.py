@@ -1,4 +1,4 @@
-"""Stored files that are public: banners, under random names."""
+"""Serves the public stored files: banners, under random names."""
 
 from django.http import HttpRequest, HttpResponseBase
 
@@ -8,7 +8,7 @@ from chatplatform.api import errors
 
 
 def banner(request: HttpRequest, name: str) -> HttpResponseBase:
-    """A banner's picture; its name changes with its bytes, so browsers may cache it forever."""
+    """A banner's picture. A new picture gets a new name, so browsers may cache it forever."""
     if request.method not in {"GET", "HEAD"}:
         return errors.error_response(405, "Only GET is allowed here.", headers={"Allow": "GET"})
     stored = banner_picture.open_stored(name)
@@ -18,6 +18,6 @@ def banner(request: HttpRequest, name: str) -> HttpResponseBase:
     response = media.file_response(
         file, mime_type=mime_type, cache_control="public, max-age=31536000, immutable"
     )
-    # Shown on the pages of clients, which are other sites.
+    # Clients' websites, which are other origins, show it.
     response["Cross-Origin-Resource-Policy"] = "cross-origin"
     return response

@@ -1,4 +1,4 @@
-"""Views of the tag `AI / train`."""
+"""API operations of the tag `AI / train`."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -56,13 +56,16 @@ UPLOAD = Form(Body_upload_files_ai__bot_id__train_document_post, files=("files",
 class PromptViewSet(TenantViewSet):
     @operation("AI / train", "Create Prompt", access=TRAINER)
     def create(self, bot_id: int, body: PromptDto) -> PromptDto:
-        """Store a new version and make it current; earlier versions stay."""
+        """Store a new version of the instructions and make it current; earlier versions stay.
+
+        If the bot has `hold_back_worse`, it may first wait for a golden run: see `is_current`.
+        """
         bot = bots.get(self.client, bot_id)
         return PromptDto.from_row(prompt_versions.create(bot, body=body, by=self.user))
 
     @operation("AI / train", "Get Current Prompt", access=BEARER)
     def retrieve(self, bot_id: int, query: PromptVersion) -> PromptDto:
-        """The current version, or the one that is named; 404 if there is none."""
+        """The current version of the instructions, or the named one; 404 if there is none."""
         bot = bots.get(self.client, bot_id)
         if query.version is None:
             return PromptDto.from_row(prompt_versions.get_current(bot))
@@ -76,9 +79,9 @@ class PromptViewSet(TenantViewSet):
 
     @operation("AI / train", "Restore Prompt Version", access=TRAINER)
     def restore(self, bot_id: int, version: int) -> PromptDto:
-        """Make an earlier version current again: it is stored as a new version.
+        """Make an earlier version current again by storing it as a new version.
 
-        The version that is current already is returned as it is.
+        If it is already current, it is returned unchanged.
         """
         bot = bots.get(self.client, bot_id)
         return PromptDto.from_row(prompt_versions.restore(bot, version=version, by=self.user))
@@ -97,10 +100,10 @@ class DocumentViewSet(TenantViewSet):
     def create(
         self, bot_id: int, body: Body_upload_files_ai__bot_id__train_document_post
     ) -> dict[str, Any]:
-        """Train the bot on files. Those that cannot be taken are named in `refused`.
+        """Train the bot on files; `refused` lists those that cannot be accepted.
 
-        A worker trains them; `Get Files` shows the progress. A file that the bot already has
-        gives the existing document. If no file can be taken, it is a 413, a 422 or a 409.
+        A worker trains them; `Get Files` shows the progress. For a file that the bot already has,
+        the existing document is returned. 413, 422 or 409 if no file can be accepted.
         """
         made = documents.upload(bots.get(self.client, bot_id), files=body.files, by=self.user)
         items = [DocumentDto.from_row(row) for row in made.documents]
@@ -108,7 +111,7 @@ class DocumentViewSet(TenantViewSet):
 
     @operation("AI / train", "Delete Document By Id", access=TRAINER, status=204)
     def destroy(self, bot_id: int, document_id: int) -> None:
-        """Delete a document and all that the bot knows from it."""
+        """Delete a document; the bot stops using it at once."""
         bot = bots.get(self.client, bot_id)
         documents.delete(bot, document_id=document_id, by=self.user)
 
@@ -120,12 +123,12 @@ class DocumentViewSet(TenantViewSet):
 
     @operation("AI / train", "Get Document By Id", access=BEARER)
     def retrieve(self, bot_id: int, document_id: int) -> DocumentDto:
-        """A document with the progress of its training: what a citation names by its id."""
+        """A document with the progress of its training; citations contain its id."""
         return DocumentDto.from_row(documents.get(bots.get(self.client, bot_id), document_id))
 
     @operation("AI / train", "Download Document", access=BEARER, returns=RawResponse(MIME_TYPES))
     def download(self, bot_id: int, document_id: int) -> HttpResponseBase:
-        """The document as it came, for a web page as it was fetched."""
+        """The original document; for a crawled page, its content as fetched."""
         document = documents.get(bots.get(self.client, bot_id), document_id)
         return documents.original_response(document)
 
@@ -133,7 +136,7 @@ class DocumentViewSet(TenantViewSet):
     def set_important(
         self, bot_id: int, document_id: int, body: ImportantDocumentDto
     ) -> DocumentDto:
-        """Set whether a document ranks first, and from when until when its text is used.
+        """Set whether a document takes precedence, and the period in which its text is used.
 
         The bot uses no document before `valid_from` or after `valid_to`, important or not.
         """
@@ -144,7 +147,7 @@ class DocumentViewSet(TenantViewSet):
 
     @operation("AI / train", "Reupload Files", access=TRAINER, status=202)
     def reupload(self, bot_id: int, body: ReuploadFilesRequest) -> ReuploadFilesResponse:
-        """Train stored files again; the bot keeps their old passages until that is done."""
+        """Train stored documents again; the bot uses their old passages until they are read."""
         bot = bots.get(self.client, bot_id)
         queued, skipped = documents.reupload(bot, document_ids=body.document_ids)
         return ReuploadFilesResponse(queued=queued, skipped=skipped)
@@ -153,7 +156,7 @@ class DocumentViewSet(TenantViewSet):
 class TextViewSet(TenantViewSet):
     @operation("AI / train", "Create Text", access=TRAINER, status=202, also={409: Error})
     def create(self, bot_id: int, body: TextDto) -> TextDto:
-        """Train the bot on a text; a worker does it, as with a file."""
+        """Train the bot on a text; a worker trains it like a file."""
         bot = bots.get(self.client, bot_id)
         return TextDto.from_row(written_sources.create(bot, body=body, by=self.user))
 
@@ -172,13 +175,13 @@ class TextViewSet(TenantViewSet):
 
     @operation("AI / train", "Update Text By Id", access=TRAINER, also={409: Error})
     def update(self, bot_id: int, text_id: int, body: TextDto) -> TextDto:
-        """Replace a text and train it again; until that is done the bot keeps the old one."""
+        """Replace a text and train it again; the bot uses the old one until then."""
         bot = bots.get(self.client, bot_id)
         return TextDto.from_row(written_sources.update(bot, text_id, body=body, by=self.user))
 
     @operation("AI / train", "Delete Text By Id", access=TRAINER, status=204)
     def destroy(self, bot_id: int, text_id: int) -> None:
-        """Delete a text and all that the bot knows from it."""
+        """Delete a text; the bot stops using it at once."""
         bot = bots.get(self.client, bot_id)
         written_sources.delete(bot, DocumentSource.TEXT, text_id, by=self.user)
 
@@ -190,15 +193,15 @@ class QuestionAnswerViewSet(TenantViewSet):
     def create(self, bot_id: int, body: QuestionAnswerDto) -> QuestionAnswerDto:
         """Give the bot the answer to a question.
 
-        Whoever asks nearly the same gets this answer and no other, with its citation; to other
-        questions it is a source like any document.
+        A customer who asks nearly the same gets exactly this answer, with a citation. For other
+        questions, it is a source like any document.
         """
         bot = bots.get(self.client, bot_id)
         return QuestionAnswerDto.from_row(written_sources.create(bot, body=body, by=self.user))
 
     @operation("AI / train", "Get Question Answers", access=BEARER, returns=QuestionAnswersResponse)
     def list(self, bot_id: int, query: DocumentsQuery) -> dict[str, Any]:
-        """The questions with their answers and the progress of their training, newest first."""
+        """The questions and answers with the progress of their training, newest first."""
         bot = bots.get(self.client, bot_id)
         rows = written_sources.list_for_bot(
             bot, DocumentSource.QUESTION_ANSWER, status=query.status
@@ -218,7 +221,7 @@ class QuestionAnswerViewSet(TenantViewSet):
     ) -> QuestionAnswerDto:
         """Replace a question and its answer and train them again.
 
-        Until that is done the bot keeps the old ones.
+        The bot uses the old ones until then.
         """
         bot = bots.get(self.client, bot_id)
         row = written_sources.update(bot, question_answer_id, body=body, by=self.user)
@@ -226,7 +229,7 @@ class QuestionAnswerViewSet(TenantViewSet):
 
     @operation("AI / train", "Delete Question Answer By Id", access=TRAINER, status=204)
     def destroy(self, bot_id: int, question_answer_id: int) -> None:
-        """Delete a question with its answer."""
+        """Delete a question and its answer; the bot stops using them at once."""
         bot = bots.get(self.client, bot_id)
         written_sources.delete(
             bot, DocumentSource.QUESTION_ANSWER, question_answer_id, by=self.user
@@ -244,7 +247,7 @@ class WebUrlViewSet(TenantViewSet):
         is_atomic=True,
     )
     def create(self, bot_id: int, body: WebUrlDto) -> WebUrlDto:
-        """Train the bot on a page, on the pages linked from it, or on those of a sitemap.
+        """Train the bot on a web page, also on those linked from it, or on those of a sitemap.
 
         A worker fetches what the site's robots.txt allows; `Get Web Urls` shows the progress.
         """
@@ -252,19 +255,19 @@ class WebUrlViewSet(TenantViewSet):
 
     @operation("AI / train", "Update Web Url By Id", access=TRAINER, also={409: Error}, waits=True)
     def update(self, bot_id: int, web_url_id: int, body: WebUrlDto) -> WebUrlDto:
-        """Change the fields that the body names; a new address or depth is crawled at once."""
+        """Change the fields that the body names; a new address or depth starts a crawl at once."""
         bot = bots.get(self.client, bot_id)
         return web_urls.update(bot, web_url_id=web_url_id, body=body, by=self.user)
 
     @operation("AI / train", "Get Web Urls", access=BEARER, returns=WebUrlsResponse)
     def list(self, bot_id: int, query: Page) -> dict[str, Any]:
-        """The bot's addresses with their pages, newest first."""
+        """The bot's web addresses with their crawled pages, newest first."""
         rows = web_urls.list_for_bot(bots.get(self.client, bot_id))
         return page(rows, query, by="-id", shape=WebUrlDto.from_row)
 
     @operation("AI / train", "Delete Web Url By", access=TRAINER, status=204)
     def destroy(self, bot_id: int, web_url_id: int) -> None:
-        """Delete an address and all that the bot knows from its pages."""
+        """Delete a web address with its crawled pages; the bot stops using them at once."""
         bot = bots.get(self.client, bot_id)
         web_urls.delete(bot, web_url_id=web_url_id, by=self.user)
 
@@ -299,29 +302,29 @@ class BannerViewSet(TenantViewSet):
     def upload(
         self, bot_id: int, body: Body_upload_banner_image_route_ai__bot_id__upload_banner_image_post
     ) -> BannerUploadResponseDto:
-        """Replace the banner above the chat, with its link, text and dates."""
+        """Replace the banner above the chat with its link, alternative text and period."""
         return banner_picture.upload(bots.get(self.client, bot_id), body=body, by=self.user)
 
     @operation("AI / train", "Get Bot Banner Route", access=BEARER)
     def retrieve(self, bot_id: int) -> BotBannerDto:
-        """The banner above the chat and when it is shown; its url is null if there is none."""
+        """The banner above the chat and its period; `url` is null if there is none."""
         return banner_picture.for_bot(bots.get(self.client, bot_id))
 
     @operation("AI / train", "Update Bot Banner", access=TRAINER, also={409: Error})
     def update(self, bot_id: int, body: BotBannerDto) -> BotBannerDto:
-        """Change the link, the alternative text, and when widgets show it; the picture stays.
+        """Change the banner's link, alternative text or period; the picture stays.
 
-        Fields left out keep their value. Without a picture: 409 `no_banner`.
+        Fields left out stay. 409 `no_banner` if the bot has no picture.
         """
         return banner_picture.update(bots.get(self.client, bot_id), body=body, by=self.user)
 
     @operation("AI / train", "Delete Bot Banner", access=TRAINER, status=204)
     def destroy(self, bot_id: int) -> None:
-        """Remove the banner with its link, text and dates. Without a banner nothing happens."""
+        """Remove the banner with its link, text and period; does nothing if there is none."""
         banner_picture.remove(bots.get(self.client, bot_id), by=self.user)
 
     @operation("AI / train", "Get Bot Banner Route", access=API_KEY)
     def retrieve_by_key(self, query: KeyBotQuery) -> BotBannerDto:
-        """The banner of the key's bot; its url is null if there is none, or it is not shown now."""
+        """The banner of the key's bot; `url` is null if there is none to show now."""
         bot = bots.for_key(self.key, bot_id=query.bot_id)
         return banner_picture.shown(bot, datetime.now(UTC))
