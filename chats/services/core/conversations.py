@@ -54,8 +54,8 @@ def visible_to_key(key: ApiKey) -> QuerySet[Conversation]:
 def visible_to_caller(caller: Principal) -> QuerySet[Conversation]:
     """The chats that the caller may see.
 
-    A person sees all chats of the client, a secret key all but previews, a public key only those
-    that it opened for this visitor.
+    A person sees all chats of the client, a secret key those of `visible_to_key`, and a public key
+    only those that it opened for this visitor.
     """
     if caller.key is None:
         return Conversation.objects.for_client(caller.client)
@@ -135,8 +135,8 @@ def update_customer(caller: Principal, chat_id: uuid.UUID, info: ChatCustomer) -
 
 
 def sign_in(page: Principal, info: CustomerInfo) -> Principal:
-    """Move the visitor's chats to the customer with the signed external id; return the principal
-    of the public key for that customer.
+    """Move the visitor's chats to the customer with the signed external id; return the caller with
+    that customer as its visitor.
 
     Only chats whose customer has no external id yet move. Chats of another customer who has one
     stay with the visitor's token.
@@ -198,7 +198,7 @@ def bot_for_key(key: ApiKey, bot_id: int | None) -> Bot:
 
 
 def bot_off_reason(bot: Bot) -> str | None:
-    """Why the bot is off in new and returned chats; None if it is on."""
+    """Why the bot takes no chats, new or returned; None if it takes them."""
     if bot.is_disabled:
         return "bot_disabled"
     return "agents_reply" if bot.agent_reply else None

@@ -52,7 +52,7 @@ class BotIsOff(ApiError):
 
 
 def to_agent(chat: LockedConversation, agent: User, *, by: User | None) -> None:
-    """Assign the chat to an agent; `by` is None if no person did it, but the platform."""
+    """Assign the chat to an agent; `by` is None if a strategy or another system does it."""
     ensure_not_ended(chat)
     _ensure_staff(agent, chat)
     before = chat.assignee

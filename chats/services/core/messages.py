@@ -2,7 +2,7 @@
 
 The database function `chats_store_message` stores every single message. `append` calls it, and so
 does `chats_receive_message`, which takes customers' plain text. `store_in_bulk` stores history from
-an import or the demo as it is. (Moving a client to another installation copies the rows.)
+an import or the demo as it is. (The rows of a client that moves are copied without either.)
 """
 
 import uuid
@@ -97,10 +97,10 @@ def append(
     content: list[dict[str, Any]],
     **fields: Unpack[MessageFields],
 ) -> Message:
-    """Store a message at the end of a conversation, announce it, and have the channel send it.
+    """Store a message at the end of a conversation and announce it.
 
-    A message with `sent_at` is history: it is neither announced nor sent. The same holds for
-    messages of previews and for the welcome.
+    On a messaging channel, a message to the customer is also sent. A message with `sent_at` is
+    history: it is neither announced nor sent. The same holds for previews and for the welcome.
     """
     message = Message(
         client=chat.client,

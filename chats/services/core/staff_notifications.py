@@ -90,8 +90,7 @@ def notify_mentioned(note: Message, *, by: User) -> None:
 
 
 def _ids_by_name(people: Iterable[tuple[int, str]]) -> dict[str, set[int]]:
-    """User ids by full name; and by first name or name without accents if only one person has it.
-    """
+    """User ids by full name, and by first name or unaccented name if only one person has it."""
     full_names: dict[str, set[int]] = defaultdict(set)
     first_names: dict[str, set[int]] = defaultdict(set)
     unmarked: dict[str, set[int]] = defaultdict(set)
