@@ -83,8 +83,9 @@ def events_for(
 ) -> Feed:
     """The events of the user's client, after `last_event_id` or from now on.
 
-    The feed ends once `is_still_admitted` says no. 422 if `last_event_id` is unknown;
-    `error_location` says where in the request it is. 429 if too many feeds are open.
+    The feed ends when `is_still_admitted` returns False or its place is lost. 422 if
+    `last_event_id` is unknown; `error_location` says where the request has it. 429 if too many
+    feeds are open.
     """
     assert user.client
     client, now = user.client, events.end_of_feed(user.client)

@@ -19,9 +19,9 @@ from webhooks.models import Event
 
 # The most words of a search that are used; more make it slower but no better.
 MAX_TERMS = 10
-# A search considers at most this many matching messages, the newest ones; without the help of an
-# index it looks only at this many messages. The small limit lets the planner walk the newest
-# messages for a frequent word (bench/growth.py).
+# A search considers the newest MAX_MATCHES messages that match. If no index helps, it looks only at
+# the newest MAX_UNINDEXED messages. A small MAX_MATCHES lets the planner walk the newest messages
+# for a frequent word (bench/growth.py).
 MAX_MATCHES, MAX_UNINDEXED = 2_000, 10_000
 # The most customers that a search considers, and the most chats of theirs.
 MAX_CUSTOMERS, MAX_FOUND = 1_000, 10_000
@@ -33,7 +33,7 @@ STEPS = [
 ]
 NEWEST_ACTIVITY = ("-activity", "-id")
 LONGEST_WAIT = ("-urgency", "-id")
-# In microseconds since 1970. Minus any time of this century it is still later than any such time.
+# In microseconds since 1970. Minus any present time it is still greater than any present time.
 _FAR_FUTURE = Value(10**17, BigIntegerField())
 _ACTIVITY = Coalesce("last_message_at", "created_at")
 
@@ -161,8 +161,7 @@ class _Microseconds(Func):
 
 
 def _urgency() -> Coalesce:
-    """Sorts chats: first those that wait, by the length of the wait, then by their last activity.
-    """
+    """A sort key: highest for the longest wait; chats that do not wait follow by activity."""
     waits = _FAR_FUTURE - _Microseconds("waiting_since")
     return Coalesce(waits, _Microseconds(_ACTIVITY), output_field=BigIntegerField())
 

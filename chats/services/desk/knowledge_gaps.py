@@ -7,7 +7,7 @@ from chats.models import UNANSWERED, GroupedQuestion, GroupStatus, Message
 
 
 def among(rows: QuerySet[Message]) -> QuerySet[Message]:
-    """The replies among these messages that left a question unanswered, unordered, without previews.
+    """The replies among these messages that left a question unanswered, unordered; no previews.
 
     Annotations: `is_known`, whether the bot by now has an answer to exactly this question or is
     learning one for its group; `answered_group`, the question's group if the bot can answer it by

@@ -20,9 +20,9 @@ from identity.models import User
 def assign(chat: Conversation, body: desk_shapes.ChatAssignDto, *, by: User) -> Conversation:
     """Assign a chat to an agent, the queue or the bot.
 
-    Only an agent's own chats and, for admins, all chats can be moved. A chat moves from agent to
-    agent only if the request shows that this is intended: it must name the new agent, or the
-    version of the chat that the caller has seen. Else 409, as for an outdated version.
+    409 if another agent has the chat and the caller is no admin. A chat moves from one agent to
+    another only if the request shows that this is intended, by naming the new agent or the version
+    of the chat that the caller has seen; else 409, as for an outdated version.
     """
     agent = _agent_to_assign(by, body.user_id) if body.assign_type == "agent" else None
     with transaction.atomic():

@@ -1,5 +1,4 @@
-"""The conditions by which reports count chats, and by which the linked lists show the same chats.
-"""
+"""Conditions that choose chats, shared by reports and the lists that their figures link to."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -30,7 +29,7 @@ def solved_by_bot() -> Q:
 
 
 def waited(client: Client, now: datetime) -> tuple[timedelta, Callable[[timedelta], Q]]:
-    """The client's target for the first response, and a filter for chats that wait for a given time.
+    """The client's target for the first response, and a filter for chats that have waited so long.
 
     Time outside a bot's business hours does not count.
     """
