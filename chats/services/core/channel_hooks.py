@@ -48,7 +48,7 @@ _sender: ChannelSender | None = None
 
 def install_sender(sender: ChannelSender) -> None:
     """Install the channels' sender; called once, when the apps are loaded."""
-    global _sender  # noqa: PLW0603 - one a process
+    global _sender  # noqa: PLW0603 - one per process
     _sender = sender
 
 

@@ -46,7 +46,7 @@ class ConversationFields(TypedDict, total=False):
 
 
 def visible_to_key(key: ApiKey) -> QuerySet[Conversation]:
-    """The chats of the key's client, or of its bot if it has one. Keys see no previews."""
+    """The chats of the key's client or, if the key is bound to one, of its bot; no previews."""
     of_bot = {"bot_id": key.bot_id} if key.bot_id else {}
     return Conversation.objects.for_client(key.client).filter(is_preview=False, **of_bot)
 
@@ -120,8 +120,8 @@ def update_customer(caller: Principal, chat_id: uuid.UUID, info: ChatCustomer) -
     """Update a chat's customer; fields that are left out keep their values.
 
     422 names each answer that does not fit the bot's fields. The external id of another customer
-    moves the chat to that customer. A public key must bring a signature of the external id, and
-    gets 404 if the chat already belongs to a customer with another external id.
+    moves the chat to that customer. With a public key the external id must be signed, and 404 is
+    raised if the chat already belongs to a customer with another external id.
     """
     with transaction.atomic():
         if caller.key and caller.is_public_key and info.external_id:

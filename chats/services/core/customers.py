@@ -118,7 +118,7 @@ def update(
 
 
 def told_with(customer: Customer, names: Sequence[str], *, by_page: bool) -> list[str]:
-    """`Customer.told` after a visitor (`by_page`) or somebody else wrote these names."""
+    """The new `Customer.told` after a visitor (`by_page`) or somebody else wrote these names."""
     others = [name for name in customer.told if name not in names]
     return [*others, *names] if by_page else others
 
@@ -165,7 +165,7 @@ def fill_in(chat: LockedConversation, given: Mapping[str, Any]) -> list[str]:
 
 
 def _fits_column(name: str, value: Any) -> bool:
-    """Whether the value belongs into the customer's column of that name and is short enough."""
+    """Whether the value belongs in the customer's column of that name and is short enough."""
     limits = {column.name: column.max_length or 0 for column in Customer._meta.fields}
     return name in _ANSWERS and isinstance(value, str) and len(value) <= limits[name]
 

@@ -17,7 +17,7 @@ def of_config(config: ClientConfig) -> PlatformWords:
 
 
 def replace(config: ClientConfig, body: PlatformWords, *, by: User) -> PlatformWords:
-    """Replace all of the client's own texts; a sentence that is left out loses its own."""
+    """Replace all of the client's own texts; other sentences get the platform's texts again."""
     own: dict[str, dict[str, str]] = {
         word.name: {code: text for code, text in word.own.items() if text.strip()}
         for word in body.words

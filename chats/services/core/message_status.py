@@ -59,7 +59,7 @@ def record_read_by_agent(chat: Conversation) -> None:
 
 
 def record_translated(message: Message) -> None:
-    """Set a read agent's message to delivered: the customer has not read its translation yet."""
+    """Set an agent's message from read back to delivered: its translation has not been read."""
     if message.sender_type == SenderType.AGENT and message.status == MessageStatus.READ:
         _write(message, {"status": MessageStatus.DELIVERED, "read_at": None})
 

@@ -18,7 +18,7 @@ from identity.auth import Principal
 from identity.services import credits
 
 _RULE = "SELECT chats_bot_may_reply(chat, %s) FROM chats_conversation chat WHERE chat.id = %s"
-# Public keys that lacked credits: by key, the monotonic time until which that is not checked again.
+# Public keys that lacked credits, each with the monotonic time until which it is not checked again.
 _REMEMBERED_SECONDS = 1.0
 _short_until: dict[int, float] = {}
 
@@ -37,7 +37,7 @@ def bot_may_reply(chat: Conversation, *, is_approved: bool = False) -> ReplyScop
 def may_begin(chat: Conversation, scope: ReplyScope | None) -> bool:
     """Whether a reply of this scope is worth a job.
 
-    If the chat waits for an agent for lack of credits, it is only once there are credits again.
+    A reply in a chat that waits for an agent for lack of credits is only if credits are left again.
     """
     return scope is not None and not (scope == ReplyScope.ANSWERS and lacks_credits(chat))
 

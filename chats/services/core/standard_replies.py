@@ -86,8 +86,10 @@ def ask_info(field: Mapping[str, Any], *, language: str, chat: Conversation) -> 
 
 
 def about_bot(*, language: str, chat: Conversation) -> Said:
-    """Says whose assistant the bot is and, if the client hands over on request, that a person can
-    be asked for."""
+    """The sentence that says whose assistant the bot is.
+
+    If the client hands over on request, it adds that the customer can ask for a person.
+    """
     said = sentence("about_bot", language=language, chat=chat)
     words = said.text.replace("{company}", chat.client.name)
     if chat.client.config.handoff_on_request:
@@ -112,7 +114,8 @@ def ask_again(headings: Sequence[str], *, person: bool, language: str, chat: Con
 
 
 def handover(*, reason: str, language: str, chat: Conversation) -> Said:
-    """Says that a person will answer, or outside business hours that it is closed."""
+    """The sentence that says that a person will answer or, outside business hours, that it is
+    closed."""
     if reason == "approval_needed":
         # The client's own text is about questions that the bot could not answer.
         return sentence(reason, language=language, chat=chat)
@@ -127,7 +130,7 @@ def handover(*, reason: str, language: str, chat: Conversation) -> Said:
 
 
 def out_of_hours(*, language: str, chat: Conversation) -> Said | None:
-    """Says that it is closed; None within business hours, or if the client has set no text."""
+    """The sentence that says that it is closed; None if it is open or the client set no text."""
     config = chat.client.config
     if not config.out_of_hours_message or business_hours.is_open(config, chat.bot, timezone.now()):
         return None

@@ -118,7 +118,7 @@ def transcript_for(caller: Principal, chat_id: uuid.UUID) -> QuerySet[Message]:
 
 
 def steps(chat: Conversation) -> list[Event]:
-    """The newest events of a chat that change its owner or status, oldest first."""
+    """The newest events of a chat that changed its owner or status, oldest first."""
     rows = Event.objects.for_client(chat.client).filter(conversation_id=chat.pk, type__in=STEPS)
     return list(rows.order_by("-sequence")[:MAX_STEPS])[::-1]
 

@@ -57,7 +57,7 @@ def wake_snoozed() -> int:
 
 
 def return_unanswered_to_queue() -> int:
-    """Return chats to the queue whose agent did not reply before `return_at`."""
+    """Return chats to the queue if their agents did not reply before `return_at`."""
     rows = Conversation.objects.filter(
         status=Status.OPEN, assign_type=AssignType.AGENT, return_at__lte=Now()
     )
@@ -104,8 +104,8 @@ def warn_unanswered() -> int:
 
 
 def _cutoffs(rows: QuerySet[Any]) -> dict[int, datetime]:
-    """By bot with business hours: the time before which a wait must have begun to have lasted
-    `max_wait` seconds of them.
+    """For each bot with business hours: the latest start of a wait that by now has lasted
+    `max_wait` seconds of business hours.
     """
     waits = dict(rows.values_list("bot_id", "max_wait").distinct())
     bots = Bot.objects.filter(pk__in=waits).select_related("client__config")

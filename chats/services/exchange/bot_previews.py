@@ -101,7 +101,7 @@ def with_receipt(turn: dict[str, Any]) -> dict[str, Any]:
 
 
 def _as_customer(user: User) -> Customer:
-    """The customer that a staff member plays when they try bots."""
+    """The customer that stands for a staff member in previews."""
     return Customer.objects.get_or_create(
         client=user.client,
         external_id=f"{customers.STAFF}{user.pk}",

@@ -25,7 +25,7 @@ def write(caller: Principal, customer_id: int) -> IO[bytes]:
     404 if the caller may not see the customer. The caller closes the file.
     """
     customer = customer_records.get(caller, customer_id)
-    file = tempfile.TemporaryFile()  # noqa: SIM115 - whoever asked for it closes it
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
     try:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
             rows = _add(archive, customer)

@@ -129,7 +129,10 @@ def _numbers(customer: Customer) -> list[int]:
 
 
 def _forget_jobs(client_id: int, texts: Iterable[str], *, ended_only: bool = True) -> None:
-    """Delete jobs whose arguments contain one of these texts, such as a mail address."""
+    """Delete jobs whose arguments contain one of these texts, such as a mail address.
+
+    Running jobs stay, and with `ended_only` also those that wait.
+    """
     held = Q()
     for text in texts:
         held |= Q(text__contains=json.dumps(text, ensure_ascii=False))

@@ -90,7 +90,8 @@ def send(chat: Conversation, body: MessageRequest) -> Message:
     """Store a message by any sender; a repeated `client_message_id` returns the stored message.
 
     A message with `sent_at` is history: it does not change the chat's owner or status and is not
-    translated. Other messages can do so, and a reply is requested if `generate_reply` is set.
+    translated. Any other message may change them and be translated, and gets a reply if
+    `generate_reply` is set.
     """
     with transaction.atomic():
         chat = conversations.lock(chat)

@@ -199,7 +199,7 @@ def _summary_by_model(
 
 
 def _resolution(transcript: Transcript, written: str, *, language: str) -> str:
-    """The resolution that a model wrote, or nothing.
+    """The resolution that a model wrote, or an empty text.
 
     It counts only if the rules find a resolution too, and if the chat supports its facts.
     """

@@ -1,4 +1,4 @@
-"""Paid work on chats that no person orders.
+"""Paid work on chats that no person has requested.
 
 If the visitors of a public key cause it, it counts towards the key's daily cap.
 """

@@ -26,7 +26,7 @@ def collect(bot: Bot, *, body: GoldenCollectRequest, by: User) -> list[GoldenQue
 
 
 def most_asked(bot: Bot) -> list[dict[str, Any]]:
-    """The questions that customers recently asked most and got an answer to, with its source."""
+    """The answered questions that customers recently asked most, each with its answer's source."""
     rows = Message.objects.for_client(bot.client).filter(
         conversation__bot=bot,
         conversation__is_preview=False,

@@ -85,7 +85,7 @@ def _recount(group_id: int) -> None:
 
 
 def _new_replies() -> QuerySet[Message]:
-    """Replies of the window that left a question unanswered which is in no group yet."""
+    """Replies within the window whose unanswered questions are in no group yet."""
     grouped = GroupedQuestion.objects.filter(message=OuterRef("in_reply_to"))
     rows = Message.objects.filter(UNANSWERED, ~Exists(grouped), in_reply_to__isnull=False)
     since = datetime.now(UTC) - WINDOW

@@ -64,7 +64,7 @@ def request_again(group: QuestionGroup) -> None:
 
 
 def request_learned(document_id: int) -> None:
-    """Have the questions asked again for which a document was written that is trained now."""
+    """After a document was trained, have the questions that it was written for asked again."""
     with transaction.atomic():
         for group in QuestionGroup.objects.filter(document=document_id):
             _enqueue(group)

@@ -72,7 +72,7 @@ def _call_in_question(chat: Conversation, calls: list[FunctionCall]) -> Function
 def _unclear(call: FunctionCall, message: Message, text: str) -> ConfirmationReply | None:
     """Ask once more for a yes or no, or withdraw the call.
 
-    It is withdrawn if it was asked for `MAX_QUESTIONS` times or the customer asks for a person.
+    It is withdrawn if the customer was asked `MAX_QUESTIONS` times or asks for a person.
     """
     questions = Message.objects.filter(
         conversation=message.conversation_id,

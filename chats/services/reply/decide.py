@@ -219,7 +219,7 @@ def _while_bot_has_chat(facts: Facts) -> Decision | AskEngine:
     if facts.is_bot_disabled:
         return HandOver("bot_disabled")
     if not facts.texts:
-        return HandOver("files_only")  # the bot reads no pictures and hears no sounds
+        return HandOver("files_only")  # the bot cannot read pictures or hear sounds
     confirmation = facts.confirmation
     if confirmation and confirmation.answer == "declined":
         receipt = Receipt("customer_declined", call_id=confirmation.call.id)

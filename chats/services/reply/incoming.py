@@ -166,7 +166,8 @@ def receive(
 
     A repeated `client_message_id` returns the stored message. The message opens a snoozed chat, and
     a chat that ended within the client's `reopen_window_minutes`. If the chat ended earlier, the
-    message goes to a new chat, which it names. `fields`: what a channel adds to the content.
+    message begins a new chat, and the stored message names that one. `fields`: what a channel adds
+    to the content.
     """
     with transaction.atomic():
         return _receive(conversations.lock(chat), body, files, **fields)

@@ -108,7 +108,7 @@ def _may_say(decision: Decision, scope: ReplyScope | None) -> bool:
 
 
 def render(message: Message, decision: Spoken) -> Said:
-    """The text of a decision in the language of the message, with any question for a field."""
+    """The text of a decision in the message's language, with the question for a field, if any."""
     said, wanted = _sentence(message, decision), decision.receipt.asks_for
     fields = message.conversation.bot.customer_info_fields
     field = next((field for field in fields if field["name"] == wanted), None)
