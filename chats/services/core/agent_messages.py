@@ -19,10 +19,12 @@ def send(
     files: Sequence[attachments.StoredFile] = (),
     tag: str | None = None,
 ) -> Message:
-    """Store an agent's message or note. A message assigns a chat that no agent has, and wakes it.
+    """Store an agent's message or note.
 
-    409 if another agent has the chat, it has ended, or the channel takes no free text any more. A
-    `tag` is the channel's own word for what may be sent all the same: then the channel decides.
+    A message wakes a snoozed chat and assigns it to the agent if no agent has it. 409 if another
+    agent has the chat, if it has ended, or if the channel's reply window is closed. `tag` is the
+    channel's name for a kind of message that it accepts outside the window; the window is then not
+    checked here, because the channel decides.
     """
     with transaction.atomic():
         chat = conversations.lock(chat)
@@ -48,9 +50,10 @@ def send(
 def send_template(
     chat: Conversation, template: dict[str, Any], *, by: User, client_message_id: str | None = None
 ) -> Message:
-    """Store a template, a ready piece of content that the channel takes at any time.
+    """Store a template message, which the channel accepts even if the reply window is closed.
 
-    It assigns and wakes the chat as a message does. 409 if another agent has it, or it has ended.
+    It wakes and assigns the chat as `send` does. 409 if another agent has the chat, or if it has
+    ended.
     """
     with transaction.atomic():
         chat = conversations.lock(chat)
@@ -66,13 +69,13 @@ def send_template(
 def _find_existing(
     chat: LockedConversation, client_message_id: str | None, *, by: User, is_note: bool = False
 ) -> Message | None:
-    """The message of an earlier request with the same id."""
+    """The message that an earlier request with the same id has stored."""
     author = messages.Author.from_user(by)
     return messages.find_existing(chat, client_message_id, author, is_note=is_note)
 
 
 def _take(chat: LockedConversation, *, by: User) -> None:
-    """Wake the chat, and assign it if no agent has it; 409 if it has ended or another has it."""
+    """Wake the chat and, if no agent has it, assign it; 409 if it ended or another agent has it."""
     lifecycle.ensure_not_ended(chat)
     lifecycle.ensure_own_chat(chat, by=by)
     if chat.status == Status.SNOOZED:

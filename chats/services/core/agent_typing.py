@@ -1,6 +1,6 @@
-"""Which agent writes in a chat now, for its visitor: kept in Valkey, gone after a moment.
+"""Which agent is typing in a chat: kept in Valkey for a few seconds, and polled by the widget.
 
-The desk is told by the live feed; a visitor's page has none, and asks.
+The desk learns it from the live feed, which visitors do not have.
 """
 
 from chatplatform.live import valkey
@@ -12,7 +12,7 @@ _best_effort = valkey.BestEffort("nobody is shown to write")
 
 
 def note(chat: Conversation, *, by: User, is_typing: bool) -> None:
-    """The agent writes for the next ten seconds, or no more. Never raises."""
+    """Record that the agent is typing, for the next ten seconds, or has stopped. Never raises."""
     if is_typing:
         _best_effort(lambda client: client.set(_key(chat), by.pk, ex=SECONDS), default=None)
     else:
@@ -20,7 +20,7 @@ def note(chat: Conversation, *, by: User, is_typing: bool) -> None:
 
 
 def is_agent_typing(chat: Conversation) -> bool:
-    """Whether the agent who has the chat writes in it now."""
+    """Whether the agent who has the chat is typing in it."""
     if chat.assignee_id is None:
         return False
     typist = _best_effort(lambda client: client.get(_key(chat)), default=None)

@@ -1,4 +1,8 @@
-"""Files of messages: recognised by their bytes, stored under random names, had by signed links."""
+"""Files of messages.
+
+Their types are recognised by their bytes. They are stored under random names and served by signed
+links.
+"""
 
 import logging
 import uuid
@@ -31,8 +35,8 @@ LINK_LIFETIME = timedelta(days=1)
 _HEAD_BYTES = 4096
 _FILE_TYPES = {"image", "file", "audio", "video"}
 
-# The accepted types, by a file's first bytes (offset, bytes), never by its name or declared type.
-# None of them runs in a browser: no HTML, no SVG, no scripts.
+# Accepted types by their first bytes: offset, bytes, type. A file's name and declared type are not
+# trusted. A browser executes none of these types, so HTML, SVG and scripts are missing.
 _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\x89PNG\r\n\x1a\n", "image/png"),
     (0, b"\xff\xd8\xff", "image/jpeg"),
@@ -54,7 +58,8 @@ _OFFICE = {
     b"ppt/": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
 }
 MIME_TYPES = (*sorted({mime for *_, mime in _SIGNATURES} | {*_OFFICE.values()}), "text/plain")
-# Endings that a system opens as this type and does not run; `a.bat` becomes `a.bat.txt`.
+# File extensions that operating systems open as this type and never run. Any other name gets the
+# first of them: `a.bat` becomes `a.bat.txt`.
 _ENDINGS: dict[str, tuple[str, ...]] = {
     "image/png": (".png",),
     "image/jpeg": (".jpg", ".jpeg"),
@@ -83,7 +88,7 @@ class AttachmentsOff(ApiError):
 
 @dataclass(frozen=True)
 class StoredFile:
-    """A file in the media store, before it belongs to a message."""
+    """A file in the media store that does not belong to a message yet."""
 
     id: uuid.UUID
     name: str
@@ -106,9 +111,9 @@ class StoredFile:
 
 @contextmanager
 def stored(files: Sequence[File], *, by: Principal | None = None) -> Iterator[list[StoredFile]]:
-    """Store files; those that the block does not attach are removed.
+    """Store files; at the end of the block those that it has not attached are removed.
 
-    429 if a page's visitors have sent too much today.
+    429 if the visitors of a public key have sent too much today.
     """
     if len(files) > settings.MAX_MESSAGE_FILES:
         msg = f"At most {settings.MAX_MESSAGE_FILES} files a message."
@@ -130,12 +135,12 @@ def stored(files: Sequence[File], *, by: Principal | None = None) -> Iterator[li
             if stored_file.id not in attached:
                 _remove(stored_file.name)
         if not attached:
-            # The store was away, or the message is stored already: no day's quota is used up.
+            # The store failed, or an earlier request has stored the message: nothing is counted.
             rate_limits.give_back(counted)
 
 
 def _remove(name: str) -> None:
-    """Remove a file that no message got; one that stays is removed by the clean-up of `media`."""
+    """Remove a file that belongs to no message. If this fails, the clean-up of `media` does it."""
     try:
         default_storage.delete(name)
     except OSError as exc:
@@ -143,9 +148,10 @@ def _remove(name: str) -> None:
 
 
 def _count_bytes(caller: Principal, size: int) -> Sequence[Quota]:
-    """Count what a visitor sends: for them, for the page, and for the page and their address.
+    """Count a visitor's bytes against the daily quotas of the visitor, of their address at this
+    public key, and of the public key.
 
-    429 if that is too much.
+    429 if a quota is used up.
     """
     assert caller.key
     factor, page = caller.client.rate_limit_factor, str(caller.key.pk)
@@ -164,7 +170,7 @@ def _count_bytes(caller: Principal, size: int) -> Sequence[Quota]:
 
 
 def inert_name(name: str, mime_type: str) -> str:
-    """The name under which a file is saved: it ends as its bytes say, so no system runs it."""
+    """The file's name with an extension that fits its bytes, so that no system runs the file."""
     endings = _ENDINGS[mime_type]
     if name.lower().endswith(endings):
         return name
@@ -174,9 +180,9 @@ def inert_name(name: str, mime_type: str) -> str:
 def ensure_allowed(
     chat: Conversation, pieces: Sequence[MessageContent], files: Sequence[object] = ()
 ) -> None:
-    """409 `attachments_off` if a customer sends a file and the bot takes none.
+    """409 `attachments_off` if a customer sends a file and the bot accepts none.
 
-    What a channel's customer has sent is there already: it is taken.
+    Files from messaging channels are always accepted: the customer has already sent them.
     """
     has_files = bool(files) or any(piece.type in _FILE_TYPES for piece in pieces)
     if has_files and chat.channel not in MESSAGING_CHANNELS and not chat.bot.attach_enabled:
@@ -184,7 +190,7 @@ def ensure_allowed(
 
 
 def attach(message: Message, files: Sequence[StoredFile]) -> None:
-    """Write the rows of a message's files, in the transaction of the message."""
+    """Create the rows of a message's files, in the transaction that stores the message."""
     Attachment.objects.bulk_create(
         Attachment(
             id=file.id,
@@ -201,7 +207,7 @@ def attach(message: Message, files: Sequence[StoredFile]) -> None:
 
 
 def remove_of(message: Message) -> None:
-    """Remove a message's files, in the transaction that gives up its content."""
+    """Remove a message's files, in the transaction that clears its content."""
     rows = Attachment.objects.filter(message=message)
     media.remove_later(message.client_id, list(rows.values_list("file", flat=True)))
     rows.delete()
@@ -210,7 +216,7 @@ def remove_of(message: Message) -> None:
 def resolve_links(
     chat: Conversation, pieces: Sequence[MessageContent], *, field: str = "attachments"
 ) -> list[dict[str, Any]]:
-    """The stored content of the body's `field`. A link to a stored file must be of this chat."""
+    """The content to store for the body's `field`; 422 if a link names a file of another chat."""
     return [
         _resolve_link(chat, piece.model_dump(mode="json", exclude_none=True), (field, position))
         for position, piece in enumerate(pieces)
@@ -239,7 +245,7 @@ def _resolve_link(
 
 
 def open_by_link(attachment_id: uuid.UUID, *, signature: str) -> tuple[Attachment, IO[bytes]]:
-    """An attachment and its open file; 403 for a wrong or old link."""
+    """An attachment and its open file; 403 if the link is wrong or too old, 404 if it is gone."""
     try:
         TimestampSigner(salt=ATTACHMENT_SALT).unsign(
             f"{attachment_id}:{signature}", max_age=LINK_LIFETIME
@@ -282,7 +288,7 @@ def _mime_type(head: bytes) -> str | None:
 def _is_plain_text(head: bytes) -> bool:
     decoder = getincrementaldecoder("utf-8-sig")()
     try:
-        # The head of a longer file may end inside a character.
+        # The head of a longer file may end in the middle of a character.
         text = decoder.decode(head, final=len(head) < _HEAD_BYTES)
     except UnicodeDecodeError:
         return False

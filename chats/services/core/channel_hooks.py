@@ -1,4 +1,7 @@
-"""What chats ask of messaging channels, which are in a higher app: `channels_app.apps` sets it."""
+"""The interface by which chats reach messaging channels; `channels_app.apps` installs it.
+
+`channels_app` is above this app, so it cannot be imported here.
+"""
 
 from collections.abc import Sequence
 from typing import Any, Protocol, TypedDict
@@ -7,32 +10,33 @@ from chats.models import Conversation, Customer, Message
 
 
 class ChannelSender(Protocol):
-    """Satisfied by the module `channels_app.services.outbox`: jobs that send to a provider.
+    """Jobs that send to a provider; the module `channels_app.services.outbox` implements it.
 
-    Each is called in the transaction of what it follows, for chats of messaging channels only.
+    Call each function in the transaction that stores what it reports, and only for chats of
+    messaging channels.
     """
 
     def enqueue_message(self, message: Message) -> None:
-        """Send a message of bot, agent or system to the customer."""
+        """Send a message by the bot, an agent or the system to the customer."""
 
     def ordering_key(self, chat: Conversation) -> str:
-        """What keeps the jobs in order that send to one conversation's customer."""
+        """The key that keeps the jobs that send to this conversation's customer in order."""
 
     def enqueue_seen(self, chat: Conversation) -> None:
-        """Show the customer that the messages were read."""
+        """Show the customer that an agent has read their messages."""
 
     def enqueue_typing(self, chat: Conversation, *, is_typing: bool) -> None:
-        """Show the customer that somebody types."""
+        """Show the customer that an agent is typing, or has stopped."""
 
     def enqueue_survey(self, chat: Conversation) -> None:
-        """Ask the customer how an ended chat was."""
+        """Ask the customer to rate an ended chat."""
 
     def forget(self, customer: Customer) -> Sequence[str]:
-        """Forget what providers told of a customer; returns their ids there."""
+        """Delete what providers reported about a customer; return the customer's ids there."""
 
 
 class ChannelFields(TypedDict, total=False):
-    """What a channel knows of a customer's message beside its content."""
+    """What a channel knows about a customer's message besides its content."""
 
     provider_message_id: str | None
     in_reply_to: Message | None
@@ -43,8 +47,8 @@ _sender: ChannelSender | None = None
 
 
 def install_sender(sender: ChannelSender) -> None:
-    """Called once, when the apps are loaded."""
-    global _sender  # noqa: PLW0603 - one a process
+    """Install the channels' sender; called once, when the apps are loaded."""
+    global _sender  # noqa: PLW0603 - one per process
     _sender = sender
 
 

@@ -1,4 +1,8 @@
-"""What comes from a messaging channel beside new messages: changes of them, answers elsewhere."""
+"""What messaging channels report besides customers' new messages.
+
+Customers edit, unsend and react to messages, people answer with other tools, and accounts or reply
+windows open and close.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -28,15 +32,15 @@ from identity.models import Client
 
 @dataclass(frozen=True)
 class ChannelMessage:
-    """A message as a provider handed it over."""
+    """A message as a provider delivered it."""
 
     text: str
     provider_message_id: str | None
-    # Places, and files that could not be stored.
+    # Locations, and files that could not be stored.
     pieces: Sequence[MessageContent] = ()
     files: Sequence[StoredFile] = ()
     in_reply_to: Message | None = None
-    # What the channel says beside the words: a button's payload, an advertisement.
+    # What the channel adds to the text: a button's payload, an advertisement.
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
@@ -45,7 +49,7 @@ def store_answer_elsewhere(
 ) -> Message:
     """Store what a person of the client wrote to the customer with another tool.
 
-    The bot steps back: the chat goes from it to the queue.
+    If the bot has the chat, the chat moves to the queue, so that the bot does not reply as well.
     """
     with transaction.atomic():
         locked = conversations.lock(chat)
@@ -68,7 +72,7 @@ def store_answer_elsewhere(
 
 
 def note_referral(chat: Conversation, referral: dict[str, Any]) -> None:
-    """Keep what led a customer to the chat: a link, an advertisement."""
+    """Store what led the customer to the chat, such as a link or an advertisement."""
     with transaction.atomic():
         locked = conversations.lock(chat)
         locked.metadata = {**locked.metadata, "referral": referral}
@@ -76,26 +80,32 @@ def note_referral(chat: Conversation, referral: dict[str, Any]) -> None:
 
 
 def extend_reply_window(chat: Conversation, until: datetime) -> None:
-    """Free text may be sent until then; an older message that comes late moves nothing."""
+    """Allow free text until this time; a message that arrives late never shortens the window."""
     rows = Conversation.objects.filter(pk=chat.pk).exclude(reply_window_expires_at__gte=until)
     rows.update(reply_window_expires_at=until)
 
 
 def set_reachable(chats: QuerySet[Conversation], *, is_reachable: bool) -> None:
-    """Whether the account of these chats sends. Ended ones learn it when their customer writes."""
+    """Record whether the channel's account can send to these chats.
+
+    Ended chats are left out: they are updated when their customers write again.
+    """
     rows = chats.exclude(status=Status.ENDED).exclude(is_reachable=is_reachable)
     rows.update(is_reachable=is_reachable)
 
 
 def close_reply_window(chat: Conversation) -> None:
-    """The provider says that the window is over."""
+    """Close the reply window now, because the provider reports that it is over."""
     now = timezone.now()
     rows = Conversation.objects.filter(pk=chat.pk).exclude(reply_window_expires_at__lt=now)
     rows.update(reply_window_expires_at=now)
 
 
 def edit(message: Message, text: str, *, at: datetime) -> None:
-    """The customer changed the words of a message; files stay. An older change comes too late."""
+    """Replace a message's text, which the customer edited; its files stay.
+
+    An edit that is older than the last one is ignored.
+    """
     with transaction.atomic():
         chat = conversations.lock(message.conversation)
         row = Message.objects.get(pk=message.pk)
@@ -110,7 +120,7 @@ def edit(message: Message, text: str, *, at: datetime) -> None:
 
 
 def unsend(message: Message, *, at: datetime) -> None:
-    """The customer took a message back: its words and files go, its place stays."""
+    """Clear a message that the customer unsent: its text and files go, the empty row stays."""
     with transaction.atomic():
         chat = conversations.lock(message.conversation)
         row = Message.objects.get(pk=message.pk)
@@ -123,9 +133,9 @@ def unsend(message: Message, *, at: datetime) -> None:
 
 
 def react(message: Message, *, reaction: str | None, at: datetime) -> None:
-    """The customer put a reaction on a message, or took it back (None).
+    """Set the customer's reaction to a message, or (None) remove it.
 
-    An older deed comes too late.
+    A reaction that is older than the last one is ignored.
     """
     with transaction.atomic():
         chat = conversations.lock(message.conversation)
@@ -140,6 +150,6 @@ def react(message: Message, *, reaction: str | None, at: datetime) -> None:
 
 
 def history(client: Client, *, bot: Bot, channel: MessagingChannel) -> QuerySet[Message]:
-    """What was said with a bot's customers on a channel; order and page are the caller's."""
+    """A bot's messages on a channel without notes, unordered; the caller orders and pages them."""
     rows = Message.objects.for_client(client)
     return rows.filter(conversation__bot=bot, conversation__channel=channel, is_note=False)

@@ -1,6 +1,6 @@
-"""Chats of lists as JSON, made by PostgreSQL as messages are (see `message_json`).
+"""Lists of chats as JSON that PostgreSQL builds, as `message_json` does for messages.
 
-`AS_JSON` has a column for each field of the shape `Conversation`; a test holds the two together.
+`AS_JSON` has a column for each field of the shape `Conversation`; a test keeps the two in step.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _MOMENTS = (
     "waiting_since", "snoozed_until", "last_message_at", "first_response_at", "ended_at",
     "reply_window_expires_at", "created_at",
 )  # fmt: skip
-# The fields that are no column of the chat's own row.
+# The fields that are not plain columns of the chat's own row, each with its expression.
 _MADE = {name: f"chats_moment(chats_conversation.{name})" for name in _MOMENTS} | {
     "tags": "to_json(chats_conversation.tags)",
     "assignee": """(SELECT json_build_object('external_id', person.id::text,
@@ -53,7 +53,7 @@ AS_JSON = f"(SELECT row_to_json(shown)::text FROM (SELECT {_COLUMNS}) shown)"
 def list_page(
     rows: QuerySet[Conversation], query: Page, *, by: str | Sequence[str]
 ) -> dict[str, Any]:
-    """A page of chats, in an order as `pagination.page` takes it."""
+    """A list page of chats; `by` is an order as `pagination.page` takes it."""
     order = (by,) if isinstance(by, str) else tuple(by)
     shown = rows.annotate(as_json=RawSQL(AS_JSON, [], TextField()))
     return page(

@@ -27,7 +27,7 @@ class ChatEnded(ApiError):
 
 
 class ConversationFields(TypedDict, total=False):
-    """Columns of a new conversation beside its bot and its customer."""
+    """Columns of a new conversation besides its bot and its customer."""
 
     opened_by_key_id: int | None
     visitor_id: int | None
@@ -46,14 +46,17 @@ class ConversationFields(TypedDict, total=False):
 
 
 def visible_to_key(key: ApiKey) -> QuerySet[Conversation]:
-    """The chats that a key's client or bot has. Previews are the staff's."""
+    """The chats of the key's client or, if the key is bound to one, of its bot; no previews."""
     of_bot = {"bot_id": key.bot_id} if key.bot_id else {}
     return Conversation.objects.for_client(key.client).filter(is_preview=False, **of_bot)
 
 
 def visible_to_caller(caller: Principal) -> QuerySet[Conversation]:
-    """The chats that the caller may see: for a person all of the client's, for a page those that
-    it opened for its visitor."""
+    """The chats that the caller may see.
+
+    A person sees all chats of the client, a secret key those of `visible_to_key`, and a public key
+    only those that it opened for this visitor.
+    """
     if caller.key is None:
         return Conversation.objects.for_client(caller.client)
     rows = visible_to_key(caller.key)
@@ -74,8 +77,8 @@ def get(caller: Principal, **by: Any) -> Conversation:
 
 
 def place_in_queue(chat: Conversation) -> int | None:
-    """How many open chats of the bot wait for an agent, this one among them, and no shorter; None
-    if it does not wait."""
+    """The chat's place among the bot's open chats that wait for an agent, from 1; None if it does
+    not wait."""
     if chat.status != Status.OPEN or chat.assign_type != AssignType.QUEUE:
         return None
     waiting = Conversation.objects.filter(
@@ -92,7 +95,7 @@ def place_in_queue(chat: Conversation) -> int | None:
 def open_chat(
     bot: Bot, *, customer: Customer, **fields: Unpack[ConversationFields]
 ) -> LockedConversation:
-    """Store a new conversation and announce it. It waits in the queue if the bot is off."""
+    """Store and announce a new conversation; it starts in the queue if the bot is off."""
     reason = bot_off_reason(bot)
     with transaction.atomic():
         bots.lock_against_deletion(bot)
@@ -114,11 +117,11 @@ def open_chat(
 
 
 def update_customer(caller: Principal, chat_id: uuid.UUID, info: ChatCustomer) -> Conversation:
-    """Update what is known of a chat's customer; fields left out keep their value.
+    """Update a chat's customer; fields that are left out keep their values.
 
-    422 names each answer that does not fit the bot's fields.
-    The external id of another customer makes the chat that customer's. From a page the id must be
-    signed; 404 if the chat already belongs to a customer with another id.
+    422 names each answer that does not fit the bot's fields. The external id of another customer
+    moves the chat to that customer. With a public key the external id must be signed, and 404 is
+    raised if the chat already belongs to a customer with another external id.
     """
     with transaction.atomic():
         if caller.key and caller.is_public_key and info.external_id:
@@ -132,11 +135,11 @@ def update_customer(caller: Principal, chat_id: uuid.UUID, info: ChatCustomer) -
 
 
 def sign_in(page: Principal, info: CustomerInfo) -> Principal:
-    """Give the visitor's chats to the customer whose external id is signed; return the page as it
-    speaks for that customer.
+    """Move the visitor's chats to the customer with the signed external id; return the caller with
+    that customer as its visitor.
 
-    Only chats of nobody named before are given. Those of another named customer stay with the
-    visitor's token.
+    Only chats whose customer has no external id yet move. Chats of another customer who has one
+    stay with the visitor's token.
     """
     own = Q(customer__external_id=None) | Q(customer__external_id=info.external_id)
     rows = visible_to_caller(page).filter(own).select_for_update(no_key=True, of=("self",))
@@ -147,11 +150,12 @@ def sign_in(page: Principal, info: CustomerInfo) -> Principal:
 
 
 def lock(chat: Conversation) -> LockedConversation:
-    """The row as it is now, locked until the transaction ends. Numbers are taken under the lock.
+    """The current row, locked until the transaction ends; 404 if it was deleted.
 
-    Only rows that hardly change are joined: after a wait for the lock PostgreSQL reads this row
-    anew, but a joined row, such as the assignee's, as it was before the wait. A chat that became
-    another customer's during the wait matches no joined row; the second query finds it.
+    Messages and events get their numbers under this lock. After a wait for the lock PostgreSQL
+    reads this row again, but joined rows as they were before the wait. So only rows that rarely
+    change are joined; the assignee is not one of them. If the chat moved to another customer during
+    the wait, the join finds nothing, and the second query finds the chat.
     """
     row = fast_sql.lock_chat(chat.pk) or fast_sql.lock_chat(chat.pk)
     if row is None:
@@ -160,7 +164,7 @@ def lock(chat: Conversation) -> LockedConversation:
 
 
 def announce_change(chat: LockedConversation, event_type: str, **more: Any) -> None:
-    """Write an event about the conversation itself; previews have none."""
+    """Write an event about the conversation itself; previews have no events."""
     if chat.is_preview:
         return
     sequence = next_event(chat)
@@ -177,21 +181,24 @@ def announce_change(chat: LockedConversation, event_type: str, **more: Any) -> N
 
 
 def next_event(chat: LockedConversation) -> int:
-    """The next number of the conversation's events."""
+    """Take the next number for an event of the conversation."""
     chat.last_event_seq += 1
     chat.save(update_fields=["last_event_seq"])
     return chat.last_event_seq
 
 
 def bot_for_key(key: ApiKey, bot_id: int | None) -> Bot:
-    """The bot that a key opens chats with: its own, or the requested one; else 404 or 422."""
+    """The bot that a key opens chats with: the key's own, or else the requested one.
+
+    422 if the key belongs to another bot, or 404 and 422 as `bots.for_key` raises them.
+    """
     if key.bot_id and bot_id not in {None, key.bot_id}:
         raise Invalid.field("body", "bot_id", msg="This key serves another bot.")
     return bots.for_key(key, bot_id=bot_id, location="body")
 
 
 def bot_off_reason(bot: Bot) -> str | None:
-    """Why a bot may not answer; None if it may."""
+    """Why the bot takes no chats, new or returned; None if it takes them."""
     if bot.is_disabled:
         return "bot_disabled"
     return "agents_reply" if bot.agent_reply else None

@@ -1,4 +1,4 @@
-"""Customers: what is known of the people who write."""
+"""Customers: what is known about the people who write."""
 
 import logging
 import re
@@ -24,18 +24,18 @@ from webhooks.services import announce
 log = logging.getLogger(__name__)
 
 MAX_ATTRIBUTES = 200
-# How the external id of a member of the staff begins, who tries bots as a customer.
+# Prefix of the external ids of staff members who try a bot in the role of a customer.
 STAFF = "staff:"
 _FIELDS = ("name", "email", "phone", "avatar_url")
-# A bot's field of such a name is answered by the customer's own column.
+# If a bot's customer-info field has one of these names, its value is the customer's own column.
 _ANSWERS = ("name", "email", "phone")
 _SEARCHED = ("name", "email", "phone", "external_id")
-# What the index can find: it knows sequences of three letters or digits.
+# The trigram index needs three letters or digits in a row to find anything.
 INDEXED = re.compile(r"[^\W_]{3}")
 
 
 def search(client: Client, q: str) -> QuerySet[Customer]:
-    """Customers with `q` in a field; one that the index cannot find must begin a field."""
+    """Customers with `q` in a field, or at its beginning if `q` is too short for the index."""
     part = "icontains" if INDEXED.search(q) else "istartswith"
     like = Q()
     for column in _SEARCHED:
@@ -44,10 +44,10 @@ def search(client: Client, q: str) -> QuerySet[Customer]:
 
 
 def find_or_create_for_chat(bot: Bot, info: CustomerInfo, *, by: Principal) -> Customer:
-    """`find_or_create` for a chat with a bot, which a page's visitor or the client's server opens.
+    """The customer of a chat that a visitor or the client's server opens, created if needed.
 
-    422 if an answer does not fit the bot's fields, or if one is not known that the bot requires
-    before a chat; the customer is then neither made nor changed.
+    422 if an answer does not fit the bot's fields, or if an answer is missing that the bot requires
+    before a chat. The customer is then neither created nor changed.
     """
     with transaction.atomic():
         customer = of_visitor(by, info) if by.is_public_key else find_or_create(bot.client, info)
@@ -56,7 +56,7 @@ def find_or_create_for_chat(bot: Bot, info: CustomerInfo, *, by: Principal) -> C
 
 
 def of_visitor(page: Principal, info: CustomerInfo) -> Customer:
-    """The customer of a page's visitor, with what the visitor says now; a new one if needed."""
+    """The visitor's customer, updated with what the visitor says; a new one if needed."""
     rows = Customer.objects.for_client(page.client)
     known = rows.filter(pk=page.visitor_id).first() if page.visitor_id else None
     if known:
@@ -71,13 +71,13 @@ def check_update(bot: Bot, info: CustomerInfo, *location: str) -> None:
 
 
 def answers(known: Customer | CustomerInfo) -> dict[str, Any]:
-    """What is known of a customer, by the names that a bot's fields may have."""
+    """What is known about a customer, by the names that a bot's fields may have."""
     own = {name: getattr(known, name) for name in _ANSWERS if getattr(known, name)}
     return own | known.attributes
 
 
 def find_or_create(client: Client, info: CustomerInfo, *, by_page: bool = False) -> Customer:
-    """A new customer, or the existing one with that external id, updated."""
+    """Create a customer, or update the existing one with this external id."""
     told = _names(info) if by_page else []
     if not info.external_id:
         return Customer.objects.create(
@@ -94,8 +94,8 @@ def find_or_create(client: Client, info: CustomerInfo, *, by_page: bool = False)
                     **_fields(info),
                 )
         except IntegrityError:
-            # The customer exists, perhaps since a moment ago by another first chat; but if they
-            # become part of another one at this moment, nobody has the external id any more.
+            # Another request may just have created this customer. If the customer was merged
+            # meanwhile, no row has this external id: try again.
             with suppress(Customer.DoesNotExist):
                 existing = Customer.objects.for_client(client).get(external_id=info.external_id)
                 return update(existing.pk, info, by_page=by_page)
@@ -104,9 +104,9 @@ def find_or_create(client: Client, info: CustomerInfo, *, by_page: bool = False)
 def update(
     customer_id: int, info: CustomerInfo, *, has_new_id: bool = False, by_page: bool = False
 ) -> Customer:
-    """Overwrite the fields that are given; attributes are merged, null removes one.
+    """Overwrite the given fields and merge the attributes; null removes an attribute.
 
-    A page overwrites only what a page wrote.
+    A visitor overwrites only what visitors wrote (`Customer.told`).
     """
     customer = _lock(customer_id)
     if by_page:
@@ -118,13 +118,13 @@ def update(
 
 
 def told_with(customer: Customer, names: Sequence[str], *, by_page: bool) -> list[str]:
-    """`Customer.told` after a page, or somebody else, wrote these columns and attributes."""
+    """The new `Customer.told` after a visitor (`by_page`) or somebody else wrote these names."""
     others = [name for name in customer.told if name not in names]
     return [*others, *names] if by_page else others
 
 
 def _without_others_words(customer: Customer, info: CustomerInfo) -> CustomerInfo:
-    """Of what a page says, all that nobody else wrote."""
+    """The given fields that a visitor may still overwrite: those that nobody else wrote."""
     kept = {name for name in _FIELDS if getattr(customer, name) and name not in customer.told}
     attributes = {
         name: value
@@ -135,15 +135,15 @@ def _without_others_words(customer: Customer, info: CustomerInfo) -> CustomerInf
 
 
 def _names(info: CustomerInfo) -> list[str]:
-    """What a caller says of a customer, as in `Customer.told`."""
+    """The names of the given columns and attributes, as `Customer.told` holds them."""
     return [*_fields(info), *(f"attributes.{name}" for name in info.attributes)]
 
 
 def fill_in(chat: LockedConversation, given: Mapping[str, Any]) -> list[str]:
-    """Store what a chat's customer told the bot, by field; what is known already stays.
+    """Fill in the fields that the customer told the bot; known values are kept.
 
-    Returns the names of the fields that were filled. Nothing is stored of a preview's customer:
-    the receipts of its replies tell what was said.
+    Returns the names of the filled fields. In a preview nothing is stored with the customer; the
+    receipts of its replies name the fields.
     """
     if chat.is_preview or not given:
         return list(given)
@@ -165,15 +165,16 @@ def fill_in(chat: LockedConversation, given: Mapping[str, Any]) -> list[str]:
 
 
 def _fits_column(name: str, value: Any) -> bool:
-    """Whether the answer to a field is the customer's own name, e-mail address or phone number."""
+    """Whether the value belongs in the customer's column of that name and is short enough."""
     limits = {column.name: column.max_length or 0 for column in Customer._meta.fields}
     return name in _ANSWERS and isinstance(value, str) and len(value) <= limits[name]
 
 
 def identify(customer_id: int, info: CustomerInfo, *, by_page: bool = False) -> Customer:
-    """The customer that the external id names, updated: this one, another one, or a new one.
+    """Update and return the customer with the external id: this one, another one, or a new one.
 
-    A customer keeps the external id that they have; another id then names another customer.
+    A customer without an external id takes it. One who has an external id keeps it, so a different
+    id means a different customer.
     """
     customer = _lock(customer_id)
     is_new_id = info.external_id not in {None, customer.external_id}
@@ -185,11 +186,12 @@ def identify(customer_id: int, info: CustomerInfo, *, by_page: bool = False) -> 
 def unite(customer_id: int, merged_id: int, *, by: User | ApiKey | None) -> Customer:
     """Merge a customer into another: chats, identities and attributes move, the row is deleted.
 
-    Where both have a value, the one of the customer who stays is kept. `by` is None if a channel's
-    provider says that the two are one person. 404 if either was merged meanwhile.
+    If both have a value, that of the remaining customer is kept. `by` is None if a channel's
+    provider reports that the two are one person. 404 if either was merged meanwhile.
     """
     with transaction.atomic():
-        # Chats before customers, as everywhere. Until the end nothing can point to the two.
+        # Lock chats before customers, as everywhere. With the customers locked, no new row can
+        # point to either of them until the end.
         chats = Conversation.objects.filter(customer_id=merged_id).order_by("pk")
         list(chats.select_for_update(no_key=True).values_list("pk"))
         rows = Customer.objects.select_for_update().filter(pk__in=[customer_id, merged_id])
@@ -215,7 +217,7 @@ def unite(customer_id: int, merged_id: int, *, by: User | ApiKey | None) -> Cust
 
 
 def merged_attributes(known: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """What is known with what is new, where null removes an entry; 422 if it is too much."""
+    """Known attributes, updated with the new ones; null removes one. 422 above the limits."""
     attributes = {name: value for name, value in {**known, **new}.items() if value is not None}
     _ensure_within_limits(attributes)
     return attributes
@@ -229,7 +231,7 @@ def _ensure_within_limits(attributes: dict[str, Any]) -> None:
 
 
 def announce_update(customer: Customer) -> None:
-    """Tell the client what changed of a customer. Staff who try a bot are no customers."""
+    """Announce a changed customer, except staff members who try a bot as customers."""
     if (customer.external_id or "").startswith(STAFF):
         return
     data = {"customer": CustomerDto.from_row(customer).model_dump(mode="json")}
@@ -237,7 +239,8 @@ def announce_update(customer: Customer) -> None:
 
 
 def _change(customer: Customer, changes: Mapping[str, Any], *, is_news: bool = False) -> Customer:
-    """Write the columns that differ, and announce it if any does, or if it is news anyhow."""
+    """Write the columns that differ; announce the customer if any but `told` differs, or if
+    `is_news`."""
     changed = [name for name, value in changes.items() if getattr(customer, name) != value]
     for name in changed:
         setattr(customer, name, changes[name])
@@ -255,7 +258,7 @@ def _lock(customer_id: int) -> Customer:
 
 
 def _take_id(customer: Customer, external_id: str | None) -> bool:
-    """Give a customer without an external id this one; False if it is another's."""
+    """Give the customer this external id; False if another customer has it."""
     try:
         with transaction.atomic():
             Customer.objects.filter(pk=customer.pk).update(external_id=external_id)

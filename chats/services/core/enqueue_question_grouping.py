@@ -1,4 +1,4 @@
-"""Questions without an answer are put into groups by a job (`insight.question_groups`)."""
+"""Enqueues the job that groups unanswered questions (`insight.question_groups`)."""
 
 from datetime import timedelta
 
@@ -7,8 +7,10 @@ from chatplatform import jobs
 
 
 def enqueue_grouping(bot: Bot, *, wait: timedelta = timedelta(seconds=5)) -> None:
-    """Have a bot's new questions grouped; requests meanwhile share the job, and two jobs of a bot
-    never run at once: they would make a group twice.
+    """Have a bot's new unanswered questions grouped.
+
+    Requests share a job that still waits. Two jobs of a bot never run at once, because both would
+    create the same group.
     """
     key = f"group-questions:{bot.pk}"
     jobs.enqueue(

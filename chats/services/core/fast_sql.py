@@ -1,8 +1,8 @@
-"""The most frequent statements, in SQL, and the functions of the database that store messages.
+"""The most frequent statements in SQL, and calls of the database functions that store messages.
 
-`chats_store_message`, by which every single message comes in, is in
-`chats/migrations/0008_store_message.sql`, `chats_receive_message` in `0010_receive_message.sql`;
-why: docs/decisions/0038.
+`chats_store_message`, which stores every single message, is in
+`chats/migrations/0008_store_message.sql`, `chats_receive_message` in `0010_receive_message.sql`.
+docs/decisions/0038 gives the reasons.
 """
 
 import json
@@ -34,7 +34,7 @@ from identity.auth import Principal
 from identity.models import Client, ClientConfig
 
 _MESSAGE = Columns(Message)
-# A chat with the rows that its rules need: by alias, in the order of their columns.
+# The rows that are loaded with a chat, by their alias; the statement selects them in this order.
 _OF_CHAT: dict[str, Columns[Any]] = {
     "chat": Columns(Conversation),
     "customer": Columns(Customer),
@@ -73,7 +73,7 @@ WHERE conversation_id = %s AND NOT is_note AND seq > %s AND seq < %s ORDER BY se
 _VISIBLE = """chat.id = %(chat)s
     AND chats_may_see(chat, %(client)s, %(bot)s, %(page)s, %(visitor)s)"""
 
-# What a message changes in its conversation's row; `chats_store_message` returns it.
+# The columns of a conversation that a new message changes; `chats_store_message` returns them.
 COUNTERS = (
     "last_seq", "last_event_seq", "message_count", "last_message_id", "last_message_at",
     "first_response_at", "unread_count", "waiting_since", "return_at", "language",
@@ -98,7 +98,8 @@ SELECT {_MESSAGE.column_list("message")} FROM chats_message message
 WHERE message.conversation_id = %s AND message.client_message_id = %s AND message.id >= %s
 """
 
-# No row if the key sees no such chat. One message more than is shown is read: is there a next page?
+# Returns no row if the key may not see the chat. It reads one message more than the limit, to know
+# whether there is a next list page.
 _READ, _READ_BY_VISITOR = (
     f"""
 SELECT page.shown, page.last_seq, page.has_next FROM chats_conversation chat
@@ -122,20 +123,20 @@ WHERE {_VISIBLE}
 
 
 class LoadedMessage(NamedTuple):
-    """A message with its chat, as `lock_chat` has it."""
+    """A message with its chat, which has the same related rows as in `lock_chat` but no lock."""
 
     message: Message
-    # Bot or platform have replied to it.
+    # The bot or the platform has replied to it.
     is_answered: bool
     # What the bot may say to it.
     reply_scope: ReplyScope | None
-    # The chat's customer was asked at least once whether a function may be called.
+    # The chat has at least one call of a function that its customer had to confirm.
     has_asked_for_call: bool
 
 
 @dataclass(frozen=True)
 class PlainMessage:
-    """A customer's message as `receive_message` stored it, and who has its chat."""
+    """A customer's message as `receive_message` stored it, with the owner of its chat."""
 
     pk: uuid.UUID
     client_id: int
@@ -143,7 +144,7 @@ class PlainMessage:
     seq: int
     # The message's JSON.
     shown: str
-    # Of its chat.
+    # The owner of the chat, and the reason if it waits for an agent.
     assign_type: str
     handoff_reason: str | None
     is_reply_coming: bool
@@ -151,9 +152,9 @@ class PlainMessage:
 
 
 def lock_chat(chat_id: uuid.UUID) -> Conversation | None:
-    """A chat as it is now, locked, with its customer, bot, client and config; None: none matches.
+    """Lock a chat and load it with its customer, bot, client and config; None if none matches.
 
-    Rows that are joined are read as they were before a wait for the lock: they hardly change.
+    After a wait for the lock the joined rows are still as they were before it. They rarely change.
     """
     with connection.cursor() as cursor:
         cursor.execute(_LOCK, [chat_id])
@@ -162,7 +163,7 @@ def lock_chat(chat_id: uuid.UUID) -> Conversation | None:
 
 
 def load_message(message_id: str) -> LoadedMessage | None:
-    """What the reply to a message begins with; None if there is none."""
+    """A message with all that its reply needs at the start; None if it does not exist."""
     with connection.cursor() as cursor:
         cursor.execute(_LOAD, [message_id])
         values = cursor.fetchone()
@@ -175,7 +176,7 @@ def load_message(message_id: str) -> LoadedMessage | None:
 
 
 def reply_state(message: Message) -> tuple[bool, ReplyScope | None]:
-    """Whether bot or platform have replied to a customer's message, and what the bot may say."""
+    """Whether the bot or the platform has replied to the message, and what the bot may say now."""
     with connection.cursor() as cursor:
         cursor.execute(_REPLY_STATE, [message.pk])
         is_answered, scope = cursor.fetchone()
@@ -185,7 +186,7 @@ def reply_state(message: Message) -> tuple[bool, ReplyScope | None]:
 def latest_lines(
     chat_id: uuid.UUID, *, after: int, before: int, limit: int
 ) -> list[tuple[str, str]]:
-    """Who wrote and what, of the last messages between two seqs that the customer may read."""
+    """Sender type and text of the last messages between two seqs, oldest first, without notes."""
     with connection.cursor() as cursor:
         cursor.execute(_LINES, [chat_id, after, before, limit])
         rows: list[tuple[str, str]] = cursor.fetchall()
@@ -204,7 +205,7 @@ def _chat_of(values: Sequence[Any]) -> Conversation:
 
 
 def find_message(chat: Conversation, client_message_id: str) -> Message | None:
-    """The message of a chat to which its sender gave this id."""
+    """The message of the chat with this `client_message_id`."""
     with connection.cursor() as cursor:
         cursor.execute(_FIND, [chat.pk, client_message_id, chat.pk])
         values = cursor.fetchone()
@@ -214,9 +215,11 @@ def find_message(chat: Conversation, client_message_id: str) -> Message | None:
 def store_message(
     chat: LockedConversation, message: Message, *, is_announced: bool, links: Mapping[str, str]
 ) -> None:
-    """Append a message to its conversation, count it there, and announce it if it is to be.
+    """Append a message to its conversation, update the conversation's counters, and announce the
+    message if `is_announced`.
 
-    `links`: signed links to its stored files, by their ids. Number, time and recipient are set.
+    `links`: signed links to its stored files, by their ids. The message's number, time and
+    recipient are set from the stored row.
     """
     event = uuid7() if is_announced else None
     with connection.cursor() as cursor:
@@ -242,8 +245,9 @@ def receive_message(
 ) -> PlainMessage | None:
     """Store a customer's message in a chat that the caller may see, and the job of its reply.
 
-    None, and nothing is changed, if the message needs more than the function does. `is_short` is
-    asked whether a chat that waits for an agent for lack of credits still lacks them.
+    Returns None and changes nothing if the message needs more than the database function can do.
+    `is_short` says whether a chat that waits for an agent for lack of credits still lacks them; it
+    is called only for such a chat.
     """
     values = _parameters(caller, chat_id) | {
         "message": uuid7(),
@@ -272,9 +276,10 @@ def receive_message(
 def read_messages(
     caller: Principal, chat_id: uuid.UUID, *, after: int, limit: int
 ) -> tuple[str, int | None] | None:
-    """The JSON, with commas, of the messages behind a seq that the customer may read, oldest first,
-    as this caller is shown them; and the seq of the last one, if there are more. None if the caller
-    may not see the chat.
+    """The messages after a seq, without notes and oldest first, as comma-separated JSON objects in
+    the caller's shape; and the last one's seq if more follow, else None.
+
+    Returns None in place of the pair if the caller may not see the chat.
     """
     statement = _READ_BY_VISITOR if caller.is_public_key else _READ
     with connection.cursor() as cursor:

@@ -26,7 +26,8 @@ class FeedbackGiven(ApiError):
 def give(chat: Conversation, body: ChatFeedBackDto) -> Feedback:
     """Store a rating of a chat, or of one message in it, and announce it.
 
-    A further one corrects the first, for as long as the client's setting says; then 409.
+    A second rating corrects the first within the client's `feedback_edit_minutes`; after that it
+    is refused with 409.
     """
     message = _rated_message(chat, body)
     given = body.model_dump(include=set(_FIELDS)) | {"comment": body.comment or ""}
@@ -44,9 +45,9 @@ def give(chat: Conversation, body: ChatFeedBackDto) -> Feedback:
 
 
 def ask(chat: LockedConversation) -> None:
-    """Ask the customer of an ended chat how it was: once, and only if somebody answered them.
+    """Ask the customer of an ended chat for a rating, once, and only if they got an answer.
 
-    Messaging channels ask by a survey of their own.
+    Messaging channels send their own survey.
     """
     if chat.status != Status.ENDED or chat.first_response_at is None or chat.is_preview:
         return
@@ -66,7 +67,7 @@ def ask(chat: LockedConversation) -> None:
 
 
 def list_for_client(client: Client, query: FeedbacksQuery) -> QuerySet[Feedback]:
-    """The client's feedback that matches the filters; order and page are the caller's."""
+    """The client's feedback that matches the filters, unordered; the caller orders and pages it."""
     rows = Feedback.objects.for_client(client).filter(conversation__is_preview=False)
     filters = {
         "conversation__bot_id": query.bot_id,

@@ -1,6 +1,7 @@
-"""The handover from the bot to a person, except as the reply to a message (`reply.publishing`).
+"""Handovers from the bot to a person that are not the reply to a message.
 
-A handover puts the chat into the queue; `desk.routing.choose_agent` chooses the agent, in a job.
+Those that reply to a message are in `reply.publishing`. A handover moves the chat to the queue, and
+a job then chooses the agent (`desk.routing.choose_agent`).
 """
 
 from django.db.models import Q
@@ -19,9 +20,9 @@ def hand_over(
     language: str = "",
     by: User | None = None,
 ) -> None:
-    """Move the chat from the bot to the queue, and tell the customer.
+    """Tell the customer that a person will answer, and move the chat from the bot to the queue.
 
-    Nothing happens if the bot does not have the chat, so the customer is told once.
+    Nothing happens if the bot does not have the chat, so the customer is told only once.
     """
     if chat.assign_type != AssignType.BOT:
         return
@@ -37,8 +38,9 @@ def hand_over(
 
 
 def tell_if_closed(chat: LockedConversation, *, language: str) -> None:
-    """Tell a customer who writes to people that it is closed: once until it opens again, and not
-    if an agent has answered since.
+    """Outside business hours, tell a customer whose chat is not with the bot that it is closed.
+
+    It is said once until the next opening, and not if an agent has answered since the closing.
     """
     if chat.assign_type == AssignType.BOT:
         return

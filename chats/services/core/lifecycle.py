@@ -1,8 +1,8 @@
-"""The life of a conversation: every move of its status and its owner, and nothing else.
+"""The life of a conversation: all changes of its status and of its owner.
 
-Two axes: `status` says whether work is expected, `assign_type` who must act next. Each function is
-one move: it refuses what is not allowed, adds 1 to `version`, and announces what happened. Nothing
-else writes these columns.
+`status` says whether it is worked on, paused or closed; `assign_type` says who must act next. Each
+function is one move: it refuses what is not allowed, adds 1 to `version`, and announces the change.
+No other module writes these columns of an existing row.
 """
 
 from datetime import datetime
@@ -52,7 +52,7 @@ class BotIsOff(ApiError):
 
 
 def to_agent(chat: LockedConversation, agent: User, *, by: User | None) -> None:
-    """Assign it to an agent, by a person or (`by` None) by the client's strategy."""
+    """Assign the chat to an agent; `by` is None if a strategy or another system does it."""
     ensure_not_ended(chat)
     _ensure_staff(agent, chat)
     before = chat.assignee
@@ -72,9 +72,10 @@ def to_agent(chat: LockedConversation, agent: User, *, by: User | None) -> None:
 
 
 def to_queue(chat: LockedConversation, *, reason: str, by: User | None = None) -> None:
-    """The chat waits for an agent. `desk.routing.choose_agent` chooses one, in a job.
+    """Move the chat to the queue, where it waits for an agent; a job chooses one (`desk.routing`).
 
-    From the bot only where the customer is told: by `reply.publishing` and `handoffs.hand_over`.
+    If the bot has the chat, the caller must also tell the customer, as `reply.publishing` and
+    `handoffs.hand_over` do.
     """
     ensure_not_ended(chat)
     from_bot, before = chat.assign_type == AssignType.BOT, chat.assignee
@@ -97,7 +98,7 @@ def to_queue(chat: LockedConversation, *, reason: str, by: User | None = None) -
 
 
 def to_bot(chat: LockedConversation, *, by: User | None) -> None:
-    """Back to the bot; 409 `bot_disabled` if it is off."""
+    """Return the chat to the bot; 409 `bot_disabled` if the bot is off."""
     ensure_not_ended(chat)
     if conversations.bot_off_reason(chat.bot):
         raise BotIsOff
@@ -117,7 +118,7 @@ def to_bot(chat: LockedConversation, *, by: User | None) -> None:
 
 
 def snooze(chat: LockedConversation, *, until: datetime, by: User) -> None:
-    """Put it off until a time, or until the customer writes."""
+    """Pause the chat until a time, or until the customer writes."""
     ensure_not_ended(chat)
     _move(chat, status=Status.SNOOZED, snoozed_until=until, return_at=None)
     _announce(chat, "conversation.snoozed", by=by)
@@ -126,7 +127,7 @@ def snooze(chat: LockedConversation, *, until: datetime, by: User) -> None:
 
 
 def wake(chat: LockedConversation) -> None:
-    """Open a snoozed conversation again, with the owner that it had."""
+    """Open a snoozed conversation again; its owner stays the same."""
     _move(chat, status=Status.OPEN, snoozed_until=None)
     _announce(chat, "conversation.reopened")
     if chat.assign_type == AssignType.QUEUE:
@@ -134,7 +135,10 @@ def wake(chat: LockedConversation) -> None:
 
 
 def end(chat: LockedConversation, *, by: EndedBy, agent: User | None = None) -> None:
-    """End it. Its owner stays in the row; a job follows it with what the client wants."""
+    """End the chat; its owner stays in the row.
+
+    A job then makes the insights, or asks for the rating, that the client's settings want.
+    """
     ensure_not_ended(chat)
     _move(
         chat,
@@ -157,9 +161,9 @@ def end(chat: LockedConversation, *, by: EndedBy, agent: User | None = None) -> 
 
 
 def reopen(chat: LockedConversation) -> None:
-    """Open an ended conversation, with the bot if it is on: the customer writes soon after the end.
+    """Open an ended conversation again, because the customer writes soon after its end.
 
-    The bot reads no messages from before the end.
+    The bot gets it if it is on, else the queue. The bot does not read messages from before the end.
     """
     reason = conversations.bot_off_reason(chat.bot)
     _move(
@@ -188,13 +192,14 @@ def _announce(
 
 
 def ensure_not_ended(chat: LockedConversation) -> None:
-    """409 `chat_ended`."""
+    """409 `chat_ended` if the chat has ended."""
     if chat.status == Status.ENDED:
         raise conversations.ChatEnded
 
 
 def ensure_can_reply(chat: LockedConversation) -> None:
-    """409 `chat_ended`, or `reply_window_closed` if the channel takes no free text any more."""
+    """409 `chat_ended` if the chat has ended, `reply_window_closed` if the channel's reply window
+    is over."""
     ensure_not_ended(chat)
     window_ends_at = chat.reply_window_expires_at
     if window_ends_at and window_ends_at <= timezone.now():
@@ -202,16 +207,16 @@ def ensure_can_reply(chat: LockedConversation) -> None:
 
 
 def ensure_own_chat(chat: LockedConversation, *, by: User) -> None:
-    """409 if another agent has the chat and the caller is no admin."""
+    """409 `already_assigned` if another agent has the chat, unless the caller is an admin."""
     if chat.assignee_id not in {None, by.pk} and not by.is_admin:
         raise AlreadyAssigned(chat)
 
 
 def _ensure_staff(agent: User, chat: Conversation) -> None:
-    """409 `agent_gone` if the user may have no chats.
+    """409 `agent_gone` if the user may not have chats.
 
-    The user's row stays locked: a change of their rights waits for this move, and the job that
-    takes their chats away finds this one.
+    The user's row stays locked, so a change of their rights waits for this move, and the job that
+    then takes their chats away finds this one.
     """
     rows = staff_notifications.staff(chat.client_id).filter(pk=agent.pk)
     if not rows.select_for_update(no_key=True).exists():
@@ -219,14 +224,14 @@ def _ensure_staff(agent: User, chat: Conversation) -> None:
 
 
 def _unanswered_since(chat: Conversation) -> datetime | None:
-    """When the last message came, if it is the customer's; imported history does not count."""
+    """The time of the last message if the customer wrote it, else None; history does not count."""
     rows = Message.objects.filter(conversation=chat, is_note=False, sent_at=None)
     last = rows.order_by("-seq").first()
     return last.created_at if last and last.sender_type == SenderType.CUSTOMER else None
 
 
 def _move(chat: LockedConversation, **changes: Any) -> None:
-    """Write a move. A reply that was begun under an older version is dropped."""
+    """Write a move with a new version. Replies that began under an older version are dropped."""
     for name, value in (changes | {"version": chat.version + 1}).items():
         setattr(chat, name, value)
     chat.save(update_fields=[*changes, "version"])

@@ -1,7 +1,7 @@
-"""Messages as JSON, made by PostgreSQL: what lists show never becomes an object in Python.
+"""Messages as JSON that PostgreSQL builds, so that lists create no Python objects.
 
-The view `chats_shown_message` has a column for each field of the shape `Message`; tests hold the
-two together.
+The view `chats_shown_message` has a column for each field of the shape `Message`; tests keep the
+two in step.
 """
 
 import re
@@ -17,12 +17,12 @@ from chats.models import Attachment, Message
 from chats.shapes import message as message_shapes
 from chats.shapes.visitor import VisitorMessage
 
-# A quotation mark that is not escaped: no text in a message looks like this.
+# Text in a message cannot look like this: its quotation marks are escaped.
 _STORED_FILE = re.compile(r'"url":"attachment:([0-9a-f-]{36})"')
 
 
 def _columns(shape: type[BaseModel], **made: str) -> str:
-    """A shape's fields as a statement names them: columns of the view, and what is `made`."""
+    """The fields of a shape as a SELECT list: columns of the view, or the expressions in `made`."""
     return ", ".join(f"{made.get(name, name)} AS {name}" for name in shape.model_fields)
 
 
@@ -36,14 +36,14 @@ _AS_JSON = f"""(SELECT row_to_json(shown)::text FROM (
 
 
 def fragment(text: str) -> orjson.Fragment:
-    """Messages' JSON for an answer, with a fresh link to each stored file."""
+    """JSON of messages for a response, with a new signed link to each stored file."""
     if '"url":"attachment:' in text:
         text = _STORED_FILE.sub(lambda file: f'"url":"{Attachment.link_to(file[1])}"', text)
     return orjson.Fragment(text)
 
 
 def list_page(rows: QuerySet[Message], query: Page, *, by: str) -> dict[str, Any]:
-    """A page of messages, in the order of a unique column."""
+    """A list page of messages, ordered by a unique column."""
     shown = rows.annotate(as_json=RawSQL(_AS_JSON, [], TextField()))
     return page(
         shown.values_list(by.lstrip("-"), "as_json", named=True),

@@ -1,4 +1,4 @@
-"""A client's own words in place of the platform's; `standard_replies` says them."""
+"""A client's own texts for the platform's sentences, which `standard_replies` uses."""
 
 from typing import Any
 
@@ -7,17 +7,17 @@ from chats.shapes.words import NAMES, SAID_WHEN, PlatformWord, PlatformWords, Wo
 from identity.models import ClientConfig, User
 from identity.services import configs
 
-# Words that are settings of their own in the client's config.
+# Sentences that have a column of their own in the client's config.
 _COLUMNS = {"handover": "handoff_message", "closed": "out_of_hours_message"}
 
 
 def of_config(config: ClientConfig) -> PlatformWords:
-    """Every word, with the platform's texts and the client's."""
+    """Every sentence with the platform's texts and the client's."""
     return PlatformWords.model_construct(words=[_word(config, name) for name in NAMES])
 
 
 def replace(config: ClientConfig, body: PlatformWords, *, by: User) -> PlatformWords:
-    """Replace all words of the client's own."""
+    """Replace all of the client's own texts; other sentences get the platform's texts again."""
     own: dict[str, dict[str, str]] = {
         word.name: {code: text for code, text in word.own.items() if text.strip()}
         for word in body.words

@@ -1,10 +1,11 @@
-"""How far a message came: sent, delivered, read, failed, or not known.
+"""The delivery status of a message.
 
-Channels report it of their messages; of all others the customer's page or app, and the desk.
+Channels report it for their messages. For all others the customer's website or app and the desk do.
 
-A status only moves forward, in whatever order and how often reports come in: pending, sent,
-delivered, read. `failed` stays, unless the message is known to have arrived, or was in doubt and is
-known to be sent after all. One that was `read` and is translated later is `delivered` again.
+A status only moves forward, from pending to sent, delivered and read, in whatever order and however
+often the reports arrive. `failed` stays, unless the message turns out to have arrived, or it was
+uncertain and turns out to have been sent. An agent's message that was `read` is `delivered` again
+if a translation comes later.
 """
 
 import uuid
@@ -37,30 +38,34 @@ class ChannelReports(ApiError):
 
 
 def report_delivered(chat: Conversation, report: message_shapes.ArrivalReport) -> None:
-    """The customer's page or app has messages of bot, agents and system."""
+    """Record that the customer's website or app has received messages to the customer."""
     record_delivered(chat, _reported(chat, report), at=timezone.now())
 
 
 def report_read(chat: Conversation, report: message_shapes.ArrivalReport) -> None:
-    """The customer has read messages of bot, agents and system."""
+    """Record that the customer has read messages to them."""
     record_read(chat, _reported(chat, report), at=timezone.now())
 
 
 def record_read_by_agent(chat: Conversation) -> None:
-    """An agent has read what the customer wrote; a channel's customers are told by the channel."""
+    """Record that an agent has read the customer's messages.
+
+    Nothing is recorded in previews, nor on messaging channels, which tell their customers
+    themselves.
+    """
     if chat.channel not in MESSAGING_CHANNELS and not chat.is_preview:
         rows = Message.objects.filter(conversation=chat, sender_type=SenderType.CUSTOMER)
         record_read(chat, _on_the_way(rows), at=timezone.now())
 
 
 def record_translated(message: Message) -> None:
-    """An agent's message was translated: it is unread until its customer reads the translation."""
+    """Set an agent's message from read back to delivered: its translation has not been read."""
     if message.sender_type == SenderType.AGENT and message.status == MessageStatus.READ:
         _write(message, {"status": MessageStatus.DELIVERED, "read_at": None})
 
 
 def record_sent(message: Message, *, provider_message_id: str) -> None:
-    """The provider has taken the message under this id."""
+    """Record that the provider accepted the message and gave it this id."""
     with transaction.atomic():
         chat, row = _lock(message)
         changes: dict[str, Any] = {"provider_message_id": provider_message_id}
@@ -73,7 +78,10 @@ def record_sent(message: Message, *, provider_message_id: str) -> None:
 
 
 def record_failed(message: Message, *, error: str) -> None:
-    """The message will not arrive; `error` says why. Ignored if it is known to have arrived."""
+    """Record that the message will not arrive; `error` says why.
+
+    Ignored if the message has arrived or has failed before.
+    """
     with transaction.atomic():
         chat, row = _lock(message)
         if row.status in {*_ARRIVED, MessageStatus.FAILED}:
@@ -83,9 +91,9 @@ def record_failed(message: Message, *, error: str) -> None:
 
 
 def record_uncertain(message: Message) -> bool:
-    """Nobody knows whether the message went out; it stays pending until its channel tells.
+    """Record that it is unknown whether the message went out; it stays pending.
 
-    False if that is known already.
+    False if the message is no longer pending or was recorded as uncertain before.
     """
     with transaction.atomic():
         chat, row = _lock(message)
@@ -97,12 +105,12 @@ def record_uncertain(message: Message) -> bool:
 
 
 def record_delivered(chat: Conversation, message_ids: Iterable[uuid.UUID], *, at: datetime) -> None:
-    """Messages reached the customer's device."""
+    """Record that messages reached the customer's device."""
     _record_arrival(chat, message_ids, MessageStatus.DELIVERED, at)
 
 
 def record_read(chat: Conversation, message_ids: Iterable[uuid.UUID], *, at: datetime) -> None:
-    """The customer read messages, which therefore were delivered too."""
+    """Record that the customer read messages, which were therefore delivered too."""
     _record_arrival(chat, message_ids, MessageStatus.READ, at)
 
 
@@ -139,9 +147,9 @@ def _record_arrival(
 def _reported(
     chat: Conversation, report: message_shapes.ArrivalReport
 ) -> QuerySet[Message, uuid.UUID]:
-    """Ids of the messages that a report means: all to the customer, up to the one it names.
+    """Ids of the unread messages to the customer, up to the one that the report names, if any.
 
-    409 for a chat on a channel, 422 if the chat has no such message.
+    409 for a chat on a messaging channel, 422 if the chat has no such message.
     """
     if chat.channel in MESSAGING_CHANNELS:
         raise ChannelReports
@@ -157,13 +165,13 @@ def _reported(
 
 
 def _on_the_way(rows: QuerySet[Message]) -> QuerySet[Message, uuid.UUID]:
-    """Ids of those that nobody has read; history that was moved in is left as it is."""
+    """Ids of the messages that are not read yet; imported history is left out."""
     on_the_way = rows.filter(sent_at=None).exclude(status=MessageStatus.READ)
     return on_the_way.values_list("pk", flat=True)
 
 
 def _lock(message: Message) -> tuple[LockedConversation, Message]:
-    """The conversation, locked, and the message as it is now."""
+    """Lock the conversation; return it and the message as it is now."""
     chat = conversations.lock(message.conversation)
     return chat, Message.objects.get(pk=message.pk)
 

@@ -1,8 +1,8 @@
 """Messages, numbered without gaps and announced.
 
-Every single message is stored by `chats_store_message` of the database: `append` calls it, and for
-a customer's plain text `chats_receive_message`. `store_in_bulk` stores history that follows no
-rules but its own: an import, and the demo. (A client that moves brings its rows as they are.)
+The database function `chats_store_message` stores every single message. `append` calls it, and so
+does `chats_receive_message`, which takes customers' plain text. `store_in_bulk` stores history from
+an import or the demo as it is. (The rows of a client that moves are copied without either.)
 """
 
 import uuid
@@ -78,7 +78,7 @@ class Author:
 
 
 class MessageFields(channel_hooks.ChannelFields, total=False):
-    """Columns of a new message beside its author and its content."""
+    """Columns of a new message besides its author and its content."""
 
     language: str
     client_message_id: str | None
@@ -97,10 +97,10 @@ def append(
     content: list[dict[str, Any]],
     **fields: Unpack[MessageFields],
 ) -> Message:
-    """Store a message at the end of a conversation, and announce it.
+    """Store a message at the end of a conversation and announce it.
 
-    Messages to a channel's customer are handed to the channel. A message with `sent_at` is
-    history: nothing follows from it. Messages of a preview are not announced.
+    On a messaging channel, a message to the customer is also sent. A message with `sent_at` is
+    history: it is neither announced nor sent. The same holds for previews and for the welcome.
     """
     message = Message(
         client=chat.client,
@@ -120,22 +120,22 @@ def append(
 
 
 def store_in_bulk(rows: Collection[Message]) -> None:
-    """Store messages as they are, of any age, and count them in their chats, which are locked."""
+    """Store messages of any age as they are, and recount their chats, which must be locked."""
     Message.objects.bulk_create(rows)
     count_stored({row.conversation_id for row in rows})
 
 
 def count_stored(chat_ids: Iterable[uuid.UUID]) -> None:
-    """Count all stored messages of the chats, which are locked."""
+    """Set the chats' counters from their stored messages; the chats must be locked."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT chats_count_messages(%s::uuid[])", [list(chat_ids)])
 
 
 def append_welcome(chat: LockedConversation) -> None:
-    """Put the bot's welcome, if it has one, at the top of a new chat's history.
+    """Store the bot's welcome message, if it has one, as the first message of a new chat.
 
-    It is a message of the bot that takes a number and nothing else: it is not announced, no
-    channel sends it, and no counter, time or search knows of it.
+    The welcome takes a number, but it is not announced, not sent by channels, and left out of
+    counters, times and search.
     """
     words = standard_replies.welcome(language=chat.language, chat=chat)
     if words and not chat.bot.is_disabled:
@@ -149,7 +149,7 @@ def append_welcome(chat: LockedConversation) -> None:
 
 
 def append_note(chat: LockedConversation, text: str, receipt: dict[str, Any]) -> None:
-    """Store a note of the platform for the agents."""
+    """Store a note by the platform for the agents."""
     append(
         chat,
         author=Author(SenderType.SYSTEM),
@@ -169,7 +169,7 @@ def append_by_agent(
     client_message_id: str | None = None,
     metadata: dict[str, Any] | None = None,
 ) -> Message:
-    """Store an agent's message or note; a note notifies the people whom it mentions."""
+    """Store an agent's message or note; a note notifies the people it mentions."""
     message = append(
         chat,
         author=Author.from_user(by),
@@ -185,7 +185,7 @@ def append_by_agent(
 
 
 def append_by_assistant(chat: Conversation, body: message_shapes.ConvMessage) -> Message:
-    """Store a reply by the client's own system in the bot's name; 409 if an agent has the chat."""
+    """Store a reply that the client's own system sends as the bot; 409 if an agent has the chat."""
     with transaction.atomic():
         chat = conversations.lock(chat)
         author = Author.bot_of(chat)
@@ -212,10 +212,10 @@ def find_existing(
     *,
     is_note: bool = False,
 ) -> Message | None:
-    """The message that the author sent with this id; 409 if the id is another message's.
+    """The message that the author sent with this id; 409 if somebody else used the id.
 
-    A chat may have several agents, and each has ids of their own. It has one customer, also after
-    two were found to be the same.
+    Agents are told apart, because a chat may have several. The customer's own id is not compared,
+    because a merge changes it.
     """
     if client_message_id is None:
         return None
@@ -234,7 +234,7 @@ def build_content(
     body: message_shapes.ConvMessage | desk_shapes.ManualChatMessageDto,
     files: Sequence[attachments.StoredFile] = (),
 ) -> list[dict[str, Any]]:
-    """The stored content of a text, of attachments by link, and of uploaded files."""
+    """The content to store: the text, attachments given as links, and uploaded files."""
     return [
         *(text_content(body.text) if body.text else []),
         *attachments.resolve_links(chat, body.attachments),
@@ -243,14 +243,14 @@ def build_content(
 
 
 def text_of(content: Sequence[dict[str, Any]]) -> str:
-    """All words of a message's content, for the bot and the search."""
+    """All text of a message's content, for the bot and the search."""
     return "\n".join(piece["text"] for piece in content if piece.get("text"))
 
 
 def find_reply(message: Message | fast_sql.PlainMessage) -> Message | None:
-    """The one reply by bot or system to a customer's message, if there is one yet."""
+    """The reply by the bot or the system to a customer's message; None if there is none yet."""
     replies = Message.objects.filter(
-        # The reply to a burst names its last message, and in its receipt the others.
+        # A reply to a burst has the last message in `in_reply_to` and all of them in its receipt.
         Q(in_reply_to=message.pk) | Q(receipt__answers__contains=[str(message.pk)]),
         conversation_id=message.conversation_id,
         seq__gt=message.seq,
@@ -260,13 +260,13 @@ def find_reply(message: Message | fast_sql.PlainMessage) -> Message | None:
 
 
 def latest_of_ours(chat: Conversation, *, before_seq: int) -> Message | None:
-    """The latest message before a customer's that is not the customer's; notes do not count."""
+    """The latest message before `before_seq` that is neither the customer's nor a note."""
     rows = Message.objects.filter(conversation=chat, is_note=False, seq__lt=before_seq)
     return rows.exclude(sender_type=SenderType.CUSTOMER).order_by("-seq").first()
 
 
 def answered_before(chat: Conversation, *, before_seq: int, limit: int = 3) -> tuple[str, ...]:
-    """What the customer asked before a message and got an answer to, the latest first."""
+    """The customer's latest answered messages before `before_seq`, the latest first."""
     replies = Message.objects.filter(
         conversation=chat,
         seq__gt=chat.read_from_seq,
@@ -279,26 +279,27 @@ def answered_before(chat: Conversation, *, before_seq: int, limit: int = 3) -> t
 
 
 def has_knowledge_gap(chat: Conversation, *, before_seq: int) -> bool:
-    """Whether a question before a customer's message was left without an answer."""
+    """Whether the chat has an unanswered question before `before_seq`."""
     rows = Message.objects.filter(UNANSWERED, conversation=chat)
     return rows.filter(seq__gt=chat.read_from_seq, seq__lt=before_seq).exists()
 
 
 def has_greeted(chat: Conversation, *, before_seq: int) -> bool:
-    """Whether the bot's welcome, or a greeting of its, stands before a customer's message."""
+    """Whether the chat has the bot's welcome or a greeting before `before_seq`."""
     rows = Message.objects.filter(conversation=chat, seq__lt=before_seq)
     return rows.filter(Q(is_welcome=True) | Q(receipt__kind="greeting")).exists()
 
 
 def history(chat: Conversation) -> QuerySet[Message]:
-    """The messages that the customer may read; order and page are the caller's."""
+    """The messages that the customer may read, unordered; the caller orders and pages them."""
     rows = Message.objects.for_client(chat.client)
     return rows.filter(conversation=chat, is_note=False)
 
 
 def history_page(caller: Principal, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
-    """A page of `history`, oldest first, of a chat that the caller may see, as this caller is shown
-    it; 404 for any other.
+    """A list page of a chat's `history`, oldest first, in the caller's shape.
+
+    404 if the caller may not see the chat.
     """
     of = list_of(query)
     (after,) = numbers_of(query.cursor, Message, ["seq"], of=of) if query.cursor else (0,)
@@ -313,9 +314,9 @@ def history_page(caller: Principal, chat_id: uuid.UUID, query: Page) -> dict[str
 
 
 def _enqueue_channel_send(chat: LockedConversation, message: Message) -> None:
-    """Have a new message translated, and sent by the channel where its customer is to read it.
+    """Have a message to the customer translated, if an agent wrote it, and sent by the channel.
 
-    A message with the channel's id comes from there.
+    A message with a provider's id came from the channel, so it is not sent again.
     """
     if message.is_note or message.sender_type == SenderType.CUSTOMER or message.provider_message_id:
         return

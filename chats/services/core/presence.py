@@ -1,7 +1,7 @@
 """Which of a client's people are online, kept in Valkey.
 
-It only decides whom to assign and notify: without Valkey nobody counts as online, chats wait in
-the queue, and everyone is notified.
+It only decides who is assigned and notified. Without Valkey nobody counts as online, so chats wait
+in the queue, and everyone is notified.
 """
 
 import time
@@ -13,15 +13,16 @@ from chatplatform.jobs import enqueue
 from chatplatform.live import valkey
 from identity.models import AssignStrategy, Client, Role, User
 
-# Seconds that a person counts as online after a sign of life.
+# How long a person counts as online after their last activity.
 ONLINE_SECONDS = 90
 _best_effort = valkey.BestEffort("presence unknown")
 
 
 def touch(user: User) -> None:
-    """A sign of life of a person: online for the next 90 seconds. Never raises.
+    """Record a person's activity: they count as online for the next 90 seconds. Never raises.
 
-    Coming online starts the assignment of waiting chats, if the client assigns by strategy.
+    If the person was away, waiting chats are assigned, provided that the client assigns by
+    strategy. Viewers never count.
     """
     client_id = user.client_id
     if user.role == Role.VIEWER or client_id is None:
@@ -32,17 +33,17 @@ def touch(user: User) -> None:
 
 
 def online(client_id: int) -> set[int]:
-    """Ids of the client's people who are online; empty if Valkey cannot tell."""
+    """Ids of the client's people who are online; empty if Valkey is unavailable."""
     return _best_effort(lambda client: _online(client, client_id), default=set())
 
 
 def _key(client_id: int) -> str:
-    """A sorted set of user ids by the second of their last sign of life."""
+    """The key of a sorted set: user ids, scored by the second of their last activity."""
     return f"presence:{client_id}"
 
 
 def _touch(client: redis.Redis, client_id: int, user_id: int) -> bool:
-    """Record a sign of life; whether the user was away before it."""
+    """Record the user's activity; return whether they were away before."""
     now, key = time.time(), _key(client_id)
     with client.pipeline(transaction=True) as pipe:
         pipe.zscore(key, str(user_id))
@@ -59,7 +60,7 @@ def _online(client: redis.Redis, client_id: int) -> set[int]:
 
 
 def enqueue_assignment(client: Client) -> None:
-    """Have waiting chats assigned to agents with room, if the client assigns by strategy."""
+    """Have waiting chats assigned to agents with capacity, if the client assigns by strategy."""
     if client.config.assign_strategy != AssignStrategy.MANUAL:
         enqueue(
             "chats.assign_waiting",

@@ -1,7 +1,7 @@
-"""Whether the bot may reply in a chat, and with what: the one rule.
+"""The one rule that says whether the bot may reply in a chat, and what it may say.
 
-`chats_bot_may_reply` of the database decides, because a plain message is received there. A loaded
-message brings the decision with it (`fast_sql.load_message`). What Python adds is the credits.
+The database function `chats_bot_may_reply` decides, because plain messages are received there. A
+loaded message carries the decision (`fast_sql.load_message`). Python only adds the credits.
 """
 
 import time
@@ -18,15 +18,15 @@ from identity.auth import Principal
 from identity.services import credits
 
 _RULE = "SELECT chats_bot_may_reply(chat, %s) FROM chats_conversation chat WHERE chat.id = %s"
-# When pages that lack credits are looked at again, by their keys.
+# Public keys that lacked credits, each with the monotonic time until which it is not checked again.
 _REMEMBERED_SECONDS = 1.0
 _short_until: dict[int, float] = {}
 
 
 def bot_may_reply(chat: Conversation, *, is_approved: bool = False) -> ReplyScope | None:
-    """What the bot may say in a chat as it is stored now; None: nothing.
+    """What the bot may say in the chat as it is stored now; None if it may say nothing.
 
-    `is_approved`: an agent has approved the call whose result is to be told.
+    `is_approved`: an agent has approved a call, and the bot is to tell its result.
     """
     with connection.cursor() as cursor:
         cursor.execute(_RULE, [is_approved, chat.pk])
@@ -35,27 +35,31 @@ def bot_may_reply(chat: Conversation, *, is_approved: bool = False) -> ReplyScop
 
 
 def may_begin(chat: Conversation, scope: ReplyScope | None) -> bool:
-    """Whether a reply of this scope is worth a job: while the chat waits, it must be paid too."""
+    """Whether a reply of this scope is worth a job.
+
+    A reply in a chat that waits for an agent for lack of credits is only if credits are left again.
+    """
     return scope is not None and not (scope == ReplyScope.ANSWERS and lacks_credits(chat))
 
 
 def lacks_credits(chat: Conversation) -> bool:
-    """Whether the chat waits for an agent for lack of credits, and a reply lacks them as before.
+    """Whether the chat waits for an agent for lack of credits, and a reply still cannot be paid.
 
-    A page's visitors may go on writing: what cannot be paid is not worth a job.
+    Visitors may go on writing, and a reply that cannot be paid is not worth a job.
     """
     if chat.assign_type != AssignType.QUEUE or chat.handoff_reason != "credits_used_up":
         return False
     if current_attempt() > 1:
-        return False  # the attempt before may have reserved the last ones
+        return False  # the previous attempt may have reserved the last credits
     cost = highest_cost(engine_for(chat.client, chat.bot))
     return not credits.are_left(chat.client_id, cost=cost, key_id=chat.capped_key_id)
 
 
 def lacks_credits_for(caller: Principal, chat_id: uuid.UUID) -> bool:
-    """`lacks_credits` of a chat that the caller may see.
+    """`lacks_credits` for a chat that the caller may see.
 
-    A page that is short is asked about again after a second: all of its visitors ask.
+    If a public key lacks credits, that is remembered for a second, because each of its visitors'
+    messages asks.
     """
     page = caller.key.pk if caller.key and caller.is_public_key else None
     if page and _short_until.get(page, 0) > time.monotonic():

@@ -1,4 +1,4 @@
-"""Notifications: what people of the client should look at. Previews notify nobody."""
+"""Notifications about chats that the client's people should look at; previews cause none."""
 
 import re
 import uuid
@@ -28,10 +28,10 @@ def staff(client_id: int) -> QuerySet[User]:
 
 
 def enqueue_waiting(chat: Conversation) -> None:
-    """Tell the staff that a chat came into the queue, and have it assigned.
+    """Notify the staff that a chat entered the queue, and have it assigned.
 
-    A job chooses whom to notify: it asks Valkey who is online, which nobody does under the chat's
-    lock.
+    A job chooses whom to notify, because it asks Valkey who is online, and Valkey must not be asked
+    while the chat is locked.
     """
     if chat.is_preview:
         return
@@ -41,7 +41,7 @@ def enqueue_waiting(chat: Conversation) -> None:
 
 
 def notify_waiting(chat_id: str) -> None:
-    """Notify whoever is online of a chat in the queue; everyone if nobody is online."""
+    """Notify the staff who are online of a chat in the queue; if nobody is online, all staff."""
     chat = Conversation.objects.filter(pk=chat_id).first()
     if chat is None:
         return  # deleted meanwhile
@@ -51,7 +51,10 @@ def notify_waiting(chat_id: str) -> None:
 
 
 def notify_unanswered(chat: Conversation, *, online: set[int]) -> None:
-    """Notify of a customer who waits too long: the chat's agent, or whoever could be."""
+    """Notify the chat's agent of a customer who waits too long.
+
+    If no agent has the chat, the staff who are online are notified, or all staff if nobody is.
+    """
     to = [chat.assignee_id] if chat.assignee_id else _audience(chat, online)
     _notify(chat, NotificationKind.UNANSWERED, to)
     waited = timezone.now() - (chat.waiting_since or timezone.now())
@@ -60,21 +63,21 @@ def notify_unanswered(chat: Conversation, *, online: set[int]) -> None:
 
 
 def notify_assigned(chat: Conversation, *, to: User, by: User | None) -> None:
-    """Notify an agent of a chat that they got; read already if they took it themselves."""
+    """Notify an agent of a chat that they got, as read if they took it themselves."""
     _notify(chat, NotificationKind.ASSIGNED, [to.pk], by=by)
     if by != to:
         _mail(chat, NotificationKind.ASSIGNED, assignee=to, agent=to.full_name)
 
 
 def notify_unassigned(chat: Conversation, *, from_: User, by: User | None) -> None:
-    """Notify an agent of a chat that they lost; read already if they gave it up themselves."""
+    """Notify an agent of a chat that they lost, as read if they gave it up themselves."""
     _notify(chat, NotificationKind.UNASSIGNED, [from_.pk], by=by)
 
 
 def notify_mentioned(note: Message, *, by: User) -> None:
-    """Notify the people whom a note names behind an `@`.
+    """Notify the people whom a note names after an `@`.
 
-    The first name will do if it is only one person's, and a name without its marks likewise.
+    A first name is enough if only one person has it. The same holds for a name without accents.
     """
     if "@" not in note.text:
         return
@@ -87,8 +90,7 @@ def notify_mentioned(note: Message, *, by: User) -> None:
 
 
 def _ids_by_name(people: Iterable[tuple[int, str]]) -> dict[str, set[int]]:
-    """The people of each full name; and of each first name, and each name without its marks, that
-    is only one person's."""
+    """User ids by full name, and by first name or unaccented name if only one person has it."""
     full_names: dict[str, set[int]] = defaultdict(set)
     first_names: dict[str, set[int]] = defaultdict(set)
     unmarked: dict[str, set[int]] = defaultdict(set)
@@ -121,7 +123,7 @@ def list_for_user(user: User, *, unread: bool | None) -> QuerySet[Notification]:
 
 
 def mark_read(user: User, notification_id: uuid.UUID) -> Notification:
-    """Mark one of the user's notifications as read; 404 for anyone else's."""
+    """Mark one of the user's notifications as read; 404 for another user's."""
     row = list_for_user(user, unread=None).filter(pk=notification_id).first()
     if row is None:
         raise NotFound
@@ -132,7 +134,7 @@ def mark_read(user: User, notification_id: uuid.UUID) -> Notification:
 
 
 def mark_all_read(user: User) -> int:
-    """Mark all of the user's notifications as read; how many were not."""
+    """Mark all of the user's notifications as read; return how many were unread."""
     return list_for_user(user, unread=True).update(is_read=True)
 
 
@@ -173,7 +175,7 @@ def _notify(
         for user_id in to
     )
     if rows:
-        # One event for all: a live stream picks out its own reader's.
+        # One event for all of them; each live feed shows its user only their own.
         shapes = [desk_shapes.AssignNotification.from_row(row) for row in rows]
         pairs = [
             {"user_id": row.user_id, "notification": shape.model_dump(mode="json")}

@@ -1,7 +1,7 @@
-"""The sentences that the platform itself says to customers, in their language.
+"""The platform's own sentences to customers, in the customer's language.
 
-The words are in `bots.knowledge.phrasebook`; a client's own words go first. If a language has
-neither, or the bot is not offered in it, the bot's default language is used.
+The texts are in `bots.knowledge.phrasebook`; a client's own texts take precedence. If there is no
+text in a language, or the bot is not offered in it, the bot's default language is used.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,21 +14,21 @@ from bots.knowledge.phrasebook import base_of
 from bots.services import bots, business_hours
 from chats.models import Conversation, text_content
 
-# Nothing else is left if not even the client's default language has a word.
+# Used if there is no text even in the client's default language.
 _LAST_RESORT = "en"
 
 
 class Said(NamedTuple):
-    """A sentence, and the language that it is in."""
+    """A sentence and its language."""
 
     text: str
     language: str
-    # What the customer may choose below it: each is said as it stands.
+    # Buttons below it; the customer sends the text of the one they choose.
     choices: tuple[str, ...] = ()
 
     @property
     def content(self) -> list[dict[str, Any]]:
-        """It as the content of a message."""
+        """The sentence as the content of a message."""
         content = text_content(self.text)
         if self.choices:
             content[0]["options"] = [{"label": choice, "value": choice} for choice in self.choices]
@@ -41,13 +41,13 @@ def sentence(name: str, *, language: str, chat: Conversation) -> Said:
 
 
 def greeting(*, language: str, chat: Conversation) -> Said:
-    """The bot's welcome message, or the usual greeting."""
+    """The bot's welcome message, or else the client's or the platform's greeting."""
     own = _own("greeting", chat)
     return _in(language, chat, chat.bot.welcome_message, own, _ours("greeting"))
 
 
 def welcome(*, language: str, chat: Conversation) -> Said | None:
-    """The bot's own welcome message; None if it has none in the language or its default one."""
+    """The bot's welcome message in the language or in its default one; None if there is none."""
     own = chat.bot.welcome_message
     for wanted in (language, chat.bot.default_language):
         for code in _codes(wanted, own):
@@ -57,14 +57,18 @@ def welcome(*, language: str, chat: Conversation) -> Said | None:
 
 
 def confirm(action: str, *, language: str, chat: Conversation) -> Said:
-    """The question before a call of a function that the customer must confirm."""
+    """The question whether a function may be called, which the customer must confirm."""
     question = sentence("confirm", language=language, chat=chat)
-    # Not by format(): the action holds what customers wrote.
+    # str.format() is not used, because the action contains customers' text.
     return question._replace(text=question.text.replace("{action}", action))
 
 
 def ask_info(field: Mapping[str, Any], *, language: str, chat: Conversation) -> Said:
-    """The question for a customer-info field: the client's own, or ours with the field's label."""
+    """The question for a customer-info field: the client's, or ours with the field's label.
+
+    Our question in the wanted language is preferred to the client's in the default language if the
+    field has a label in the wanted one.
+    """
     own: Mapping[str, str] = field.get("question") or {}
     labels: Mapping[str, str] = field["label"]
     language, default = _offered(language, chat), chat.bot.default_language
@@ -82,7 +86,10 @@ def ask_info(field: Mapping[str, Any], *, language: str, chat: Conversation) -> 
 
 
 def about_bot(*, language: str, chat: Conversation) -> Said:
-    """Whose assistant the bot is; and that a person can be asked for, if the client wishes that."""
+    """The sentence that says whose assistant the bot is.
+
+    If the client hands over on request, it adds that the customer can ask for a person.
+    """
     said = sentence("about_bot", language=language, chat=chat)
     words = said.text.replace("{company}", chat.client.name)
     if chat.client.config.handoff_on_request:
@@ -92,7 +99,7 @@ def about_bot(*, language: str, chat: Conversation) -> Said:
 
 
 def ask_again(headings: Sequence[str], *, person: bool, language: str, chat: Conversation) -> Said:
-    """The request for other words, with headings to choose from and, if wished, a person."""
+    """The request to rephrase the question, with headings and, if `person`, a person to choose."""
 
     def say(name: str) -> str:
         return sentence(name, language=said.language, chat=chat).text
@@ -107,9 +114,10 @@ def ask_again(headings: Sequence[str], *, person: bool, language: str, chat: Con
 
 
 def handover(*, reason: str, language: str, chat: Conversation) -> Said:
-    """What the customer is told when a person will answer; outside business hours another text."""
+    """The sentence that says that a person will answer or, outside business hours, that it is
+    closed."""
     if reason == "approval_needed":
-        # The client's own text is about a question that the bot could not answer.
+        # The client's own text is about questions that the bot could not answer.
         return sentence(reason, language=language, chat=chat)
     closed = out_of_hours(language=language, chat=chat)
     if closed:
@@ -122,7 +130,7 @@ def handover(*, reason: str, language: str, chat: Conversation) -> Said:
 
 
 def out_of_hours(*, language: str, chat: Conversation) -> Said | None:
-    """What the customer is told while it is closed; None if it is open, or no text is set."""
+    """The sentence that says that it is closed; None if it is open or the client set no text."""
     config = chat.client.config
     if not config.out_of_hours_message or business_hours.is_open(config, chat.bot, timezone.now()):
         return None
@@ -139,7 +147,7 @@ def _ours(name: str) -> Mapping[str, str]:
 
 
 def _in(language: str, chat: Conversation, *sources: Mapping[str, str]) -> Said:
-    """The first source's text in the first language that one of them has."""
+    """A text in the first language that any source has, from the first source that has it."""
     language = _offered(language, chat)
     for wanted in (language, chat.bot.default_language, chat.client.default_language):
         for source in sources:
@@ -156,7 +164,7 @@ def _offered(language: str, chat: Conversation) -> str:
 
 
 def _codes(language: str, source: Mapping[str, str]) -> Iterator[str]:
-    """The language itself, without its region, and with any other region."""
+    """Codes to try for a language: itself, then without its region, then with other regions."""
     yield language
     yield base_of(language)
     yield from (code for code in source if base_of(code) == base_of(language))

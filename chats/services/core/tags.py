@@ -1,7 +1,7 @@
-"""Tags: rows with the source of each, and their names on the chat for lists and filters.
+"""Tags: a row with the source of each tag, and the names on the chat for lists and filters.
 
-The client's own list of tags has a row for each name that was ever given. Of the spellings of a
-name the first one stays: whoever gives a tag in another one gives that.
+The client's list of tags has a row for each name that was ever given. The first spelling of a name
+stays: a tag that is given in another spelling gets the first one.
 """
 
 from collections.abc import Iterable, Sequence
@@ -30,9 +30,9 @@ from identity.models import Client, User
 from identity.services import audit
 
 MAX_LISTED = 1_000
-# Chats in which one job renames a tag; the rest is left to the next one.
+# In how many chats one job renames a tag; the next job does the rest.
 CHATS_A_JOB = 100
-# The vocabulary: so many of the client's tags, with so many examples each.
+# The vocabulary has at most this many of the client's tags, and this many examples of each.
 VOCABULARY_TAGS = 40
 EXAMPLES = 5
 
@@ -43,13 +43,13 @@ class TagExists(ApiError):
 
 
 def list_for_client(client: Client) -> Tags:
-    """The client's tags with the number of chats of each, the most used first."""
+    """The client's tags, each with its number of chats, the most used first."""
     rows = _counted(ClientTag.objects.for_client(client)).order_by("-count", "name")
     return Tags.model_construct(tags=[_shape(row) for row in rows[:MAX_LISTED]])
 
 
 def create(user: User, body: ClientTagRequest) -> Tag:
-    """A tag before any chat has it; 409 `tag_exists`."""
+    """Create a tag that no chat has yet; 409 `tag_exists` if the client has one of this name."""
     if body.name is None:
         raise Invalid.field("body", "name", msg="Field required", type="missing")
     assert user.client
@@ -62,7 +62,10 @@ def create(user: User, body: ClientTagRequest) -> Tag:
 
 
 def update(user: User, tag_id: int, body: ClientTagRequest) -> Tag:
-    """Change a tag's name or colour. A job renames it in the chats that have it."""
+    """Change a tag's name or colour; a job renames it in the chats that have it.
+
+    409 `tag_exists` if another tag has the name.
+    """
     with transaction.atomic():
         row = _lock(user, tag_id)
         before = row.name
@@ -80,7 +83,7 @@ def update(user: User, tag_id: int, body: ClientTagRequest) -> Tag:
 
 
 def merge(user: User, tag_id: int, *, into: str) -> Tag:
-    """Replace a tag by another one in all chats, by a job, and delete it."""
+    """Delete a tag; a job replaces it in all chats by the tag `into`."""
     with transaction.atomic():
         row = _lock(user, tag_id)
         (into,) = canonical_names(row.client_id, [into])
@@ -95,7 +98,7 @@ def merge(user: User, tag_id: int, *, into: str) -> Tag:
 
 
 def delete(user: User, tag_id: int) -> None:
-    """Delete a tag; a job takes it from the chats that have it."""
+    """Delete a tag; a job removes it from the chats that have it."""
     with transaction.atomic():
         row = _lock(user, tag_id)
         _record(row, "deleted", by=user, changes={"name": row.name})
@@ -104,9 +107,9 @@ def delete(user: User, tag_id: int) -> None:
 
 
 def rename_in_chats(client_id: int, name: str, new_name: str | None, *, up_to: int) -> None:
-    """Rename a tag in the next chats that have it, or take it from them.
+    """Rename a tag in the next chats that have it, or (None) remove it from them.
 
-    `up_to`: tags that were given later are not touched.
+    `up_to`: the newest tagging to change; a tag that was given later stays.
     """
     rows = Tagging.objects.filter(client_id=client_id, name=name, pk__lte=up_to)
     with jobs.commit():
@@ -124,13 +127,13 @@ def for_chat(chat: Conversation) -> list[Tagging]:
 
 
 def store_initial(chat: LockedConversation) -> None:
-    """Write rows for the tags that a chat is opened with."""
+    """Store rows for the tags that a new chat has."""
     if chat.tags:
         _store(_rows(chat, chat.tags, TagSource.AGENT))
 
 
 def add(chat: Conversation, *, names: Sequence[str]) -> list[Tagging]:
-    """Add tags that the chat does not have yet."""
+    """Add those of the tags that the chat does not have; 422 above `MAX_TAGS`."""
     with transaction.atomic():
         locked = conversations.lock(chat)
         have = for_chat(locked)
@@ -142,7 +145,7 @@ def add(chat: Conversation, *, names: Sequence[str]) -> list[Tagging]:
 
 
 def replace(chat: Conversation, *, names: Sequence[str]) -> list[Tagging]:
-    """Give the chat these tags and no others; a tag that stays keeps its source."""
+    """Replace the chat's tags by these; a tag that stays keeps its source."""
     with transaction.atomic():
         locked = conversations.lock(chat)
         have = for_chat(locked)
@@ -155,7 +158,7 @@ def replace(chat: Conversation, *, names: Sequence[str]) -> list[Tagging]:
 
 
 def add_suggested(chat: Conversation, *, suggested: Sequence[Suggested]) -> list[Tagging]:
-    """Add an engine's tags, up to the most that a chat may have."""
+    """Add tags that an engine suggested, up to `MAX_TAGS` in all."""
     confidence = {tag.name: tag.confidence for tag in suggested}
     with jobs.commit():
         locked = conversations.lock(chat)
@@ -189,10 +192,10 @@ def vocabulary(chat: Conversation) -> list[KnownTag]:
 
 
 def canonical_names(client_id: int, names: Iterable[str]) -> list[str]:
-    """Names as they stand in the client's list; one that it lacks in any spelling stays as it is.
+    """The names in the spelling of the client's list; names that it lacks stay as they are.
 
-    Of several spelled alike, which an older version stored, it is the first, unless one of them
-    was named exactly. Two requests at the same moment may still enter two spellings.
+    If the list has several spellings of a name, an exact match wins, else the oldest. Two requests
+    at the same moment can store two spellings.
     """
     wanted = list(names)
     rows = ClientTag.objects.filter(client_id=client_id)
@@ -205,7 +208,7 @@ def canonical_names(client_id: int, names: Iterable[str]) -> list[str]:
 
 def register(client_id: int, names: Iterable[str]) -> None:
     """Enter names in the client's list of tags."""
-    # In one order, because two transactions that enter the same names wait for each other.
+    # Sorted, because two transactions that enter the same names in different orders would deadlock.
     rows = [ClientTag(client_id=client_id, name=name) for name in sorted(set(names))]
     ClientTag.objects.bulk_create(rows, ignore_conflicts=True)
 
@@ -217,7 +220,7 @@ def _store(rows: Sequence[Tagging]) -> None:
 
 
 def _counted(rows: QuerySet[ClientTag]) -> QuerySet[Any]:
-    """Tags with the number of real chats that have each."""
+    """The tags, each annotated with its number of chats without previews."""
     given = Tagging.objects.filter(
         client=OuterRef("client"), name=OuterRef("name"), conversation__is_preview=False
     )
@@ -256,7 +259,7 @@ def _record(row: ClientTag, action: str, *, by: User, changes: dict[str, Any]) -
 def _enqueue_rename(
     client_id: int, name: str, new_name: str | None, *, up_to: int | None = None
 ) -> None:
-    """One rename after the other: of two, the second begins where the first has ended."""
+    """Enqueue a rename; the client's renames run one after the other."""
     if up_to is None:
         newest = Tagging.objects.filter(client_id=client_id, name=name).order_by("-pk").first()
         if newest is None:
@@ -296,7 +299,7 @@ def _rows(chat: Conversation, names: Iterable[str], source: TagSource) -> list[T
 
 
 def _update_names(chat: LockedConversation, *, changed: bool) -> list[Tagging]:
-    """Write the names to the chat and announce them, if anything changed."""
+    """Copy the names to the chat and announce them if `changed`; return the chat's tags."""
     rows = for_chat(chat)
     if changed:
         chat.tags = [row.name for row in rows]

@@ -1,6 +1,6 @@
 """Translations between a customer and the agents, if the client wants them and a model is set.
 
-`insight.language_tasks` makes them, in a job; a message keeps its own words beside them.
+A job makes them (`insight.language_tasks`); a message keeps its original text beside them.
 """
 
 from bots.engine import Capability
@@ -22,8 +22,8 @@ def enqueue_for_customer(
 ) -> None:
     """Have an agent's message translated into the customer's language.
 
-    With the ordering key of what sends the message on, that waits for the translation. The words
-    of an approved template are sent as they are.
+    Pass the ordering key of the job that sends the message to a channel: it then waits for the
+    translation. Approved templates are sent as they are.
     """
     is_template = any(piece.get("template") for piece in message.content)
     if chat.client.config.auto_translate and not is_template:
@@ -31,10 +31,10 @@ def enqueue_for_customer(
 
 
 def language_of_agent(chat: Conversation, text: str) -> str:
-    """The language that an agent writes in.
+    """The language of an agent's text.
 
-    If messages are translated, a short message is taken for the client's language: the customer's
-    need not be known to the agent.
+    If the text is too short to tell, it counts as the client's default language if messages are
+    translated, because the agent may not know the customer's; else as the chat's.
     """
     client = chat.client
     default = client.default_language if client.config.auto_translate else chat.language
@@ -42,7 +42,7 @@ def language_of_agent(chat: Conversation, text: str) -> str:
 
 
 def for_customer(message: Message) -> str | None:
-    """What a customer reads in place of an agent's words."""
+    """The translation that the customer reads instead of an agent's text; None if there is none."""
     if message.sender_type != SenderType.AGENT:
         return None
     return next(iter(message.translations.values()), None)

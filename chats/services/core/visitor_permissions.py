@@ -1,4 +1,4 @@
-"""What a page may say of its visitor: a public key is readable by everybody."""
+"""What a caller with a public key may say about its visitor; anybody can read such a key."""
 
 from bots.models import Bot
 from bots.services import visitor_identity
@@ -18,8 +18,8 @@ class IdentityNotSigned(NotAuthenticated):
 
 
 def ensure_visitor_may_set(bot: Bot, creation: ChatCreation) -> None:
-    """422 for what only the client's server may say of a chat: its tags and its metadata. 401 for
-    who the customer is, unless that is signed."""
+    """422 if a visitor sets tags or metadata, which only the client's server may set; 401 if the
+    external id is not signed."""
     for name in ("tags", "metadata"):
         if getattr(creation, name):
             raise Invalid.field("body", name, msg=_ONLY_SECRET)
@@ -27,7 +27,7 @@ def ensure_visitor_may_set(bot: Bot, creation: ChatCreation) -> None:
 
 
 def ensure_signed(bot: Bot, external_id: str | None, signature: str | None) -> None:
-    """401 for an external id that the client's server has not signed."""
+    """401 if there is an external id that the client's server has not signed."""
     if external_id is None:
         return
     if not visitor_identity.is_signed(bot, external_id, signature=signature or ""):
@@ -35,8 +35,7 @@ def ensure_signed(bot: Bot, external_id: str | None, signature: str | None) -> N
 
 
 def ensure_may_name(bot: Bot, info: ChatCustomer) -> None:
-    """422 if a page names a chat's customer by an external id without a signature, 401 for a wrong
-    one."""
+    """422 if the external id comes without a signature, 401 if the signature is wrong."""
     if not info.identity_signature:
         raise Invalid.field("body", "external_id", msg="Only with an identity_signature.")
     ensure_signed(bot, info.external_id, info.identity_signature)

@@ -1,4 +1,4 @@
-"""What agents do in a chat: answer, leave a note, read, snooze, end."""
+"""Agents' actions in a chat: reply, leave a note, mark as read, snooze, end."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -35,7 +35,7 @@ def send(
     """Store an agent's message to the customer, or an internal note.
 
     A message assigns the chat to its sender if no agent has it, and wakes a snoozed chat. 409 if
-    another agent has the chat; an admin may answer there without taking it.
+    another agent has the chat, except that an admin may answer there without taking it.
     """
     message = agent_messages.send(chat, body, by=by, files=files)
     presence.touch(by)
@@ -45,7 +45,7 @@ def send(
 
 
 def snooze(chat: Conversation, *, until: datetime, by: User) -> Conversation:
-    """Snooze a chat until a time in the coming year; 409 if another agent has it."""
+    """Snooze a chat until a time within the next year; 409 if another agent has it."""
     if not timezone.now() < until <= timezone.now() + MAX_SNOOZE:
         raise Invalid.field("body", "until", msg="Must lie in the future, at most a year ahead.")
     with transaction.atomic():
@@ -57,7 +57,7 @@ def snooze(chat: Conversation, *, until: datetime, by: User) -> Conversation:
 
 
 def mark_read(chat: Conversation) -> Conversation:
-    """Set `unread_count` to 0: the customer's messages have been read."""
+    """Set `unread_count` to 0 and record that the customer's messages have been read."""
     with transaction.atomic():
         message_status.record_read_by_agent(chat)
         chat = conversations.lock(chat)
@@ -69,7 +69,10 @@ def mark_read(chat: Conversation) -> Conversation:
 
 
 def end(chat: Conversation, *, by: User | None) -> Conversation:
-    """An agent ends a chat, 409 if another agent has it; or (None) the customer does."""
+    """End a chat; `by` is None if the customer ends it.
+
+    409 if the chat has ended already, or if another agent has it and the caller is no admin.
+    """
     with transaction.atomic():
         chat = conversations.lock(chat)
         lifecycle.ensure_not_ended(chat)

@@ -1,4 +1,4 @@
-"""Customers as the desk and the client's own server see them: found, read, edited and merged."""
+"""Finding, reading, editing and merging customers, for the desk and the client's own server."""
 
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -25,7 +25,7 @@ class SameCustomer(ApiError):
 
 
 def visible(caller: Principal) -> QuerySet[Customer]:
-    """The client's customers; for a key of one bot, those who have a chat with it."""
+    """The client's customers; for a key of one bot, only those who have a chat with that bot."""
     rows = without_staff(Customer.objects.for_client(caller.client))
     if caller.key and caller.key.bot_id:
         chats = Conversation.objects.filter(customer=OuterRef("pk"))
@@ -34,13 +34,13 @@ def visible(caller: Principal) -> QuerySet[Customer]:
 
 
 def without_staff(rows: QuerySet[Customer]) -> QuerySet[Customer]:
-    """These customers without the staff, whose only chats are previews."""
+    """The customers without staff members who only have previews."""
     chats = Conversation.objects.filter(customer=OuterRef("pk"), is_preview=False)
     return rows.exclude(Q(external_id__startswith=customers.STAFF) & ~Exists(chats))
 
 
 def list_(caller: Principal, query: CustomersQuery) -> QuerySet[Customer]:
-    """The customers that the caller may see and the query finds, in no order."""
+    """The customers that the caller may see and the query finds, unordered."""
     rows = visible(caller)
     if query.external_id is not None:
         rows = rows.filter(external_id=query.external_id)
@@ -50,15 +50,15 @@ def list_(caller: Principal, query: CustomersQuery) -> QuerySet[Customer]:
 
 
 def get(caller: Principal, customer_id: int) -> Customer:
-    """A customer that the caller may see; else 404, also for one that was merged."""
+    """A customer that the caller may see; 404 for any other, and for one that was merged."""
     return first_or_404(visible(caller).filter(pk=customer_id))
 
 
 def edit(caller: Principal, customer_id: int, body: CustomerDto) -> Customer:
-    """Change the fields that are given: null clears one, attributes are merged.
+    """Change the given fields; null clears a field, and attributes are merged.
 
-    422 names each answer that does not fit a bot with which the customer has a chat; 409 if the
-    external id is another's.
+    422 names each answer that does not fit the fields of a bot that the customer has chatted with.
+    409 if another customer has the external id.
     """
     with transaction.atomic():
         rows = visible(caller).select_for_update(no_key=True, of=("self",))
@@ -85,9 +85,9 @@ def edit(caller: Principal, customer_id: int, body: CustomerDto) -> Customer:
 
 
 def merge(caller: Principal, customer_id: int, *, merged_id: int) -> Customer:
-    """Make one customer part of another: chats, identities and attributes move, the row goes.
+    """Merge one customer into another: chats, identities and attributes move, the row is deleted.
 
-    Where both know something, the customer who stays is right. 409 for the same customer.
+    If both have a value, that of the remaining customer is kept. 409 if both are the same customer.
     """
     get(caller, customer_id)
     get(caller, merged_id)

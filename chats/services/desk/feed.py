@@ -1,8 +1,8 @@
-"""The live feed: a client's event log as it grows, and transient events such as typing.
+"""The live feed: new events of a client's event log, and transient events such as typing.
 
-One reader for each client and process follows the log, however many streams are open; each stream
+In each process one reader follows a client's log, however many streams are open, and each stream
 takes events from the reader's buffer. A stream with an older Last-Event-ID reads the log itself
-until it has caught up. A message by pub/sub only says that the log has grown: its events are read
+until it has caught up. A pub/sub message only says that the log has grown; the events are then read
 from PostgreSQL.
 """
 
@@ -35,7 +35,7 @@ from webhooks.shapes.webhook import envelope, event_id
 BUFFER_SIZE = 1_000  # events of a client that a stream may lag behind without a query
 PAGE_SIZE = 200
 MAX_TRANSIENT = 500  # transient events that a slow stream may lag behind before it loses some
-LogEntry = tuple[int, ServerSent]  # its place in the feed
+LogEntry = tuple[int, ServerSent]  # the event with its place in the feed
 
 
 def publish(client_id: int, event: str, data: dict[str, Any]) -> None:
@@ -62,7 +62,7 @@ def publish_typing(chat: Conversation, *, by: Principal, is_typing: bool) -> Non
 
 
 def publish_viewing(chat: Conversation, *, by: User, is_viewing: bool) -> None:
-    """Show the agent's colleagues that they look at a chat, or no more."""
+    """Show colleagues that the agent is viewing a chat, or has stopped."""
     data = {"user_id": by.pk, "name": by.full_name, "is_viewing": is_viewing}
     publish(chat.client_id, StreamEvent.VIEWING, {"conversation_id": str(chat.pk), **data})
 
@@ -81,10 +81,11 @@ def events_for(
     error_location: tuple[str, str],
     is_still_admitted: Callable[[], bool],
 ) -> Feed:
-    """The events of the user's client, from `last_event_id` or now, until admission ends.
+    """The events of the user's client, after `last_event_id` or from now on.
 
-    `error_location` is where the request holds `last_event_id`, for the error if it is unknown;
-    429 if too many feeds are open.
+    The feed ends when `is_still_admitted` returns False or its place is lost. 422 if
+    `last_event_id` is unknown; `error_location` says where the request has it. 429 if too many
+    feeds are open.
     """
     assert user.client
     client, now = user.client, events.end_of_feed(user.client)
@@ -109,7 +110,7 @@ def events_for(
 
 @dataclass(eq=False)
 class _Stream:
-    """One open stream: is woken if there is more to send, and queues transient events."""
+    """One open stream, with a queue of transient events; `wake` is set if there is more to send."""
 
     user: User
     wake: asyncio.Event = field(default_factory=asyncio.Event)
@@ -117,7 +118,7 @@ class _Stream:
 
 
 class _LogReader:
-    """The one reader of a client's log in this process; ends with its last stream."""
+    """The only reader of a client's log in this process; it ends with its last stream."""
 
     def __init__(self, client: Client, listener: Listener, in_thread: InThread, place: int) -> None:
         self.client = client
@@ -148,10 +149,10 @@ class _LogReader:
             _readers.pop(self.client.pk, None)
 
     def after(self, place: int) -> list[LogEntry] | None:
-        """Buffered events after `place`; None if some of them are not in the buffer any more."""
+        """Buffered events after `place`; None if the buffer no longer holds all of them."""
         if place < self.buffer_begins_after:
             return None
-        # From the newest backwards: a stream lags behind by a few at most.
+        # Search backwards from the newest event: most streams lag by only a few.
         entries = list(takewhile(lambda entry: entry[0] > place, reversed(self.buffer)))
         return entries[::-1]
 
@@ -171,7 +172,7 @@ class _LogReader:
         """Queue a transient event for every stream."""
         is_offline = event == StreamEvent.PRESENCE and not data["is_online"]
         if is_offline and self.streams_of[data["user_id"]]:
-            # The user's last stream in another process has ended, but there is one here.
+            # The user's last stream in another process has ended, but one is open here.
             online = data | {"is_online": True}
             self.in_thread.threads.submit(publish, self.client.pk, StreamEvent.PRESENCE, online)
         for stream in self.streams:
@@ -184,7 +185,7 @@ class _LogReader:
             try:
                 entries = await self.in_thread(_read_page, self.client, self.place)
             except Error:
-                return  # the database is away: the next message or poll reads on
+                return  # the database is unavailable: the next message or poll continues
             self.buffer.extend(entries)
             while len(self.buffer) > BUFFER_SIZE:
                 self.buffer_begins_after = self.buffer.popleft()[0]
@@ -202,7 +203,8 @@ _readers: dict[int, _LogReader] = {}
 def _join_reader(stream: _Stream, create_reader: Callable[[], _LogReader]) -> _LogReader:
     """Add the stream to the reader of its client's log.
 
-    Without a pause for the event loop between finding and joining: the reader could end there.
+    There must be no `await` between finding the reader and joining it, because the reader could end
+    meanwhile.
     """
     client_id = stream.user.client_id
     assert client_id
@@ -241,7 +243,7 @@ async def _follow(
             if entries is None:
                 entries = await in_thread(_read_page, reader.client, place)
                 place = place if entries else reader.buffer_begins_after
-                stream.wake.set()  # there may be more than one page
+                stream.wake.set()  # there may be more events than were read at once
             for _, event in entries:
                 if visible := _visible_to(stream.user, event):
                     yield visible
@@ -259,7 +261,7 @@ async def _follow(
 
 
 def _visible_to(user: User, event: ServerSent) -> ServerSent | None:
-    """The event as the user may see it; of notifications only their own, None if there are none."""
+    """The event as the user may see it: with only their own notifications, or None if none is."""
     if event.event != "notification.created":
         return event
     notifications = event.data["data"]["notifications"]
@@ -270,11 +272,11 @@ def _visible_to(user: User, event: ServerSent) -> ServerSent | None:
 
 
 def _may_continue(user: User, is_still_admitted: Callable[[], bool]) -> bool:
-    """Whether the stream may go on; while it does, its user counts as online."""
+    """Whether the stream may go on; if so, its user continues to count as online."""
     try:
         if not is_still_admitted():
             return False
     except Error:
-        return True  # the database is away for a moment: no stream ends because of that
+        return True  # the database is unavailable for a moment, which must not end streams
     presence.touch(user)
     return True

@@ -1,7 +1,7 @@
-"""Limits of the live feeds open at once: of a person, and of all people of a client.
+"""Limits on open live feeds, for a person and for all people of a client together.
 
-Valkey counts them over all processes. The place of a feed whose process died is free again after a
-while. While Valkey is away there is no limit.
+Valkey counts the feeds of all processes. If a process dies, the places of its feeds become free
+after the next check would have been due. There is no limit while Valkey is unavailable.
 """
 
 import uuid
@@ -14,13 +14,14 @@ from chatplatform.api.errors import ApiError
 from chatplatform.live import valkey
 from identity.models import User
 
-# A person has one in each window. A client has a hundred people with ten each, or more if limits of
-# its requests are raised.
+# A person opens one feed in each browser window. A client's limit is enough for a hundred people
+# with ten feeds each, and it grows with the client's rate limits.
 OF_PERSON, OF_CLIENT = 10, 1_000
-# How long a place is kept after the next check of its feed is due.
+# How long a place is kept beyond the time at which the next check of its feed is due.
 _SPARE_SECONDS = 30
-# Keeps a place, or takes one if no set is full; returns whether there is one. KEYS: sets of places,
-# scored by the second at which each is free again. ARGV: the place, seconds, the size of each set.
+# Keeps a place, or takes one if no set is full; returns 1, or 0 if a set is full. KEYS: sets of
+# places, scored by the second at which each becomes free. ARGV: the place, the seconds to keep it,
+# and the limit of each set.
 _KEEP = """
 local now = tonumber(redis.call('time')[1])
 for at, key in ipairs(KEYS) do
@@ -46,7 +47,7 @@ class TooManyFeeds(ApiError):
 
 
 class Place:
-    """The place of a live feed among those that are open."""
+    """The place that a live feed takes within the limits while it is open."""
 
     def __init__(self, user: User) -> None:
         assert user.client
@@ -55,12 +56,12 @@ class Place:
         self._most = [OF_PERSON, max(1, round(OF_CLIENT * user.client.rate_limit_factor))]
 
     def take(self) -> None:
-        """Take the place; 429 if there is none."""
+        """Take the place; 429 if none is free."""
         if not self.keep():
             raise TooManyFeeds
 
     def keep(self) -> bool:
-        """Keep the place until after the next check of the feed; False if it was lost."""
+        """Keep the place until after the next check of the feed; False if it is lost."""
         seconds = round(settings.SSE_REAUTH_SECONDS) + _SPARE_SECONDS
 
         def keep(client: redis.Redis) -> Any:
@@ -70,7 +71,7 @@ class Place:
         return bool(_in_valkey(keep, default=True))
 
     def give_back(self) -> None:
-        """Free the place: its feed has ended."""
+        """Free the place after its feed has ended."""
 
         def remove(client: redis.Redis) -> None:
             with client.pipeline(transaction=False) as pipe:

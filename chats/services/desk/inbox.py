@@ -1,4 +1,4 @@
-"""Lists of chats, with filters and search, and how many there are."""
+"""Lists of chats with filters and search, and the numbers of chats in the desk's views."""
 
 import uuid
 from typing import Any
@@ -17,12 +17,13 @@ from identity.auth import Principal
 from identity.models import Client, User
 from webhooks.models import Event
 
-# Words of a search that are used; more make it slower and no better.
+# The most words of a search that are used; more make it slower but no better.
 MAX_TERMS = 10
-# Messages that a search considers, the newest first: that match, or at all if no index helps. With
-# few that match, the planner walks the newest ones for a frequent word (bench/growth.py).
+# A search considers the newest MAX_MATCHES messages that match. If no index helps, it looks only at
+# the newest MAX_UNINDEXED messages. A small MAX_MATCHES lets the planner walk the newest messages
+# for a frequent word (bench/growth.py).
 MAX_MATCHES, MAX_UNINDEXED = 2_000, 10_000
-# Customers that a search considers, and chats of theirs.
+# The most customers that a search considers, and the most chats of theirs.
 MAX_CUSTOMERS, MAX_FOUND = 1_000, 10_000
 MAX_COUNTED = 10_000
 MAX_STEPS = 200
@@ -32,7 +33,7 @@ STEPS = [
 ]
 NEWEST_ACTIVITY = ("-activity", "-id")
 LONGEST_WAIT = ("-urgency", "-id")
-# In microseconds since 1970; less a time of today it is more than any time of today.
+# In microseconds since 1970. Minus any present time it is still greater than any present time.
 _FAR_FUTURE = Value(10**17, BigIntegerField())
 _ACTIVITY = Coalesce("last_message_at", "created_at")
 
@@ -62,12 +63,15 @@ def chats(caller: Principal, query: ChatsQuery) -> QuerySet[Conversation]:
 
 
 def order_of(query: ChatsQuery) -> tuple[str, ...]:
-    """The order of a list of `chats`."""
+    """The order of the list that `chats` returns for the query."""
     return LONGEST_WAIT if query.sort == "longest_wait" else NEWEST_ACTIVITY
 
 
 def counts(user: User) -> ChatCounts:
-    """How many real chats each view of a person's desk has, in one statement."""
+    """How many chats each view of a person's desk has without previews, in one statement.
+
+    Each number is at most `MAX_COUNTED`.
+    """
     assert user.client
     rows = Conversation.objects.for_client(user.client).filter(is_preview=False)
     is_open, is_mine = Q(status=Status.OPEN), Q(assignee=user)
@@ -88,21 +92,21 @@ def counts(user: User) -> ChatCounts:
 
 
 def chats_of_customer(client: Client, customer_id: int) -> QuerySet[Conversation]:
-    """All chats of one customer; 404 for another client's."""
+    """All chats of a customer except previews; 404 for another client's customer."""
     if not Customer.objects.for_client(client).filter(pk=customer_id).exists():
         raise NotFound
     return _real_chats(client).filter(customer_id=customer_id)
 
 
 def chats_of_bot(client: Client, bot_id: int) -> QuerySet[Conversation]:
-    """All chats of one bot; 404 for another client's."""
+    """All chats of a bot except previews; 404 for another client's bot."""
     if not Bot.objects.for_client(client).filter(pk=bot_id).exists():
         raise NotFound
     return _real_chats(client).filter(bot_id=bot_id)
 
 
 def transcript(chat: Conversation) -> QuerySet[Message]:
-    """Every message of a chat, internal notes too."""
+    """Every message of a chat, including internal notes, unordered."""
     return Message.objects.for_client(chat.client).filter(conversation=chat)
 
 
@@ -114,7 +118,7 @@ def transcript_for(caller: Principal, chat_id: uuid.UUID) -> QuerySet[Message]:
 
 
 def steps(chat: Conversation) -> list[Event]:
-    """What happened to a chat beside its messages: the newest, oldest first."""
+    """The newest events of a chat that changed its owner or status, oldest first."""
     rows = Event.objects.for_client(chat.client).filter(conversation_id=chat.pk, type__in=STEPS)
     return list(rows.order_by("-sequence")[:MAX_STEPS])[::-1]
 
@@ -140,7 +144,10 @@ class _Count(Func):
 
 
 class _SeenByPlanner(Value):
-    """A text within the statement, which then is not prepared: the planner sees how rare it is."""
+    """A text written into the statement, so that the planner sees how rare it is.
+
+    As a parameter of a prepared statement it would be unknown to the planner.
+    """
 
     def as_sql(self, compiler: Any, connection: Any) -> tuple[str, tuple[()]]:
         return sql.Literal(self.value).as_string().replace("%", "%%"), ()
@@ -154,7 +161,7 @@ class _Microseconds(Func):
 
 
 def _urgency() -> Coalesce:
-    """The more, the longer its customer waits; then the more, the newer its activity."""
+    """A sort key: highest for the longest wait; chats that do not wait follow by activity."""
     waits = _FAR_FUTURE - _Microseconds("waiting_since")
     return Coalesce(waits, _Microseconds(_ACTIVITY), output_field=BigIntegerField())
 
@@ -164,7 +171,7 @@ def _real_chats(client: Client) -> QuerySet[Conversation]:
 
 
 def _state(user: User | None, query: ChatsQuery) -> Q:
-    """The filters that are a yes or a no."""
+    """The filters that are true or false."""
     if query.mine is not None and user is None:
         raise Invalid.field("query", "mine", msg="An API key has no chats of its own.")
     flags = (
@@ -181,16 +188,17 @@ def _state(user: User | None, query: ChatsQuery) -> Q:
 
 
 def search(client: Client, q: str) -> QuerySet[Any, Any]:
-    """Ids of chats with all words of `q` in a message, or with a code or customer like it."""
+    """Ids of chats that have all words of `q` in a message, or whose code or customer matches."""
     terms, whole = q.split()[:MAX_TERMS], q.strip()
     is_indexed = bool(customers.INDEXED.search(q))
-    # By their numbers: a planner that does not know how few they are reads every chat.
+    # Pass the customers' ids as values: if the planner does not know how few there are, it reads
+    # every chat.
     found_customers = customers.search(client, q).values_list("pk", flat=True)[:MAX_CUSTOMERS]
     chats = Conversation.objects.for_client(client)
     found = chats.filter(chat_code__startswith=whole.upper()).values("pk")
     of_customers = chats.filter(customer_id__in=list(found_customers))
     found = found.union(of_customers.order_by("-id").values("pk")[:MAX_FOUND])
-    # As `for_client`, with a number of the only type that the index compares.
+    # Like `for_client`, but with a bigint, the only type that the index can compare.
     own = Cast(Value(client.pk), BigIntegerField())
     messages = Message.objects.filter(client_id=own, is_welcome=False)
     if not is_indexed:

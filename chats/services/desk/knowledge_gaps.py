@@ -1,4 +1,4 @@
-"""Questions that bots had no answer to: what a client's people teach them next."""
+"""Unanswered questions, from which a client's people see what their bots should learn next."""
 
 from django.db.models import Exists, OuterRef, QuerySet, Subquery
 
@@ -7,11 +7,11 @@ from chats.models import UNANSWERED, GroupedQuestion, GroupStatus, Message
 
 
 def among(rows: QuerySet[Message]) -> QuerySet[Message]:
-    """The messages of bots that hold no answer, unordered.
+    """The replies among these messages that left a question unanswered, unordered; no previews.
 
-    `is_known`: whether the bot has an answer to that very question by now, or learns one to its
-    group. `answered_group`: its group, if the bot has answered that since; `answered_from`: the
-    document that was written for it.
+    Annotations: `is_known`, whether the bot by now has an answer to exactly this question or is
+    learning one for its group; `answered_group`, the question's group if the bot can answer it by
+    now; `answered_from`, the document that was written for that group.
     """
     known = Document.objects.filter(
         bot=OuterRef("conversation__bot"),

@@ -1,6 +1,6 @@
-"""Assignment by people: an agent takes a chat, gives it to a colleague, or gives it back.
+"""Assignment by people: an agent takes a chat, gives it to a colleague, or returns it.
 
-Assignment by the client's strategy is in `routing`.
+`routing` has the assignment by the client's strategy.
 """
 
 from datetime import timedelta
@@ -20,8 +20,9 @@ from identity.models import User
 def assign(chat: Conversation, body: desk_shapes.ChatAssignDto, *, by: User) -> Conversation:
     """Assign a chat to an agent, the queue or the bot.
 
-    Another agent's chat is moved only by that agent or an admin, and only if the request shows that
-    this is intended: it names the new agent, or the version that the caller has seen.
+    409 if another agent has the chat and the caller is no admin. A chat moves from one agent to
+    another only if the request shows that this is intended, by naming the new agent or the version
+    of the chat that the caller has seen; else 409, as for an outdated version.
     """
     agent = _agent_to_assign(by, body.user_id) if body.assign_type == "agent" else None
     with transaction.atomic():
@@ -44,7 +45,10 @@ def assign(chat: Conversation, body: desk_shapes.ChatAssignDto, *, by: User) -> 
 
 
 def unassign(chat: Conversation, *, by: User) -> Conversation:
-    """Back to the bot, or to the queue if the bot is off; 409 if another agent has the chat."""
+    """Return the chat to the bot, or to the queue if the bot is off.
+
+    409 if another agent has the chat and the caller is no admin.
+    """
     with transaction.atomic():
         chat = conversations.lock(chat)
         bot_is_off = conversations.bot_off_reason(chat.bot)
@@ -53,9 +57,9 @@ def unassign(chat: Conversation, *, by: User) -> Conversation:
 
 
 def return_chats_of_agent(user_id: int) -> None:
-    """Return the chats of a user who may not have any now to the queue.
+    """Move a user's chats to the queue if the user is disabled or no longer on the staff.
 
-    If the user has been admitted again meanwhile, nothing happens.
+    If the user may have chats again by now, nothing happens.
     """
     gone = User.objects.filter(
         Q(is_disabled=True) | ~Q(role__in=staff_notifications.STAFF), pk=user_id
@@ -69,7 +73,7 @@ def return_chats_of_agent(user_id: int) -> None:
 
 
 def _release(chat: LockedConversation, to: str, *, by: User) -> None:
-    """To the queue or the bot; nothing happens if the chat is there already."""
+    """Move the chat to the queue or the bot; nothing happens if it is there already."""
     lifecycle.ensure_not_ended(chat)
     if chat.assign_type == to:
         return
@@ -89,7 +93,7 @@ def _ensure_may_reassign(chat: LockedConversation, *, by: User, is_intended: boo
 
 
 def _agent_to_assign(by: User, user_id: int | None) -> User:
-    """The named member of the client's staff; the caller if the request names nobody."""
+    """The staff member with this id, or the caller if the request names nobody; else 422."""
     if user_id is None:
         return by
     assert by.client_id

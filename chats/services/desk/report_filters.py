@@ -1,4 +1,4 @@
-"""Which chats a figure counts: the reports, and the lists that its link opens, choose the same."""
+"""Conditions that choose chats, shared by reports and the lists that their figures link to."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ from identity.models import Client, ClientConfig
 
 
 def answered_by_person() -> Exists:
-    """Those in which a person answered the customer; notes are no answers."""
+    """Chats in which a person answered the customer; notes do not count."""
     return Exists(
         Message.objects.filter(
             conversation=OuterRef("pk"),
@@ -24,14 +24,14 @@ def answered_by_person() -> Exists:
 
 
 def solved_by_bot() -> Q:
-    """Those that have ended, and that no person answered and nobody handed over."""
+    """Ended chats that no person answered and that were never handed over."""
     return Q(~answered_by_person(), status=Status.ENDED, handed_off_at=None)
 
 
 def waited(client: Client, now: datetime) -> tuple[timedelta, Callable[[timedelta], Q]]:
-    """The target of the first response, and which chats have waited for so long.
+    """The client's target for the first response, and a filter for chats that have waited so long.
 
-    Time outside of a bot's business hours does not count.
+    Time outside a bot's business hours does not count.
     """
     config = ClientConfig.objects.select_related("client").get(client=client)
     bots = Bot.objects.for_client(client)
@@ -48,12 +48,12 @@ def waited(client: Client, now: datetime) -> tuple[timedelta, Callable[[timedelt
 
 
 def waited_for_target(client: Client, now: datetime) -> Q:
-    """Those that have waited for longer than the target."""
+    """Chats that have waited for the target time or longer."""
     target, so_long = waited(client, now)
     return so_long(target)
 
 
 def waited_for_half(client: Client, now: datetime) -> Q:
-    """Those that have waited for half of the target, and not yet for all of it."""
+    """Chats that have waited for half of the target time or longer, but not for all of it."""
     target, so_long = waited(client, now)
     return so_long(target / 2) & ~so_long(target)

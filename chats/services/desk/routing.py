@@ -1,7 +1,7 @@
-"""Routing: which agent gets a waiting chat, by the client's strategy. `choose_agent` decides.
+"""Routing: assigns waiting chats to agents by the client's strategy. `choose_agent` decides.
 
-A handover (`handoffs.hand_over`, `lifecycle.to_queue`) puts the chat into the queue and enqueues
-the job `chats.assign_waiting`; the job and the timer call `assign_waiting`.
+A handover (`handoffs.hand_over`, `lifecycle.to_queue`) moves the chat to the queue and enqueues the
+job `chats.assign_waiting`. The job and the timer call `assign_waiting`.
 """
 
 from contextlib import suppress
@@ -26,14 +26,14 @@ from chats.models import (
 from chats.services.core import conversations, lifecycle, presence, staff_notifications
 from identity.models import AssignStrategy, ClientConfig, Role, User
 
-# Chats that one call assigns at most; the others wait for the next call.
+# The most chats that one call assigns; the others wait for the next call.
 BATCH = 200
 
 
 def choose_agent(chat: Conversation, config: ClientConfig, online: set[int]) -> User | None:
     """The agent who gets a waiting chat; None if no agent has capacity.
 
-    The agent who has just lost or returned this chat gets it only if there is no other.
+    The agent who last lost or returned this chat gets it only if there is no other.
     """
     agents = _agents_with_capacity(config, online)
     rows = Notification.objects.filter(conversation=chat, kind=NotificationKind.UNASSIGNED)
@@ -43,14 +43,14 @@ def choose_agent(chat: Conversation, config: ClientConfig, online: set[int]) -> 
 
 
 def _agents_with_capacity(config: ClientConfig, online: set[int]) -> list[User]:
-    """Online agents below their capacity, the strategy's first choice first.
+    """Online agents below their capacity, in the order in which the strategy prefers them.
 
-    If a client has nobody with the role agent, its admins and owners are its agents.
+    If a client has nobody with the role agent, its admins and owners count as agents.
     """
     staff = staff_notifications.staff(config.client_id)
     agents = staff.filter(role=Role.AGENT)
     last = Notification.objects.filter(user=OuterRef("pk"), kind=NotificationKind.ASSIGNED)
-    # By the index of open chats: the ended ones of an agent are many.
+    # The filter fits the index of open chats; an agent may have many ended ones.
     owned = Conversation.objects.filter(
         client=config.client_id,
         assign_type=AssignType.AGENT,
@@ -77,7 +77,7 @@ def _agents_with_capacity(config: ClientConfig, online: set[int]) -> list[User]:
 
 
 def assign_waiting(client_id: int) -> None:
-    """Assign a client's waiting chats to its agents, oldest first, until nobody has capacity."""
+    """Assign a client's waiting chats, the longest wait first, until no agent has capacity."""
     # Read before any row is locked: Valkey may take a second to fail.
     online = presence.online(client_id)
     if not online:
@@ -89,7 +89,7 @@ def assign_waiting(client_id: int) -> None:
 
 
 def _closed_bots(client_id: int) -> list[Bot]:
-    """The bots outside whose business hours it is: their chats wait for the opening."""
+    """The bots that are outside their business hours; their chats wait for the next opening."""
     now, config = (
         timezone.now(),
         ClientConfig.objects.select_related("client").get(client=client_id),
@@ -99,7 +99,7 @@ def _closed_bots(client_id: int) -> list[Bot]:
 
 
 def clients_with_waiting() -> list[int]:
-    """Clients with a strategy and a queue that is not empty."""
+    """Clients that assign by strategy and have waiting chats."""
     rows = _waiting().exclude(client__config__assign_strategy=AssignStrategy.MANUAL)
     return list(rows.values_list("client_id", flat=True).distinct())
 
@@ -111,9 +111,9 @@ def _waiting() -> QuerySet[Conversation]:
 
 
 def _assign(row: Conversation, online: set[int]) -> bool:
-    """Assign one chat; False if the chats behind it would find no agent either."""
+    """Assign one chat; False if no agent would be found for the chats after it either."""
     with transaction.atomic():
-        # One call at a time for a client: two at once would count the same capacity twice.
+        # Lock the config, so that two calls for a client never count the same capacity twice.
         config = ClientConfig.objects.select_for_update(no_key=True).get(client_id=row.client_id)
         if config.assign_strategy == AssignStrategy.MANUAL:
             return False
@@ -123,7 +123,7 @@ def _assign(row: Conversation, online: set[int]) -> bool:
         agent = choose_agent(chat, config, online)
         if agent is None:
             return False
-        # If the agent is being locked out at this moment, the timer looks for another soon.
+        # If the agent loses their rights at this moment, the timer soon chooses another.
         with suppress(lifecycle.AgentGone):
             lifecycle.to_agent(chat, agent, by=None)
     return True

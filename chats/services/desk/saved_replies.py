@@ -1,4 +1,4 @@
-"""Saved replies: texts that agents send often, each agent's own or everybody's."""
+"""Saved replies: texts that agents send often, owned by one agent or shared with everybody."""
 
 import re
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ class ShortcutTaken(ApiError):
 
 
 def list_for_user(user: User, query: desk_shapes.SavedRepliesQuery) -> QuerySet[SavedReply]:
-    """Everybody's saved replies and the user's own."""
+    """The shared saved replies and the user's own, unordered."""
     rows = _visible(user)
     if query.is_shared is not None:
         rows = rows.filter(owner__isnull=query.is_shared)
@@ -31,23 +31,23 @@ def list_for_user(user: User, query: desk_shapes.SavedRepliesQuery) -> QuerySet[
 
 
 def create(user: User, body: desk_shapes.SavedReplyDto) -> SavedReply:
-    """Save a reply; 403 if somebody else than an admin makes one for everybody."""
+    """Save a reply; 403 if it is shared and the user is no admin."""
     assert user.client
     require(body, "shortcut", "texts")
     return _store(SavedReply(client=user.client, owner=user), body, by=user)
 
 
 def update(user: User, reply_id: int, body: desk_shapes.SavedReplyDto) -> SavedReply:
-    """Change what the request names: the reply may become everybody's, or the user's own.
+    """Change the given fields; the reply may become shared, or the user's own.
 
-    403 for a shared one, or to share one, unless the user is an admin.
+    403 if the reply is or becomes shared and the user is no admin.
     """
     with transaction.atomic():
         return _store(_lock(user, reply_id), body, by=user)
 
 
 def delete(user: User, reply_id: int) -> None:
-    """Delete a saved reply; 403 for a shared one unless the user is an admin."""
+    """Delete a saved reply; 403 if it is shared and the user is no admin."""
     with transaction.atomic():
         row = _lock(user, reply_id)
         _ensure_may_change(user, is_shared=row.owner_id is None)
@@ -58,7 +58,7 @@ def delete(user: User, reply_id: int) -> None:
 def render(
     user: User, reply_id: int, chat: Conversation, *, language: str | None
 ) -> desk_shapes.RenderedReply:
-    """A saved reply with the values of a chat in the place of its variables."""
+    """A saved reply with its variables replaced by the values of a chat."""
     row = _visible(user).filter(pk=reply_id).first()
     if row is None:
         raise NotFound
@@ -120,7 +120,7 @@ def _ensure_may_change(user: User, *, is_shared: bool) -> None:
 
 
 def _record(action: str, row: SavedReply, *, by: User) -> None:
-    """Changes of everybody's replies are in the audit log."""
+    """Record a change in the audit log if the reply is shared."""
     if row.owner_id is None:
         audit.record(
             row.client_id,
@@ -140,7 +140,7 @@ def _language(texts: Mapping[str, str], *wanted: str) -> str:
 
 
 def _values(user: User, chat: Conversation) -> dict[str, str]:
-    """The values of all variables that are known."""
+    """The values of the variables, without empty ones."""
     customer = chat.customer
     attributes: dict[str, Any] = {
         f"customer.attributes.{name}": value

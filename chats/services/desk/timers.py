@@ -1,8 +1,8 @@
 """What happens to conversations as time passes.
 
-Each function may run twice, and in two processes at once: a row is found, locked and checked again.
-The second process skips a row while it is locked, and finds it changed afterwards. Times are
-compared with the database's clock.
+Each function may run in two processes at once, because it locks each row that it has found and
+checks it again. A second process skips a row while it is locked, and afterwards finds it changed.
+Times are compared with the database's clock.
 """
 
 import logging
@@ -44,20 +44,20 @@ from chats.services.desk import routing
 from identity.services import freezing
 
 log = logging.getLogger(__name__)
-# Rows that one call processes; the others wait for the next call.
+# The most rows that one call processes; the others wait for the next call.
 BATCH = 500
-# If so many rows fail in one call, the rows are not the cause: the call ends.
+# A call ends after this many failures: the cause is then unlikely to be the rows.
 MAX_FAILURES = 500
 
 
 def wake_snoozed() -> int:
-    """Open snoozed chats whose time has come."""
+    """Open snoozed chats whose `snoozed_until` has passed."""
     rows = Conversation.objects.filter(status=Status.SNOOZED, snoozed_until__lte=Now())
     return _process(rows, "snoozed_until", lifecycle.wake)
 
 
 def return_unanswered_to_queue() -> int:
-    """Return chats to the queue whose agent did not reply in the time that was set."""
+    """Return chats to the queue if their agents did not reply before `return_at`."""
     rows = Conversation.objects.filter(
         status=Status.OPEN, assign_type=AssignType.AGENT, return_at__lte=Now()
     )
@@ -65,9 +65,9 @@ def return_unanswered_to_queue() -> int:
 
 
 def warn_unanswered() -> int:
-    """Notify the staff of customers who wait too long; once for each wait.
+    """Notify the staff of customers who wait too long, once for each wait.
 
-    Time outside of a bot's business hours does not count.
+    Time outside a bot's business hours does not count.
     """
     warned = Notification.objects.filter(
         conversation=OuterRef("pk"),
@@ -82,12 +82,13 @@ def warn_unanswered() -> int:
         default=F("client__config__first_response_target_seconds"),
         output_field=IntegerField(),
     )
-    # An annotation: a filter would join, and leave out clients without settings for mails.
+    # `max_wait` is an annotation, because a filter would use an inner join and leave out clients
+    # without settings for mails.
     rows = Conversation.objects.annotate(max_wait=max_wait).filter(
         ~Exists(warned), status=Status.OPEN, is_preview=False,
         waiting_since__lte=before_now(F("max_wait"), seconds=1),
     )  # fmt: skip
-    # Asked before any row is locked: Valkey may be slow to answer.
+    # Ask Valkey before any row is locked, because it may be slow.
     clients = rows.values_list("client_id", flat=True).distinct()
     online = {client_id: presence.online(client_id) for client_id in clients}
 
@@ -103,8 +104,8 @@ def warn_unanswered() -> int:
 
 
 def _cutoffs(rows: QuerySet[Any]) -> dict[int, datetime]:
-    """For the bots of these chats that are closed at times: since when a customer must wait to have
-    waited for `max_wait` seconds of business hours.
+    """For each bot with business hours: the latest start of a wait that by now has lasted
+    `max_wait` seconds of business hours.
     """
     waits = dict(rows.values_list("bot_id", "max_wait").distinct())
     bots = Bot.objects.filter(pk__in=waits).select_related("client__config")
@@ -117,7 +118,7 @@ def _cutoffs(rows: QuerySet[Any]) -> dict[int, datetime]:
 
 
 def end_inactive() -> int:
-    """End open chats without a message for as long as their client's setting says."""
+    """End open chats that have had no message for the client's `inactivity_end_minutes`."""
     idle_since = before_now(F("client__config__inactivity_end_minutes"), minutes=1)
     rows = Conversation.objects.filter(
         Q(last_message_at__lte=idle_since) | Q(last_message_at=None, created_at__lte=idle_since),
@@ -128,7 +129,7 @@ def end_inactive() -> int:
 
 
 def assign_waiting() -> None:
-    """Assign waiting chats by strategy, in case a job for it was lost or an agent missed."""
+    """Assign waiting chats by strategy, in case a job was lost or did not find an agent."""
     frozen = freezing.frozen_ids()
     for client_id in (pk for pk in routing.clients_with_waiting() if pk not in frozen):
         try:
@@ -157,8 +158,8 @@ def _process(
 ) -> int:
     """Act on each due row under its lock, up to `BATCH`; return how many succeeded.
 
-    Another row is processed for each one that fails: rows that fail each time, and come first each
-    time, do not keep the others waiting.
+    For each row that fails, another one is processed. So rows that come first and always fail do
+    not keep the others waiting.
     """
     due = due.exclude(client_id__in=freezing.frozen_ids())
     done, failed = 0, list[Any]()
@@ -175,14 +176,14 @@ def _process(
 def _process_rows(
     chat_ids: Sequence[Any], due: QuerySet[Conversation], act: Callable[[LockedConversation], None]
 ) -> tuple[int, list[Any]]:
-    """How many rows were processed, and which ones failed."""
+    """Act on these rows; return how many were processed, and which ones failed."""
     done, failed = 0, []
     for chat_id in chat_ids:
         try:
             with transaction.atomic():
                 rows = Conversation.objects.filter(pk=chat_id)
                 row = rows.select_for_update(no_key=True, skip_locked=True).first()
-                # Asked again under the lock: another process may have acted just before it.
+                # Check again under the lock, because another process may just have acted.
                 is_due = row is not None and due.filter(pk=chat_id).exists()
                 if row and is_due:
                     act(conversations.lock(row))

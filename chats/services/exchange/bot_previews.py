@@ -1,6 +1,6 @@
-"""Previews: a client's staff try a bot in chats that notify nobody and count nowhere.
+"""Previews: chats in which a client's staff try a bot. They notify nobody and count nowhere.
 
-A preview is answered as the chat of a new visitor of a web page.
+The bot replies in a preview as it does to a new visitor of a website.
 """
 
 from typing import Any
@@ -43,7 +43,7 @@ def open_preview(
     by: User,
     client_message_id: str | None = None,
 ) -> Message:
-    """Open a preview with these messages; return the last one, whose reply is on its way."""
+    """Open a preview with these messages; return the last one, to which a reply is coming."""
     bot = bots.get(client, bot_id)
     if not bot.allow_preview:
         raise PreviewOff
@@ -75,7 +75,11 @@ def continue_chat(
     client_message_id: str | None = None,
     earlier_result_id: str | None = None,
 ) -> Message:
-    """Add messages to a preview; without messages, answer the chat's last message again."""
+    """Add messages to a preview; return the last one.
+
+    Without messages, any chat's last customer message is returned, and a reply to it is requested
+    if the bot still owes one.
+    """
     if not body.messages:
         return incoming.request_reply_again(chat, earlier_result_id=earlier_result_id)
     if not chat.is_preview:
@@ -90,14 +94,14 @@ def continue_chat(
 
 
 def with_receipt(turn: dict[str, Any]) -> dict[str, Any]:
-    """A turn as the staff see it, with the receipt of the reply."""
+    """A turn as staff see it: with the receipt of the reply."""
     reply = turn["reply"]
     receipts = Message.objects.filter(pk=reply["id"]) if reply else Message.objects.none()
     return GeneratedChat.from_turn(turn, receipts.values_list("receipt", flat=True).first() or {})
 
 
 def _as_customer(user: User) -> Customer:
-    """The customer in whose name a member of the staff tries bots."""
+    """The customer that stands for a staff member in previews."""
     return Customer.objects.get_or_create(
         client=user.client,
         external_id=f"{customers.STAFF}{user.pk}",
@@ -106,7 +110,7 @@ def _as_customer(user: User) -> Customer:
 
 
 def _existing_message(customer: Customer, client_message_id: str | None) -> Message | None:
-    """The last message of the same request, if this one repeats it."""
+    """The message that the first request stored, if this request repeats it."""
     if client_message_id is None:
         return None
     rows = Message.objects.for_client(customer.client)
@@ -116,7 +120,7 @@ def _existing_message(customer: Customer, client_message_id: str | None) -> Mess
 def _append(
     chat: LockedConversation, body: GenerateChatRequest, client_message_id: str | None
 ) -> Message:
-    """Store the messages; the last one is received as the customer's and gets a reply."""
+    """Store the messages; the last one is received like a customer's message and gets a reply."""
     *earlier, last = body.messages
     for item in earlier:
         messages.append(

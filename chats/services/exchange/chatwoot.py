@@ -1,7 +1,7 @@
 """Converts an export of Chatwoot's API (conversations and messages as JSON) to the portable form.
 
-Every id is derived from the source's own number, so that it is the same each time. Channels other
-than the web widget become `api`: their providers know nothing of this platform.
+Every id is derived from the source's own number, so it is the same in each run. Channels other than
+the web widget become `api`, because their providers are not connected to this platform.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ _EMAIL = re.compile(r"^[^@\s]+@[^@\s]+\.[^@\s]+$")
 
 
 def rows(document: Any) -> list[Json]:
-    """The rows of a response of Chatwoot's API, or of a plain list."""
+    """The rows of a response by Chatwoot's API; a plain list is returned as it is."""
     if isinstance(document, list):
         return document
     inner = document.get("data", document)
@@ -30,16 +30,16 @@ def rows(document: Any) -> list[Json]:
 def conversations(
     exported: Iterable[Json], messages: Iterable[Json], *, bot_id: int, language: str
 ) -> Iterator[Json]:
-    """Conversations as `ConversationEntity`, oldest first, with the number of their messages."""
+    """Conversations in the shape of `ConversationEntity`, oldest first, with message counts."""
     counts = Counter(message["conversation_id"] for message in messages)
     for source in sorted(exported, key=lambda row: (row["created_at"], row["id"])):
         yield _conversation(source, counts[source["id"]], bot_id=bot_id, language=language)
 
 
 def messages(exported: Iterable[Json], conversations: Iterable[Json]) -> Iterator[Json]:
-    """Messages as `MessageEntity`, numbered in each conversation in the order of their ids.
+    """Messages in the shape of `MessageEntity`, numbered by id within each conversation.
 
-    Messages of other conversations than `conversations` are left out.
+    Messages whose conversations are not in `conversations` are left out.
     """
     chats = {source["id"]: source for source in conversations}
     seqs: Counter[int] = Counter()
@@ -65,7 +65,8 @@ def _conversation(source: Json, count: int, *, bot_id: int, language: str) -> Js
         ],
         "bot_id": bot_id,
         "channel": "web" if meta.get("channel") == "Channel::WebWidget" else "api",
-        # Chatwoot's "until the next message" has no time: here the chat would never open by itself.
+        # Chatwoot can snooze until the next message, without a time. Such a chat becomes open,
+        # because here no timer would ever open it.
         "status": "ended" if ended else "snoozed" if snoozed_until else "open",
         "assign_type": owner,
         "assignee_email": (assignee or {}).get("email"),
@@ -123,7 +124,7 @@ def _customer(contact: Json) -> Json:
 
 
 def _external_id(chat: Json) -> str:
-    """With the account: each account numbers its conversations from 1."""
+    """An id that contains the account, because each account numbers its conversations from 1."""
     return f"chatwoot:{chat.get('account_id', 0)}:conversation:{chat['id']}"
 
 
@@ -137,7 +138,7 @@ def _message(source: Json, chat: Json, seq: int) -> Json:
         "sender": _sender(source),
         "content": _content(source),
         "status": source.get("status") if source.get("status") in _STATUSES else "sent",
-        # In Chatwoot only agents see activities.
+        # Only agents see activities in Chatwoot.
         "is_note": bool(source.get("private")) or is_activity,
         "citations": [],
         "translations": {},
@@ -171,7 +172,7 @@ def _content(source: Json) -> list[Json]:
 
 
 def _id(external_id: str, created_at: Any) -> str:
-    """A UUIDv7 of the row's time and a hash of its external id."""
+    """A UUIDv7 made from the row's time and a hash of its external id."""
     rest = int.from_bytes(hashlib.sha256(external_id.encode()).digest()[:10])
     time = _time(created_at)
     number = int(time.timestamp() * 1000) << 80 if time else 0
@@ -180,7 +181,7 @@ def _id(external_id: str, created_at: Any) -> str:
 
 
 def _time(value: Any) -> datetime | None:
-    """A time from seconds since 1970 or from ISO 8601; None for zero and for no value."""
+    """A time given as seconds since 1970 or in ISO 8601; None if it is zero or missing."""
     if not value:
         return None
     if isinstance(value, str) and not value.isdigit():

@@ -1,4 +1,4 @@
-"""All that is stored of a customer, as one file to hand to them."""
+"""Everything that is stored about a customer, in one file that can be handed to them."""
 
 import tempfile
 import zipfile
@@ -20,9 +20,12 @@ _READ_AT_ONCE = 500
 
 
 def write(caller: Principal, customer_id: int) -> IO[bytes]:
-    """A ZIP of the customer, their chats and messages as JSON lines, and their files."""
+    """A ZIP file with the customer, their chats and messages as JSON lines, and their files.
+
+    404 if the caller may not see the customer. The caller closes the file.
+    """
     customer = customer_records.get(caller, customer_id)
-    file = tempfile.TemporaryFile()  # noqa: SIM115 - whoever asked for it closes it
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
     try:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
             rows = _add(archive, customer)
@@ -38,7 +41,7 @@ def write(caller: Principal, customer_id: int) -> IO[bytes]:
 
 
 def _add(archive: zipfile.ZipFile, customer: Customer) -> int:
-    """Returns how many chats and messages there are."""
+    """Write all entries; return the number of chats and messages."""
     archive.writestr("customer.json", as_json(CustomerDto.from_row(customer)))
     chats = exporting.whole(Conversation.objects.filter(customer=customer))
     count = _add_lines(

@@ -1,4 +1,4 @@
-"""What a customer takes along of a chat."""
+"""Transcripts that customers download or have mailed to them."""
 
 import uuid
 
@@ -23,7 +23,7 @@ class ExportOff(ApiError):
 
 
 def ask_by_mail(caller: Principal, chat_id: uuid.UUID, *, email: str) -> None:
-    """Have the transcript mailed; 409 `export_off`, 429 after too many mails."""
+    """Have the transcript mailed; 409 `export_off` if the bot allows none, 429 after too many."""
     chat = conversations.get(caller, pk=chat_id)
     _check_allowed(chat)
     mails.check_configured()
@@ -35,14 +35,14 @@ def ask_by_mail(caller: Principal, chat_id: uuid.UUID, *, email: str) -> None:
             conversation_id=str(chat.pk),
             email=email,
         )
-        # Not to whom: an audit log is kept when a customer's data is erased.
+        # The address is left out, because the audit log stays when a customer is erased.
         audit.record(
             chat.client_id, "transcript.mailed", by=caller.key, subject=f"conversation:{chat.pk}"
         )
 
 
 def mail(conversation_id: str, *, email: str) -> None:
-    """For the job. What was deleted or closed since is not mailed."""
+    """Mail a transcript, in a job, unless the chat is deleted or its bot allows none any more."""
     chat = Conversation.objects.select_related("bot").filter(pk=conversation_id).first()
     if chat is None or not chat.bot.export_enabled:
         return
@@ -57,7 +57,10 @@ def mail(conversation_id: str, *, email: str) -> None:
 
 
 def make(chat: Conversation) -> Transcript:
-    """The chat's newest messages without internal notes; 409 `export_off`."""
+    """The chat's newest `MAX_MESSAGES` messages, oldest first, without notes and unsent messages.
+
+    409 `export_off` if the bot allows no transcripts.
+    """
     _check_allowed(chat)
     newest = messages.history(chat).filter(deleted_at=None).order_by("-seq")[:MAX_MESSAGES]
     return Transcript.model_construct(
@@ -75,7 +78,10 @@ def _check_allowed(chat: Conversation) -> None:
 
 
 def _count(caller: Principal, chat: Conversation, email: str) -> None:
-    """429 if the chat, the mailbox or the visitor had enough mails: they may go to strangers."""
+    """429 if the chat, the mail address or the visitor has had too many mails.
+
+    The mails are limited because a caller can send them to strangers.
+    """
     address = current_address()
     if caller.is_public_key:
         attempts.start(AttemptKind.MAIL_GUEST, address=address, account=str(caller.visitor_id))

@@ -1,4 +1,4 @@
-"""A customer is erased: everything that is stored of them, by a job, chat by chat."""
+"""Erases a customer and everything stored about them; jobs do it, some chats at a time."""
 
 import json
 import uuid
@@ -22,17 +22,20 @@ from webhooks.services import events
 
 _UNFINISHED = (ErasureStatus.QUEUED, ErasureStatus.RUNNING)
 _ENDED = (JobState.DONE, JobState.DEAD, JobState.CANCELLED)
-# Given the client's id and what the customer is called; higher apps add theirs.
+# Called with the client's id and the texts that identify the customer; higher apps add theirs.
 _forgetters: list[Callable[[int, Sequence[str]], None]] = [saved_views.forget]
 
 
 def also_forget(forget: Callable[[int, Sequence[str]], None]) -> None:
-    """Called once by a higher app, when the apps are loaded: what it keeps goes too."""
+    """Add a function that deletes what a higher app keeps; call it once, when apps are loaded."""
     _forgetters.append(forget)
 
 
 def ask(caller: Principal, customer_id: int) -> CustomerErasure:
-    """Begin to erase a customer; asked again, the erasure that is under way."""
+    """Begin to erase a customer; return the erasure, or the one that is already under way.
+
+    404 if the caller may not see the customer.
+    """
     assert caller.user
     with transaction.atomic():
         rows = customer_records.visible(caller).select_for_update(of=("self",))
@@ -61,7 +64,7 @@ def get(client: Client, erasure_id: uuid.UUID) -> CustomerErasure:
 
 
 def erase_next(erasure_id: str) -> None:
-    """Erase the customer's next chats, and after the last of them the customer."""
+    """Erase the customer's next chats; after the last of them, erase the customer."""
     with jobs.commit():
         erasures = CustomerErasure.objects.select_for_update()
         erasure = erasures.filter(pk=erasure_id, status__in=_UNFINISHED).first()
@@ -75,7 +78,7 @@ def erase_next(erasure_id: str) -> None:
             retention.delete(chat)
         erasure.status = ErasureStatus.RUNNING
         erasure.chats_erased += len(chats)
-        # A chat may have begun since: the row lock lets no further one begin.
+        # A new chat may have begun meanwhile. With the customer locked, no other can begin.
         customer = Customer.objects.select_for_update().filter(pk=erasure.customer_id).first()
         if rows.exists():
             _enqueue(erasure)
@@ -85,7 +88,7 @@ def erase_next(erasure_id: str) -> None:
 
 
 def mark_failed(erasure_id: str) -> None:
-    """No attempt is left: what is not erased yet stays until it is asked again."""
+    """After the last failed attempt: what is not erased yet stays until somebody asks again."""
     CustomerErasure.objects.filter(pk=erasure_id, status__in=_UNFINISHED).update(
         status=ErasureStatus.FAILED, finished_at=Now()
     )
@@ -100,7 +103,7 @@ def _finish(erasure: CustomerErasure, customer: Customer | None) -> None:
         for forget in _forgetters:
             forget(erasure.client_id, told)
         events.delete_about_customers(erasure.client_id, _numbers(customer))
-        # Reports as files may name the customer; they are made again in a minute.
+        # Exported reports may name the customer. They can be made again within a minute.
         jobs.enqueue("reports.delete_exports", client_id=erasure.client_id,
                 client=erasure.client_id)  # fmt: skip
         customer.delete()
@@ -115,9 +118,9 @@ def _finish(erasure: CustomerErasure, customer: Customer | None) -> None:
 
 
 def _numbers(customer: Customer) -> list[int]:
-    """The customer's, and those of customers who became part of this one."""
+    """The ids of the customer and of all customers that were merged into them."""
     numbers = [customer.pk]
-    for number in numbers:  # grows meanwhile
+    for number in numbers:  # the list grows in the loop
         merged = AuditEvent.objects.filter(
             client_id=customer.client_id, action="customer.merged", subject=f"customer:{number}"
         )
@@ -126,7 +129,10 @@ def _numbers(customer: Customer) -> list[int]:
 
 
 def _forget_jobs(client_id: int, texts: Iterable[str], *, ended_only: bool = True) -> None:
-    """Delete jobs that hold one of these texts, such as a mail's address."""
+    """Delete jobs whose arguments contain one of these texts, such as a mail address.
+
+    Running jobs stay, and with `ended_only` also those that wait.
+    """
     held = Q()
     for text in texts:
         held |= Q(text__contains=json.dumps(text, ensure_ascii=False))

@@ -1,4 +1,4 @@
-"""Pages of an export: conversations and messages in the portable form."""
+"""Queries for an export of conversations and messages in the portable form."""
 
 from datetime import timedelta
 
@@ -11,8 +11,8 @@ from chats.shapes.exchange import MigratePage
 from identity.models import ApiKey
 from identity.services import audit
 
-# A row of a transaction that is still open has an id already but is not visible: an export that
-# went past it would miss it. No request takes this long to commit.
+# A row of an open transaction already has an id but is not visible yet. An export that has passed
+# its id would miss it. No request takes longer than this to commit.
 SETTLED_AFTER = timedelta(seconds=5)
 
 
@@ -24,7 +24,7 @@ def conversations(key: ApiKey, query: MigratePage) -> QuerySet[Conversation]:
 
 
 def whole(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
-    """Conversations with all that their portable form holds."""
+    """The conversations with all related rows that their portable form contains."""
     chat_feedback = Feedback.objects.filter(message__isnull=True)
     return rows.select_related("customer", "assignee", "last_message").prefetch_related(
         Prefetch("taggings", Tagging.objects.order_by("id")),
@@ -34,7 +34,10 @@ def whole(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
 
 
 def messages(key: ApiKey, query: MigratePage) -> QuerySet[Message]:
-    """The messages of these conversations, internal notes included; `key` is a secret one."""
+    """The messages of the conversations that a secret key may export, including internal notes.
+
+    Those of the last seconds are left out.
+    """
     _record_begin(key, "messages", query)
     rows = Message.objects.for_client(key.client).filter(conversation__is_preview=False)
     if key.bot_id:
@@ -44,6 +47,6 @@ def messages(key: ApiKey, query: MigratePage) -> QuerySet[Message]:
 
 
 def _record_begin(key: ApiKey, noun: str, query: MigratePage) -> None:
-    """An export has as many pages as it likes, and one row in the audit log."""
+    """Record an export in the audit log, at its first list page only."""
     if not query.cursor:
         audit.record_export(key.client_id, noun, by=key, asked=query)

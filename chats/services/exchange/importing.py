@@ -1,10 +1,10 @@
-"""An import of conversations and messages, without side effects.
+"""Imports conversations and messages without side effects.
 
 An import announces nothing, notifies nobody and starts no reply. It keeps the ids of the files, so
-that a second run finds the rows of the first: after a crash it is simply run again.
+a second run finds the rows of the first one: after a crash, simply run it again.
 
-Chats may be in use while their messages are imported: these are stored under the lock of their
-chats, and counted at once. `close_gaps` numbers the messages without gaps at the end.
+Chats may be in use during the import, so each batch of messages is stored and counted while their
+chats are locked. At the end `close_gaps` numbers the messages without gaps.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ from chats.services.core import messages, staff_notifications, tags
 from chats.shapes.exchange import HIGHEST, ConversationEntity, MessageEntity, PortableFeedback
 from identity.models import Client, User
 
-# An id in the files, and the id of the same row here.
+# Maps the id of a row in the files to its id here.
 IdMap = dict[uuid.UUID, uuid.UUID]
 
 
@@ -47,7 +47,7 @@ class ImportResult:
     refused: Counter[str] = field(default_factory=Counter)
     # (kind, id in the source, id here)
     ids: list[tuple[str, str, str]] = field(default_factory=list)
-    # The ids here of the chats that the rows belong to.
+    # The ids here of the chats to which the rows belong.
     chat_ids: set[uuid.UUID] = field(default_factory=set)
     warnings: list[str] = field(default_factory=list)
 
@@ -62,7 +62,7 @@ class ImportResult:
 def import_conversations(
     client: Client, entities: Iterable[ConversationEntity], *, bot: Bot, result: ImportResult
 ) -> None:
-    """Store one page of conversations, all or none of them; existing ones stay as they are."""
+    """Store one batch of conversations, all or none of them; existing ones stay unchanged."""
     page = list(entities)
     local_ids = _local_ids(Conversation, client, [entity.id for entity in page])
     existing = _existing_ids(Conversation, client, local_ids.values())
@@ -121,7 +121,7 @@ def _create_conversation(
         _feedback(client, entity.feedback, chat_id, None).save()
 
 
-# Every column that the entity names as well is copied, except those that are set above.
+# Columns with the same name as a field of the entity are copied, except those that are set above.
 _SET_BY_THE_IMPORT = {
     "id", "customer", "assignee", "assign_type", "tags", "location", "requester", "responsible",
     "chat_code", "last_message",
@@ -135,7 +135,7 @@ _CONVERSATION_FIELDS = (
 def _agent(client: Client, entity: ConversationEntity, result: ImportResult) -> User | None:
     if entity.assign_type != AssignType.AGENT.value:
         return None
-    # A disabled user keeps chats that have ended, but none that somebody must answer.
+    # Disabled users keep their ended chats, but get none that somebody must answer.
     has_ended = entity.status == Status.ENDED.value
     users = User.objects.for_client(client) if has_ended else staff_notifications.staff(client.pk)
     agent = users.filter(email=(entity.assignee_email or "").lower()).first()
@@ -154,7 +154,10 @@ def _previous_chat_id(client: Client, entity: ConversationEntity) -> uuid.UUID |
 
 
 def _customer(client: Client, entity: ConversationEntity) -> Customer:
-    """The customer of that external id, else the one imported under the same number before."""
+    """The customer with this external id or, without one, with the same number in the source.
+
+    Created if there is none.
+    """
     fields = entity.customer.model_dump(exclude={"external_id", "attributes"}, exclude_none=True)
     identity = (
         {"external_id": entity.customer.external_id}
@@ -179,9 +182,10 @@ def _customer(client: Client, entity: ConversationEntity) -> Customer:
 def import_messages(
     client: Client, entities: Iterable[MessageEntity], *, result: ImportResult
 ) -> None:
-    """Store one page of messages of existing conversations; existing messages stay as they are.
+    """Store one batch of messages of existing conversations; existing messages stay unchanged.
 
-    A message is refused if another one of its chat has the same number or id.
+    A message is refused if its chat does not exist, or if another message of the chat has the same
+    value in a field of `_UNIQUE`.
     """
     page = list(entities)
     chat_ids = _local_ids(Conversation, client, [entity.conversation_id for entity in page])
@@ -210,7 +214,7 @@ def import_messages(
 def _new_messages(
     client: Client, page: list[MessageEntity], local_ids: IdMap, result: ImportResult
 ) -> list[MessageEntity]:
-    """The messages that are not stored yet, each once."""
+    """The messages that are not stored yet, without duplicates."""
     existing = _existing_ids(Message, client, local_ids.values())
     new = []
     for entity in page:
@@ -224,14 +228,14 @@ def _new_messages(
     return new
 
 
-# Fields that no two messages of a chat share.
+# Fields whose values are unique within a chat.
 _UNIQUE = ("seq", "client_message_id", "external_id")
 
 
 def _without_conflicts(
     entities: list[MessageEntity], chat_ids: IdMap, locked: set[uuid.UUID], result: ImportResult
 ) -> list[MessageEntity]:
-    """The messages that fit into their locked chats; the others are refused."""
+    """The messages that do not conflict with others of their chats; the rest is refused."""
     used = _used_values(entities, locked)
     accepted = []
     for entity in entities:
@@ -253,7 +257,7 @@ def _without_conflicts(
 def _used_values(
     entities: list[MessageEntity], chat_ids: set[uuid.UUID]
 ) -> dict[uuid.UUID, set[tuple[str, Any]]]:
-    """By chat, the unique values of these messages that stored messages have already."""
+    """By chat, the values of unique fields that stored messages have in common with these."""
     has_any = Q()
     for name in _UNIQUE:
         has_any |= Q(**{f"{name}__in": {getattr(entity, name) for entity in entities} - {None}})
@@ -285,21 +289,21 @@ def _message(
     )
 
 
-# Columns that have the same name and value as the entity's fields.
+# Columns that are copied from the entity's fields of the same name.
 _MESSAGE_FIELDS = (
     "seq", "status", "error", "is_note", "is_welcome", "client_message_id", "provider_message_id",
     "receipt", "created_at", "delivered_at", "read_at", "edited_at", "deleted_at", "external_id",
     "sent_at", "metadata", "translations", "sentiment",
 )  # fmt: skip
 
-# Senders of whose messages at most one may answer the same message.
+# A message has at most one reply by these senders together.
 _AUTOMATIC = {SenderType.BOT.value, SenderType.SYSTEM.value}
 
 
 def _link_replies(
     client: Client, entities: list[MessageEntity], local_ids: IdMap, result: ImportResult
 ) -> None:
-    """Set `in_reply_to`; the answered message may have come with an earlier page."""
+    """Set `in_reply_to`; the answered message may have come with an earlier batch."""
     targets = [entity.in_reply_to for entity in entities if entity.in_reply_to]
     target_ids = _local_ids(Message, client, targets)
     existing = _existing_ids(Message, client, target_ids.values())
@@ -328,8 +332,8 @@ def _link_replies(
 def close_gaps(client: Client, chat_ids: Iterable[uuid.UUID], *, result: ImportResult) -> None:
     """Number the messages of these chats without gaps, once all of them have been imported.
 
-    The order stays. If a chat has been used here, others know its numbers, and they stay too. A
-    chat without messages keeps its `last_seq`: its messages may be imported later.
+    The order stays. If a chat has been used here, its numbers stay too, because other systems know
+    them. A chat without messages keeps its `last_seq`, because its messages may come later.
     """
     with transaction.atomic():
         gapped = {row["pk"]: row for row in _chats_with_gaps(client, chat_ids)}
@@ -345,7 +349,7 @@ def close_gaps(client: Client, chat_ids: Iterable[uuid.UUID], *, result: ImportR
 
 
 def _chats_with_gaps(client: Client, chat_ids: Iterable[uuid.UUID]) -> Iterable[dict[str, Any]]:
-    """Chats with messages that are not counted, or with gaps between their numbers."""
+    """Chats with messages whose counters are wrong or whose numbers have gaps."""
     rows = Conversation.objects.for_client(client).filter(pk__in=list(chat_ids))
     counted: Any = rows.values("pk", "last_seq").annotate(
         stored=Count("messages"),
@@ -357,7 +361,7 @@ def _chats_with_gaps(client: Client, chat_ids: Iterable[uuid.UUID]) -> Iterable[
     return gapped
 
 
-# First to numbers above all others: PostgreSQL checks uniqueness after each row.
+# Messages first get numbers above all others, because PostgreSQL checks uniqueness after each row.
 _RENUMBER = (
     """
     UPDATE chats_conversation chat SET
@@ -389,7 +393,7 @@ _RENUMBER = (
 
 
 def _renumber(chat_ids: Iterable[uuid.UUID]) -> None:
-    """Number the messages of the chats, which are locked, 1, 2, 3 in their order."""
+    """Number the messages of each chat 1, 2, 3 in their order; the chats must be locked."""
     with connection.cursor() as cursor:
         for statement in _RENUMBER:
             cursor.execute(statement, {"chats": list(chat_ids), "highest": HIGHEST})
@@ -399,20 +403,20 @@ def _renumber(chat_ids: Iterable[uuid.UUID]) -> None:
 
 
 def _lock_chats(client: Client, chat_ids: Iterable[uuid.UUID], **filters: Any) -> set[uuid.UUID]:
-    """Lock those of the chats that exist until the transaction ends, in the order of their ids."""
+    """Lock the chats that exist, in the order of their ids, until the transaction ends."""
     rows = Conversation.objects.for_client(client).filter(pk__in=list(chat_ids), **filters)
     return set(rows.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))
 
 
 def _local_ids(model: type[models.Model], client: Client, ids: list[uuid.UUID]) -> IdMap:
-    """Each id with itself, or with a substitute if another client has a row of that id."""
+    """Map each id to itself, or to a substitute if another client has a row with that id."""
     rows = model._default_manager.filter(pk__in=ids).exclude(client=client)
     foreign = set(rows.values_list("pk", flat=True))
     return {pk: _substitute_id(client, pk) if pk in foreign else pk for pk in ids}
 
 
 def _substitute_id(client: Client, source_id: uuid.UUID) -> uuid.UUID:
-    """A UUIDv7 of the same millisecond; the same each time."""
+    """A UUIDv7 of the same millisecond, derived from client and id, so the same in each run."""
     rest = hashlib.sha256(f"{client.pk}:{source_id}".encode()).digest()[:10]
     number = (source_id.int >> 80 << 80) | int.from_bytes(rest)
     version, variant = 0xF << 76, 0x3 << 62

@@ -1,4 +1,4 @@
-"""The messaging API: other systems' conversations and messages, on the same rows."""
+"""The messaging API, by which other systems open conversations and send messages of any sender."""
 
 from datetime import timedelta
 
@@ -42,7 +42,7 @@ class AlreadyAnswered(ApiError):
 
 
 def list_(key: ApiKey, query: MessagingQuery) -> QuerySet[Conversation]:
-    """The conversations that the key may see, not only those of this API, by the filters."""
+    """The conversations that the key may see, whoever opened them, and that match the filters."""
     filters = {
         "group_id": query.group_id,
         "status": query.status,
@@ -56,7 +56,7 @@ def list_(key: ApiKey, query: MessagingQuery) -> QuerySet[Conversation]:
 
 
 def open_(key: ApiKey, body: ConversationRequest) -> Conversation:
-    """Open a conversation; assigned at once if `responsible` is one of the client's agents."""
+    """Open a conversation, assigned at once if `responsible` is one of the client's agents."""
     bot = conversations.bot_for_key(key, None)
     requester, responsible = body.requester, body.responsible
     agent = _agent(key.client_id, responsible.external_id) if responsible else None
@@ -73,7 +73,7 @@ def open_(key: ApiKey, body: ConversationRequest) -> Conversation:
             provider=body.provider,
             group_id=body.group_id or "",
             requester=requester.model_dump(),
-            # With our id of the agent beside the other system's.
+            # Our id of the agent is stored beside the other system's.
             responsible=(
                 responsible.model_dump() | {"user_id": agent.pk if agent else None}
                 if responsible
@@ -87,10 +87,11 @@ def open_(key: ApiKey, body: ConversationRequest) -> Conversation:
 
 
 def send(chat: Conversation, body: MessageRequest) -> Message:
-    """Store a message of any sender.
+    """Store a message by any sender; a repeated `client_message_id` returns the stored message.
 
-    A message with `sent_at` is history: it changes nothing else. Others may change the chat's owner
-    and status, be translated, and get a reply.
+    A message with `sent_at` is history: it does not change the chat's owner or status and is not
+    translated. Any other message may change them and be translated, and gets a reply if
+    `generate_reply` is set.
     """
     with transaction.atomic():
         chat = conversations.lock(chat)
@@ -113,13 +114,13 @@ def send(chat: Conversation, body: MessageRequest) -> Message:
 
 
 def make_ai_tags(chat: Conversation) -> list[Tagging]:
-    """Have an engine add the tags that it is sure of; all that an engine has added."""
+    """Have an engine add the tags that it is sure of; return all tags that engines have added."""
     chat_analysis.auto_tag(chat)
     return ai_tags(chat)
 
 
 def end(chat: Conversation) -> Conversation:
-    """The other system ends a conversation; 409 `chat_ended` if it has ended already."""
+    """End a conversation for the other system; 409 `chat_ended` if it has ended already."""
     with transaction.atomic():
         chat = conversations.lock(chat)
         lifecycle.end(chat, by="api")
@@ -127,7 +128,7 @@ def end(chat: Conversation) -> Conversation:
 
 
 def summary(chat: Conversation) -> Summary:
-    """The newest summary; 404 before the first."""
+    """The newest summary; 404 if there is none yet."""
     newest = chat_analysis.newest_summary(chat)
     if newest is None:
         raise NotFound("This conversation has no summary yet.")
@@ -135,7 +136,7 @@ def summary(chat: Conversation) -> Summary:
 
 
 def ai_tags(chat: Conversation) -> list[Tagging]:
-    """The tags that an engine added."""
+    """The tags that engines have added."""
     return [tagging for tagging in tags.for_chat(chat) if tagging.source == TagSource.AI]
 
 
@@ -150,7 +151,7 @@ def _find_or_reopen_chat(
 
 
 def _prepare_chat(chat: LockedConversation, body: MessageRequest, agent: User | None) -> None:
-    """Before a new message is stored: refuse it, wake the chat, or assign it to the agent."""
+    """Refuse a new message if the chat cannot take it; else wake and assign the chat as needed."""
     sender = body.sender
     if sender.type == "customer":
         lifecycle.ensure_not_ended(chat)
@@ -185,7 +186,7 @@ def _append(chat: LockedConversation, body: MessageRequest, agent: User | None) 
 
 
 def _author(chat: Conversation, sender: Sender, agent: User | None) -> messages.Author:
-    """The client's agent by our id; else id and name as sent, or those of the customer or bot."""
+    """The agent with our id; for others the id and name as sent, or the customer's or bot's own."""
     sender_type = SenderType(sender.type)
     if agent:
         return messages.Author(sender_type, str(agent.pk), agent.full_name)
@@ -198,7 +199,10 @@ def _author(chat: Conversation, sender: Sender, agent: User | None) -> messages.
 
 
 def _answered_message(chat: Conversation, body: MessageRequest) -> Message | None:
-    """The message that is answered; 409 if bot or system would answer it a second time."""
+    """The message that is answered; 409 if the bot or the system has answered it already.
+
+    422 if the chat has no such message.
+    """
     if body.in_reply_to is None:
         return None
     rows = Message.objects.for_client(chat.client)
@@ -211,7 +215,7 @@ def _answered_message(chat: Conversation, body: MessageRequest) -> Message | Non
 
 
 def _agent(client_id: int, reference: str | None) -> User | None:
-    """The client's agent with this id or e-mail address; None if there is none."""
+    """The client's staff member with this id or e-mail address; None if there is none."""
     if not reference:
         return None
     is_id = reference.isascii() and reference.isdigit()

@@ -1,4 +1,4 @@
-"""Retention: chats are deleted a set number of days after their end; erasing uses it too."""
+"""Deletes chats a set number of days after their end; `erasing` uses its deletion too."""
 
 import logging
 from collections.abc import Sequence
@@ -18,10 +18,11 @@ from identity.services import audit
 from webhooks.services import events
 
 log = logging.getLogger(__name__)
-# One transaction deletes at most so many chats, and stops after so many messages.
+# One transaction deletes at most MAX_CHATS chats, and stops once it reaches MAX_MESSAGES messages.
 MAX_CHATS = 100
 MAX_MESSAGES = 2000
-# Below PostgreSQL's deadlock_timeout of one second: in a deadlock this transaction gives way.
+# Less than PostgreSQL's deadlock_timeout of one second, so that in a deadlock this transaction
+# gives way.
 _SET_LOCK_TIMEOUT = "SET LOCAL lock_timeout = '500ms'"
 
 
@@ -34,10 +35,11 @@ def enqueue_expired() -> None:
 
 
 def delete_expired(client_id: int, *, after: Sequence[str] | None = None) -> None:
-    """Delete a client's next expired chats and leave the rest to another job.
+    """Delete a client's next expired chats, and leave the rest to another job.
 
-    So the jobs of other clients run in between. `after` holds the end and the id of the last chat
-    of the previous job. A chat that is locked now, or fails, is skipped until the next hour.
+    This lets the jobs of other clients run in between. `after` holds the end and the id of the
+    previous job's last chat. A chat that is locked or cannot be deleted is tried again an hour
+    later.
     """
     with jobs.commit():
         with connection.cursor() as cursor:
@@ -46,11 +48,11 @@ def delete_expired(client_id: int, *, after: Sequence[str] | None = None) -> Non
         if days is None:
             return
         rows = _behind(_expired(client_id, Value(days)), after).order_by("end", "id")
-        # The lock checks the condition again: a chat that was reopened meanwhile is left out.
+        # Locking checks the condition again, so a chat that was reopened meanwhile is left out.
         expired = list(rows.select_for_update(skip_locked=True, of=("self",))[:MAX_CHATS])
         chats = up_to_max_messages(expired)
         is_last = len(expired) < MAX_CHATS and len(chats) == len(expired)
-        # Before the deletion: a deleted row has no id any more.
+        # Must be read before the deletion, which removes the id from the object.
         position = None if is_last else [chats[-1].end.isoformat(), str(chats[-1].pk)]
         deleted = sum(_try_to_delete(chat) for chat in chats)
         if deleted:
@@ -66,9 +68,10 @@ def delete_expired(client_id: int, *, after: Sequence[str] | None = None) -> Non
 
 
 def delete(chat: LockedConversation) -> None:
-    """Delete a chat with everything that is stored of it.
+    """Delete a chat and everything that is stored about it.
 
-    The customer stays, and so do the audit log and the ledger: they hold nothing of its content.
+    The customer stays, and so do the audit log and the ledger, which contain nothing of what was
+    written.
     """
     events.delete_for_conversation(chat.pk)
     function_calls.delete_for_conversation(chat.pk)
@@ -80,7 +83,8 @@ def delete(chat: LockedConversation) -> None:
 def _expired(client_id: Any, days: Combinable) -> QuerySet[Any]:
     """A client's chats that ended `days` ago or earlier, annotated with their `end`.
 
-    The days are a value and not a join: only then the index skips the chats that stay.
+    The days are passed as a value, because with a join the index could not skip the chats that
+    stay.
     """
     return Conversation.objects.annotate(end=Coalesce("ended_at", "imported_at")).filter(
         client_id=client_id, status=Status.ENDED, end__lte=before_now(days, days=1)
@@ -91,7 +95,7 @@ def _behind(rows: QuerySet[Any], after: Sequence[str] | None) -> QuerySet[Any]:
     if after is None:
         return rows
     end, chat_id = after
-    # The second condition is redundant: it lets the index be searched.
+    # This form of "after this position" lets the index be searched by `end`.
     return rows.filter(Q(end__gt=end) | Q(id__gt=chat_id), end__gte=end)
 
 
@@ -118,6 +122,6 @@ def _try_to_delete(chat: LockedConversation) -> bool:
 
 
 def _enqueue(client_id: int, **args: Any) -> None:
-    # With the key a client has one waiting job at most.
+    # Because of the key, a client has at most one waiting job.
     jobs.enqueue("chats.delete_expired", client_id=client_id, dedupe_key=str(client_id),
             client=client_id, **args)  # fmt: skip

@@ -1,6 +1,6 @@
-"""Insights into a conversation by an engine: a summary, tags, the sentiment.
+"""Insights that an engine makes into a conversation: a summary, tags and the sentiment.
 
-Each one costs credits; a current one is not made again.
+Each costs credits. A summary that is still current is not made again.
 """
 
 import uuid
@@ -36,17 +36,17 @@ from chats.shapes.insight import (
     key_of,
 )
 
-# A model's tags of less confidence are proposed and never stored by themselves.
+# A model's tags with less confidence are proposed to agents but never stored automatically.
 STORED_FROM = 0.6
 KINDS = ("summary", "tags", "sentiment")
 # How many of the customer's last messages the embedded engine analyses.
 ANALYSED_BY_RULES = 5
-# The sentiment of single messages, by their ids.
+# The sentiment of individual messages, by their ids.
 ByMessage: TypeAlias = dict[uuid.UUID, str]
 
 
 def newest_summary(chat: Conversation) -> Summary | None:
-    """The latest summary of a chat, whatever was said since."""
+    """The latest summary of a chat, even if messages have come since."""
     rows = Summary.objects.for_client(chat.client)
     return rows.filter(conversation=chat).order_by("-id").first()
 
@@ -54,10 +54,10 @@ def newest_summary(chat: Conversation) -> Summary | None:
 def summarise(
     chat: Conversation, *, made_since: datetime | None = None, key_id: int | None = None
 ) -> Summary:
-    """The current summary of a chat, or a new one.
+    """The current summary of a chat, or a new one if there is none.
 
-    `made_since`: an older one does not count, even if it covers all messages. `key_id`: the key
-    whose daily cap holds too. A second caller waits for the summary that is being made.
+    `made_since`: an older summary does not count, even if it covers all messages. `key_id`: a key
+    whose daily cap also applies. A second caller waits for the summary that is being made.
     """
     current = partial(
         _current_summary, chat, message_count=chat.message_count, made_since=made_since
@@ -70,7 +70,7 @@ def summarise(
 
 
 def propose_tags(chat: Conversation) -> list[Suggested]:
-    """Tags that would fit and that the chat does not have, best first; nothing is stored."""
+    """Tags that fit the chat and that it does not have yet, best first; nothing is stored."""
     transcript = transcripts.for_chat(chat)
     if not transcript.of_customer:
         return []
@@ -79,9 +79,9 @@ def propose_tags(chat: Conversation) -> list[Suggested]:
 
 
 def auto_tag(chat: Conversation, *, key_id: int | None = None) -> list[Tagging]:
-    """Give the chat the tags that an engine is sure enough of; returns all its tags.
+    """Add the tags that an engine is sure enough of; return all tags of the chat.
 
-    `key_id`: the key whose daily cap holds too.
+    `key_id`: a key whose daily cap also applies.
     """
     transcript = transcripts.for_chat(chat)
     if not transcript.of_customer:
@@ -95,9 +95,9 @@ def auto_tag(chat: Conversation, *, key_id: int | None = None) -> list[Tagging]:
 
 
 def analyse_sentiment(chat: Conversation, *, key_id: int | None = None) -> ChatSentiment:
-    """The customer's sentiment; stored on the chat, and on each message that was analysed.
+    """Analyse the customer's sentiment; store it on the chat and on each analysed message.
 
-    `key_id`: the key whose daily cap holds too.
+    `key_id`: a key whose daily cap also applies.
     """
     transcript = transcripts.for_chat(chat)
     if not transcript.of_customer:
@@ -115,7 +115,8 @@ def analyse_sentiment(chat: Conversation, *, key_id: int | None = None) -> ChatS
 
 
 def run_after_end(conversation_id: str) -> None:
-    """After the end of a chat: the customer is asked how it was, and a job makes each insight."""
+    """After the end of a chat, ask the customer for a rating and enqueue a job for each insight,
+    as the client's settings want."""
     rows = Conversation.objects.select_related("client__config", "bot")
     chat = rows.filter(pk=conversation_id).first()
     if chat is None:
@@ -134,7 +135,7 @@ def run_after_end(conversation_id: str) -> None:
 
 
 def compute(conversation_id: str, kind: str) -> None:
-    """One insight into a chat, for the job."""
+    """Make one insight into a chat, in a job; `kind` is one of `KINDS`."""
     chat = Conversation.objects.select_related("client", "bot").filter(pk=conversation_id).first()
     if chat is None:
         return
@@ -150,7 +151,7 @@ def compute(conversation_id: str, kind: str) -> None:
 def _current_summary(
     chat: Conversation, *, message_count: int, made_since: datetime | None
 ) -> Summary | None:
-    """The newest summary, if it covers so many messages and is new enough."""
+    """The newest summary if it covers `message_count` messages and was made since `made_since`."""
     newest = newest_summary(chat)
     if newest is None or newest.message_count < message_count:
         return None
@@ -198,7 +199,10 @@ def _summary_by_model(
 
 
 def _resolution(transcript: Transcript, written: str, *, language: str) -> str:
-    """The resolution that a model wrote, if the rules find one too and the chat holds it."""
+    """The resolution that a model wrote, or an empty text.
+
+    It counts only if the rules find a resolution too, and if the chat supports its facts.
+    """
     if not rule_based_summary.resolution(transcript.lines, language=language):
         return ""
     said = SourceCheck(line.text for line in transcript.lines)
@@ -224,7 +228,10 @@ def _summary_by_rules(chat: Conversation, transcript: Transcript) -> Summary:
 
 
 def _store_summary(chat: Conversation, summary: Summary, made_since: datetime | None) -> Summary:
-    """Store a summary and make it the chat's, unless another that covers as much was faster."""
+    """Store a summary and show it on the chat; return it.
+
+    If another one that covers as much was stored meanwhile, that one is returned instead.
+    """
     with jobs.commit():
         locked = conversations.lock(chat)
         summary.client_id, summary.conversation = chat.client_id, locked
@@ -269,7 +276,8 @@ def _proposed_tags(
 
 
 def _cleaned(drafts: TagDrafts, known: list[KnownTag]) -> list[Suggested]:
-    """A model's tags: known ones in the client's spelling, at most three new ones, none twice."""
+    """A model's tags without duplicates: known ones in the client's spelling, and at most
+    `MAX_NEW_TAGS` new ones."""
     spelling = {key_of(tag.name): tag.name for tag in known}
     confidence: dict[str, float] = {}
     for draft in drafts.tags:
@@ -337,7 +345,7 @@ def _store_sentiment(
 
 
 def _mark_messages(chat: LockedConversation, by_message: ByMessage) -> None:
-    """Write each message's own sentiment, all in one statement."""
+    """Store the sentiment of each message, in one statement."""
     ids: dict[str, list[uuid.UUID]] = {}
     for message_id, name in by_message.items():
         ids.setdefault(name, []).append(message_id)

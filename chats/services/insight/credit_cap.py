@@ -1,4 +1,7 @@
-"""Work on a chat that nobody ordered: what a page's visitors cause counts for its daily cap."""
+"""Paid work on chats that no person has requested.
+
+If the visitors of a public key cause it, it counts towards the key's daily cap.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +11,7 @@ from chats.models import Conversation, Message, SenderType
 from chats.services.core import conversations, messages
 from identity.services.credits import CapReached, InsufficientCredits
 
-# A reply that is not written is a handover for the same reason.
+# Replies are not in this list: if the cap prevents one, the chat is handed over.
 NOTE = (
     "The credits are used up that this page may spend in a day: translations, summary, tags or"
     " sentiment of this chat are missing."
@@ -17,10 +20,11 @@ NOTE = (
 
 @contextmanager
 def paid_work(chat: Conversation) -> Iterator[int | None]:
-    """Around a job's paid work; yields the key whose daily cap holds for it, or None.
+    """Wrap a job's paid work; yields the key whose daily cap applies to it, or None.
 
-    If the cap is reached, a note tells the chat's agents, once, and the job ends: that strangers
-    are many is no fault of the platform. If the client has no credits, the job is given up.
+    If the cap is reached, one note in the chat tells the agents, and the job ends without an error,
+    because many visitors are not a failure. If the client's credits are used up, the job is given
+    up.
     """
     try:
         yield chat.capped_key_id

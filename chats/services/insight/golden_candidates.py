@@ -1,4 +1,4 @@
-"""What customers ask a bot most: taken as golden questions."""
+"""Golden questions from several sources, among them what customers ask a bot most often."""
 
 from collections import Counter
 from typing import Any
@@ -9,13 +9,13 @@ from bots.shapes.golden import GoldenCollectRequest
 from chats.models import Message, SenderType
 from identity.models import User
 
-# The newest answers of the bot that are looked at, and how many questions come of them.
+# How many of the bot's newest answers are read, and how many questions are taken from them.
 _LOOKED_AT, _TAKEN = 2000, 20
 _LONGEST = 300
 
 
 def collect(bot: Bot, *, body: GoldenCollectRequest, by: User) -> list[GoldenQuestion]:
-    """Add golden questions from where the client says; the bot's own stay as they are."""
+    """Add golden questions from the requested source; existing ones stay unchanged."""
     origin = GoldenOrigin(body.source)
     found = {
         GoldenOrigin.SAMPLES: golden_questions.from_samples,
@@ -26,7 +26,7 @@ def collect(bot: Bot, *, body: GoldenCollectRequest, by: User) -> list[GoldenQue
 
 
 def most_asked(bot: Bot) -> list[dict[str, Any]]:
-    """The questions that customers asked most of late and got an answer to, with its source."""
+    """The answered questions that customers recently asked most, each with its answer's source."""
     rows = Message.objects.for_client(bot.client).filter(
         conversation__bot=bot,
         conversation__is_preview=False,

@@ -1,4 +1,4 @@
-"""Work on language: translations, summaries of any text, suggested replies."""
+"""Language tasks: translations, summaries of any text, and suggested replies."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -29,17 +29,19 @@ from chats.shapes.insight import (
 from chats.shapes.message import Citation
 from identity.models import Client
 
-# BCP 47's code of a language that nobody knows.
+# The code of BCP 47 for an undetermined language.
 UNDETERMINED = "und"
-# A suggestion that is this near to the customer's own words repeats them; agents' replies are not.
+# A suggestion at least this similar to the customer's own message repeats it; agents' replies are
+# less similar.
 _LIKE_THE_CUSTOMER = 0.94
 MAX_SUGGESTION_CHARS = 3_000
-# An agent decides what to send, so less certain passages are shown than a bot would quote.
+# An agent decides what to send, so passages are shown that are too uncertain for a bot to quote.
 SHOWN_FROM = 0.3
 
 
 def translate(client: Client, body: TranslationRequest) -> TranslationResponse:
-    """A text in another language, by the model, which also tells a language that we do not."""
+    """Translate a text with the model, which also names the source language if our own detection
+    does not."""
     draft = _translated(client, body.text, to=body.out_lang_code, purpose="translation")
     told = canonical_language(draft.source_language)
     known = LANGUAGE_PATTERN.fullmatch(told)
@@ -52,7 +54,7 @@ def translate(client: Client, body: TranslationRequest) -> TranslationResponse:
 
 
 def translate_message(message_id: str, *, to: str) -> None:
-    """Store a message's translation beside it; once."""
+    """Translate a message and store the translation with it, unless it has one in this language."""
     rows = Message.objects.select_related("client__config", "conversation__bot")
     message = rows.filter(pk=message_id).first()
     if message is None or not message.text or to in message.translations:
@@ -67,14 +69,14 @@ def translate_message(message_id: str, *, to: str) -> None:
             to=to,
             purpose=f"message:{message.pk}",
             bot=bot,
-            # What an agent writes is no visitor's doing.
+            # The cap is for costs that visitors cause, which agents' messages are not.
             key_id=key_id if message.sender_type == SenderType.CUSTOMER else None,
         )
         _store_translation(message, draft.text, to=to)
 
 
 def _store_translation(message: Message, text: str, *, to: str) -> None:
-    """Store a translation, unless the words have changed: the new ones have a job of their own."""
+    """Store a translation unless the text has changed; the new text then has a job of its own."""
     with jobs.commit():
         chat = conversations.lock(message.conversation)
         row = Message.objects.get(pk=message.pk)
@@ -88,7 +90,7 @@ def _store_translation(message: Message, text: str, *, to: str) -> None:
 
 
 def summarise(client: Client, body: SummarizeRequest) -> SummarizeResponse:
-    """A text or messages in few words: a model's, or the text's own."""
+    """Summarise a text or messages: in a model's words, or by rules from the text's own."""
     lines = tuple(
         Line("customer" if message.role == "user" else "assistant", message.content)
         for message in body.messages or ()
@@ -119,7 +121,7 @@ def summarise(client: Client, body: SummarizeRequest) -> SummarizeResponse:
 
 
 def suggest(chat: Conversation, body: SuggestionRequest) -> ReplySuggestions:
-    """Replies to what the customer still wants to know."""
+    """Suggest replies to the customer's question that is still open; none if there is none."""
     transcript = transcripts.for_chat(chat)
     if not transcript.of_customer:
         return ReplySuggestions(suggestions=[])
@@ -167,7 +169,7 @@ def _translated(
 
 
 def _quotes(found: Sequence[Part], language: str) -> list[Suggestion]:
-    """First what the bot itself would answer, then each of the next best passages alone."""
+    """What the bot itself would quote, then each further passage alone."""
     whole = embedded.extract_all(found, language=language, threshold=SHOWN_FROM)
     extracts = [whole] if whole else []
     for part in found:
@@ -196,9 +198,9 @@ def _by_model(
     *,
     language: str,
 ) -> list[Suggestion]:
-    """A model's replies, each with the passages that it rests on and that exist.
+    """A model's replies, each with the existing passages that it cites.
 
-    A reply without a passage may only be a question.
+    A reply that cites no passage is dropped unless it is a question.
     """
     prompt = prompt_versions.find_current(chat.bot_id)
     snippets = retrieval.snippets(part.result for part in found)

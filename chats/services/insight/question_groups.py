@@ -1,7 +1,7 @@
-"""Questions without an answer, put into groups of those that are alike.
+"""Groups similar unanswered questions.
 
-A job takes the new ones of a bot, a few at a time. Alike are the same words, or vectors that are
-near: without the encoder the words alone.
+A job takes a bot's new questions, a few at a time. Questions are similar if their words are the
+same or their vectors are near. Without the encoder only the words are compared.
 """
 
 import hashlib
@@ -28,19 +28,20 @@ from chats.models import (
 )
 from chats.services.core import enqueue_question_grouping
 
-# Older questions leave their groups, and the list.
+# Older questions leave their groups and the list.
 WINDOW = timedelta(days=30)
-# Questions in one job, some 20 ms each; then comes the next job.
+# Questions in one job, each of which takes about 20 ms; the next job does the rest.
 QUESTIONS_A_JOB = 100
-# Groups that a question is compared with, the latest first: 8 MB.
+# A question is compared with at most this many groups, the latest ones; they take 8 MB.
 MAX_COMPARED = 5_000
-# Measured on questions in English and Vietnamese: 27 of 31 pairs of the same question are nearer,
-# and 7 of 530 pairs of different ones, which differ in one word ("to Norway", "to Sweden").
+# Measured on questions in English and Vietnamese: 27 of 31 pairs with the same meaning are at least
+# this near, and so are 7 of 530 pairs with different meanings; these 7 differ in one word ("to
+# Norway", "to Sweden").
 ALIKE = 0.89
 
 
 def group_next(bot_id: int) -> None:
-    """Put the bot's next questions into groups, and leave the rest to another job."""
+    """Group the bot's next questions, and leave the rest to another job."""
     bot = Bot.objects.filter(pk=bot_id).first()
     if bot is None:
         return
@@ -55,12 +56,12 @@ def group_next(bot_id: int) -> None:
 
 
 def clean_up() -> None:
-    """Let go of what is older than the window, and group what was left over."""
+    """Remove questions older than the window, correct the counts, and group what was missed."""
     with transaction.atomic():
         old = GroupedQuestion.objects.filter(asked_at__lt=datetime.now(UTC) - WINDOW)
         touched = set(old.values_list("group_id", flat=True))
         old.delete()
-        # Chats that were deleted took their questions along.
+        # Deleting a chat also deletes its questions, so counts may be too high.
         members = GroupedQuestion.objects.filter(group=OuterRef("pk")).order_by()
         counts = members.values("group").annotate(count=Count("id")).values("count")
         rows = QuestionGroup.objects.annotate(real=Coalesce(Subquery(counts), 0))
@@ -68,7 +69,7 @@ def clean_up() -> None:
         for pk in touched | changed.keys():
             _recount(pk)
         QuestionGroup.objects.filter(count=0).delete()
-        # An answer that was deleted before it was let through is learned no more.
+        # If an answer was deleted before it was published, nothing is being learned any more.
         given_up = QuestionGroup.objects.filter(status=GroupStatus.LEARNING, document=None)
         given_up.update(status=GroupStatus.OPEN)
     missing = _new_replies().filter(conversation__bot=OuterRef("pk"))
@@ -84,7 +85,7 @@ def _recount(group_id: int) -> None:
 
 
 def _new_replies() -> QuerySet[Message]:
-    """Replies without an answer, within the window, whose question is in no group yet."""
+    """Replies within the window whose unanswered questions are in no group yet."""
     grouped = GroupedQuestion.objects.filter(message=OuterRef("in_reply_to"))
     rows = Message.objects.filter(UNANSWERED, ~Exists(grouped), in_reply_to__isnull=False)
     since = datetime.now(UTC) - WINDOW
@@ -92,7 +93,10 @@ def _new_replies() -> QuerySet[Message]:
 
 
 def _new_questions(bot: Bot) -> list[Message]:
-    """The customers' messages, the earliest first."""
+    """Customers' messages with ungrouped questions, in the order of the replies to them.
+
+    One more than a job takes, to show whether more are left.
+    """
     replies = _new_replies().filter(client_id=bot.client_id, conversation__bot=bot)
     rows = replies.select_related("in_reply_to").order_by("id")[: QUESTIONS_A_JOB + 1]
     return [row.in_reply_to for row in rows if row.in_reply_to]
@@ -113,14 +117,14 @@ def _add(group: QuestionGroup, question: Message) -> None:
     QuestionGroup.objects.filter(pk=group.pk).update(
         count=F("count") + 1, latest_at=question.created_at
     )
-    # It had an answer, and has none again.
+    # The group counted as answered, but the question came up again after that and had no answer.
     again = QuestionGroup.objects.filter(pk=group.pk, status=GroupStatus.ANSWERED)
     again.filter(asked_again_at__lt=question.created_at).update(status=GroupStatus.OPEN)
 
 
 @dataclass
 class _Groups:
-    """A bot's groups, to find the one that a question belongs to."""
+    """A bot's groups in memory, to find the group that a question belongs to."""
 
     bot: Bot
     rows: list[QuestionGroup]
@@ -133,7 +137,7 @@ class _Groups:
         return cls(bot, rows, [_vector(row) for row in rows])
 
     def nearest(self, text: str, vector: Vectors | None) -> QuestionGroup:
-        """The group of the same words, else the nearest; a new one if none is near enough."""
+        """The group with the same words, else the nearest one, else a new one if none is near."""
         digest = hashlib.sha256(plain(text).encode()).hexdigest()
         same = next((row for row in self.rows if row.digest == digest), None)
         return same or self._near(vector) or self._new(digest, vector)
@@ -163,7 +167,8 @@ def _vector(row: QuestionGroup) -> Vectors | None:
 
 
 def with_question(rows: QuerySet[QuestionGroup]) -> QuerySet[QuestionGroup]:
-    """The groups with the words of their first question; without those that have none left."""
+    """The groups, each annotated with the text of its first question; groups without one are left
+    out."""
     first = GroupedQuestion.objects.filter(group=OuterRef("pk")).order_by("id")
     shown = rows.annotate(question=Subquery(first.values("message__text")[:1]))
     return shown.filter(question__isnull=False).select_related("bot")
@@ -176,5 +181,5 @@ def list_for_bot(bot: Bot, *, statuses: Sequence[str]) -> QuerySet[QuestionGroup
 
 
 def questions_of(group: QuestionGroup) -> QuerySet[GroupedQuestion]:
-    """What customers asked, with their chats, unordered."""
+    """The questions of a group, with the customers' messages and their chats, unordered."""
     return group.questions.select_related("message__conversation__customer")

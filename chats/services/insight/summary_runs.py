@@ -1,4 +1,4 @@
-"""Runs that summarise every chat of a client that has no current summary."""
+"""Runs that summarise all chats of a client that have no current summary."""
 
 import logging
 import uuid
@@ -18,9 +18,9 @@ from identity.models import Client, User
 from identity.services.credits import InsufficientCredits
 
 log = logging.getLogger(__name__)
-# Chats in one job, then comes the next job: a worker that shuts down waits for these at most.
+# Chats in one job, so that a worker that shuts down waits at most for these.
 CHATS_A_JOB = 50
-# After so many failures in a row the engine is at fault, not the chats.
+# After this many failures in a row the cause must be the engine, so the run ends.
 MAX_FAILURES_IN_A_ROW = 3
 _UNFINISHED = (SummaryJobStatus.QUEUED, SummaryJobStatus.RUNNING)
 
@@ -32,10 +32,10 @@ class SummaryRunning(ApiError):
 
 
 def start(client: Client, *, by: User, given: SummaryCalculateRequest) -> SummaryJob:
-    """Start a run; a client has one at a time."""
+    """Start a run; 409 while another run of the client is not over."""
     bot = bots.get(client, given.bot_id) if given.bot_id else None
     with transaction.atomic():
-        # Of two requests at once the second waits here.
+        # The lock makes a second request wait here.
         Client.objects.select_for_update(no_key=True).get(pk=client.pk)
         running = SummaryJob.objects.for_client(client).filter(status__in=_UNFINISHED).first()
         if running:
@@ -63,7 +63,7 @@ def get(client: Client, job_id: Any) -> SummaryJob:
 
 
 def summarise_next(summary_job_id: str) -> None:
-    """Summarise the run's next chats, from where the last one left off."""
+    """Summarise the run's next chats, from where the previous job ended."""
     run = SummaryJob.objects.select_related("client").filter(pk=summary_job_id).first()
     if run is None or run.status not in _UNFINISHED:
         return
@@ -83,14 +83,14 @@ def summarise_next(summary_job_id: str) -> None:
 
 
 def mark_failed(summary_job_id: str) -> None:
-    """No attempt is left: the run has failed."""
+    """After the last failed attempt: mark the run as failed."""
     _end(summary_job_id, SummaryJobStatus.FAILED)
 
 
 def _chats(run: SummaryJob) -> QuerySet[Conversation]:
-    """The run's chats with messages, after its position; no previews.
+    """The run's chats after its position that have messages and need a summary; no previews.
 
-    Chats that were opened after the run started are left for the next run.
+    Chats that were opened after the start of the run are left to the next run.
     """
     rows = Conversation.objects.for_client(run.client).filter(message_count__gt=0, is_preview=False)
     filters = {
@@ -121,9 +121,9 @@ def _summarise(run: SummaryJob, chat: Conversation) -> bool:
 
 
 def _count(run: SummaryJob, chat: Conversation, *, is_done: bool) -> None:
-    """Count a chat and remember the position; only while this worker holds the job.
+    """Count a chat and store the run's position; only while this worker holds the job.
 
-    An older chat with a message since the start of the run adds to the total.
+    Older chats that get a message during the run add to the total.
     """
     with jobs.commit():
         counted = {"done": F("done") + 1} if is_done else {"failed": F("failed") + 1}

@@ -1,4 +1,4 @@
-"""A conversation as an engine reads it."""
+"""Conversations in the form in which engines read them."""
 
 import uuid
 from dataclasses import dataclass, replace
@@ -10,17 +10,17 @@ from bots.engine.types import Line
 from chats.models import Conversation, Feedback, Message, SenderType, Thumb
 from identity.models import Client
 
-# The latest ones; of the beginning of a longer chat the first message stays.
+# The most lines of a transcript: the latest ones. A longer chat also keeps its first message.
 MAX_LINES = 200
 MAX_LINE_CHARS = 2_000
 MAX_CHARACTERS = 24_000
-# A reply with so few stars was no help.
+# A reply rated with at most this many stars did not help.
 POOR_RATING = 2
 
 
 @dataclass(frozen=True)
 class Transcript:
-    """The lines of a chat, oldest first, without notes, welcome and the platform's messages."""
+    """A chat's lines, oldest first, without notes, the welcome and the platform's messages."""
 
     lines: tuple[Line, ...]
     # The ids of the customer's messages, in the order of their lines.
@@ -36,12 +36,12 @@ class Transcript:
         return [line.text for line in self.lines if line.role == "customer"]
 
     def hidden_by(self, mask: Mask) -> tuple[Line, ...]:
-        """The lines as somebody else's model may see them."""
+        """The lines with masked personal data, as an external model may see them."""
         return tuple(replace(line, text=mask.hide(line.text)) for line in self.lines)
 
 
 def for_chat(chat: Conversation) -> Transcript:
-    """The chat's first message, and as many of the latest as there is room for."""
+    """The chat's first message and as many of the latest as the limits allow."""
     rows = Message.objects.for_client(chat.client).filter(
         conversation=chat, is_note=False, is_welcome=False
     )
@@ -65,12 +65,12 @@ def for_chat(chat: Conversation) -> Transcript:
 
 
 def mask_for(client: Client) -> Mask:
-    """What hides personal data, if the client asks for it."""
+    """The mask that hides personal data, if the client's settings want that."""
     return Mask(is_on=client.config.mask_personal_data)
 
 
 def _rated_as_wrong(chat: Conversation) -> set[uuid.UUID | None]:
-    """The ids of replies that the customer rated as no help."""
+    """The ids of replies that the customer rated poorly."""
     poor = Q(thumb=Thumb.DOWN) | Q(rating__lte=POOR_RATING)
     rows = Feedback.objects.for_client(chat.client).filter(poor, conversation=chat)
     return set(rows.exclude(message=None).values_list("message_id", flat=True))
@@ -80,6 +80,6 @@ def _line(row: Message, *, is_wrong: bool) -> Line:
     text = row.text[:MAX_LINE_CHARS]
     if row.sender_type == SenderType.CUSTOMER:
         return Line("customer", text)
-    # A bot's reply without an engine says that it does not know, asks again or hands over.
+    # A bot's message without an engine is a sentence of the platform, so it is not an answer.
     is_canned = row.sender_type == SenderType.BOT and not (row.receipt or {}).get("engine")
     return Line("assistant", text, is_answer=not is_wrong and not is_canned)

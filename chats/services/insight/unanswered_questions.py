@@ -1,4 +1,8 @@
-"""Answers to questions that had none: written, learned, and the question asked again."""
+"""Answers that people write to unanswered questions.
+
+The bot learns such an answer, and then the question is asked again, to see whether the bot can
+answer it.
+"""
 
 from datetime import UTC, datetime
 
@@ -30,16 +34,16 @@ def get(bot: Bot, group_id: int) -> QuestionGroup:
 def add_answer(
     group: QuestionGroup, *, answer: str, question: str | None = None, by: User
 ) -> QuestionGroup:
-    """Write the answer as a source of the bot; once it is trained, the question is asked again.
+    """Store the answer as content of the bot; once it is trained, the question is asked again.
 
-    409 `source_exists` if the bot has an answer to that very question; 422 if the customer's
-    words are none, as "???", and no better ones are given.
+    409 `source_exists` if the bot already has an answer to exactly this question. 422 if the
+    customer's text has no words, such as "???", and `question` gives none either.
     """
     asked = " ".join((question or _question(group)).split())[:MAX_QUESTION]
     try:
         body = QuestionAnswerDto(question=asked, answer=answer)
     except ValidationError as exc:
-        # Customers write "???" as well: the answer was checked, the customer's words were not.
+        # The request has checked the answer, but the customer's text may be "???".
         raise Invalid.field("body", "question", msg=_NO_WORDS) from exc
     with transaction.atomic():
         document = written_sources.create(group.bot, body=body, by=by)
@@ -48,26 +52,26 @@ def add_answer(
 
 
 def note_answer(message: Message, document: Document) -> None:
-    """An answer was written for what a message asked: its group waits for it, if it has one."""
+    """Let the group of a message's question, if there is one, wait for a newly written answer."""
     groups = GroupedQuestion.objects.filter(message=message).values("group")
     _learn(QuestionGroup.objects.filter(pk__in=groups), document)
 
 
 def request_again(group: QuestionGroup) -> None:
-    """Have a group's question asked again: the bot may have learned elsewhere."""
+    """Have a group's question asked again: the bot may have learned the answer elsewhere."""
     with transaction.atomic():
         _enqueue(group)
 
 
 def request_learned(document_id: int) -> None:
-    """An answer was trained: ask the questions that it was written for."""
+    """After a document was trained, have the questions that it was written for asked again."""
     with transaction.atomic():
         for group in QuestionGroup.objects.filter(document=document_id):
             _enqueue(group)
 
 
 def ask_again(group_id: int) -> None:
-    """Ask a group's question, and store what the bot says; nobody else hears of it."""
+    """Ask the bot a group's question and store its answer; nothing is sent or announced."""
     rows = question_groups.with_question(QuestionGroup.objects.filter(pk=group_id))
     group = rows.select_related("bot__client__config", "document").first()
     if group is None:
@@ -82,7 +86,7 @@ def ask_again(group_id: int) -> None:
         status, text, fault = GroupStatus.ANSWERED, outcome.text, ""
         sources = list(dict.fromkeys(citation.title[:300] for citation in outcome.citations))
     else:
-        # A trial calls no function, so none can need an approval.
+        # A trial calls no functions, so the outcome cannot be a call that needs approval.
         reason = outcome.reason if isinstance(outcome, Unanswered) else "no_answer"
         status, text, fault, sources = _unanswered(group), "", str(reason), []
     with jobs.commit():
@@ -93,14 +97,14 @@ def ask_again(group_id: int) -> None:
 
 
 def fail(group_id: int) -> None:
-    """No attempt is left: the question stays open."""
+    """After the last failed attempt: the question stays open."""
     QuestionGroup.objects.filter(pk=group_id).update(
         status=GroupStatus.OPEN, fault="engine_failed", asked_again_at=datetime.now(UTC)
     )
 
 
 def _unanswered(group: QuestionGroup) -> GroupStatus:
-    """An answer that golden questions hold back is not searched yet."""
+    """Still learning if golden questions hold the answer back, because it is not searched yet."""
     is_held = group.document is not None and group.document.is_held
     return GroupStatus.LEARNING if is_held else GroupStatus.OPEN
 
@@ -110,7 +114,7 @@ def _learn(rows: QuerySet[QuestionGroup], document: Document) -> None:
 
 
 def _question(group: QuestionGroup) -> str:
-    """The words that `with_question` has read."""
+    """The question's text, which `with_question` has annotated."""
     return str(group.question)  # type: ignore[attr-defined]
 
 

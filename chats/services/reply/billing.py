@@ -1,4 +1,4 @@
-"""The credits of a reply: reserved before it is made, settled in the transaction that stores it."""
+"""The credits of a reply: reserved before the engine is asked, settled when the reply is stored."""
 
 from bots.engine import Engine
 from chats.models import Message
@@ -18,9 +18,9 @@ def reserve(message: Message, engine: Engine) -> bool:
 
 
 def settle(message: Message, decision: Decision | None) -> int:
-    """Pay for a reply, or (None) for a dropped one nothing; the rest is given back.
+    """Pay for a reply and give back the rest of the reservation; return the credits paid.
 
-    Returns the credits that were paid.
+    A reply that was dropped (None) costs nothing.
     """
     price, reference = _price(decision), _reference(message)
     if price:
@@ -34,7 +34,7 @@ def _reference(message: Message) -> str:
 
 
 def _price(decision: Decision | None) -> int:
-    """A model's tokens are paid even if it refused; the embedded engine is paid for answers."""
+    """The price: a model's tokens, even if it refused; the embedded engine only for an answer."""
     trace = decision.receipt.trace if decision else None
     if trace and trace.usage:
         tokens = trace.usage.prompt_tokens + trace.usage.completion_tokens

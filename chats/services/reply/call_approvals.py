@@ -1,4 +1,4 @@
-"""What follows an agent's decision on a call: it is made, and the customer is answered."""
+"""After an agent has decided on a function call: the call is made and the customer is answered."""
 
 from dataclasses import replace
 
@@ -14,7 +14,10 @@ from chats.services.reply.streams import ReplyStream
 
 
 def continue_reply(call_id: str) -> None:
-    """Make an approved call and answer the message that it was for; may be called twice."""
+    """Make an approved call, or none if it was rejected, and answer the message that it was for.
+
+    It is safe to call it again.
+    """
     call, message = _load(call_id)
     if call is None or message is None:
         return  # deleted meanwhile: nobody waits
@@ -28,7 +31,7 @@ def continue_reply(call_id: str) -> None:
 
 
 def give_up(call_id: str) -> None:
-    """No attempt is left: the agents are told, and one of them must answer."""
+    """After the last failed attempt: tell the agents, one of whom must answer."""
     call, message = _load(call_id)
     if call is None or message is None:
         return
@@ -44,7 +47,7 @@ def _load(call_id: str) -> tuple[FunctionCall | None, Message | None]:
 
 
 def _decide(message: Message, call: FunctionCall) -> Decision:
-    """What to tell the customer; a handover does not depend on the client's wishes here."""
+    """What to tell the customer; here a handover does not depend on the client's handoff policy."""
     if call.status == CallStatus.REJECTED:
         return HandOver("approval_needed", Receipt("agent_declined"), name="agent_declined")
     asking = AskEngine(message.text, approved_by=Approval.AGENT)
@@ -55,5 +58,5 @@ def _decide(message: Message, call: FunctionCall) -> Decision:
         return decision
     if decision.reason == "approval_needed" or decision is decide.OUT_OF_CREDITS:
         return decision
-    # If the call was made, the customer should know at least that.
+    # If the call succeeded, tell the customer at least that.
     return replace(decision, name="done" if call.status == CallStatus.SUCCEEDED else None)

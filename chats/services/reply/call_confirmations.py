@@ -1,6 +1,7 @@
-"""A customer's reply to the question whether a function may be called: a step of the next reply.
+"""A customer's answer to the question whether a function may be called.
 
-The question is a reply of its own; the customer's next message decides.
+The question is a reply of its own. The reply to the customer's next message begins by reading that
+message as the answer.
 """
 
 from collections.abc import Sequence
@@ -17,19 +18,20 @@ from chats.services.core.fast_sql import LoadedMessage
 from chats.services.reply import gather
 from chats.services.reply.decide import ConfirmationReply
 
-# How often the customer is asked for a yes or no about one call.
+# How often the customer is asked about one call before it is withdrawn.
 MAX_QUESTIONS = 2
 
 
 def settle(
     loaded: LoadedMessage, earlier: Sequence[str], subject: Subject
 ) -> ConfirmationReply | None:
-    """What a message says about the call that its customer was asked to confirm, if anything.
+    """What a message says about the call that the customer was asked to confirm; None if nothing.
 
-    A confirmed call is made. May be called twice: the call belongs to the message that decided.
+    A confirmed call is made. It is safe to call this again for the same message, because the call
+    stores which message decided on it.
     """
     message = loaded.message
-    # While the chat waits for an agent no call is made.
+    # No call is made while the chat waits for an agent.
     if loaded.is_answered or loaded.reply_scope != ReplyScope.ALL:
         return None
     calls = function_calls.put_to_customer(message.conversation_id, message.pk)
@@ -58,7 +60,7 @@ def _settle(
 
 
 def _call_in_question(chat: Conversation, calls: list[FunctionCall]) -> FunctionCall | None:
-    """The call that our latest message asks about: a yes confirms no other."""
+    """The call that our latest message asks about; a yes confirms no other call."""
     ours = Message.objects.filter(conversation=chat, is_note=False)
     latest = ours.exclude(sender_type=SenderType.CUSTOMER).order_by("-seq").first()
     receipt = (latest.receipt if latest else None) or {}
@@ -68,7 +70,10 @@ def _call_in_question(chat: Conversation, calls: list[FunctionCall]) -> Function
 
 
 def _unclear(call: FunctionCall, message: Message, text: str) -> ConfirmationReply | None:
-    """The question is asked once more; after that the call is withdrawn."""
+    """Ask once more for a yes or no, or withdraw the call.
+
+    It is withdrawn if the customer was asked `MAX_QUESTIONS` times or asks for a person.
+    """
     questions = Message.objects.filter(
         conversation=message.conversation_id,
         receipt__decision="approval_needed",

@@ -1,4 +1,4 @@
-"""What the bot does about a message: rules over facts, without any side effect."""
+"""The rules that decide what the bot does about a message, as pure functions of facts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -14,29 +14,29 @@ from bots.services.slot_filling import AnswerKind
 
 @dataclass(frozen=True)
 class Receipt:
-    """Why a message says what it says; stored with it as JSON."""
+    """Why a message says what it says; stored as JSON with the message."""
 
     decision: str | None = None
     trace: Trace | None = None
-    # The kind of small talk.
+    # The kind of small talk that the message replies to.
     kind: str | None = None
     # The call that waits for an approval, or was declined.
     call_id: str | None = None
     credits: int | None = None
     # The messages of a burst that share the reply.
     answers: tuple[str, ...] | None = None
-    # The customer-info field that the message asks for, and those that the customer's words filled.
+    # The customer-info field that the reply asks for, and those that the customer's message filled.
     asks_for: str | None = None
     filled: tuple[str, ...] | None = None
-    # The field that the customer's words passed over: it is asked for once more.
+    # The field whose question the customer ignored: it is asked for once more, later.
     passed_over: str | None = None
-    # The customer is asked for other words, and the chat is not handed over yet.
+    # The customer is asked to rephrase the question before the chat is handed over.
     asked_again: bool | None = None
-    # It was said while the chat waited for an agent.
+    # The bot replied while the chat waited for an agent.
     while_waiting: bool | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The fields that apply, as they are stored."""
+        """The receipt as it is stored, without the fields that are None."""
         fields = {name: value for name, value in vars(self).items() if value is not None}
         for name in ("answers", "filled"):
             if name in fields:
@@ -47,7 +47,7 @@ class Receipt:
 
 @dataclass(frozen=True)
 class Answer:
-    """The bot says what an engine has answered."""
+    """The bot replies with an engine's answer."""
 
     text: str
     citations: tuple[Citation, ...]
@@ -56,7 +56,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Offers:
-    """What a customer may choose in place of other words: headings of the documents, a person."""
+    """What a customer may choose instead of rephrasing: headings of documents, or a person."""
 
     headings: tuple[str, ...]
     person: bool
@@ -64,7 +64,7 @@ class Offers:
 
 @dataclass(frozen=True)
 class CannedReply:
-    """The bot says a sentence of the platform's own, named here, worded in `standard_replies`."""
+    """The bot replies with one of the platform's sentences; `standard_replies` has its text."""
 
     name: str
     receipt: Receipt
@@ -73,7 +73,7 @@ class CannedReply:
 
 @dataclass(frozen=True)
 class AskCustomer:
-    """The bot asks whether a call may be made."""
+    """The bot asks the customer whether a function may be called."""
 
     call: ProposedCall
     receipt: Receipt
@@ -81,27 +81,27 @@ class AskCustomer:
 
 @dataclass(frozen=True)
 class HandOver:
-    """A person must answer; `call` waits for an agent's approval."""
+    """A person must answer; `call`, if any, waits for an agent's approval."""
 
     reason: str
     receipt: Receipt = field(default_factory=Receipt)
     call: ProposedCall | None = None
-    # The canned reply that says it; None: the usual one of the reason.
+    # The sentence that tells the customer; None for the usual one of the reason.
     name: str | None = None
 
 
 @dataclass(frozen=True)
 class AskEngine:
-    """No rule decides: an engine must answer, which costs credits."""
+    """No rule decides, so an engine must answer, which costs credits."""
 
     question: str
-    # Who has agreed to a call: the answer tells its result.
+    # Who has approved a call, whose result the answer tells.
     approved_by: Approval = Approval.NONE
 
 
 @dataclass(frozen=True)
 class NoReply:
-    """Nothing is said: an agent will answer."""
+    """The bot says nothing, because an agent will answer."""
 
     receipt: Receipt = field(default_factory=Receipt)
 
@@ -111,7 +111,7 @@ Decision = Answer | CannedReply | AskCustomer | HandOver | NoReply
 
 @dataclass(frozen=True)
 class ConfirmationReply:
-    """What a customer's message says about the call that they were asked to confirm."""
+    """What a customer's message says about the call that the customer was asked to confirm."""
 
     answer: Literal["confirmed", "declined", "unclear"]
     call: ProposedCall
@@ -119,9 +119,9 @@ class ConfirmationReply:
 
 @dataclass(frozen=True)
 class AskedField:
-    """The customer-info field that our latest message asked for, and what the customer says to it.
+    """The customer-info field that our latest message asked for, and how the customer responds.
 
-    `may_repeat`: it was asked for only once.
+    `may_repeat`: the field may be asked for once more.
     """
 
     name: str
@@ -132,57 +132,57 @@ class AskedField:
 
 @dataclass(frozen=True)
 class InfoFacts:
-    """What the bot's customer-info fields have to do with a message."""
+    """What a message means for the bot's customer-info fields."""
 
     asked: AskedField | None = None
-    # The fields that the message fills; and that it says nothing else.
+    # The fields that the message fills, and whether it says nothing else.
     filled: Mapping[str, Any] = field(default_factory=dict)
     is_all: bool = False
-    # The field to ask for next, when it fits.
+    # The field to ask for next, if the reply leaves room for a question (`ask_next`).
     next: str | None = None
 
 
 @dataclass(frozen=True)
 class ShortReply:
-    """What a message is that holds a mere yes, a no or an "ok"; and what stands before it."""
+    """A message that is only a yes, a no or an "ok", and what our latest message before it is."""
 
-    # What it is behind the question whether there is anything else.
+    # What it means as the answer to "Is there anything else?".
     meant: SmallTalk
     is_content: bool
-    # What our latest message is.
+    # The kind of our latest message.
     behind: Literal["nothing", "greeting", "thanks", "quotation", "other"]
 
 
 @dataclass(frozen=True)
 class HandoffPolicy:
-    """Whether the client wants a handover for these reasons."""
+    """For which reasons the client wants a handover."""
 
     on_no_answer: bool = True
     on_request: bool = True
-    # At the first question without an answer the customer is asked for other words.
+    # At the chat's first unanswered question, ask the customer to rephrase it.
     asks_again: bool = False
 
 
 @dataclass(frozen=True)
 class KnowledgeGap:
-    """A question without an answer: what there is beside it."""
+    """What is known about an unanswered question besides the engine's outcome."""
 
-    # The chat has had none since it was opened.
+    # It is the chat's first since the chat was opened or reopened.
     is_first: bool = False
-    # The nearest headings of the documents that have an answer.
+    # The nearest headings in the bot's documents, each of which the bot can answer.
     headings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of a message, and of the messages that share its reply."""
+    """What is known about a message and the messages that share its reply."""
 
     is_bot_disabled: bool = False
-    # The number of the first of the messages.
+    # The `seq` of the first of the messages.
     first_seq: int = 0
-    # The texts of the messages; files alone have none.
+    # The texts of the messages; a message with only files has none.
     texts: tuple[str, ...] = ()
-    # The texts without small talk, and the kind of the last text.
+    # The texts that are not small talk, and the last text's kind if it is small talk.
     question: str = ""
     small_talk: SmallTalk | None = None
     asks_for_person: bool = False
@@ -190,7 +190,7 @@ class Facts:
     handoff_policy: HandoffPolicy = HandoffPolicy()
     info: InfoFacts = InfoFacts()
     short_reply: ShortReply | None = None
-    # The bot's welcome, or a greeting of its, stands in the chat.
+    # The chat has the bot's welcome or a greeting by the bot.
     has_greeted: bool = False
     # The chat waits for an agent.
     is_waiting: bool = False
@@ -198,7 +198,7 @@ class Facts:
     wanted: tuple[str, ...] = ()
 
 
-# What to say to a value that is none of its type.
+# The canned reply to a value that does not fit its field's type.
 NOT_A = {
     "email": "not_email", "phone": "not_phone", "number": "not_number", "date": "not_date",
     "select": "not_option",
@@ -208,7 +208,7 @@ ENGINE_FAILED = HandOver("engine_failed")
 
 
 def from_facts(facts: Facts) -> Decision | AskEngine:
-    """What the rules alone decide, or the question that is left to an engine."""
+    """What the rules alone decide, or else the question that an engine must answer."""
     if facts.is_waiting:
         return _while_waiting(facts)
     decision = _while_bot_has_chat(facts)
@@ -219,7 +219,7 @@ def _while_bot_has_chat(facts: Facts) -> Decision | AskEngine:
     if facts.is_bot_disabled:
         return HandOver("bot_disabled")
     if not facts.texts:
-        return HandOver("files_only")  # the bot reads no pictures and hears no sounds
+        return HandOver("files_only")  # the bot cannot read pictures or hear sounds
     confirmation = facts.confirmation
     if confirmation and confirmation.answer == "declined":
         receipt = Receipt("customer_declined", call_id=confirmation.call.id)
@@ -243,16 +243,16 @@ def _while_bot_has_chat(facts: Facts) -> Decision | AskEngine:
 
 
 def _while_waiting(facts: Facts) -> NoReply | AskEngine:
-    """Behind a handover only a question is answered: a "great!" changes nothing."""
+    """After a handover the bot answers only questions, and says nothing to a "great!"."""
     is_question = bool(facts.question) and not _closing_words(facts.short_reply)
     is_for_bot = is_question and not (facts.asks_for_person or facts.confirmation)
     return AskEngine(facts.question) if is_for_bot else NoReply()
 
 
 def _closing_words(reply: ShortReply | None) -> SmallTalk | None:
-    """What a mere yes, no or "ok" is, if our latest message asked nothing else.
+    """What kind of small talk a mere yes, no or "ok" is; None if it may answer a question.
 
-    A model's answer may have asked something: the model goes on. A quotation never asks.
+    A model's answer may have asked a question, so the model must go on. A quotation asks nothing.
     """
     if reply is None:
         return None
@@ -267,9 +267,9 @@ def _closing_words(reply: ShortReply | None) -> SmallTalk | None:
 def from_outcome(
     outcome: Outcome | None, facts: Facts, *, gap: KnowledgeGap = KnowledgeGap()
 ) -> Decision:
-    """What follows an engine's answer, or its lack of one; None: credits for it are missing.
+    """What the bot does after an engine's outcome, which is None if the credits do not suffice.
 
-    While the chat waits for an agent only an answer is said.
+    While the chat waits for an agent, the bot says nothing unless the engine has an answer.
     """
     if facts.is_waiting:
         return _answer_or_silence(outcome)
@@ -310,10 +310,10 @@ def _after_engine(outcome: Outcome | None, policy: HandoffPolicy, gap: Knowledge
 
 
 def ask_next(decision: Decision, info: InfoFacts) -> Decision:
-    """The decision, with the question for the next customer-info field if it fits behind it.
+    """Add the question for the next customer-info field to the decision if it fits there.
 
-    It fits behind an answer, and behind the thanks for a field; not if the customer has just
-    passed over such a question.
+    It fits after an answer and after the thanks for a field, unless the customer has just left
+    such a question unanswered.
     """
     is_noted = isinstance(decision, CannedReply) and decision.receipt.decision == "info_given"
     asked = info.asked
@@ -326,7 +326,7 @@ def ask_next(decision: Decision, info: InfoFacts) -> Decision:
 
 
 def _reply_to_info(info: InfoFacts) -> CannedReply | None:
-    """What to say to a message that is about a customer-info field; None for any other."""
+    """The reply to a message that is about a customer-info field; None for any other message."""
     asked = info.asked
     if asked and asked.said == "declined":
         return CannedReply("info_declined", Receipt("info_declined"))
@@ -338,7 +338,7 @@ def _reply_to_info(info: InfoFacts) -> CannedReply | None:
 
 
 def _as_wished(handover: HandOver, policy: HandoffPolicy) -> HandOver | CannedReply:
-    """The handover, or a canned reply if the client does not want it."""
+    """The handover, or a canned reply if the client's policy excludes the handover."""
     if handover.reason == "no_answer" and not policy.on_no_answer:
         return CannedReply("unknown", handover.receipt)
     if handover.reason == "customer_asked" and not policy.on_request:
@@ -347,8 +347,11 @@ def _as_wished(handover: HandOver, policy: HandoffPolicy) -> HandOver | CannedRe
 
 
 def _ask_again(receipt: Receipt, policy: HandoffPolicy, gap: KnowledgeGap) -> CannedReply:
-    """Ask for other words. A client that wants no handover has its bot say so anyway: only the
-    wording differs."""
+    """Ask the customer to rephrase the question.
+
+    The receipt records `asked_again` only if a handover would have followed: without handovers the
+    bot always replies like this.
+    """
     receipt = replace(receipt, asked_again=policy.on_no_answer or None)
     return CannedReply("unknown", receipt, Offers(gap.headings, policy.on_request))
 

@@ -1,11 +1,11 @@
-"""What the rules need to know of a message: its texts, and what stands before it in the chat.
+"""Reads what the rules need to know about a message: its texts, and what precedes it in the chat.
 
-Everything is read here, and nothing is decided or written.
+Nothing is decided or written here.
 
-A message of ours that asks for a customer-info field names it in its receipt (`asks_for`); the
-customer's next message is read for it. A field is asked for once, whatever came of it. A text that
-was passed over with other words is asked for once more, later (`passed_over`): the next words may
-be the answer after all.
+If a message of ours asks for a customer-info field, its receipt names the field (`asks_for`), and
+the customer's next message is searched for the value. Each field is asked for once, whatever the
+result. If the customer ignores the question for a text field, the receipt of our reply says so
+(`passed_over`), and the field is asked for once more, later.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,14 +28,14 @@ from chats.services.reply.decide import (
     ShortReply,
 )
 
-# How often a field is asked for if the customer's value is wrong.
+# How often a field is asked for in all if the customer's values are wrong.
 MAX_QUESTIONS = 2
 
 
 def facts_for(
     message: Message, earlier: Sequence[str], confirmation: ConfirmationReply | None = None
 ) -> Facts:
-    """All that the rules need to know; `earlier`: messages that share the reply."""
+    """All that the rules need to know; `earlier`: ids of messages that share the reply."""
     chat, burst = message.conversation, load_burst(message, earlier)
     texts, first_seq = texts_of(burst), burst[0].seq
     intent = intents.intent_of(texts, language=message.language)
@@ -60,7 +60,7 @@ def facts_for(
 
 
 def load_burst(message: Message, earlier: Sequence[str]) -> list[Message]:
-    """The messages that share a reply, in their order."""
+    """The messages that share a reply, in the order in which they were sent."""
     if not earlier:
         return [message]
     rows = Message.objects.filter(pk__in=earlier, conversation_id=message.conversation_id)
@@ -68,7 +68,7 @@ def load_burst(message: Message, earlier: Sequence[str]) -> list[Message]:
 
 
 def texts_of(burst: Sequence[Message]) -> tuple[str, ...]:
-    """What the customer says; files alone have no text."""
+    """The texts of the messages; a message with only files has none."""
     return tuple(row.text for row in burst if row.text.strip())
 
 
@@ -90,7 +90,7 @@ def _short_reply(chat: Conversation, intent: Intent, *, before_seq: int) -> Shor
 def _kind_of(
     latest: Message | None,
 ) -> Literal["nothing", "greeting", "thanks", "quotation", "other"]:
-    """What our latest message is, as far as a mere "ok" behind it depends on that."""
+    """The kind of our latest message, which decides what a mere "ok" after it means."""
     if latest is None:
         return "nothing"
     receipt: Mapping[str, Any] = latest.receipt or {}
@@ -108,10 +108,10 @@ def _kind_of(
 
 
 def wanted_fields(chat: Conversation) -> tuple[str, ...]:
-    """The names of the fields that the bot asks for in this chat, as far as they are not known.
+    """The names of the fields that the bot asks for in this chat because they are unknown.
 
-    A form before the chat has asked for some; what a customer left out there they may leave out.
-    Of a preview the form is taken as filled in.
+    If the customer had a form before the chat, its optional fields are not asked for again. In a
+    preview the form counts as filled in.
     """
     had_form = chat.is_preview or (
         chat.opened_by_key_id is not None
@@ -128,7 +128,10 @@ def wanted_fields(chat: Conversation) -> tuple[str, ...]:
 
 
 def _unknown_fields(chat: Conversation) -> list[Field]:
-    """Of a preview's customer, who is one of the staff, nothing is known but what the chat says."""
+    """The bot's fields whose values are unknown.
+
+    A preview's customer is a staff member, so there only the values given in the chat count.
+    """
     fields = chat.bot.customer_info_fields
     if not fields:
         return []
@@ -143,7 +146,7 @@ def _unknown_fields(chat: Conversation) -> list[Field]:
 def _info(
     message: Message, texts: Sequence[str], wanted: Sequence[str], *, before_seq: int
 ) -> InfoFacts:
-    """What the messages that share a reply have to do with the bot's fields."""
+    """What the messages that share a reply mean for the bot's fields."""
     chat = message.conversation
     unknown = _unknown_fields(chat)
     if not unknown or not texts:
@@ -164,17 +167,17 @@ def _info(
 
 
 def _name_in_question(chat: Conversation, *, before_seq: int) -> str | None:
-    """The field that our latest message asks for, if it does."""
+    """The field that our latest message asks for; None if it asks for none."""
     latest = messages.latest_of_ours(chat, before_seq=before_seq)
     receipt: Mapping[str, Any] = (latest.receipt if latest else None) or {}
     return receipt.get("asks_for")
 
 
 def _asked_before(chat: Conversation) -> tuple[list[str], list[str]]:
-    """The fields that this bot has asked the customer for, in all of their chats; and those that
-    they passed over, each as often.
+    """The fields that this bot has asked the customer for in all of their chats, and those whose
+    questions the customer ignored; a field appears once for each time.
 
-    A preview is for itself: its customer is one of the staff.
+    In a preview only this chat counts, because its customer is a staff member.
     """
     told = Message.objects.for_client(chat.client).filter(
         receipt__has_any_keys=["asks_for", "passed_over"]

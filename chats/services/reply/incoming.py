@@ -1,4 +1,4 @@
-"""A customer's message comes in: it is stored, a reply is requested, and the turn is described."""
+"""Receives customers' messages: stores them, requests replies, and describes the turns."""
 
 import uuid
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ from chats.shapes import message as message_shapes
 from chats.shapes.conversation import ChatCreation
 from identity.auth import Principal
 
-# After so many waits the bot replies, even if the customer goes on writing.
+# The bot waits for further messages at most this many times `burst_wait`, then it replies.
 LONGEST_BURST = 5
 
 
@@ -58,7 +58,7 @@ class NothingToAnswer(ApiError):
 
 
 class Received(NamedTuple):
-    """A customer's message as it is stored; `is_new`: stored by this request."""
+    """A customer's stored message; `is_new`: this request stored it."""
 
     message: Message
     is_new: bool
@@ -66,14 +66,14 @@ class Received(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """A customer's message, and the `ChatTurn` that shows it."""
+    """A customer's message and its `ChatTurn` as JSON data."""
 
     message: Message | fast_sql.PlainMessage
     shown: dict[str, Any]
 
 
 class Opened(NamedTuple):
-    """A chat for a customer; `is_new`: opened by this request."""
+    """A customer's chat; `is_new`: this request opened it."""
 
     chat: LockedConversation
     is_new: bool
@@ -82,9 +82,9 @@ class Opened(NamedTuple):
 def open_chat(
     caller: Principal, creation: ChatCreation, *, client_message_id: str | None = None
 ) -> Opened:
-    """Open a conversation, together with its first message if there is one.
+    """Open a conversation and store its first message, if there is one.
 
-    If the client wants one open chat for each customer, it may be the open one.
+    If the client allows each customer only one open chat (`reuse_open`), an open one is returned.
     """
     assert caller.key
     bot = conversations.bot_for_key(caller.key, creation.bot_id)
@@ -106,7 +106,7 @@ def _open_or_reuse(caller: Principal, bot: Bot, creation: ChatCreation) -> Opene
     external_id = creation.customer.external_id
     reuses_open = caller.client.config.reuse_open and external_id
     if reuses_open:
-        # One at a time for a customer: two at once would open two chats.
+        # Two requests for one customer at the same time would open two chats.
         locks.lock_in_transaction(f"open-chat:{caller.client_id}:{external_id}")
     if caller.is_public_key and external_id:
         bots.lock_against_deletion(bot)
@@ -145,12 +145,12 @@ def _open(caller: Principal, bot: Bot, creation: ChatCreation) -> LockedConversa
 
 
 def _find_open(caller: Principal, bot: Bot, creation: ChatCreation) -> Conversation | None:
-    """The customer's open chat with the bot, if the client wants no other beside it."""
+    """The customer's newest chat with the bot that has not ended and is on no messaging channel."""
     assert caller.key
     rows = conversations.visible_to_key(caller.key).exclude(status=Status.ENDED)
     own = rows.exclude(channel__in=MESSAGING_CHANNELS).filter(bot=bot)
     if caller.is_public_key:
-        # Not one that was another visitor's before it became this customer's.
+        # A chat that another visitor opened before it became this customer's is left out.
         own = own.filter(opened_by_key=caller.key, visitor_id=F("customer_id"))
     return own.filter(customer__external_id=creation.customer.external_id).order_by("-id").first()
 
@@ -162,21 +162,22 @@ def receive(
     files: Sequence[attachments.StoredFile] = (),
     **fields: Unpack[ChannelFields],
 ) -> Received:
-    """Store a customer's message and, if the bot is to answer, enqueue the job that will.
+    """Store a customer's message and, if the bot is to answer, enqueue the job that does.
 
-    A repeated `client_message_id` returns the stored message. A snoozed chat opens, and so does
-    one that ended a short while ago; after a longer while the message begins a new chat, which
-    the message names. `fields`: what a channel knows of it beside its content.
+    A repeated `client_message_id` returns the stored message. The message opens a snoozed chat, and
+    a chat that ended within the client's `reopen_window_minutes`. If the chat ended earlier, the
+    message begins a new chat, and the stored message names that one. `fields`: what a channel adds
+    to the content.
     """
     with transaction.atomic():
         return _receive(conversations.lock(chat), body, files, **fields)
 
 
 def receive_by(caller: Principal, chat_id: uuid.UUID, body: message_shapes.ConvMessage) -> Turn:
-    """`receive` in a chat that the caller may see; 404 for any other.
+    """`receive` for a chat that the caller may see; 404 for any other.
 
-    Plain messages, which most are, are stored by a function of the database; all others as every
-    door stores them.
+    Most messages are plain, and a database function stores them. All others are stored by
+    `receive`.
     """
     is_plain = not body.attachments
     guess = languages.Guess((), body.language) if body.language else languages.guess(body.text)
@@ -219,7 +220,10 @@ def _receive(
 def find_or_reopen_chat(
     chat: LockedConversation, client_message_id: str | None
 ) -> tuple[LockedConversation, Message | None]:
-    """The open chat that a customer's message belongs to, and the message if it is stored."""
+    """The open chat that a customer's message belongs to, and the message if it is stored already.
+
+    If it is not, the chat is woken, reopened or created as needed.
+    """
     customer = messages.Author(SenderType.CUSTOMER)
     existing = messages.find_existing(chat, client_message_id, customer)
     while existing is None and chat.status == Status.ENDED and not _may_reopen(chat):
@@ -238,7 +242,7 @@ def _may_reopen(chat: Conversation) -> bool:
 
 
 def _next_chat(chat: LockedConversation) -> LockedConversation:
-    """The chat that follows one that ended long ago: the existing one, or a new one."""
+    """The chat that follows one that ended too long ago; created if there is none."""
     existing = Conversation.objects.filter(previous_chat=chat).order_by("-id").first()
     if existing:
         return conversations.lock(existing)
@@ -258,9 +262,9 @@ def _next_chat(chat: LockedConversation) -> LockedConversation:
 
 
 def request_reply(chat: LockedConversation, message: Message, *, burst_wait: timedelta) -> bool:
-    """Let the bot reply, if it has the chat or answers while the chat waits for an agent.
+    """Have the bot reply if it may (`reply_policy`); return whether a reply is coming.
 
-    Messages that follow each other within `burst_wait` share one reply. Returns whether one comes.
+    Messages that follow each other within `burst_wait` share one reply.
     """
     if not reply_policy.may_begin(chat, reply_policy.bot_may_reply(chat)):
         return False
@@ -283,10 +287,10 @@ def request_reply(chat: LockedConversation, message: Message, *, burst_wait: tim
 
 
 def request_reply_again(chat: Conversation, *, earlier_result_id: str | None = None) -> Message:
-    """The last message of the customer; requests a reply if the bot still owes one.
+    """Return the customer's last message, and request a reply if the bot still owes one.
 
-    409 `nothing_to_answer` if the customer has said nothing. A repeated request returns the
-    message of the first one, `earlier_result_id`.
+    409 `nothing_to_answer` if the customer has written nothing, `chat_ended` if the chat has ended.
+    A repeated request returns `earlier_result_id`, the message that the first one returned.
     """
     with transaction.atomic():
         chat = conversations.lock(chat)
@@ -319,18 +323,18 @@ def _enqueue_reply(chat: Conversation, message: Message, wait: timedelta = NO_WA
 # --- the `ChatTurn`: a message and what became of it ----------------------------------------------
 
 
-# What the status of a turn depends on.
+# Has the owner and status of the chat, on which the status of a turn depends.
 _HasOwner = Conversation | fast_sql.PlainMessage
 
 
 def turn_of(message: Message, *, reply_requested: bool = True) -> Turn:
-    """The turn of a stored message as it is now."""
+    """The current turn of a stored message."""
     shown = {"message": message_shapes.Message.from_row(message)}
     return Turn(message, shown | outcome(message, reply_requested=reply_requested))
 
 
 def turn_of_received(received: Received, *, reply_requested: bool) -> Turn:
-    """The turn of a message that this request has brought; a new one has no reply yet."""
+    """The turn of a message that this request sent; a new message has no reply yet."""
     message, is_new, is_coming = received
     if not is_new:
         return turn_of(message, reply_requested=reply_requested)
@@ -342,8 +346,8 @@ def turn_of_received(received: Received, *, reply_requested: bool) -> Turn:
 def outcome(
     message: Message | fast_sql.PlainMessage, *, reply_requested: bool = True
 ) -> dict[str, Any]:
-    """What has become of a message by now: the rest of its `ChatTurn`."""
-    # In this order: a reply is stored before its job ends.
+    """The fields of a message's `ChatTurn` besides the message: its reply and status by now."""
+    # The job must be read first: a reply is stored before its job ends.
     is_coming = _is_reply_coming(message)
     reply = messages.find_reply(message)
     rows = Conversation.objects.only("assign_type", "handoff_reason", "status")
@@ -354,8 +358,9 @@ def outcome(
 def _plain_turn(
     message: fast_sql.PlainMessage, caller: Principal, *, reply_requested: bool
 ) -> Turn:
-    """The turn of a message that the database has received: its chat is open."""
-    # A page is shown less of it. There are no stored files to link to.
+    """The turn of a message that the database function stored; its chat is open."""
+    # A public key is shown fewer fields, so its JSON is parsed. Plain messages have no files that
+    # would need links.
     shown = orjson.loads(message.shown) if caller.is_public_key else orjson.Fragment(message.shown)
     is_coming = message.is_reply_coming
     rest = _outcome(None, message, reply_requested=reply_requested, is_coming=is_coming)
@@ -382,7 +387,7 @@ def _status(
         return "not_expected", None
     if chat.assign_type == AssignType.QUEUE and not is_coming:
         return "handed_off", chat.handoff_reason
-    # A reply is dropped if the chat changed hands meanwhile, and no other one is made.
+    # A reply is dropped without a replacement if the chat has changed hands meanwhile.
     return "pending" if is_coming else "not_expected", None
 
 

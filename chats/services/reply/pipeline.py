@@ -1,7 +1,7 @@
-"""The bot's reply to a message: load, guard, gather, decide, publish.
+"""The bot's reply to a message, in stages: load, guard, gather, decide, publish.
 
-Each stage hands its result to the next one: `gather` reads, `decide` has the rules, `publishing`
-stores.
+Each stage passes its result to the next one: `gather` reads the facts, `decide` applies the rules,
+`publishing` stores the reply.
 """
 
 from collections.abc import Sequence
@@ -26,15 +26,15 @@ HISTORY_LINES = 6
 
 
 def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
-    """Answer a customer's message, or hand the conversation over; may be called twice.
+    """Reply to a customer's message or hand the conversation over; calling it again is safe.
 
-    `earlier`: messages shortly before it that share its reply.
+    `earlier`: ids of the messages shortly before it that share its reply.
     """
     loaded, confirmation = fast_sql.load_message(message_id), None
     if loaded and loaded.has_asked_for_call:
         confirmation = call_confirmations.settle(loaded, earlier, subject_of(loaded.message))
     if confirmation:
-        loaded = fast_sql.load_message(message_id)  # a call takes its time: the chat as it is now
+        loaded = fast_sql.load_message(message_id)  # the chat may have changed during the call
     if loaded is None:
         return  # deleted meanwhile: nobody waits
     message = loaded.message
@@ -51,26 +51,26 @@ def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
 
 
 def give_up(message_id: str, *, earlier: Sequence[str] = ()) -> None:
-    """No attempt is left: a person must answer."""
+    """After the last failed attempt: hand the conversation over to a person."""
     loaded = fast_sql.load_message(message_id)
     if loaded is None:
         return
     if not loaded.is_answered:
         publishing.publish_reply(loaded.message, decide.ENGINE_FAILED, earlier=earlier)
-    # The worker calls it inside a transaction: who waits must find the stored handover.
+    # The worker calls this in a transaction. Clients that wait must find the handover stored.
     transaction.on_commit(ReplyStream(loaded.message.pk).done)
 
 
 def _is_owed_a_reply(loaded: LoadedMessage) -> bool:
-    """The guard: whether the message has no reply yet, and the bot is to give it."""
+    """The guard: whether the message has no reply yet and the bot is to reply."""
     chat = loaded.message.conversation
     return not loaded.is_answered and reply_policy.may_begin(chat, loaded.reply_scope)
 
 
 def ask_engine(message: Message, asking: AskEngine, facts: Facts, stream: ReplyStream) -> Decision:
-    """What follows an engine's answer. The credits for it are reserved first."""
+    """Reserve the credits, ask the engine, and decide by its outcome."""
     chat = message.conversation
-    # A yes to a call is no question: what shares a reply with it stands before it.
+    # A yes to a call is not a question; the messages that share its reply become its history.
     before_seq = facts.first_seq if asking.approved_by == Approval.NONE else message.seq
     request = request_for(message, asking, facts, before_seq=before_seq)
     if not billing.reserve(message, request.engine):
@@ -88,12 +88,12 @@ def ask_engine(message: Message, asking: AskEngine, facts: Facts, stream: ReplyS
 def request_for(
     message: Message, asking: AskEngine, facts: Facts, *, before_seq: int
 ) -> AnswerRequest:
-    """What the engine is asked, with the lines of the chat before a number."""
+    """The request to the engine, with the chat's latest lines before `before_seq`."""
     chat, config = message.conversation, message.conversation.client.config
     lines = fast_sql.latest_lines(
         chat.pk, after=chat.read_from_seq, before=before_seq, limit=HISTORY_LINES
     )
-    # Earlier questions that a short one may go on from.
+    # A short question may continue an earlier one, so the engine gets those.
     may_follow_up = question_splitting.may_follow_up(asking.question)
     said = {
         name: standard_replies.sentence(name, language=message.language, chat=chat).text
@@ -102,7 +102,7 @@ def request_for(
     return AnswerRequest(
         text=asking.question,
         language=message.language,
-        # A function may need somebody's approval: while the chat waits for an agent none is called.
+        # A function may need approval, so none is called while the chat waits for an agent.
         subject=None if facts.is_waiting else subject_of(message),
         history=tuple(
             Line("customer" if sender_type == SenderType.CUSTOMER else "assistant", text)
@@ -122,8 +122,10 @@ def request_for(
 
 
 def subject_of(message: Message) -> function_runner.Subject:
-    """The customer of this conversation, for whom alone calls are made. In a preview it has no
-    external id."""
+    """The customer for whom functions are called: always this conversation's.
+
+    In a preview the external id is left out.
+    """
     chat = message.conversation
     external_id = None if chat.is_preview else chat.customer.external_id
     return function_runner.Subject(chat.pk, message.pk, external_id)

@@ -1,4 +1,4 @@
-"""The last stage: what was decided is said, paid and stored, unless the chat changed hands."""
+"""The last stage: render the decision, pay for it and store it, unless the chat changed hands."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -58,9 +58,9 @@ def publish_reply(
     earlier: Sequence[str] = (),
     filled: Mapping[str, Any] | None = None,
 ) -> None:
-    """Store the reply to a message, unless another was first or the chat has changed hands.
+    """Store the reply to a message, unless the message has one or the chat has changed hands.
 
-    `filled`: what the message tells of its customer, which is stored with the reply.
+    `filled`: values of customer-info fields from the message, stored together with the reply.
     """
     said = None if isinstance(decision, NoReply) else render(message, decision)
     with jobs.commit():
@@ -108,7 +108,7 @@ def _may_say(decision: Decision, scope: ReplyScope | None) -> bool:
 
 
 def render(message: Message, decision: Spoken) -> Said:
-    """What is said to a message by a decision, in its customer's language."""
+    """The text of a decision in the message's language, with the question for a field, if any."""
     said, wanted = _sentence(message, decision), decision.receipt.asks_for
     fields = message.conversation.bot.customer_info_fields
     field = next((field for field in fields if field["name"] == wanted), None)
@@ -186,19 +186,19 @@ def _append(
 
 
 def is_continued(call: FunctionCall) -> bool:
-    """Whether the result of a call is told, to the customer or to the agents."""
+    """Whether the result of a call has been told to the customer or to the agents."""
     return Message.objects.filter(
         conversation=call.conversation_id, receipt__continues=str(call.pk)
     ).exists()
 
 
 def may_continue(chat: Conversation) -> bool:
-    """Whether the bot tells the result of a call: while it or the queue has the chat."""
+    """Whether the bot may tell the result of a call: only while it or the queue has the chat."""
     return reply_policy.bot_may_reply(chat, is_approved=True) == ReplyScope.ALL
 
 
 def publish_result(message: Message, call: FunctionCall, decision: Decision | None) -> None:
-    """Tell the result of a call, or leave a note if an agent has the conversation by now."""
+    """Tell the customer the result of a call, or leave only a note if the bot may not."""
     with jobs.commit():
         chat = conversations.lock(message.conversation)
         if is_continued(call):
@@ -217,7 +217,7 @@ def publish_result(message: Message, call: FunctionCall, decision: Decision | No
 
 
 def publish_failure(message: Message, call: FunctionCall) -> None:
-    """No attempt is left: the agents are told, and one of them must answer."""
+    """After the last failed attempt: tell the agents in a note, and hand the chat over."""
     with jobs.commit():
         chat = conversations.lock(message.conversation)
         if is_continued(call):
@@ -228,7 +228,7 @@ def publish_failure(message: Message, call: FunctionCall) -> None:
 
 
 def _return_to_bot(chat: LockedConversation) -> None:
-    """The approval that the queue had the chat for is settled."""
+    """Return the chat to the bot if it was in the queue only for this approval."""
     is_settled = chat.assign_type == AssignType.QUEUE and chat.handoff_reason == "approval_needed"
     if is_settled and not conversations.bot_off_reason(chat.bot):
         lifecycle.to_bot(chat, by=None)
@@ -241,7 +241,7 @@ def _leave_to_agents(
     decision: HandOver,
     receipt: dict[str, Any],
 ) -> None:
-    """The customer hears about the call, the agents see its result."""
+    """Tell the customer about the call, show the agents its result, and hand the chat over."""
     is_told = bool(decision.name or decision.call)
     if is_told:
         said = render(message, decision)

@@ -1,4 +1,4 @@
-"""A day's replies made again: what would be answered today, and what would not be any more."""
+"""Replays of a day's replies: which questions the bot would answer today, and which no longer."""
 
 import uuid
 import zoneinfo
@@ -18,15 +18,15 @@ from chats.services.reply.reply_replay import ReplyAgain
 from identity.models import User
 from identity.services import audit, credits
 
-# Replies of one replay; a day that holds more is cut.
+# The most replies of one replay; the rest of the day is left out.
 MAX_REPLIES = 1_000
-# Replies in one job, then comes the next job: a worker that shuts down waits for these at most.
+# Replies in one job, so that a worker that shuts down waits at most for these.
 REPLIES_A_JOB = 10
 MAX_TEXT = 4_000
-# Functions were called for it: no call is made again.
+# Replies with function calls are left out, because a replay must not call functions.
 _CALLED = Q(receipt__has_key="calls") & ~Q(receipt__calls=[])
-# An answer that no search of this bot has found: moved in from elsewhere, or a call's result. What
-# the bot has not answered it cannot lose.
+# Answers that this bot's search has not found: imported ones, and results of calls. The bot cannot
+# lose an answer that is not its own.
 _NOT_ITS_OWN = Q(receipt__decision="answered") & (
     ~Q(receipt__has_key="knowledge_version") | Q(created_at__lt=F("conversation__imported_at"))
 )
@@ -50,13 +50,16 @@ def get(bot: Bot, replay_id: uuid.UUID) -> Replay:
 
 
 def replies_of(replay: Replay, *, change: str | None = None) -> QuerySet[ReplayedReply]:
-    """The replies of a replay with what was said then, unordered."""
+    """The replies of a replay with the original messages, unordered."""
     rows = replay.replies.select_related("message__in_reply_to", "message__conversation")
     return rows.filter(change=change) if change else rows
 
 
 def start(bot: Bot, *, day: date, limit: int = MAX_REPLIES, by: User) -> Replay:
-    """Have a day's replies made again; 409 while another replay of the bot is not over."""
+    """Start a replay of a day's replies; 409 while another replay of the bot is running.
+
+    422 if the day is in the future.
+    """
     if day > datetime.now(UTC).astimezone(zoneinfo.ZoneInfo(bot.client.timezone)).date():
         raise Invalid.field("body", "day", msg="Must not lie in the future.")
     rows = _replies(bot, day)
@@ -84,7 +87,7 @@ def start(bot: Bot, *, day: date, limit: int = MAX_REPLIES, by: User) -> Replay:
 
 
 def replay_next(replay_id: str) -> None:
-    """Make the next replies again, from where the last job left off."""
+    """Replay the next replies, from where the previous job ended."""
     rows = Replay.objects.select_related("bot__client")
     replay = rows.filter(pk=replay_id, status__in=_UNFINISHED).first()
     if replay is None:
@@ -107,7 +110,7 @@ def replay_next(replay_id: str) -> None:
 
 
 def fail(replay_id: str) -> None:
-    """No attempt is left: what was made again stays."""
+    """After the last failed attempt: mark the replay as failed; its replies so far stay."""
     Replay.objects.filter(pk=replay_id, status__in=_UNFINISHED).update(
         status=ReplayStatus.FAILED,
         finished_at=datetime.now(UTC),
@@ -116,7 +119,7 @@ def fail(replay_id: str) -> None:
 
 
 def _replies(bot: Bot, day: date) -> QuerySet[Message]:
-    """The bot's own replies of a day of the client's to which an engine was asked."""
+    """The bot's own replies, for which an engine was asked, of a day in the client's time zone."""
     zone = zoneinfo.ZoneInfo(bot.client.timezone)
     begins = datetime.combine(day, time.min, zone)
     ends = datetime.combine(day + timedelta(days=1), time.min, zone)
@@ -157,7 +160,7 @@ def _change(reply: Message, made: ReplyAgain) -> ReplayChange:
         return ReplayChange.GAINED if made.is_answered else ReplayChange.UNANSWERED
     if not made.is_answered:
         return ReplayChange.LOST
-    # A model says the same in other words each time: what an answer rests on tells more.
+    # A model words each answer differently, so compare the first sources.
     before = [citation["title"] for citation in reply.citations[:1]]
     return ReplayChange.ANSWERED if before == [*made.sources][:1] else ReplayChange.CHANGED
 

@@ -1,6 +1,6 @@
-"""A reply is made again, with what the bot knows and is told today; it is shown, and not sent.
+"""Makes a reply again with the bot's present content and instructions, to show but not to send it.
 
-What is written: the credits of a model, nothing else.
+Nothing is written except the credits that a model costs.
 """
 
 import uuid
@@ -16,7 +16,7 @@ from chats.services.reply import decide, gather, pipeline, publishing
 from chats.services.reply.decide import Answer, AskEngine, InfoFacts, KnowledgeGap, NoReply
 from chats.shapes.replay import with_choices
 
-# What came of questions that an engine was to answer.
+# The decisions of replies for which an engine was to be asked.
 ASKED_ENGINE = ("answered", *NO_ANSWER, "engine_failed", "credits_used_up")
 
 
@@ -27,10 +27,10 @@ class NothingToReplay(ApiError):
 
 @dataclass(frozen=True)
 class ReplyAgain:
-    """What the bot says today in place of an earlier reply."""
+    """What the bot would say today instead of an earlier reply."""
 
     text: str
-    # As in receipts: `answered`, or why there is no answer.
+    # As in receipts: `answered`, or the reason why there is no answer.
     decision: str
     is_answered: bool
     sources: tuple[str, ...] = ()
@@ -40,8 +40,9 @@ class ReplyAgain:
 
 
 def get(chat: Conversation, message_id: uuid.UUID) -> Message:
-    """A reply of the chat that can be made again; 404 if the bot or the platform did not write it,
-    409 if it is no reply to a question.
+    """A reply of the chat that can be made again.
+
+    404 if neither the bot nor the platform wrote it, 409 if it replies to no message with text.
     """
     rows = Message.objects.for_client(chat.client).select_related("in_reply_to")
     reply = first_or_404(rows.filter(conversation=chat, pk=message_id, receipt__isnull=False))
@@ -51,15 +52,15 @@ def get(chat: Conversation, message_id: uuid.UUID) -> Message:
 
 
 def was_answered(reply: Message) -> bool:
-    """Whether a reply answered its question then."""
+    """Whether the stored reply answered its question."""
     return bool(reply.receipt and reply.receipt.get("decision") == "answered")
 
 
 def made_again(reply: Message, *, reference: str) -> ReplyAgain:
-    """What the bot says today to what a reply was for, with the lines that stood before it.
+    """What the bot would say today to the message that a reply was for, given the lines before it.
 
     No function is called, and no customer-info field is asked for. The embedded engine's answers
-    are free, a model's tokens are paid: `InsufficientCredits` if they cannot be.
+    are free, a model's tokens are paid. Raises `InsufficientCredits` if they cannot be paid.
     """
     loaded = fast_sql.load_message(str(reply.in_reply_to_id)) if reply.receipt else None
     if loaded is None or not reply.receipt:
@@ -68,7 +69,7 @@ def made_again(reply: Message, *, reference: str) -> ReplyAgain:
     earlier = [item for item in reply.receipt.get("answers") or () if item != str(asked.pk)]
     facts = replace(gather.facts_for(asked, earlier), info=InfoFacts(), is_waiting=False)
     if asked.conversation.read_from_seq >= facts.first_seq:
-        # The chat was reopened since: then its earlier lines were read.
+        # The chat was reopened later. The original reply did read the lines before the reopening.
         asked.conversation.read_from_seq = 0
     decision = decide.from_facts(facts)
     if isinstance(decision, AskEngine):
