@@ -105,8 +105,9 @@ class ChatCustomer(CustomerInfo):
 
 
 class CustomerDto(CustomerInfo):
-    """A customer of the client. In a request, fields left out keep their values; null clears a
-    field.
+    """A customer of the client.
+
+    In a request, null clears a field; fields left out keep their values.
     """
 
     id: int | None = read_only("The customer's number.", path="customer_id")
