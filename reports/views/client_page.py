@@ -1,4 +1,4 @@
-"""The page of one client, for the platform's staff: its home, and the way to its rows."""
+"""A client's page for the platform's staff: its home page, and links to its rows."""
 
 from dataclasses import replace
 from typing import Any
@@ -15,7 +15,7 @@ from reports.services import home
 
 
 def page(request: HttpRequest, client_id: int) -> HttpResponse:
-    """Figures and warnings of a client; every link leads to its rows alone."""
+    """Figures and warnings of a client; every link shows only this client's rows."""
     user = request.user
     assert isinstance(user, User), "the site admits people alone"
     if not user.is_superuser:
