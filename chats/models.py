@@ -293,7 +293,7 @@ class Message(TenantModel):
     translations = models.JSONField(default=dict)
     sentiment = models.CharField(max_length=10, null=True)
     metadata = models.JSONField(default=dict)
-    # When imported history was sent; null: when it was stored.
+    # When a message of imported history was sent; null for all others.
     sent_at = models.DateTimeField(null=True)
     # The id in the system that it was imported from.
     external_id = models.CharField(max_length=200, null=True)
@@ -402,7 +402,7 @@ class Tagging(TenantModel):
 
 
 class Summary(TenantModel):
-    """A summary; the newest of a conversation is the current one."""
+    """A summary of a conversation; only the newest counts."""
 
     conversation = models.ForeignKey(
         Conversation, on_delete=models.CASCADE, related_name="summaries"

@@ -1,4 +1,4 @@
-"""Helpers for tests of chats."""
+"""Helpers for tests of conversations."""
 
 from typing import Any
 

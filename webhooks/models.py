@@ -121,7 +121,8 @@ class DisabledReason(models.TextChoices):
 class WebhookConfig(TenantModel):
     """A client's endpoint: its URL, event types and health.
 
-    Only the dispatcher writes the health columns, and only when they change.
+    The dispatcher writes the health columns, only when they change; switching the endpoint on
+    resets them.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -133,7 +134,7 @@ class WebhookConfig(TenantModel):
     disabled_reason = models.CharField(max_length=10, choices=DisabledReason, null=True)
     disabled_at = models.DateTimeField(null=True)
     secret = EncryptedTextField()
-    # After a rotation the old secret also signs until this moment.
+    # After a rotation, the old secret also signs until this time.
     previous_secret = EncryptedTextField(default="")
     previous_secret_until = models.DateTimeField(null=True)
     failures_in_row = models.PositiveIntegerField(db_default=0)

@@ -112,7 +112,7 @@ class ReplayAdmin(TenantAdmin):
         )  # fmt: skip
 
     def has_teach_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """What a client's trainers, owners and admins may."""
+        """Whether the viewer is a trainer, owner or admin of a client."""
         return viewer(request).client_id is not None and self.has_train_permission(request)
 
 

@@ -192,9 +192,9 @@ class TranscriptLine(Shape):
 class Transcript(Shape):
     """A conversation for its customer to keep."""
 
-    chat_code: str = Field(description="The chat's code.")
+    chat_code: str = Field(description="The conversation's code.")
     bot_name: str = Field(description="The bot's name.")
-    created_at: Moment = Field(description="When the chat was opened.")
+    created_at: Moment = Field(description="When the conversation was opened.")
     ended_at: Moment | None = Field(None, description="When it ended.")
     messages: list[TranscriptLine] = Field(description="The messages, oldest first.")
 
@@ -216,9 +216,9 @@ class TranscriptMail(Shape):
 
 
 class ConversationsResponse(Shape):
-    """A page of chats."""
+    """A page of conversations."""
 
-    items: list[Conversation] = Field(description="The chats.")
+    items: list[Conversation] = Field(description="The conversations.")
     next_cursor: str | None = Field(
         None, description="Cursor of the next page; null on the last page."
     )
@@ -302,7 +302,7 @@ class ChatCounts(Shape):
         description="Open and waiting for an agent: `assign_type=queue&status=open`."
     )
     all: int = Field(description="All open ones: `status=open`.")
-    snoozed: int = Field(description="Snoozed: `status=snoozed`.")
-    ended: int = Field(description="Ended: `status=ended`.")
+    snoozed: int = Field(description="Snoozed ones: `status=snoozed`.")
+    ended: int = Field(description="Ended ones: `status=ended`.")
     unread: int = Field(description="Open with unread messages: `is_unread=true&status=open`.")
     mine_unread: int = Field(description="Those of them that are yours.")

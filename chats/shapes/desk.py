@@ -71,11 +71,13 @@ class ChatAssignDto(Shape):
 
 
 class ManualChatMessageDto(Shape):
-    """An agent's message in a chat."""
+    """An agent's message in a conversation."""
 
     model_config = example(text="I have looked into it: your parcel left us this morning.")
 
-    text: Text = Field(description="1 to 8,000 characters.", min_length=1, max_length=8000)
+    text: Text = Field(
+        description="The text, 1 to 8,000 characters.", min_length=1, max_length=8000
+    )
     client_message_id: Text | None = Field(
         None,
         description="Your own id of this message. If you send the same id twice, the message is"
@@ -86,7 +88,8 @@ class ManualChatMessageDto(Shape):
     attachments: list[MessageContent] = Field(
         default_factory=list,
         max_length=10,
-        description="Files by link, places, at most 10. A link is passed on and never fetched.",
+        description="Linked files and locations, at most 10. Links are passed on and never"
+        " fetched.",
     )
     is_note: bool = Field(
         False,
@@ -112,7 +115,7 @@ class ManualChatFilesDto(Shape):
         description="1 to 10 files; the same limits apply as for customers.",
     )
     client_message_id: Text | None = Field(
-        None, min_length=1, max_length=200, description="As with a message without files."
+        None, min_length=1, max_length=200, description="As for a message without files."
     )
     is_note: bool = Field(
         False, description="Whether it is an internal note, which the customer never sees."
@@ -187,7 +190,7 @@ class AssignNotification(Shape):
     """Something for a person of the client to look at."""
 
     id: uuid.UUID = Field(description="UUIDv7.")
-    chat_id: uuid.UUID = Field(description="The chat it is about.")
+    chat_id: uuid.UUID = Field(description="The conversation it is about.")
     message_id: uuid.UUID | None = Field(
         None, description="The note that mentions you; null for other kinds."
     )
@@ -217,7 +220,9 @@ class NotificationsResponse(Shape):
     """A page of notifications, newest first."""
 
     items: list[AssignNotification] = Field(description="The notifications.")
-    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+    next_cursor: str | None = Field(
+        None, description="Cursor of the next page; null on the last page."
+    )
 
 
 class ReadCount(Shape):
@@ -316,10 +321,12 @@ class SavedRepliesQuery(Page):
 
 
 class SavedRepliesResponse(Shape):
-    """A page of saved replies, by shortcut."""
+    """A page of saved replies, sorted by shortcut."""
 
     items: list[SavedReplyDto] = Field(description="The saved replies.")
-    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+    next_cursor: str | None = Field(
+        None, description="Cursor of the next page; null on the last page."
+    )
 
 
 class RenderQuery(Shape):

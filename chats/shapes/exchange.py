@@ -29,7 +29,7 @@ class PortableTag(Shape):
 class PortableFeedback(Shape):
     """A customer's rating."""
 
-    rating: int | None = Field(None, description="1..5; null for a thumb.", ge=1, le=5)
+    rating: int | None = Field(None, description="The stars, 1..5; null for a thumb.", ge=1, le=5)
     thumb: Literal["up", "down"] | None = Field(
         None, description="Instead of `rating`, for one message."
     )
@@ -56,8 +56,8 @@ class PortableSummary(Shape):
 class ConversationEntity(Conversation):
     """A conversation with all its stored data except the messages."""
 
-    version: Number = Field(description="Grows with each change of owner or status.")
-    unread_count: Number = Field(description="Customer messages that no agent has seen.")
+    version: Number = Field(description="Increases with each change of owner or status.")
+    unread_count: Number = Field(description="How many customer messages no agent has seen.")
     message_count: Number = Field(
         description="How many messages it has. An import counts the messages that it finds."
     )
@@ -90,7 +90,9 @@ class ConversationEntity(Conversation):
     )
     read_from_seq: Number = Field(0, description="The bot reads only messages after this `seq`.")
     sentiment_score: float | None = Field(None, description="-1..1.")
-    taggings: list[PortableTag] = Field(default_factory=list, description="Its tags in full.")
+    taggings: list[PortableTag] = Field(
+        default_factory=list, description="Its tags, with who added them and when."
+    )
     feedback: PortableFeedback | None = Field(
         None, description="The rating of the whole conversation."
     )

@@ -70,7 +70,9 @@ class Tag(Shape):
     id: int | None = Field(
         None, ge=1, le=MAX_ID, description="The tag's id; only in the client's list."
     )
-    name: Text = Field(description="1 to 60 characters.", min_length=1, max_length=MAX_TAG_CHARS)
+    name: Text = Field(
+        description="The tag's name, 1 to 60 characters.", min_length=1, max_length=MAX_TAG_CHARS
+    )
     source: Literal["agent", "ai", "customer"] | None = Field(
         None, description="Who added it; null in the client's list."
     )
@@ -149,7 +151,9 @@ class ClientTagRequest(Shape):
     model_config = example(name="refund", colour="#d73a4a")
 
     name: TagName | None = Field(
-        None, description="1 to 60 characters. An update with another name renames the tag."
+        None,
+        description="The tag's name, 1 to 60 characters. An update with another name renames"
+        " the tag.",
     )
     colour: Text | None = Field(
         None, pattern="^#[0-9a-fA-F]{6}$", description="`#rrggbb`; null for no colour."
@@ -169,9 +173,9 @@ class TagMerge(Shape):
 
 
 class ChatSummary(Shape):
-    """A summary of a chat."""
+    """A summary of a conversation."""
 
-    chat_id: uuid.UUID = Field(description="The chat.")
+    chat_id: uuid.UUID = Field(description="The conversation.")
     summary: str = Field(
         description="Prose written by a model; without a model, labelled lines quoted from the"
         " conversation."
@@ -183,7 +187,7 @@ class ChatSummary(Shape):
     customer_intent: str = Field(
         description="What the customer wants; with the embedded engine, the first request."
     )
-    resolution: str = Field(description="How it was solved; empty if it was not.")
+    resolution: str = Field(description="How the problem was solved; empty if it was not.")
     message_count: int = Field(description="How many messages it covers.")
     engine: str = Field(description="`embedded` or `openai_compatible`.")
     created_at: Moment = Field(description="When it was made.")
@@ -194,11 +198,11 @@ class ChatSummary(Shape):
 
 
 class SummaryCalculateRequest(Shape):
-    """Chats to summarise."""
+    """Conversations to summarise."""
 
     model_config = example(created_from="2026-11-01T00:00:00Z", created_to="2026-12-01T00:00:00Z")
 
-    bot_id: int | None = Field(None, ge=1, le=MAX_ID, description="Only chats of this bot.")
+    bot_id: int | None = Field(None, ge=1, le=MAX_ID, description="Only conversations of this bot.")
     created_from: Moment | None = Field(
         None, description="Only conversations opened at this time or later."
     )
@@ -215,9 +219,11 @@ class SummaryJob(Shape):
     status: Literal["queued", "running", "done", "failed"] = Field(
         description="`failed`: stopped early, because the credits ran out or the engine failed."
     )
-    total: int = Field(description="Chats to summarise; never less than `done` and `failed`.")
-    done: int = Field(description="Chats summarised so far.")
-    failed: int = Field(description="Chats that could not be summarised.")
+    total: int = Field(
+        description="How many conversations to summarise; at least `done` + `failed`."
+    )
+    done: int = Field(description="How many conversations are summarised so far.")
+    failed: int = Field(description="How many conversations could not be summarised.")
     created_at: Moment = Field(description="When it was requested.")
     finished_at: Moment | None = Field(None, description="When it ended.")
 
@@ -229,7 +235,7 @@ class SummaryJob(Shape):
 class ChatSentiment(Shape):
     """A customer's sentiment in a conversation."""
 
-    chat_id: uuid.UUID = Field(description="The chat.")
+    chat_id: uuid.UUID = Field(description="The conversation.")
     sentiment: Sentiment = Field(description="The sentiment; `neutral` if unsure.")
     score: float = Field(description="From -1 (very negative) to 1 (very positive).")
     engine: str = Field(description="`embedded` or `openai_compatible`.")
@@ -284,9 +290,11 @@ class ChatFeedBackDto(Shape):
 
 
 class FeedbacksQuery(Page):
-    """Which feedback to list."""
+    """Filters of feedback."""
 
-    bot_id: int | None = Field(None, ge=1, le=MAX_ID, description="Only for this bot's chats.")
+    bot_id: int | None = Field(
+        None, ge=1, le=MAX_ID, description="Only feedback on this bot's conversations."
+    )
     rating: int | None = Field(None, ge=1, le=5, description="Only feedback with this rating.")
     thumb: Literal["up", "down"] | None = Field(None, description="Only feedback with this thumb.")
     reason: FeedbackReason | None = Field(None, description="Only feedback with this reason.")
@@ -301,11 +309,13 @@ class FeedbacksResponse(Shape):
     """A page of feedback, newest first."""
 
     items: list[ChatFeedBackDto] = Field(description="The feedback.")
-    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+    next_cursor: str | None = Field(
+        None, description="Cursor of the next page; null on the last page."
+    )
 
 
 class SuggestionRequest(Shape):
-    """How many replies to suggest, and how they should sound."""
+    """The number of replies to suggest, and their tone."""
 
     model_config = example(count=3, tone="friendly")
 

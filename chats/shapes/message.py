@@ -42,9 +42,11 @@ class Recipient(Sender):
 class Citation(Shape):
     """A passage that supports an answer."""
 
-    document_id: int = Field(ge=0, le=MAX_ID, description="The document it comes from.")
+    document_id: int = Field(ge=0, le=MAX_ID, description="The document that contains it.")
     title: Text = Field(description="The document's title.", max_length=500)
-    url: Text | None = Field(None, description="Its web address, if it has one.", max_length=2000)
+    url: Text | None = Field(
+        None, description="The document's web address, if it has one.", max_length=2000
+    )
     page: int | None = Field(
         None,
         ge=0,
@@ -57,7 +59,7 @@ class Citation(Shape):
 class MessageOption(Shape):
     """A choice that a message offers."""
 
-    label: Text = Field(description="What the customer sees.", max_length=200)
+    label: Text = Field(description="The label that the customer sees.", max_length=200)
     value: Text = Field(
         description="The text that is sent if the customer chooses it.", max_length=500
     )
@@ -79,7 +81,7 @@ class MessageContent(Shape):
     """One piece of a message."""
 
     type: ContentType = Field(description="The kind of piece.", examples=["text"])
-    text: Text | None = Field(None, description="The text, plain.", max_length=8000)
+    text: Text | None = Field(None, description="The plain text.", max_length=8000)
     url: Text | None = Field(
         None,
         max_length=2000,
@@ -98,9 +100,11 @@ class MessageContent(Shape):
     )
     size_bytes: int | None = Field(None, description="Size in bytes.", ge=0, le=MAX_NUMBER)
     error: Text | None = Field(
-        None, description="Why a channel's file could not be stored; set by us.", max_length=300
+        None,
+        description="Why a file from a channel could not be stored; set by us.",
+        max_length=300,
     )
-    location: Location | None = Field(None, description="A place, for `location`.")
+    location: Location | None = Field(None, description="The location, if `type` is `location`.")
     options: list[MessageOption] | None = Field(
         None, description="Choices for the customer, at most 20.", max_length=20
     )
@@ -161,7 +165,9 @@ class Message(Shape):
         " has a `seq`, but no count includes it and it triggers no event.",
     )
     client_message_id: str | None = Field(None, description="The sender's own id of the message.")
-    provider_message_id: str | None = Field(None, description="The id in a messaging channel.")
+    provider_message_id: str | None = Field(
+        None, description="The message's id in the messaging channel."
+    )
     language: str | None = Field(None, description="Language of the text, BCP 47.")
     translations: dict[str, str] = Field(description="Translations of the text, by language.")
     sentiment: Sentiment | None = Field(
@@ -295,10 +301,10 @@ class Body_generate_client_chat_with_files_by_chat_id_ai_client_chat_files__chat
         " bytes.",
     )
     client_message_id: Text | None = Field(
-        None, min_length=1, max_length=200, description="As with a message without files."
+        None, min_length=1, max_length=200, description="As for a message without files."
     )
     reply: Literal["wait", "async", "stream", "none"] = Field(
-        "wait", description="As with a message without files."
+        "wait", description="As for a message without files."
     )
 
     @property

@@ -41,7 +41,7 @@ class ConversationRequest(Shape):
     )
     location: Location | None = Field(None, description="Where the requester is.")
     tags: TagNames = Field(
-        default_factory=list, description="Tags, at most 20 of 1..60 characters."
+        default_factory=list, description="The tags, at most 20, each of 1..60 characters."
     )
     group_id: Text | None = Field(
         None, max_length=200, description="Your own id for a group of conversations."
@@ -74,7 +74,10 @@ class ConversationResponse(Shape):
     location: Location | None = Field(description="Where the requester is.")
     tags: list[str] = Field(description="The tags.")
     group_id: str | None = Field(description="Your own id of its group.")
-    status: ConversationStatus = Field(description="Whether work is expected.")
+    status: ConversationStatus = Field(
+        description="`open`: being worked on; `snoozed`: paused until a set time or a new message;"
+        " `ended`: closed."
+    )
     created_at: Moment = Field(description="When it was opened.")
 
     @classmethod
@@ -142,7 +145,9 @@ class ConversationResponses(Shape):
     """A page of conversations, newest first."""
 
     items: list[ConversationResponse] = Field(description="The conversations.")
-    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+    next_cursor: str | None = Field(
+        None, description="Cursor of the next page; null on the last page."
+    )
 
 
 class MessageRequest(Shape):
@@ -169,7 +174,7 @@ class MessageRequest(Shape):
         description="The pieces, at most 20; give either these or `text`.",
     )
     text: Text | None = Field(
-        None, min_length=1, max_length=8000, description="A plain text instead of `content`."
+        None, min_length=1, max_length=8000, description="A plain text, instead of `content`."
     )
     client_message_id: Text | None = Field(
         None,
@@ -222,4 +227,6 @@ class MessagingMessagesResponse(Shape):
     """A page of messages in portable form, oldest first."""
 
     items: list[MessageEntity] = Field(description="The messages.")
-    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+    next_cursor: str | None = Field(
+        None, description="Cursor of the next page; null on the last page."
+    )

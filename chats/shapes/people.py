@@ -141,7 +141,9 @@ class CustomersResponse(Shape):
     """A page of customers."""
 
     items: list[CustomerDto] = Field(description="The customers, newest first.")
-    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+    next_cursor: str | None = Field(
+        None, description="Cursor of the next page; null on the last page."
+    )
 
 
 class CustomerErasure(Shape):

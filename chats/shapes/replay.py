@@ -25,7 +25,7 @@ class OriginalReply(Shape):
     text: str = Field(
         description="The text, followed by the offered choices, each on its own line after `▸`."
     )
-    is_answered: bool = Field(description="Whether it answers the question.")
+    is_answered: bool = Field(description="Whether it answered the question.")
     decision: str = Field(description=_DECISION)
     sources: list[str] = Field(description="Titles of the cited sources.")
 
@@ -100,7 +100,7 @@ class ReplayDto(Shape):
 
     id: uuid.UUID = Field(description="The replay's id.")
     day: date = Field(description="The day.")
-    status: ReplayStatus = Field(description="`queued`, `running`, `done` or `failed`.")
+    status: ReplayStatus = Field(description="The status: `queued`, `running`, `done` or `failed`.")
     error: str | None = Field(
         description="Why it failed; null if it did not. Replies already replayed are kept."
     )
@@ -109,7 +109,7 @@ class ReplayDto(Shape):
     with_calls: int = Field(
         description="Replies of the day that called functions; they are not replayed."
     )
-    done: int = Field(description="How many are done.")
+    done: int = Field(description="How many replies have been replayed so far.")
     gained: int = Field(
         description="Not answered then, answered today; a person must judge whether today's"
         " answers are right."
@@ -120,7 +120,7 @@ class ReplayDto(Shape):
         " wrong."
     )
     answered: int = Field(description="Answered then and today, with the same first source.")
-    unanswered: int = Field(description="Answered neither then nor today.")
+    unanswered: int = Field(description="Replies answered neither then nor today.")
     engine: str | None = Field(description="The engine that answered; null until the replay ends.")
     knowledge_version: int | None = Field(
         description="The version of the bot's content; null until the replay ends."
@@ -160,8 +160,8 @@ class ReplayedQuery(Page):
 class ReplayedReplyDto(Shape):
     """One reply of a replay, with its conversation."""
 
-    chat_id: uuid.UUID = Field(description="The chat.")
-    chat_code: str = Field(description="The chat's code.")
+    chat_id: uuid.UUID = Field(description="The conversation.")
+    chat_code: str = Field(description="The conversation's code.")
     message_id: uuid.UUID = Field(description="The reply.")
     change: ReplayChange = Field(description="How it compares with the original.")
     question: str = Field(description="What the customer asked.")

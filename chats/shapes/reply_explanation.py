@@ -63,8 +63,10 @@ class Passage(Shape):
     document_id: int | None = Field(description="The document that contains it.")
     title: str | None = Field(description="The document's title.")
     url: str | None = Field(description="The document's web address, if it has one.")
-    page: int | None = Field(description="Page of the document, from 1, if it has pages.")
-    text: str | None = Field(description="The passage as it is now.")
+    page: int | None = Field(
+        description="The page number in the document, from 1; null if it has no pages."
+    )
+    text: str | None = Field(description="The passage's current text.")
 
     @classmethod
     def from_chunk(cls, chunk_id: int, score: float, chunk: Chunk | None) -> "Passage":

@@ -49,7 +49,7 @@ class Typist(Shape):
 class FeedTyping(Shape):
     """Somebody started or stopped typing in a conversation."""
 
-    conversation_id: uuid.UUID = Field(description="The chat.")
+    conversation_id: uuid.UUID = Field(description="The conversation.")
     sender: Typist = Field(description="The person.")
     is_typing: bool = Field(description="False if they stopped.")
 
@@ -57,7 +57,7 @@ class FeedTyping(Shape):
 class FeedViewing(Shape):
     """A colleague opened or left a conversation."""
 
-    conversation_id: uuid.UUID = Field(description="The chat.")
+    conversation_id: uuid.UUID = Field(description="The conversation.")
     user_id: int = Field(description="The person.")
     name: str = Field(description="Their name.")
     is_viewing: bool = Field(description="False if they left it.")

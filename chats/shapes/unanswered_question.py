@@ -25,8 +25,8 @@ class AskedQuestion(Shape):
     """A customer's question that got no answer."""
 
     message_id: uuid.UUID = Field(description="The customer's message.")
-    chat_id: uuid.UUID = Field(description="The chat.")
-    chat_code: str = Field(description="The chat's code.")
+    chat_id: uuid.UUID = Field(description="The conversation.")
+    chat_code: str = Field(description="The conversation's code.")
     text: str = Field(description="The question.")
     asked_at: Moment = Field(description="When it was asked.")
 
@@ -46,7 +46,7 @@ class AskedQuestionsResponse(Shape):
     """A page of customers' questions, newest first."""
 
     items: list[AskedQuestion] = Field(description="The questions.")
-    next_cursor: str | None = Field(description="Asks for the next page; null on the last.")
+    next_cursor: str | None = Field(description="Cursor of the next page; null on the last page.")
 
 
 class UnansweredQuestion(Shape):
@@ -54,8 +54,8 @@ class UnansweredQuestion(Shape):
 
     id: int = Field(description="The group's id, which never changes.")
     question: str = Field(description="The first question of the group, as the customer asked it.")
-    count: int = Field(description="How often it was asked in the last 30 days.")
-    latest_at: Moment | None = Field(description="When it was asked last.")
+    count: int = Field(description="How often the question was asked in the last 30 days.")
+    latest_at: Moment | None = Field(description="When the question was last asked.")
     status: GroupStatus = Field(
         description="`open`: has no answer; `learning`: an answer was written, and is being"
         " trained or is held back; `answered`: the bot answered when it was asked again. A new"
@@ -86,7 +86,7 @@ class UnansweredResponse(Shape):
     """A page of unanswered questions, most asked first."""
 
     items: list[UnansweredQuestion] = Field(description="The groups.")
-    next_cursor: str | None = Field(description="Asks for the next page; null on the last.")
+    next_cursor: str | None = Field(description="Cursor of the next page; null on the last page.")
 
 
 class AddAnswerRequest(Shape):

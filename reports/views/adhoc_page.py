@@ -154,7 +154,7 @@ def _sort_words(name: str) -> str:
 
 
 def _flat(asked: dict[str, Any]) -> list[tuple[str, str]]:
-    """What is asked as hidden fields; the next file begins at the first row."""
+    """The question as hidden fields, without the cursor, as a file starts at the first row."""
     return [
         (name, value)
         for name, values in asked.items()

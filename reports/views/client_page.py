@@ -35,7 +35,7 @@ def page(request: HttpRequest, client_id: int) -> HttpResponse:
         "figures": [replace(figure, path=own(figure.path)) for figure in home.figures(client)],
         "warnings": [replace(warning, path=own(warning.path)) for warning in home.warnings(client)],
         "groups": [
-            # In a template, `items` of a dictionary is its method.
+            # Renamed, because `items` in a template would be the dictionary's method.
             {"title": group["title"], "pages": group["items"]}
             for group in navigation.for_client(request, client.pk)
         ],

@@ -14,7 +14,7 @@ from webhooks.models import Delivery
 from webhooks.services import configs, deliveries, events
 from webhooks.shapes import webhook as webhook_shapes
 
-# How long a test waits for its result: the receiver's time limit and a margin.
+# How long a test waits for its result: the receiver's time limit plus a margin.
 _TEST_WAIT_SECONDS = 20.0
 _TEST_POLL_SECONDS = 0.1
 
@@ -139,7 +139,7 @@ class EventViewSet(TenantViewSet):
 
 
 def _until_ended(test: Delivery) -> Any:
-    """Polls until the attempt has ended, then answers with the delivery."""
+    """Poll until the attempt has ended, then respond with the delivery."""
 
     def read() -> dict[str, Any]:
         return webhook_shapes.WebhookDelivery.from_row(deliveries.get(test.pk))
