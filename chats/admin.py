@@ -189,7 +189,7 @@ class ConversationAdmin(ListsWithoutPreviews):
         )  # fmt: skip
 
     def why(self, request: HttpRequest, chat_id: uuid.UUID, message_id: uuid.UUID) -> HttpResponse:
-        """Why the bot said this."""
+        """The page that explains a bot's message."""
         chat = self.row(request, chat_id)
         message = get_object_or_404(Message, conversation=chat, pk=message_id)
         return self.page(

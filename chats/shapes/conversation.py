@@ -24,8 +24,7 @@ AssignTypeEnum = TypeAliasType(
         Literal["bot", "queue", "agent"],
         Field(
             title="AssignTypeEnum",
-            description="Only conversations where this side must act next; `queue`: they wait for"
-            " an agent.",
+            description="Who must act next; `queue`: the conversation waits for an agent.",
         ),
     ],
 )

@@ -261,7 +261,7 @@ class ChatFeedBackDto(Shape):
         None, description="Instead of `rating`, for one message."
     )
     reason: FeedbackReason | None = Field(
-        None, description="What was wrong: one of the reasons that your page may offer."
+        None, description="What was wrong: one of the reasons that your website may offer."
     )
     resolved: bool | None = Field(
         None, description="Whether the problem is solved; null if unknown."

@@ -103,7 +103,7 @@ class WebhookConfigsResponse(Shape):
     """The client's endpoints."""
 
     items: list[WebhookConfig] = Field(description="Endpoints, the oldest first.")
-    next_cursor: str | None = Field(description="Cursor of the next page; null on the last.")
+    next_cursor: str | None = Field(description="Cursor of the next page; null on the last page.")
 
 
 class WhichWebhook(Shape):
