@@ -110,7 +110,7 @@ class InsightViewSet(TenantViewSet):
 
     @operation("AI / chat", "Generate Sentiment Manual", access=BEARER, also=PAID, waits=True)
     def analyse_sentiment(self, chat_id: uuid.UUID) -> insight_shapes.ChatSentiment:
-        """Judge the customer's sentiment; stores it on the conversation and the messages read."""
+        """Judge the customer's sentiment, and store it on the conversation and its messages."""
         return chat_analysis.analyse_sentiment(self._chat(chat_id))
 
     @operation("AI / chat", "Create Chat Feed Back", access=BEARER_OR_VISITOR, also={409: Error})

@@ -186,8 +186,8 @@ class ClientChatViewSet(TenantViewSet):
         """Mail the transcript as a text file; the mail is in the conversation's language.
 
         409 `export_off` as in Get Transcript; 503 `mail_not_configured` if the platform has no mail
-        server. Limits per day: 5 mails of a conversation, 5 to an address, 5 of a visitor and 20
-        from an IP address; beyond that 429.
+        server. Limits per day: 5 mails of a conversation, 5 to an address, 5 of a visitor and 20 of
+        all visitors with one IP address; beyond that 429.
         """
         customer_transcripts.ask_by_mail(self.caller, chat_id, email=body.email)
 
@@ -202,8 +202,9 @@ class ClientChatViewSet(TenantViewSet):
         """Update the customer's data; fields left out keep their values.
 
         With a public key, values that your server or team wrote stay unchanged too. A signed
-        `external_id` signs the visitor in: conversations without a known customer become that
-        customer's, and the visitor continues with the `visitor_token` of the response.
+        `external_id` signs the visitor in: their conversations that belong to no identified
+        customer become that customer's, and the visitor continues with the `visitor_token` of the
+        response.
         """
         chat = conversations.update_customer(self.caller, chat_id, body)
         return visible_fields.chat(self.caller, chat)

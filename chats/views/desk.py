@@ -136,8 +136,7 @@ class ChatViewSet(TenantViewSet):
 
     @operation("AI / chat", "End A Chat By Id", access=BEARER_OR_VISITOR, also={409: Error})
     def end(self, chat_id: uuid.UUID) -> Conversation | VisitorConversation:
-        """End a conversation, for the customer with an API key, or as an agent with an access
-        token.
+        """End a conversation: for the customer with an API key, as an agent with an access token.
 
         409 `chat_ended` if it has already ended; also 409 if another agent has it.
         """
@@ -251,8 +250,7 @@ class CustomerViewSet(TenantViewSet):
 
     @operation("AI / chat", "Erase Customer", access=ADMIN, status=202)
     def erase(self, customer_id: int) -> CustomerErasure:
-        """Erase a customer permanently, with conversations, messages, files, events and your
-        exports.
+        """Erase a customer permanently, with conversations, files, events and your exports.
 
         A worker does it; `Get Customer Erasure` shows the progress. The audit log keeps the
         customer's number and who asked. Repeated requests are one erasure.

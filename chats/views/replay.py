@@ -39,9 +39,9 @@ class ReplayViewSet(TenantViewSet):
         """Replay all replies of a day that were answers or should have been.
 
         A worker does it and notifies nobody; `gained` and `lost` show what has changed. The
-        embedded engine is free. A model's tokens are charged, at its price also those of your own
-        model: `limit` caps them, and without credits the replay fails. 409 `replay_running` while
-        another replay of the bot is running.
+        embedded engine is free; a model's tokens are charged, those of your own model at its price.
+        `limit` caps the number of replies, and without credits the replay fails. 409
+        `replay_running` while another replay of the bot is running.
         """
         bot = bots.get(self.client, bot_id)
         replay = replays.start(bot, day=body.day, limit=body.limit, by=self.user)

@@ -102,4 +102,4 @@ def _refresh(turn: Turn) -> dict[str, Any]:
     try:
         return turn.shown | incoming.outcome(turn.message)
     except Error:
-        return turn.shown  # The database does not answer; the next event reads it again.
+        return turn.shown  # The database does not answer; the next round asks again.
