@@ -134,7 +134,9 @@ class ChatOverview(Shape):
         description="All 24 hours of the day, including hours without conversations."
     )
     by_channel: list[ChannelFigures] = Field(description="By channel, most conversations first.")
-    by_bot: list[BotFigures] = Field(description="By bot, most conversations first.")
+    by_bot: list[BotFigures] = Field(
+        description="The 200 bots with the most conversations, most first."
+    )
     by_agent: list[AgentFigures] = Field(
         description="The 200 agents with the most conversations, most first."
     )

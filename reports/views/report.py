@@ -56,8 +56,7 @@ def _shown(export: Export, reader: User) -> HttpResponseBase:
 class AdhocReportViewSet(TenantViewSet):
     @operation(TAG, "Getadhocreportfilteroptionsrouter", access=BEARER)
     def filter_options(self, query: shapes.PeriodQuery) -> shapes.AdhocFilterOptions:
-        """List the filter values of a period's conversations, each with its number of
-        conversations.
+        """List the values to filter a period's conversations by, with how often each occurs.
 
         A conversation belongs to the period in which it was created; previews are not counted.
         """
