@@ -136,9 +136,11 @@ class MessagingQuery(Page):
         description="Only conversations of the requester with this id.",
     )
     created_from: Moment | None = Field(
-        None, description="Only those opened at this time or later."
+        None, description="Only conversations opened at this time or later."
     )
-    created_to: Moment | None = Field(None, description="Only those opened before this time.")
+    created_to: Moment | None = Field(
+        None, description="Only conversations opened before this time."
+    )
 
 
 class ConversationResponses(Shape):

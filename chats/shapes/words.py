@@ -79,10 +79,10 @@ class PlatformWord(Shape):
     own: OwnTexts = Field(
         default_factory=dict,
         max_length=50,
-        description=f"Your text by language, at most {MAX_TEXT:,} characters each. An empty one"
-        " counts as none: then the platform's is said, and without that the text in the bot's"
-        " default language. A text for `confirm` holds `{action}`, one for `ask_info` `{label}`,"
-        " one for `about_bot` `{company}`, one for `part_unknown` `{question}`.",
+        description=f"Your text by language, at most {MAX_TEXT:,} characters each. If it is empty or"
+        " missing, the customer gets the platform's text, or without one the text in the bot's"
+        " default language. Required placeholders: `{action}` in `confirm`, `{label}` in"
+        " `ask_info`, `{company}` in `about_bot`, `{question}` in `part_unknown`.",
     )
 
     @model_validator(mode="after")

@@ -148,10 +148,10 @@ class ClientLanguageViewSet(TenantViewSet):
     def suggest(
         self, chat_id: uuid.UUID, body: insight_shapes.SuggestionRequest
     ) -> insight_shapes.ReplySuggestions:
-        """Suggest replies to the customer's last message, for an agent to choose from.
+        """Suggest replies to the customer's open question, for an agent to choose from.
 
-        A model writes them from the bot's documents. Without a model they are quotations from the
-        documents, and agents' earlier answers to similar questions.
+        A model writes them from the bot's documents; without a model they are quotations from the
+        documents.
         """
         return language_tasks.suggest(conversations.get(self.caller, pk=chat_id), body)
 
