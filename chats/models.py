@@ -102,7 +102,7 @@ class Conversation(TenantModel):
     version = models.PositiveIntegerField(default=1)
     waiting_since = models.DateTimeField(null=True)
     handoff_reason = models.CharField(max_length=60, null=True)
-    handed_off_at = models.DateTimeField(null=True)  # first, or since the bot was off; kept
+    handed_off_at = models.DateTimeField(null=True)  # first handover, or opening without the bot
     previous_chat = models.ForeignKey("self", on_delete=models.SET_NULL, null=True)
     language = models.CharField(max_length=20)
     tags = ArrayField(models.CharField(max_length=60), default=list)
