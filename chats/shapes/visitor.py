@@ -94,7 +94,8 @@ class VisitorTurn(Shape):
     status: TurnStatus = Field(
         description="`answered`: the bot answered. `asked_again`: the bot has no answer and asked"
         " the visitor to rephrase. `pending`: the answer comes later. `handed_off`: an agent will"
-        " answer. `not_expected`: no reply was requested."
+        " answer. `not_expected`: the bot will not answer, for example because you wanted no reply"
+        " or an agent has the conversation."
     )
 
     @classmethod
