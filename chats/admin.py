@@ -1,4 +1,4 @@
-"""Conversations in the site: read, and bots tried; services change them."""
+"""The site's pages about conversations, customers, ratings and summaries."""
 
 import uuid
 from typing import Any
@@ -64,21 +64,21 @@ from chats.shapes.bot_preview import GenerateChatRequest
 from chats.shapes.replay import ReplayedTurn
 from identity.auth import Principal
 
-# Registers its pages.
+# Imported so that they register their pages.
 __all__ = ["golden", "questions", "replays"]
 
 _ACTIVITY = Coalesce("last_message_at", "created_at")
 
 
 class Transcript(ReadOnlyInline):
-    """What was said, by whom, and what it rests on; notes are unmistakable."""
+    """The messages with their senders and sources; notes are clearly marked."""
 
     model = Message
     fields = readonly_fields = ("seq", "author", "said", "created_at", "arrival")
     ordering = ("seq",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
-        """With the calls that a bot requested for the answer to each message."""
+        """The messages, with the function calls that the bot requested to answer each."""
         calls = FunctionCall.objects.filter(
             conversation_id=OuterRef("conversation_id"), message_id=OuterRef("pk")
         ).order_by("id")
@@ -106,7 +106,7 @@ class Transcript(ReadOnlyInline):
 
 
 class ListsWithoutPreviews(TenantAdmin):
-    """Lists, searches and choices leave out the staff's previews; the page of one shows it."""
+    """Lists, searches and choices leave out the team's previews; detail pages show them."""
 
     preview_path = "conversation__is_preview"
 
@@ -119,7 +119,7 @@ class ListsWithoutPreviews(TenantAdmin):
         return rows.filter(**{self.preview_path: False})
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
-        # Lists were filtered by it: saved views stay.
+        # An earlier filter, which saved views may still use.
         is_old = lookup == f"{self.preview_path}__exact"
         return is_old or super().lookup_allowed(lookup, value, request)
 
@@ -143,7 +143,7 @@ class ConversationAdmin(ListsWithoutPreviews):
     inlines = [Transcript]
 
     def get_ordering(self, request: HttpRequest) -> Any:
-        """Of one client the latest activity first, by its index; of all clients the newest."""
+        """Latest activity first for one client, which has an index for it; else newest first."""
         is_of_one = viewer(request).client_id or navigation.chosen_client(request)
         return [_ACTIVITY.desc(), "-id"] if is_of_one else ["-id"]
 
@@ -163,7 +163,7 @@ class ConversationAdmin(ListsWithoutPreviews):
     def try_bot(
         self, request: HttpRequest, bot_id: int, chat_id: uuid.UUID | None = None
     ) -> HttpResponse:
-        """A preview chat with a bot: its answers, what they rest on, and why it gave them."""
+        """A preview with a bot: its answers, their sources, and why it gave them."""
         by = viewer(request)
         if by.client is None or not self.has_try_permission(request):
             raise PermissionDenied
@@ -189,7 +189,7 @@ class ConversationAdmin(ListsWithoutPreviews):
         )  # fmt: skip
 
     def why(self, request: HttpRequest, chat_id: uuid.UUID, message_id: uuid.UUID) -> HttpResponse:
-        """Why a message of the bot says what it says."""
+        """The page that explains a bot's message."""
         chat = self.row(request, chat_id)
         message = get_object_or_404(Message, conversation=chat, pk=message_id)
         return self.page(
@@ -206,7 +206,7 @@ class ConversationAdmin(ListsWithoutPreviews):
     def again(
         self, request: HttpRequest, chat_id: uuid.UUID, message_id: uuid.UUID
     ) -> HttpResponse:
-        """A reply, and beside it the one that the bot gives today. A model's tokens are paid."""
+        """A reply next to the bot's reply today. A model's tokens are charged."""
         chat = self.row(request, chat_id)
         if not self.has_train_permission(request):
             raise PermissionDenied
@@ -224,7 +224,7 @@ class ConversationAdmin(ListsWithoutPreviews):
         )  # fmt: skip
 
     def unanswered(self, request: HttpRequest) -> HttpResponse:
-        """What customers asked and bots did not know, the newest first."""
+        """The single unanswered questions, newest first."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         rows = knowledge_gaps.among(self._messages(request)).order_by("-id")
@@ -240,7 +240,7 @@ class ConversationAdmin(ListsWithoutPreviews):
         )  # fmt: skip
 
     def answer(self, request: HttpRequest, message_id: uuid.UUID) -> HttpResponse:
-        """Gives the bot the right answer to what was asked; then it can be asked again."""
+        """Write the right answer to a question; then the bot can be asked again."""
         if not self.has_train_permission(request):
             raise PermissionDenied
         rows = self._messages(request).filter(in_reply_to__isnull=False, receipt__isnull=False)
@@ -265,7 +265,7 @@ class ConversationAdmin(ListsWithoutPreviews):
         return self.form_page(request, form, act, title=title, button="Save the answer")
 
     def _messages(self, request: HttpRequest) -> QuerySet[Message]:
-        """The messages of chats that the viewer may see."""
+        """The messages that the viewer may see."""
         by = viewer(request)
         if by.is_superuser:
             chosen = navigation.chosen_client(request)
@@ -273,7 +273,7 @@ class ConversationAdmin(ListsWithoutPreviews):
         return Message.objects.for_client(by.client)
 
     def has_try_permission(self, request: HttpRequest) -> bool:
-        """Whoever answers chats may try a bot; viewers read."""
+        """Everybody except viewers may try a bot."""
         return bool(viewer(request).role != "viewer")
 
     def _preview(self, bot: Bot, chat_id: uuid.UUID) -> Conversation:
@@ -283,7 +283,7 @@ class ConversationAdmin(ListsWithoutPreviews):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """As the API searches, words of messages included; across clients by the columns alone."""
+        """Search as the API does, messages included; across clients, only in the columns."""
         user: Any = request.user
         if not search_term or user.client is None:
             return super().get_search_results(request, queryset, search_term)
@@ -299,7 +299,7 @@ def _uuid(text: str) -> uuid.UUID | None:
 
 
 def _tried(chat: Conversation) -> dict[str, Any]:
-    """What was said in a preview, and whether its answer is still on its way."""
+    """The messages of a preview, and whether an answer is still being made."""
     rows = list(inbox.transcript(chat).order_by("seq"))
     answers = [row for row in rows if row.receipt and row.sender_type != SenderType.CUSTOMER]
     receipt = inbox.receipt(chat, answers[-1].pk) if answers else None
@@ -331,7 +331,7 @@ class CustomerAdmin(ListsWithoutPreviews):
 
     @button("Export", url_path="export", permissions=["manage"], icon="download", is_recorded=True)
     def export(self, request: HttpRequest, object_id: str) -> HttpResponseBase:
-        """All that is stored of the customer, to hand to them."""
+        """Everything stored about the customer, to hand to them."""
         row = self.row(request, object_id)
         caller = Principal(row.client, user=viewer(request))
         return media.file_response(

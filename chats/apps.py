@@ -1,4 +1,4 @@
-"""The configuration of the app."""
+"""The app's configuration."""
 
 from django.apps import AppConfig
 

@@ -1,4 +1,4 @@
-"""Rows of a client that belong to no conversation: what its agents reuse, and work in bulk."""
+"""A client's rows without a conversation: saved replies, tags, summary jobs, erasures."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -9,9 +9,9 @@ from identity.models import TenantModel, User
 
 
 class SavedReply(TenantModel):
-    """A text that agents send often: of one of them, or of the whole client."""
+    """A text that agents send often, saved for one agent or the whole team."""
 
-    # Null: everybody's.
+    # Null: shared.
     owner = models.ForeignKey(User, on_delete=models.CASCADE, null=True)
     shortcut = models.CharField(max_length=40)
     # Text by language, with variables.
@@ -55,7 +55,7 @@ class SummaryJobStatus(models.TextChoices):
 
 
 class SummaryJob(TenantModel):
-    """A request to summarise every matching chat, and how far it is."""
+    """A request to summarise every matching conversation, with its progress."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, null=True)
@@ -68,7 +68,7 @@ class SummaryJob(TenantModel):
     total = models.PositiveIntegerField(default=0)
     done = models.PositiveIntegerField(default=0)
     failed = models.PositiveIntegerField(default=0)
-    # The last conversation that was processed: a run that was stopped goes on behind it.
+    # The last conversation that was processed; an interrupted run resumes after it.
     position = models.UUIDField(null=True)
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
     created_at = models.DateTimeField(db_default=Now())
@@ -86,7 +86,7 @@ class ErasureStatus(models.TextChoices):
 
 
 class CustomerErasure(TenantModel):
-    """A request to erase a customer, and how far it is. It outlives the customer, as a number."""
+    """A request to erase a customer, with its progress; it keeps only the customer's number."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     customer_id = models.BigIntegerField()

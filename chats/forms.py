@@ -1,4 +1,4 @@
-"""The forms of the site's pages about chats."""
+"""The forms of the site's pages about conversations."""
 
 from django import forms
 

@@ -1,4 +1,4 @@
-"""Conversations and what belongs to them, of every channel."""
+"""Conversations of every channel, and what belongs to them."""
 
 from enum import StrEnum
 from typing import Any, NewType
@@ -29,17 +29,17 @@ from identity.models import ApiKey, TenantModel, User
 
 
 class Customer(TenantModel):
-    """A person who writes to a client, as far as the client knows them."""
+    """A person who writes to a client."""
 
     external_id = models.CharField(max_length=200, null=True)
     name = models.CharField(max_length=200, default="", blank=True)
     email = models.CharField(max_length=254, default="", blank=True)
     phone = models.CharField(max_length=40, default="", blank=True)
     avatar_url = models.CharField(max_length=500, default="", blank=True)
-    # The id of an imported customer without an external id in the system they come from.
+    # For an imported customer without an external id: the id in the system they come from.
     imported_as = models.CharField(max_length=200, null=True)
     attributes = models.JSONField(default=dict)
-    # The columns and attributes (`attributes.…`) that the customer told: a page may overwrite them.
+    # Columns and attributes (`attributes.…`) from the customer, which a public key may overwrite.
     told = models.JSONField(default=list)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -49,7 +49,7 @@ class Customer(TenantModel):
             models.UniqueConstraint(fields=["client", "imported_as"], name="customer_imported_as"),
         ]
         indexes = [
-            # The search by a part of the name, e-mail address, phone number or external id.
+            # For the search by a part of the name, e-mail address, phone number or external id.
             GinIndex(
                 OpClass(Upper("name"), "gin_trgm_ops"),
                 OpClass(Upper("email"), "gin_trgm_ops"),
@@ -77,24 +77,24 @@ class AssignType(models.TextChoices):
 
 
 class Conversation(TenantModel):
-    """A chat. `status` says whether work is expected, `assign_type` who must act next.
+    """A conversation. `status` says whether it is in progress, `assign_type` who must act next.
 
-    `version` grows with each change of owner or status: a reply begun under an older version is
+    `version` increases with each change of owner or status: a reply begun under an older version is
     dropped. `last_seq` and `last_event_seq` number messages and events without gaps; a number is
-    taken with this row locked.
+    taken while this row is locked.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     bot = models.ForeignKey(Bot, on_delete=models.PROTECT, related_name="conversations")
     customer = models.ForeignKey(Customer, on_delete=models.PROTECT, related_name="conversations")
-    # The key that opened it. A public key sees only the chats that it opened for the same visitor.
+    # The key that opened it. A public key sees only conversations it opened for the same visitor.
     opened_by_key = models.ForeignKey(ApiKey, on_delete=models.SET_NULL, null=True)
-    # Of a chat that a page opened: the number of the customer whom it was opened for. It stays if
-    # the chat becomes another customer's, so that its visitor keeps it.
+    # If a public key opened it: the id of the customer it was opened for. It stays the same if the
+    # conversation becomes another customer's, so that the visitor keeps access.
     visitor_id = models.BigIntegerField(null=True)
     chat_code = models.CharField(max_length=20, unique=True, default=short_code)
     channel = models.CharField(max_length=10, choices=CHANNEL_CHOICES, default="api")
-    # The staff try the bot: nobody is notified, no event is written, and no figure counts it.
+    # The team tries the bot: nobody is notified, no event is written, and no report counts it.
     is_preview = models.BooleanField(default=False)
     status = models.CharField(max_length=10, choices=Status, default=Status.OPEN)
     assign_type = models.CharField(max_length=10, choices=AssignType, default=AssignType.BOT)
@@ -102,7 +102,7 @@ class Conversation(TenantModel):
     version = models.PositiveIntegerField(default=1)
     waiting_since = models.DateTimeField(null=True)
     handoff_reason = models.CharField(max_length=60, null=True)
-    handed_off_at = models.DateTimeField(null=True)  # first, or since the bot was off; it stays
+    handed_off_at = models.DateTimeField(null=True)  # first handover, or opening without the bot
     previous_chat = models.ForeignKey("self", on_delete=models.SET_NULL, null=True)
     language = models.CharField(max_length=20)
     tags = ArrayField(models.CharField(max_length=60), default=list)
@@ -113,8 +113,8 @@ class Conversation(TenantModel):
     last_seq = models.PositiveIntegerField(default=0)
     last_event_seq = models.PositiveIntegerField(default=0)
     last_message_at = models.DateTimeField(null=True)
-    # The newest that the customer may see. It is written with every message, so it has no index
-    # and no constraint: a message is only deleted together with its conversation.
+    # The newest that the customer may see. No index, as every message writes it; no constraint, as
+    # messages are only deleted together with their conversation.
     last_message = models.ForeignKey(
         "Message", on_delete=models.DO_NOTHING, null=True, db_index=False, db_constraint=False,
         related_name="+",
@@ -124,16 +124,16 @@ class Conversation(TenantModel):
     ended_by = models.CharField(max_length=12, null=True)
     location = models.JSONField(null=True)
     metadata = models.JSONField(default=dict)
-    # When it opens again; a customer's message opens it sooner.
+    # When it reopens; a customer's message reopens it sooner.
     snoozed_until = models.DateTimeField(null=True)
-    # When it goes back to the queue, if the agent has not replied by then.
+    # When it returns to the queue if the agent has not replied by then.
     return_at = models.DateTimeField(null=True)
     assigned_at = models.DateTimeField(null=True)
-    # The bot reads messages after this seq only: the last seq before a reopening.
+    # The bot reads only messages after this `seq`, the last one before a reopening.
     read_from_seq = models.PositiveIntegerField(default=0)
     # For channels with a reply window: until when free text may be sent.
     reply_window_expires_at = models.DateTimeField(null=True)
-    # Whether the channel's account sends; without a channel there is always a way.
+    # Whether the channel's account can send; always true without a messaging channel.
     is_reachable = models.BooleanField(default=True)
     sentiment_score = models.FloatField(null=True)
     # Set by the messaging API and by an import.
@@ -143,7 +143,7 @@ class Conversation(TenantModel):
     responsible = models.JSONField(null=True)
     # The id in the system that it was imported from, such as "chatwoot:12".
     external_id = models.CharField(max_length=200, null=True)
-    # When it was imported; inactivity is counted from then on.
+    # When it was imported; inactivity counts from this time.
     imported_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -156,26 +156,26 @@ class Conversation(TenantModel):
             ),
         ]
         indexes = [
-            # A client's list, newest activity first: the opening of a chat without a message.
+            # A client's list, newest activity first; without a message, the opening counts.
             models.Index(
                 models.F("client"),
                 Coalesce("last_message_at", "created_at").desc(),
                 models.F("id").desc(),
                 name="conversation_activity",
             ),
-            # The export, in the order of opening.
+            # The export, in order of opening.
             models.Index(fields=["client", "id"], name="conversation_export"),
             models.Index(fields=["client", "created_at", "id"], name="chat_report"),  # periods
-            # The messaging interface's filter by the other system's groups.
+            # The messaging API's filter by the other system's groups.
             models.Index(
                 fields=["client", "group_id", "-id"],
                 condition=~models.Q(group_id=""),
                 name="conversation_group",
             ),
-            # All chats of one bot, of one customer.
+            # All conversations of a bot or a customer.
             models.Index(fields=["bot", "-id"], name="conversation_of_bot"),
             models.Index(fields=["customer", "-id"], name="conversation_of_customer"),
-            # What the timers look for: chats to end, to warn about, to wake, to return.
+            # For the timers: conversations to end, to warn about, to wake, to return.
             models.Index(
                 fields=["last_message_at"],
                 condition=models.Q(status="open"),
@@ -196,8 +196,8 @@ class Conversation(TenantModel):
                 condition=models.Q(return_at__isnull=False),
                 name="conversation_to_return",
             ),
-            # A client's ended chats, in the order in which their retention is over. An imported
-            # chat without the time of its end ended no later than its import.
+            # A client's ended conversations, by the end of their retention. An imported
+            # conversation without an end time ended no later than its import.
             models.Index(
                 models.F("client"),
                 Coalesce("ended_at", "imported_at"),
@@ -205,7 +205,7 @@ class Conversation(TenantModel):
                 condition=models.Q(status="ended"),
                 name="conversation_to_delete",
             ),
-            # An agent's open chats, and a client's queue.
+            # An agent's open conversations, and a client's queue.
             models.Index(
                 fields=["client", "assign_type", "assignee"],
                 condition=models.Q(status="open"),
@@ -218,24 +218,25 @@ class Conversation(TenantModel):
 
     @property
     def capped_key_id(self) -> int | None:
-        """The key whose daily cap holds for what the chat costs without anybody's order.
+        """The key whose daily cap limits the conversation's automatic costs.
 
-        Whoever reads a page can use its key: what its visitors may spend has a limit of its own.
+        A public key can be used by anyone who can read the website, so what its visitors spend has
+        a cap of its own.
         """
         return self.opened_by_key_id if self.visitor_id else None
 
 
 class ReplyScope(StrEnum):
-    """What the bot may say in a chat (`services/core/reply_policy.py`)."""
+    """What the bot may say in a conversation (`services/core/reply_policy.py`)."""
 
     ALL = "all"
-    # The chat waits for an agent.
+    # The conversation waits for an agent: answers, but no second handover.
     ANSWERS = "answers"
-    # The bot has the chat and is disabled.
+    # The bot has the conversation but is disabled: only a handover.
     HANDOVER = "handover"
 
 
-# A conversation whose row is locked by the transaction that is under way: see `conversations.lock`.
+# A conversation whose row the current transaction has locked; see `conversations.lock`.
 LockedConversation = NewType("LockedConversation", Conversation)
 
 
@@ -246,13 +247,13 @@ class SenderType(models.TextChoices):
     SYSTEM = "system"
 
 
-# Decisions that leave a question without an answer, and the messages that say so.
+# The decisions that leave a question unanswered, and the bot's messages with them.
 NO_ANSWER = ("below_gate", "nothing_to_quote", "no_answer", "model_refused")
 UNANSWERED = models.Q(receipt__decision__in=NO_ANSWER)
 
 
 class MessageStatus(models.TextChoices):
-    """How far a message came on its way to its reader."""
+    """The state of a message's delivery."""
 
     PENDING = "pending"
     SENT = "sent"
@@ -262,9 +263,9 @@ class MessageStatus(models.TextChoices):
 
 
 class Message(TenantModel):
-    """One message of a conversation; `seq` is gap-free in it.
+    """One message of a conversation, numbered by `seq` without gaps.
 
-    The text is never changed, unless the customer edits or unsends a message at its channel.
+    The text never changes unless the customer edits or deletes the message in the channel.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -275,7 +276,7 @@ class Message(TenantModel):
     sender_type = models.CharField(max_length=10, choices=SenderType)
     sender_id = models.CharField(max_length=60, null=True)
     sender_name = models.CharField(max_length=200, default="", blank=True)
-    # {"type", "id", "name"} at the time of sending; null if the chat waited in the queue.
+    # {"type", "id", "name"} at the time of sending; null if the conversation was in the queue.
     recipient = models.JSONField(null=True)
     content = models.JSONField()
     citations = models.JSONField(default=list)
@@ -283,27 +284,27 @@ class Message(TenantModel):
     error = models.CharField(max_length=500, null=True)
     in_reply_to = models.ForeignKey("self", on_delete=models.SET_NULL, null=True)
     is_note = models.BooleanField(default=False)
-    # The bot's welcome at the top of a chat: it takes a number, and no figure counts it.
+    # The bot's welcome at the start of a conversation: it has a `seq`, but no report counts it.
     is_welcome = models.BooleanField(default=False)
     client_message_id = models.CharField(max_length=200, null=True)
     provider_message_id = models.CharField(max_length=300, null=True)
     language = models.CharField(max_length=20, default="", blank=True)
-    # Text by language, as far as translations were requested.
+    # The requested translations of the text, by language.
     translations = models.JSONField(default=dict)
     sentiment = models.CharField(max_length=10, null=True)
     metadata = models.JSONField(default=dict)
-    # When imported history was sent; null: when it was stored.
+    # When a message of imported history was sent; null for all others.
     sent_at = models.DateTimeField(null=True)
     # The id in the system that it was imported from.
     external_id = models.CharField(max_length=200, null=True)
-    # The words of `content`, for the search.
+    # The text of `content`, for the search.
     text = models.TextField(default="", blank=True)
-    # For a bot's reply: engine, model, prompt version, chunks and scores, gate, tokens.
+    # For a bot's reply: engine, model, versions, chunks with scores, threshold, tokens.
     receipt = models.JSONField(null=True)
     created_at = models.DateTimeField(db_default=Now())
     delivered_at = models.DateTimeField(null=True)
     read_at = models.DateTimeField(null=True)
-    # What customers did at their channel: changed it, took it back, reacted (an emoji or a word).
+    # What customers did in the channel: edited, deleted, reacted (an emoji or a word for it).
     edited_at = models.DateTimeField(null=True)
     deleted_at = models.DateTimeField(null=True)
     customer_reaction = models.CharField(max_length=40, default="", blank=True)
@@ -312,14 +313,14 @@ class Message(TenantModel):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["conversation", "seq"], name="message_seq"),
-            # The sender's own id: a repeated request stores nothing.
+            # With the sender's own id, a repeated request stores nothing.
             models.UniqueConstraint(
                 fields=["conversation", "client_message_id"], name="message_client_id"
             ),
             models.UniqueConstraint(
                 fields=["conversation", "external_id"], name="message_external"
             ),
-            # One reply by bot or system to a message, however many workers try.
+            # The bot or system replies to a message only once, however many workers try.
             models.UniqueConstraint(
                 fields=["in_reply_to"],
                 condition=models.Q(sender_type__in=["bot", "system"]),
@@ -327,11 +328,11 @@ class Message(TenantModel):
             ),
         ]
         indexes = [
-            # The export, in the order of the ids.
+            # The export, in order of the ids.
             models.Index(fields=["client", "id"], name="message_export"),
-            # The site's list of questions without an answer.
+            # The site's list of unanswered questions.
             models.Index(fields=["client", "-id"], condition=UNANSWERED, name="message_unanswered"),
-            # The search for a part of what was said, by one of the client's people.
+            # The search of a client's messages by a part of their text.
             GinIndex(
                 models.F("client"),
                 OpClass(Upper("text"), "gin_trgm_ops"),
@@ -347,7 +348,7 @@ ATTACHMENT_SALT = "chats.attachment"
 
 
 class Attachment(TenantModel):
-    """A file of a message; its bytes are in the media store under a random name."""
+    """A file of a message, stored in the media store under a random name."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     conversation = models.ForeignKey(
@@ -358,7 +359,7 @@ class Attachment(TenantModel):
     )
     file = models.FileField(upload_to="attachments/", max_length=200)
     file_name = models.CharField(max_length=255)
-    # Recognised from the bytes, never taken from the sender.
+    # Detected from the bytes, never taken from the sender.
     mime_type = models.CharField(max_length=120)
     size_bytes = models.PositiveBigIntegerField()
     created_at = models.DateTimeField(db_default=Now())
@@ -368,7 +369,7 @@ class Attachment(TenantModel):
 
     @staticmethod
     def link_to(attachment_id: str) -> str:
-        """A signed path that opens the file for a day, without another credential."""
+        """A signed path that opens the file without another credential, valid for a day."""
         _, signature = TimestampSigner(salt=ATTACHMENT_SALT).sign(attachment_id).split(":", 1)
         return f"/ai/attachment/{attachment_id}?signature={signature}"
 
@@ -401,7 +402,7 @@ class Tagging(TenantModel):
 
 
 class Summary(TenantModel):
-    """A summary; the newest of a conversation is the current one."""
+    """A summary of a conversation; only the newest counts."""
 
     conversation = models.ForeignKey(
         Conversation, on_delete=models.CASCADE, related_name="summaries"
@@ -411,7 +412,7 @@ class Summary(TenantModel):
     key_points = models.JSONField(default=list)
     customer_intent = models.TextField(default="", blank=True)
     resolution = models.TextField(default="", blank=True)
-    # How many messages it covers; if the conversation has more, it is not current.
+    # How many messages it covers; if the conversation has more, the summary is outdated.
     message_count = models.PositiveIntegerField()
     engine = models.CharField(max_length=60)
     created_at = models.DateTimeField(db_default=Now())
@@ -430,7 +431,7 @@ class Thumb(models.TextChoices):
 
 
 class Feedback(TenantModel):
-    """A rating by the customer, in stars or by thumb: once for a chat, once for each message."""
+    """A customer's rating, in stars or by thumb: one for a conversation, one for each message."""
 
     conversation = models.ForeignKey(
         Conversation, on_delete=models.CASCADE, related_name="feedbacks"
@@ -475,7 +476,7 @@ class NotificationKind(models.TextChoices):
 
 
 class Notification(TenantModel):
-    """Something that a person of the client should look at."""
+    """Something for a person of the client to look at."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="notifications")
@@ -495,5 +496,5 @@ class Notification(TenantModel):
 
 
 def text_content(text: str) -> list[dict[str, Any]]:
-    """The stored content of a plain text message."""
+    """The stored content of a plain-text message."""
     return [{"type": "text", "text": text}]

@@ -1,4 +1,4 @@
-"""Jobs of the conversations, and what time does to them."""
+"""The jobs of conversations, and what happens to them as time passes."""
 
 from collections.abc import Sequence
 
@@ -23,25 +23,25 @@ from chats.services.reply import call_approvals, pipeline, replays
     on_dead=lambda message_id, earlier=(): pipeline.give_up(message_id, earlier=earlier),
 )
 def generate_reply(*, message_id: str, earlier: Sequence[str] = ()) -> None:
-    """The bot's answer to a customer's message, and to those shortly before it."""
+    """Answer a customer's message, and those shortly before it."""
     pipeline.answer(message_id, earlier=earlier)
 
 
 @job("chats.run_after_end", queue=Queue.INSIGHT, max_attempts=5)
 def run_after_end(*, conversation_id: str) -> None:
-    """What the client wants to know of a chat that has ended."""
+    """Ask the customer for feedback, and queue the insights, once a conversation has ended."""
     chat_analysis.run_after_end(conversation_id)
 
 
 @job("chats.compute_insight", queue=Queue.INSIGHT, max_attempts=5)
 def compute_insight(*, conversation_id: str, kind: str) -> None:
-    """One of summary, tags and sentiment, for one chat."""
+    """Make the summary, tags or sentiment of a conversation."""
     chat_analysis.compute(conversation_id, kind)
 
 
 @job("chats.translate_message", queue=Queue.INSIGHT, max_attempts=3)
 def translate_message(*, message_id: str, to: str) -> None:
-    """A customer's message for the agents, or an agent's for the customer."""
+    """Translate a customer's message for the agents, or an agent's for the customer."""
     language_tasks.translate_message(message_id, to=to)
 
 
@@ -52,7 +52,7 @@ def translate_message(*, message_id: str, to: str) -> None:
     on_dead=lambda summary_job_id: summary_runs.mark_failed(summary_job_id),
 )
 def summarise_all(*, summary_job_id: str) -> None:
-    """The next chats of a run."""
+    """Summarise the next conversations of a run."""
     summary_runs.summarise_next(summary_job_id)
 
 
@@ -63,37 +63,37 @@ def summarise_all(*, summary_job_id: str) -> None:
     on_dead=lambda call_id: call_approvals.give_up(call_id),
 )
 def continue_after_approval(*, call_id: str) -> None:
-    """The rest of a reply that waited for somebody's yes or no."""
+    """Continue a reply that waited for a function call to be approved or declined."""
     call_approvals.continue_reply(call_id)
 
 
 @job("chats.mail_transcript", queue=Queue.WEBHOOK, max_attempts=11)
 def mail_transcript(*, conversation_id: str, email: str) -> None:
-    """A chat for its customer to keep, by mail; tried for about six minutes."""
+    """Mail a transcript to the customer; retried for about six minutes."""
     customer_transcripts.mail(conversation_id, email=email)
 
 
 @job("chats.notify_waiting", queue=Queue.REPLY, max_attempts=5)
 def notify_waiting(*, conversation_id: str) -> None:
-    """Notify the staff of a chat that came into the queue."""
+    """Notify the team that a conversation entered the queue."""
     staff_notifications.notify_waiting(conversation_id)
 
 
 @job("chats.assign_waiting", queue=Queue.REPLY)
 def assign_waiting(*, client: int) -> None:
-    """Assign a client's waiting chats to its agents, by its strategy."""
+    """Assign a client's waiting conversations to its agents, by its strategy."""
     routing.assign_waiting(client)
 
 
 @job("chats.rename_tag", queue=Queue.INSIGHT)
 def rename_tag(*, client: int, old_name: str, new_name: str | None, up_to: int) -> None:
-    """Rename a tag in the next chats that have it, or take it from them."""
+    """Rename or remove a tag in the next conversations that have it."""
     tags.rename_in_chats(client, old_name, new_name, up_to=up_to)
 
 
 @job("chats.delete_expired", queue=Queue.INSIGHT)
 def delete_expired(*, client: int, after: Sequence[str] | None = None) -> None:
-    """Delete a client's next chats whose retention is over."""
+    """Delete a client's next conversations whose retention period is over."""
     retention.delete_expired(client, after=after)
 
 
@@ -104,19 +104,19 @@ def delete_expired(*, client: int, after: Sequence[str] | None = None) -> None:
     on_dead=lambda erasure_id: erasing.mark_failed(erasure_id),
 )
 def erase_customer(*, erasure_id: str) -> None:
-    """Erase a customer's next chats, and then the customer."""
+    """Erase a customer's next conversations, and finally the customer."""
     erasing.erase_next(erasure_id)
 
 
 @job("chats.group_questions", queue=Queue.INSIGHT, max_attempts=5)
 def group_questions(*, bot_id: int) -> None:
-    """The next questions without an answer, put into their groups."""
+    """Group the next unanswered questions."""
     question_groups.group_next(bot_id)
 
 
 @job("chats.ask_learned", queue=Queue.INSIGHT, max_attempts=5)
 def ask_learned(*, document_id: int) -> None:
-    """Ask the questions again for which this answer was written."""
+    """Ask the questions again that this answer was written for."""
     unanswered_questions.request_learned(document_id)
 
 
@@ -127,7 +127,7 @@ def ask_learned(*, document_id: int) -> None:
     on_dead=lambda group_id: unanswered_questions.fail(group_id),
 )
 def ask_question_again(*, group_id: int) -> None:
-    """Ask a question that had no answer, and store what the bot says."""
+    """Ask an unanswered question again, and store the bot's reply."""
     unanswered_questions.ask_again(group_id)
 
 
@@ -138,26 +138,26 @@ def ask_question_again(*, group_id: int) -> None:
     on_dead=lambda replay_id: replays.fail(replay_id),
 )
 def replay_next(*, replay_id: str) -> None:
-    """The next replies of a day, made again."""
+    """Replay the next replies of a day."""
     replays.replay_next(replay_id)
 
 
 @periodic("chats.clean_up")
 def clean_up() -> None:
-    """Begin to delete the chats whose retention is over; forget old questions."""
+    """Start deleting conversations whose retention period is over; delete old questions."""
     retention.enqueue_expired()
     question_groups.clean_up()
 
 
 @job("chats.release_agent", queue=Queue.REPLY)
 def release_agent(*, user_id: int) -> None:
-    """Return the chats of a user who was disabled or became a viewer to the queue."""
+    """Return the conversations of a disabled user or new viewer to the queue."""
     manual_assignment.return_chats_of_agent(user_id)
 
 
 @periodic("chats.run_timers")
 def run_timers() -> None:
-    """Wake, return, warn about and end the chats that are due; assign those that wait."""
+    """Wake, return, warn about and end due conversations; assign those that wait."""
     timers.wake_snoozed()
     timers.return_unanswered_to_queue()
     timers.warn_unanswered()

@@ -1,4 +1,4 @@
-"""Helpers for tests of chats."""
+"""Helpers for tests of conversations."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from identity.testing import Person
 
 
 def make_chat(bot: Bot, **fields: Any) -> Any:
-    """A conversation of a customer of its own, assigned to the bot by default."""
+    """A conversation with a new customer, assigned to the bot by default."""
     customer = Customer.objects.create(
         client_id=bot.client_id, name=fields.pop("customer_name", "Zoe")
     )
@@ -20,7 +20,7 @@ def make_chat(bot: Bot, **fields: Any) -> Any:
 
 
 def put_message(chat: Any, sender_type: str, **fields: Any) -> Message:
-    """A message at the end of a chat, stored without anything that follows from it."""
+    """A message at the end of a conversation, stored without any side effect."""
     chat.last_seq += 1
     chat.save(update_fields=["last_seq"])
     fields = {"content": [], **fields}
@@ -31,14 +31,14 @@ def put_message(chat: Any, sender_type: str, **fields: Any) -> Message:
 
 
 def visitor_of(page: Person, chat: Conversation) -> Person:
-    """The visitor of a page for whom it opened a chat."""
+    """The visitor for whom this public key opened the conversation."""
     assert chat.visitor_id
     token = visitor_tokens.issue(bot_id=chat.bot_id, visitor_id=chat.visitor_id)
     return Person({**page.headers, visitor_tokens.HEADER: token}, key=page.key)
 
 
 def visit(page: Person, **body: Any) -> tuple[Person, Any]:
-    """A new visitor of a page, and the chat that the page opens for them."""
+    """A new visitor, and the conversation that the public key opens for them."""
     reply = page.post("/ai/client/chat", body)
     assert reply.status_code == 201, reply.content
     chat = Conversation.objects.get(pk=reply.json()["id"])

@@ -1,4 +1,4 @@
-"""What customers asked in vain, in groups; and replies that were made again."""
+"""Groups of unanswered questions, and replays of replies."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -10,30 +10,30 @@ from identity.models import TenantModel, User
 
 
 class GroupStatus(models.TextChoices):
-    """Where a group of like questions stands."""
+    """The status of a group of similar questions."""
 
     OPEN = "open"
-    LEARNING = "learning"  # an answer was written, and is being trained
-    ANSWERED = "answered"  # asked again, it had an answer
+    LEARNING = "learning"  # an answer was written and is being trained
+    ANSWERED = "answered"  # the bot answered when it was asked again
 
 
 class QuestionGroup(TenantModel):
-    """Questions to a bot that are alike and had no answer; a job puts them together.
+    """Similar unanswered questions to a bot; a job groups them.
 
-    A question joins the nearest group, and no group is taken apart later, so groups stay as they
-    are. Their words are in the messages alone, and go with them.
+    A question joins the nearest group, and groups are never split, so they are stable. The
+    questions' text is only in the messages and is deleted with them.
     """
 
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="question_groups")
-    # Of its first question: a digest of the words, and the vector; empty without an encoder.
+    # Of its first question: the digest of the words, and the vector (empty without an encoder).
     digest = models.CharField(max_length=64)
     vector = models.BinaryField(default=b"")
     count = models.PositiveIntegerField(default=0)
     latest_at = models.DateTimeField(null=True)
     status = models.CharField(max_length=10, choices=GroupStatus, default=GroupStatus.OPEN)
-    # The answer that was written for it.
+    # The document with the written answer.
     document = models.ForeignKey(Document, on_delete=models.SET_NULL, null=True)
-    # What the bot said when the question was asked again, or why it had no answer.
+    # The bot's answer when it was asked again, or why it had none (`fault`).
     answer = models.TextField(default="", blank=True)
     sources = ArrayField(models.CharField(max_length=300), default=list, blank=True)
     fault = models.CharField(max_length=20, default="", blank=True)
@@ -44,7 +44,7 @@ class QuestionGroup(TenantModel):
         verbose_name = "question without an answer"
         verbose_name_plural = "questions without an answer"
         indexes = [
-            # A bot's list, most asked first; and of all bots of a client.
+            # The lists of a bot and of a client, most asked first.
             models.Index(fields=["bot", "status", "-count", "-id"], name="question_group_of_bot"),
             models.Index(fields=["client", "status", "-count", "-id"], name="question_group_list"),
         ]
@@ -54,7 +54,7 @@ class QuestionGroup(TenantModel):
 
 
 class GroupedQuestion(TenantModel):
-    """A customer's message in its group."""
+    """A customer's message in a group."""
 
     group = models.ForeignKey(QuestionGroup, on_delete=models.CASCADE, related_name="questions")
     message = models.OneToOneField("chats.Message", on_delete=models.CASCADE, related_name="+")
@@ -63,7 +63,7 @@ class GroupedQuestion(TenantModel):
     class Meta:
         indexes = [
             models.Index(fields=["group", "-id"], name="grouped_question_of_group"),
-            # What is older than the window.
+            # Finds the questions that are older than the window.
             models.Index(fields=["asked_at"], name="grouped_question_age"),
         ]
 
@@ -72,7 +72,7 @@ class GroupedQuestion(TenantModel):
 
 
 class ReplayStatus(models.TextChoices):
-    """Where a replay of a day stands."""
+    """The status of a replay."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -81,7 +81,7 @@ class ReplayStatus(models.TextChoices):
 
 
 class Replay(TenantModel):
-    """A day's replies of a bot, made again with what the bot is now. Nobody is told of them."""
+    """A replay of a bot's replies of one day with its present state; nobody is notified."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="replays")
@@ -89,9 +89,9 @@ class Replay(TenantModel):
     day = models.DateField()
     status = models.CharField(max_length=10, choices=ReplayStatus, default=ReplayStatus.QUEUED)
     error = models.CharField(max_length=200, default="", blank=True)
-    # The replies that are made again, in their order; the counts of what has become of them.
+    # The replies to replay, in order.
     message_ids = ArrayField(models.UUIDField(), default=list)
-    # The day holds more of them, or replies that called functions, which are not made again.
+    # Not replayed: whether the day had more replies, and how many replies called functions.
     is_cut = models.BooleanField(default=False)
     with_calls = models.PositiveIntegerField(default=0)
     done = models.PositiveIntegerField(default=0)
@@ -114,17 +114,17 @@ class Replay(TenantModel):
 
 
 class ReplayChange(models.TextChoices):
-    """What would be different today."""
+    """How today's reply differs from the original."""
 
-    GAINED = "gained"  # it would be answered today
-    LOST = "lost"  # it would not be answered today
-    CHANGED = "changed"  # it would be answered from another source
-    ANSWERED = "answered"  # then and today, from the same source
-    UNANSWERED = "unanswered"  # neither
+    GAINED = "gained"  # answered today, not then
+    LOST = "lost"  # answered then, not today
+    CHANGED = "changed"  # answered both times, from another source today
+    ANSWERED = "answered"  # answered both times, from the same source
+    UNANSWERED = "unanswered"  # answered neither time
 
 
 class ReplayedReply(TenantModel):
-    """A reply of a replay: what the bot says today."""
+    """A replayed reply: what the bot says today."""
 
     replay = models.ForeignKey(Replay, on_delete=models.CASCADE, related_name="replies")
     message = models.ForeignKey("chats.Message", on_delete=models.CASCADE, related_name="+")

@@ -112,7 +112,7 @@ urlpatterns = [
     path("ai/chat/events/ticket", FeedViewSet.as_view({"post": "ticket"})),
     path("ai/chat/<uuid:chat_id>/typing", FeedViewSet.as_view({"post": "typing"})),
     path("ai/chat/<uuid:chat_id>/viewing", FeedViewSet.as_view({"post": "viewing"})),
-    # The widget: pages, no operations
+    # The widget's pages, which are not API operations
     path("widget/v1/loader.js", widget_pages.loader),
     path("widget/v1/frame", widget_pages.frame, name="widget_frame"),
     path("demo", widget_pages.shop, name="demo"),
@@ -149,7 +149,7 @@ urlpatterns = [
     path("client/summarize", ClientLanguageViewSet.as_view({"post": "summarize"})),
     # config
     path("config/<int:client_id>/words", words),
-    # messaging (the specification spells its paths so)
+    # messaging (the specification spells its paths this way)
     path("mesaging/conversations", conversations),
     path("mesaging/conversations/<uuid:conversation_id>", messaging({"get": "retrieve"})),
     path("mesaging/conversations/<uuid:conversation_id>/messages", conversation_messages),

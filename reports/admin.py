@@ -1,4 +1,4 @@
-"""Exports in the admin site: read-only; services change them."""
+"""The site's pages of exports, read-only."""
 
 from typing import ClassVar
 

@@ -1,4 +1,4 @@
-"""Reports and warnings over everything below."""
+"""Reports and warnings about all lower apps."""
 
 from django.apps import AppConfig
 

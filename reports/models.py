@@ -1,4 +1,4 @@
-"""What is remembered of reports: counted chats, large exports, muted warnings, saved questions."""
+"""The rows of reports: large exports, muted warnings, saved questions, message counts."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -16,26 +16,28 @@ class ExportStatus(models.TextChoices):
 
 
 class Export(TenantModel):
-    """An ad-hoc report with many rows, as a file that a worker writes. It is deleted with its file
-    when its time is over."""
+    """An ad-hoc report with many rows, which a worker writes to a file.
+
+    It is deleted with its file when it expires.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     created_by = models.ForeignKey(User, on_delete=models.CASCADE)
-    # The body of the request, with its period as days.
+    # The body of the request, with the period as fixed days.
     param = models.JSONField()
     status = models.CharField(max_length=7, choices=ExportStatus, default=ExportStatus.QUEUED)
-    # Rows, as counted when it was asked for; a percentage of them.
+    # The number of rows, counted at the request; the percentage written.
     rows = models.PositiveIntegerField()
     progress = models.PositiveSmallIntegerField(default=0)
     file = models.FileField(upload_to="reports/", max_length=200, default="", blank=True)
-    # The name under which it is saved.
+    # The name of the downloaded file.
     file_name = models.CharField(max_length=120)
     created_at = models.DateTimeField(db_default=Now())
     expires_at = models.DateTimeField()
 
     class Meta:
         indexes = [
-            # The clean-up.
+            # For the clean-up.
             models.Index(fields=["expires_at"], name="export_age")
         ]
 
@@ -44,7 +46,7 @@ class Export(TenantModel):
 
 
 class WarningMute(TenantModel):
-    """A warning that a client's admin does not want to meet for a while, whatever its rows."""
+    """A warning that a client's admin muted for a while, whatever its rows."""
 
     code = models.CharField(max_length=30)
     until = models.DateTimeField()
@@ -60,7 +62,7 @@ class WarningMute(TenantModel):
 
 
 class SavedReport(TenantModel):
-    """A question of an ad-hoc report that a client asks again, under a name."""
+    """A question of an ad-hoc report, saved under a name."""
 
     name = models.CharField(max_length=80)
     # The fields of the page's form.
@@ -75,16 +77,19 @@ class SavedReport(TenantModel):
 
 
 class ChatFigures(TenantModel):
-    """What was said in a chat, counted up to its message `last_seq`, so that a report reads only
-    the messages behind it. A worker keeps it; a chat without it is counted whole."""
+    """The counts of a conversation's messages up to `last_seq`.
+
+    A report reads only later messages. A worker updates it; without it, a report counts all
+    messages.
+    """
 
     conversation = models.OneToOneField(Conversation, on_delete=models.CASCADE, primary_key=True)
     last_seq = models.PositiveIntegerField()
-    # Of customer, bot and agents; no notes and welcomes.
+    # Messages of customer, bot and agents, without notes and welcomes.
     messages = models.PositiveIntegerField()
     has_agent = models.BooleanField()
     credits = models.BigIntegerField()
-    # When the bot and a person first wrote.
+    # When the bot and an agent first wrote.
     bot_at = models.DateTimeField(null=True)
     person_at = models.DateTimeField(null=True)
 

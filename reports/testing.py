@@ -1,4 +1,4 @@
-"""Helpers for tests of reports: exported files, parsed back; random questions and their answers."""
+"""Helpers for tests of reports: parsing exported files, random questions and their answers."""
 
 import csv
 import io
@@ -17,12 +17,12 @@ _NAME = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 
 
 def rows_of_csv(data: bytes) -> list[list[str]]:
-    """The lines of a CSV file, its column names first."""
+    """The lines of a CSV file, column names first."""
     return list(csv.reader(io.StringIO(data.decode("utf-8-sig"))))
 
 
 def rows_of_xlsx(data: bytes) -> list[list[str]]:
-    """The lines of a workbook's sheet as text, its column names first; it holds no formula."""
+    """The lines of a workbook's sheet as text, column names first; none is a formula."""
     with zipfile.ZipFile(io.BytesIO(data)) as book:
         sheet = ElementTree.fromstring(book.read("xl/worksheets/sheet1.xml"))
     table = []
@@ -39,7 +39,7 @@ def rows_of_xlsx(data: bytes) -> list[list[str]]:
 
 PARSERS = {"csv": rows_of_csv, "xlsx": rows_of_xlsx}
 
-# Before the clock goes forward in Berlin, and before it goes back.
+# Just before the clock goes forward and back in Berlin.
 YEARS = (datetime(2026, 3, 28, 20, tzinfo=UTC), datetime(2026, 10, 24, 20, tzinfo=UTC))
 CHANNELS, TAGS, SENTIMENTS = ["api", "web", "chatapp"], ["vip", "late"], ["positive", "negative"]
 _DAYS = ["2026-03-28", "2026-03-29", "2026-03-30", "2026-10-24", "2026-10-25", "2026-10-26"]
@@ -47,7 +47,7 @@ _COUNTED = ("chats", "messages", "credits_used", "rating_count", "handed_off", "
 
 
 def fill(bot: Any, began: datetime, *, chats: int) -> None:
-    """Chats around a moment, with messages, credits, ratings and handovers."""
+    """Make conversations around a time, with messages, credits, ratings and handovers."""
     for number in range(chats):
         at = began + timedelta(minutes=47 * number)
         is_ended = number % 3 == 0
@@ -69,7 +69,7 @@ def fill(bot: Any, began: datetime, *, chats: int) -> None:
 
 
 def late(bot: Any) -> None:
-    """To a chat of long ago come a message, a rating and a handover."""
+    """Add a message, a rating and a handover to an old conversation."""
     chat = bot.conversations.filter(handed_off_at=None, status="open").order_by("created_at")[0]
     put_message(chat, "bot", receipt={"credits": 5})
     Feedback.objects.create(client_id=chat.client_id, conversation=chat, rating=3)
@@ -99,7 +99,7 @@ def questions() -> Any:
 
 
 def _total(table: list[list[str]], name: str) -> int:
-    """The sum of a column; of one with yes and no, how often it says yes."""
+    """The sum of a column; for a yes/no column, the number of yes."""
     place = table[0].index(name)
     cells = [row[place] for row in table[1:]]
     return sum(
@@ -110,7 +110,7 @@ def _total(table: list[list[str]], name: str) -> int:
 
 
 def _of_rows(table: list[list[str]]) -> dict[str, int]:
-    """The figures of a table with a row for each chat."""
+    """The figures of a table with a row for each conversation."""
     rated = [row for row in table[1:] if row[table[0].index("rating")]]
     summed = ("messages", "credits_used", "handed_off", "bot_resolved")
     return {"chats": len(table) - 1, "rating_count": len(rated)} | {
@@ -119,7 +119,7 @@ def _of_rows(table: list[list[str]]) -> dict[str, int]:
 
 
 def check_figures(person: Any, question: dict[str, Any]) -> dict[str, int]:
-    """Ask for totals, groups and both files, and without filters for the overview: all agree."""
+    """Check that totals, groups and both files agree, and without filters the overview too."""
 
     def file(form: str, **more: Any) -> list[list[str]]:
         reply = person.post("/report/adhoc/export", question | more | {"format": form})

@@ -31,7 +31,7 @@ urlpatterns = [
     # The site's own pages
     path("admin/failures/", page(failures_page.page), name="failures"),
     path("admin/clients/<int:client_id>/", page(client_page.page), name="client"),
-    # Before the site's own search of its pages.
+    # Replaces the site's own search, so it must come first.
     path("admin/search/", page(command_palette.page)),
     path("admin/reports/", page(overview_page.page), name="reports_overview"),
     path("admin/reports/adhoc/", page(adhoc_page.page), name="reports_adhoc"),

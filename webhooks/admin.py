@@ -1,4 +1,4 @@
-"""Events, endpoints and deliveries in the site: set up, tested, revived, and sent again."""
+"""The site's pages of events, endpoints and deliveries."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -96,7 +96,7 @@ class Attempts(ReadOnlyInline):
 
 
 def attempt_words(attempt: DeliveryAttempt) -> str:
-    """What came of an attempt, in words."""
+    """The result of an attempt, in words."""
     if not attempt.error:
         return f"Delivered ({attempt.http_status})"
     words = FAULTS.get(attempt.error, humanize_code(attempt.error))
@@ -115,13 +115,13 @@ class EventAdmin(TenantAdmin):
     readonly_fields = ("shown_type",)
 
     def about(self, subject: str, row: Any) -> list[Entry]:
-        """For the page of a row: the events about it, without the messages of a chat."""
+        """The events about a row, for its page; a conversation's without its messages."""
         client_id, (noun, _, row_id) = client_id_of(row), subject.partition(":")
         found = events_of_row.about(client_id, noun, row_id)[:MOST_SHOWN] if client_id else ()
         return [Entry(item.created_at, humanize_code(item.type), **_told(item)) for item in found]
 
     def link_to(self, subject: str, row: Any) -> tuple[str, str] | None:
-        """All events of a chat; other rows have few."""
+        """The link to all events of a conversation; other rows have few."""
         noun, _, row_id = subject.partition(":")
         path = reverse("admin:webhooks_event_changelist")
         is_chat = noun == "conversation"
@@ -133,7 +133,7 @@ class EventAdmin(TenantAdmin):
 
 
 def _told(event: Event) -> dict[str, str]:
-    """Who made the event, and why, as far as it says so."""
+    """Who caused the event and why, if it says so."""
     data: dict[str, Any] = event.data
     reason = data.get("reason")
     failed = ((data.get("document") or {}).get("error") or {}).get("message")
@@ -158,7 +158,7 @@ class WebhookConfigAdmin(TenantAdmin):
     actions = ("switch_on", "send_test", "roll_secret")
 
     codes = frozenset({"disabled_reason"})
-    # Its action `switch_on` calls out.
+    # Its action `switch_on` makes outgoing calls.
     changelist_view = calls_out(TenantAdmin.changelist_view)
 
     def audit_subject(self, row: WebhookConfig) -> str:
@@ -172,7 +172,7 @@ class WebhookConfigAdmin(TenantAdmin):
     @calls_out
     @button("New endpoint", permissions=["create"], icon="add")
     def new_endpoint(self, request: HttpRequest) -> HttpResponse:
-        """An endpoint; its secret is shown once."""
+        """Add an endpoint; its secret is shown once."""
         by = viewer(request)
 
         def act(data: dict[str, Any]) -> HttpResponse:
@@ -185,7 +185,7 @@ class WebhookConfigAdmin(TenantAdmin):
     @calls_out
     @button("Manage", permissions=["manage"], icon="tune")
     def manage(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """One endpoint: its state and why, its latest deliveries, and what can be done."""
+        """An endpoint's page: its state with the reason, its latest deliveries, and its actions."""
         row: WebhookConfig = self.row(request, object_id)
         filled = request.POST if request.method == "POST" else None
         chosen = request.POST.get("form")
@@ -236,7 +236,7 @@ class WebhookConfigAdmin(TenantAdmin):
         )  # fmt: skip
 
     def _latest_failure(self, row: WebhookConfig, shown: list[Any]) -> DeliveryAttempt | None:
-        """Why an endpoint fails, which the newest deliveries may not say: they were not tried."""
+        """Why an endpoint fails; its newest deliveries may not have been tried yet."""
         tried = [entry for item, *_ in shown for entry in item.log.all()]
         failed = [item for item in tried if item.error not in {None, Fault.ENDPOINT_DISABLED}]
         retried = deliveries.latest_failure(row)
@@ -314,7 +314,7 @@ class WebhookConfigAdmin(TenantAdmin):
     @admin.action(description="Roll the secret", permissions=["manage"])
     @confirm_action("Make new secrets for these endpoints? The old ones also sign for 24 hours.")
     def roll_secret(self, request: HttpRequest, rows: QuerySet[WebhookConfig]) -> HttpResponse:
-        """Shows the new secrets once: a message would store them in a cookie."""
+        """Show the new secrets on a page, because a message would store them in a cookie."""
         assert isinstance(request.user, User), "the site admits people alone"
         context = self.admin_site.each_context(request) | {
             "opts": self.model._meta,
@@ -325,7 +325,7 @@ class WebhookConfigAdmin(TenantAdmin):
 
 
 def _range(data: dict[str, Any]) -> webhook_shapes.EventReplayRequest:
-    """What a form asks to be sent again."""
+    """The replay that a form asks for."""
     since = timezone.now() - timedelta(hours=data["hours"])
     return webhook_shapes.EventReplayRequest(created_from=since, state=data["state"])
 

@@ -1,6 +1,7 @@
-"""Every type of event: its meaning, and the schema of its data in the API's document.
+"""Every type of event: its meaning, and the schema of its data in the OpenAPI document.
 
-The shapes of the data are in higher apps, so they are named here and resolved in the document.
+The data's shapes belong to apps above this one, so they are named here and resolved when the
+document is made.
 """
 
 from collections.abc import Mapping
@@ -12,7 +13,10 @@ _EXAMPLE_DEPTH = 8
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A type of event. `data`: field to the name of a component of the document, or a schema."""
+    """A type of event.
+
+    `data` maps each field to the name of a component of the OpenAPI document, or to a schema.
+    """
 
     description: str
     data: Mapping[str, str | dict[str, Any]]

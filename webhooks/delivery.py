@@ -1,6 +1,6 @@
-"""One attempt of a delivery, without the database: sign, send, classify the answer, plan the retry.
+"""One attempt of a delivery, without the database: sign, send, classify, plan the retry.
 
-There is one signature for each secret that is valid now.
+Each secret that is valid now adds a signature.
 """
 
 import random
@@ -21,9 +21,9 @@ from chatplatform.signatures import SECRET_PREFIX, sign
 # Seconds before each attempt, counted from the end of the previous one: 75.6 hours in all.
 RETRY_DELAYS = (0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
 _JITTER = 0.2
-_LONGEST_RETRY_AFTER = 86_400  # seconds; longer requests of a receiver are cut to it
+_LONGEST_RETRY_AFTER = 86_400  # seconds; a longer Retry-After is cut to it
 _EXCERPT_BYTES = 1_000
-_READ_BYTES = 65_536  # of an answer; if it is longer, the connection is closed
+_READ_BYTES = 65_536  # of a response; if it is longer, the connection is closed
 
 _CREDENTIALS = re.compile(
     r"(?i)(whsec_|bearer\s+|basic\s+"
@@ -34,7 +34,7 @@ _CREDENTIALS = re.compile(
 
 
 class Fault(StrEnum):
-    """Why an attempt failed, or why there will be no more."""
+    """Why an attempt failed, or why no attempt follows."""
 
     TIMEOUT = "timeout"
     CONNECTION_FAILED = "connection_failed"
@@ -43,7 +43,7 @@ class Fault(StrEnum):
     BAD_STATUS = "bad_status"  # any other answer that is not 200..299
     INVALID_ANSWER = "invalid_answer"  # its headers are too large
     GONE = "gone"  # 410: the endpoint is switched off
-    INTERRUPTED = "interrupted"  # by a failure of ours, before the answer was known
+    INTERRUPTED = "interrupted"  # by a failure on our side, with the response unknown
     ENDPOINT_DISABLED = "endpoint_disabled"
 
 
@@ -55,7 +55,7 @@ class DeliveryRequest:
     config_id: "uuid.UUID"
     lease_token: "uuid.UUID"
     number: int
-    tries: int  # including this one, since the event was announced or replayed
+    tries: int  # since the event was announced or replayed, this one included
     is_test: bool
     endpoint_was_failing: bool  # when this attempt was leased
     url: str
@@ -66,13 +66,13 @@ class DeliveryRequest:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of an attempt; `error` None: delivered."""
+    """The result of an attempt; `error` is None if it was delivered."""
 
     error: Fault | None
     http_status: int | None = None
     duration_ms: int | None = None
     excerpt: str = ""
-    retry_after: float | None = None  # seconds that the receiver asked for
+    retry_after: float | None = None  # seconds that the receiver asked to wait
 
 
 def build_headers(request: DeliveryRequest, *, timestamp: int) -> dict[str, str]:
@@ -154,7 +154,7 @@ def seconds_until_retry(tries: int, outcome: Outcome) -> float | None:
 
 
 def make_excerpt(body: bytes, secrets_to_hide: Sequence[str] = ()) -> str:
-    """The beginning of an answer, without credentials and without what a column refuses."""
+    """The beginning of a response, without credentials and NUL characters."""
     text = body[:_EXCERPT_BYTES].decode("utf-8", "replace").replace("\x00", "\ufffd")
     for secret in secrets_to_hide:
         text = text.replace(secret.removeprefix(SECRET_PREFIX), "[redacted]")

@@ -1,4 +1,4 @@
-"""The append-only event log, and its delivery to clients' servers."""
+"""The append-only event log, and the delivery of events to clients' servers."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from chatplatform.crypto import EncryptedTextField
 from chatplatform.ids import uuid7
 from identity.models import Client, TenantModel
 
-# The id of the document or customer that an event is about; null for others.
+# The id of the document or customer that an event is about; null for other events.
 SUBJECT_ID = models.Func(
     "data",
     template="COALESCE(%(expressions)s #>> '{document,id}', %(expressions)s #>> '{customer,id}')",
@@ -20,10 +20,11 @@ SUBJECT_ID = models.Func(
 
 
 class Event(TenantModel):
-    """Something that happened, written in the transaction of the change; never updated.
+    """An event, written in the transaction of the change it describes; never updated.
 
-    The webhook, the live stream and this row share the id. `sequence` grows by one within a
-    conversation. Its place in the feed is its `FeedEntry`. In month partitions, by its id.
+    It has the same id in webhooks and the live feed. `sequence` increases by one within a
+    conversation. Its `FeedEntry` has its position in the feed. The table is partitioned by month of
+    the id.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -36,12 +37,12 @@ class Event(TenantModel):
 
     class Meta:
         indexes = [
-            # Unique by the conversation's row lock, under which the number is taken.
+            # The number is unique because it is taken under the conversation's row lock.
             models.Index(
                 fields=["conversation_id", "sequence"], name="event_sequence_in_conversation"
             ),
             BrinIndex(fields=["created_at"], name="event_created"),
-            # The activity of a document or customer, in the site.
+            # The activity of a document or customer in the site.
             models.Index(
                 SUBJECT_ID,
                 "id",
@@ -55,14 +56,14 @@ class Event(TenantModel):
 
 
 class UnnumberedEvent(TenantModel):
-    """An event without a place in the feed; written with it, deleted when it gets its place.
+    """Marks an event without a feed position; written with the event, deleted when it gets one.
 
-    Numbers are drawn under the conversation's lock: those of a conversation are in its order.
+    Numbers are drawn under the conversation's lock, so those of a conversation are in order.
     """
 
     event_id = models.UUIDField(primary_key=True)
 
-    # No constraints in the database: nobody who holds the client or the event delays the feed.
+    # Without database constraints, locks on the client or the event do not delay the feed.
     client = models.ForeignKey(
         Client, on_delete=models.CASCADE, db_index=False, db_constraint=False
     )
@@ -72,8 +73,8 @@ class UnnumberedEvent(TenantModel):
 
     class Meta:
         indexes = [
-            # A client's next events. No index on the number alone: it would be taken instead, and
-            # the rows of other clients read over.
+            # A client's next events. There is no index on the number alone, because PostgreSQL
+            # would use it instead and read the rows of other clients.
             models.Index(fields=["client", "number"], name="unnumbered_event")
         ]
 
@@ -82,12 +83,12 @@ class UnnumberedEvent(TenantModel):
 
 
 class FeedEntry(TenantModel):
-    """An event's place in its client's feed; written after the event's commit, never updated.
+    """An event's position in its client's feed; written after the event's commit, never updated.
 
-    `position` grows with every entry of the client and is never given twice: see `feed_order`.
+    `position` increases with every entry of the client and is never reused: see `feed_order`.
     """
 
-    # No constraints in the database, as above.
+    # Without database constraints, as above.
     event = models.OneToOneField(
         Event,
         on_delete=models.CASCADE,
@@ -114,13 +115,14 @@ class DisabledReason(models.TextChoices):
 
     BY_HAND = "by_hand"  # switched off by the client
     GONE = "gone"  # it answered 410
-    FAILING = "failing"  # days of nothing but failures
+    FAILING = "failing"  # all deliveries of five days failed
 
 
 class WebhookConfig(TenantModel):
     """A client's endpoint: its URL, event types and health.
 
-    Only the dispatcher writes the health columns, and only when they change.
+    The dispatcher writes the health columns, only when they change; switching the endpoint on
+    resets them.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -132,13 +134,13 @@ class WebhookConfig(TenantModel):
     disabled_reason = models.CharField(max_length=10, choices=DisabledReason, null=True)
     disabled_at = models.DateTimeField(null=True)
     secret = EncryptedTextField()
-    # After a rotation the old secret also signs until this moment.
+    # After a rotation, the old secret also signs until this time.
     previous_secret = EncryptedTextField(default="")
     previous_secret_until = models.DateTimeField(null=True)
     failures_in_row = models.PositiveIntegerField(db_default=0)
     failing_since = models.DateTimeField(null=True)
     warned_at = models.DateTimeField(null=True)
-    # Nothing is sent before: the breaker is open, or the receiver asked to wait (Retry-After).
+    # Nothing is sent until then: the breaker is open, or the receiver asked to wait (Retry-After).
     paused_until = models.DateTimeField(null=True)
     # The row stays until its deliveries are purged.
     deleted_at = models.DateTimeField(null=True)
@@ -147,7 +149,7 @@ class WebhookConfig(TenantModel):
     class Meta:
         verbose_name, verbose_name_plural = "endpoint", "endpoints"
         indexes = [
-            # announce(): which endpoints are active?
+            # `announce()` looks for active endpoints.
             models.Index(
                 fields=["client"], condition=models.Q(is_active=True), name="endpoint_listening"
             )
@@ -165,12 +167,12 @@ class WebhookConfig(TenantModel):
 
 
 class Payload(models.Model):
-    """The body sent for an event: made once, so that every attempt sends the same bytes.
+    """The body sent for an event, made once so that every attempt sends the same bytes.
 
-    Exists only if the event has deliveries. In month partitions, by the event's id.
+    It exists only if the event has deliveries. The table is partitioned by month of the event's id.
     """
 
-    # No constraint in the database, here and below: a month is dropped at once.
+    # No database constraint, here and below, so that a whole month can be dropped.
     event = models.OneToOneField(
         Event, on_delete=models.CASCADE, primary_key=True, db_constraint=False
     )
@@ -190,11 +192,11 @@ class DeliveryState(models.TextChoices):
 class Delivery(TenantModel):
     """One event for one endpoint: a row of work that the dispatcher leases.
 
-    `due_at` is when the next attempt is due; during an attempt, when its lease ends; null if no
-    attempt follows. A dispatcher that dies therefore loses nothing.
+    `due_at` is when the next attempt is due; during an attempt, the end of its lease; null if no
+    attempt follows. So a dispatcher that dies loses nothing.
     """
 
-    # Few indexes, because every event is inserted here: rows are found by event or by due time.
+    # Few indexes, because each event adds rows; they are found by event or by due time.
     client = models.ForeignKey(Client, on_delete=models.CASCADE, db_index=False)
     event = models.ForeignKey(
         Event,
@@ -220,13 +222,13 @@ class Delivery(TenantModel):
         verbose_name_plural = "deliveries"
         constraints = [models.UniqueConstraint(fields=["event", "config"], name="delivery_once")]
         indexes = [
-            # The dispatcher: which endpoints have work, and the oldest of it.
+            # The dispatcher's search for endpoints with work, and their oldest delivery.
             models.Index(
                 fields=["config", "due_at", "id"],
                 condition=models.Q(due_at__isnull=False, is_test=False),
                 name="delivery_due",
             ),
-            # The dispatcher: tests whose caller is waiting.
+            # The dispatcher's search for tests, whose callers wait.
             models.Index(
                 fields=["due_at"],
                 condition=models.Q(due_at__isnull=False, is_test=True),
@@ -238,7 +240,7 @@ class Delivery(TenantModel):
                 condition=models.Q(is_test=True),
                 name="delivery_test",
             ),
-            # The dispatcher: how many requests are in flight to an endpoint.
+            # The dispatcher's count of an endpoint's requests in flight.
             models.Index(
                 fields=["config"],
                 condition=models.Q(lease_token__isnull=False),
@@ -253,9 +255,9 @@ class Delivery(TenantModel):
 
 
 class DeliveryAttempt(TenantModel):
-    """One request to an endpoint and what came back. Append-only, kept for 30 days at least.
+    """One request to an endpoint, and the response. Append-only, kept for at least 30 days.
 
-    In month partitions, by its time.
+    The table is partitioned by month of `created_at`.
     """
 
     client = models.ForeignKey(Client, on_delete=models.CASCADE, db_index=False)
@@ -267,12 +269,12 @@ class DeliveryAttempt(TenantModel):
     duration_ms = models.PositiveIntegerField(null=True)
     # Null on success; see `webhooks.delivery.Fault`.
     error = models.CharField(max_length=30, null=True)
-    # About the first 1,000 bytes of the answer, with secrets redacted.
+    # About the first 1,000 bytes of the response, with secrets redacted.
     response_excerpt = models.TextField(default="", blank=True)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        # Unique by the delivery's row lock, under which attempts are counted.
+        # The number is unique because attempts are counted under the delivery's row lock.
         indexes = [models.Index(fields=["delivery", "number"], name="attempt_once")]
 
     def __str__(self) -> str:

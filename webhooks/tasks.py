@@ -1,4 +1,4 @@
-"""Jobs of webhooks, and housekeeping. Deliveries are sent by the dispatcher, in the same worker."""
+"""The jobs of webhooks. The dispatcher, in the same worker, sends the deliveries."""
 
 from chatplatform import jobs
 from chatplatform.jobs import Queue, job, periodic
@@ -9,7 +9,7 @@ from webhooks.services import announce, deliveries, events, feed_order
 
 @job("webhooks.credits_low", queue=Queue.WEBHOOK)
 def credits_low(*, subscription_id: int, threshold: int) -> None:
-    """Announce for `identity`, a lower app, that a client's credits run low."""
+    """Announce that a client's credits run low; `identity`, a lower app, cannot do it itself."""
     account = Subscription.objects.get(pk=subscription_id)
     left = {"plan": account.plan, "credits_left": account.credits_left}
     with jobs.commit():
@@ -27,18 +27,18 @@ def replay_range(
 
 @job("webhooks.give_up", queue=Queue.WEBHOOK)
 def give_up(*, config_id: str) -> None:
-    """End the waiting deliveries of an endpoint that was switched off."""
+    """Give up the waiting deliveries of an endpoint that was switched off."""
     deliveries.give_up(config_id)
 
 
 @periodic("webhooks.number_events")
 def number_events() -> None:
-    """Number the events of clients whose feed nobody reads."""
+    """Give feed positions to new events, also of clients whose feed nobody reads."""
     feed_order.number_all_events()
 
 
 @periodic("webhooks.clean_up")
 def clean_up() -> None:
-    """Drop the months of deliveries and attempts older than 30 days, and of events not kept."""
+    """Drop the months of expired deliveries, attempts and events."""
     deliveries.purge_expired()
     events.purge_expired()

@@ -40,7 +40,7 @@ def dispatcher(db: None) -> Iterator[Dispatcher]:
 
 @pytest.fixture
 def deliver(dispatcher: Dispatcher) -> Callable[..., None]:
-    """Runs the dispatcher until nothing is due or in flight."""
+    """Run the dispatcher until nothing is due or in flight."""
 
     def run(seconds: float = 30.0) -> None:
         ends_at = time.monotonic() + seconds

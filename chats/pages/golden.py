@@ -1,4 +1,4 @@
-"""Golden questions in the site: written, taken over, asked, and what their runs say."""
+"""The site's pages of golden questions and their runs."""
 
 from typing import Any, cast
 
@@ -33,7 +33,7 @@ _SOURCES = [
     ("answers", "Questions that you have answered yourself"),
     ("samples", "The sample questions of the widget"),
 ]
-# Documents that the page of a run names.
+# Documents named on the page of a run.
 _SHOWN = 50
 _PUBLISH = cast("str", gettext_lazy("Publish all the same"))
 _SURE = cast("str", gettext_lazy("Let these changes through, although something got worse?"))
@@ -68,7 +68,7 @@ class RunForm(OfBotForm):
 
 @admin.register(GoldenQuestion)
 class GoldenQuestionAdmin(TenantAdmin):
-    """Changed by its service, which audits."""
+    """Read-only: changes go through the service, which audits them."""
 
     list_display = ("question", "bot", "expected_source", "words", "origin", "created_at")
     list_filter = ("bot", "origin")
@@ -86,7 +86,7 @@ class GoldenQuestionAdmin(TenantAdmin):
 
     @button("New question", permissions=["teach"], icon="add")
     def add_question(self, request: HttpRequest) -> HttpResponse:
-        """A question with what is expected of its answer."""
+        """Add a question with what its answer must contain."""
 
         def act(bot: Bot, data: dict[str, Any]) -> HttpResponse:
             data["expected_words"] = data.get("expected_words", "").splitlines()
@@ -99,7 +99,7 @@ class GoldenQuestionAdmin(TenantAdmin):
 
     @button("Take over", permissions=["teach"], icon="playlist_add")
     def take_over(self, request: HttpRequest) -> HttpResponse:
-        """Questions from what there is."""
+        """Collect questions from samples, own answers or frequent questions."""
 
         def act(bot: Bot, data: dict[str, Any]) -> HttpResponse:
             body = GoldenCollectRequest(**data)
@@ -111,7 +111,7 @@ class GoldenQuestionAdmin(TenantAdmin):
 
     @button("Ask all", permissions=["teach"], icon="play_arrow")
     def ask_all(self, request: HttpRequest) -> HttpResponse:
-        """A run of a bot's questions."""
+        """Start a run of a bot's questions."""
 
         def act(bot: Bot, data: dict[str, Any]) -> HttpResponse:
             run = golden_runs.start(bot, body=GoldenRunRequest(**data), by=viewer(request))
@@ -126,14 +126,14 @@ class GoldenQuestionAdmin(TenantAdmin):
         each(request, rows, lambda row: golden_questions.delete(row.bot, row.pk, by=by))
 
     def has_teach_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """What a client's trainers, owners and admins may."""
+        """Whether the viewer is a trainer, owner or admin of a client."""
         return viewer(request).client_id is not None and self.has_train_permission(request)
 
     def _page(
         self, request: HttpRequest, form_class: type[OfBotForm], act: Any, title: str, label: str
     ) -> HttpResponse:
         client = viewer(request).client
-        # A page that leads here may fill it in.
+        # A link to this page may fill in the form.
         form = form_class(request.POST or None, initial=request.GET.dict())
         form.offer("bot", list(bots.names(client).items()))
 
@@ -146,7 +146,7 @@ class GoldenQuestionAdmin(TenantAdmin):
 
 
 class OutcomeFilter(admin.SimpleListFilter):
-    """What became of the changes that runs tried."""
+    """Filters by the outcome of the changes that runs tried."""
 
     title, parameter_name = gettext_lazy("outcome"), "outcome"
 
@@ -176,7 +176,7 @@ class GoldenRunAdmin(TenantAdmin):
         return golden_runs.with_outcome(super().get_queryset(request))
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
-        """The button that publishes, if the run holds something back."""
+        """Show the publish button only if the run holds something back."""
         run: Any = self.get_object(request, unquote(str(object_id)))
         is_held = run is not None and run.shown_outcome == GoldenOutcome.HELD
         return super().get_actions_detail(request, object_id) if is_held else []
@@ -186,12 +186,12 @@ class GoldenRunAdmin(TenantAdmin):
         return run.status, run.get_status_display()
 
     def is_under_way(self, run: GoldenRun) -> bool:
-        """Its questions are still being asked."""
+        """Whether its questions are still being asked."""
         return run.status in {GoldenStatus.QUEUED, GoldenStatus.RUNNING}
 
     @display(description="Outcome", ordering="outcome")
     def became(self, run: Any) -> str:
-        """What became of the change that waited for the run."""
+        """The outcome of the change that waited for the run."""
         return humanize_code(run.shown_outcome)
 
     @display(description=cast("str", gettext_lazy("Asked")))
@@ -200,7 +200,7 @@ class GoldenRunAdmin(TenantAdmin):
 
     @display(description=cast("str", gettext_lazy("Tried")))
     def shown_tried(self, run: GoldenRun) -> SafeString | str:
-        """What the run tries, each with a link to its page."""
+        """Links to what the run tries."""
         return format_html_join(mark_safe("<br>"), "{}", [(item,) for item in _tried(run)]) or "–"
 
     @display(description="Broke")
@@ -225,7 +225,7 @@ class GoldenRunAdmin(TenantAdmin):
 
     @button(_PUBLISH, url_path="publish", permissions=["train"], icon="publish")
     def publish_run(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Lets through what this run holds back."""
+        """Publish what this run holds back."""
         run: GoldenRun = self.row(request, object_id)
 
         def act(data: dict[str, Any]) -> HttpResponse:
@@ -247,7 +247,7 @@ class GoldenRunAdmin(TenantAdmin):
 
 
 def _tried(run: GoldenRun) -> list[str]:
-    """What a run tries: its prompt, or its documents as far as the page names them."""
+    """Links to what a run tries: its instructions, or its first documents."""
     if run.prompt:
         words = gettext("The prompt, version %(version)s") % {"version": run.prompt.version}
         return [_link("prompt", run.prompt.pk, words)]

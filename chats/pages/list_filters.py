@@ -1,6 +1,6 @@
-"""Filters of the site's lists of chats and ratings.
+"""Filters of the site's lists of conversations and ratings.
 
-None offers the values that there are: that would read the whole table.
+Their options are fixed: reading the values in use would scan the whole table.
 """
 
 from datetime import datetime, time, timedelta
@@ -26,13 +26,13 @@ HANDOFF_REASONS = (
 
 
 def _client(request: HttpRequest) -> Client | None:
-    """Whose rows the list shows; None: those of all clients."""
+    """The client whose rows the list shows; None for all clients."""
     chosen = navigation.chosen_client(request)
     return Client.objects.filter(pk=chosen).first() if chosen else viewer(request).client
 
 
 class HandoffFilter(SimpleListFilter):
-    """By why the bot handed over."""
+    """Filters by the reason of the handover."""
 
     title, parameter_name = "handoff reason", "handoff_reason"
 
@@ -44,7 +44,7 @@ class HandoffFilter(SimpleListFilter):
 
 
 class AnsweredByFilter(SimpleListFilter):
-    """By who answered, as the reports count it."""
+    """Filters by who answered, as the reports count it."""
 
     title, parameter_name = "answered by", "answered_by"
 
@@ -59,7 +59,7 @@ class AnsweredByFilter(SimpleListFilter):
 
 
 class WaitingFilter(SimpleListFilter):
-    """By how long the customer waits, within business hours; each client has its own target."""
+    """Filters by the wait in business hours, relative to the client's target."""
 
     title, parameter_name = "waiting", "waiting"
 
@@ -78,7 +78,7 @@ class WaitingFilter(SimpleListFilter):
 
 
 class BeganFilter(SimpleListFilter):
-    """By whole days in the client's time zone, today included, as the reports count them."""
+    """Filters by whole days in the client's time zone including today, as the reports do."""
 
     title, parameter_name = "chat began", "began"
     column = "created_at"
@@ -98,13 +98,13 @@ class BeganFilter(SimpleListFilter):
 
 
 class RatedChatBeganFilter(BeganFilter):
-    """Ratings, by when their chats began."""
+    """Filters ratings by when their conversations began."""
 
     column = "conversation__created_at"
 
 
 class GivenFilter(SimpleListFilter):
-    """By how long ago a rating was given."""
+    """Filters by when the rating was given."""
 
     title, parameter_name = "given", "given"
 
@@ -117,7 +117,7 @@ class GivenFilter(SimpleListFilter):
 
 
 class RatedFilter(SimpleListFilter):
-    """By what was rated: a chat, which the reports count, or one answer."""
+    """Filters by what was rated: a conversation, which the reports count, or one answer."""
 
     title, parameter_name = "about", "about"
 
@@ -131,7 +131,7 @@ class RatedFilter(SimpleListFilter):
 
 
 class StarsFilter(SimpleListFilter):
-    """By stars."""
+    """Filters by stars."""
 
     title, parameter_name = "rating", "rating__exact"
 

@@ -1,4 +1,4 @@
-"""Questions without an answer in the site: most asked first, answered there, asked again."""
+"""The site's pages of unanswered questions: list them, answer them, ask the bot again."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ from chats.forms import AnswerForm
 from chats.models import GroupStatus, QuestionGroup
 from chats.services.insight import question_groups, unanswered_questions
 
-# Chats that a page shows.
+# Conversations shown on a detail page.
 _SHOWN = 50
 _COLORS: dict[str, str] = {
     GroupStatus.OPEN: "warning",
@@ -32,7 +32,7 @@ _COLORS: dict[str, str] = {
 
 
 class AnsweredFilter(admin.SimpleListFilter):
-    """Without a choice those that are not answered."""
+    """Filters by status; by default, leaves out answered questions."""
 
     title, parameter_name = gettext_lazy("status"), "state"
 
@@ -51,7 +51,7 @@ class AnsweredFilter(admin.SimpleListFilter):
 
 @admin.register(QuestionGroup)
 class QuestionGroupAdmin(TenantAdmin):
-    """Changed by its services."""
+    """Read-only, apart from buttons that call the services."""
 
     list_display = ("shown_question", "count", "bot", "latest_at", "shown_status", "next_step")
     list_filter = (AnsweredFilter, "bot")
@@ -66,7 +66,7 @@ class QuestionGroupAdmin(TenantAdmin):
     actions_detail = ("add_answer", "ask_again")
 
     def _tells(self, request: HttpRequest, name: Any) -> bool:
-        """Whoever may not train is not led to the form."""
+        """Hides the link to the form from people who may not train."""
         may_lead = name != "next_step" or self.has_train_permission(request)
         return may_lead and super()._tells(request, name)
 
@@ -88,7 +88,7 @@ class QuestionGroupAdmin(TenantAdmin):
 
     @display(description="Status")
     def state(self, row: Any) -> SafeString | str:
-        """The status; of an answer that is tried or held back, with a link to its run."""
+        """The status, linked to the golden run if the answer is being tried or held back."""
         words: str = self.shown_status(row)[1]
         if row.status != GroupStatus.LEARNING or row.run_id is None:
             return words
@@ -107,7 +107,7 @@ class QuestionGroupAdmin(TenantAdmin):
     def shown_answer(self, row: QuestionGroup) -> str:
         if row.answer:
             return f"{row.answer} ({', '.join(row.sources)})" if row.sources else row.answer
-        # What it said before its answer was learned is no news.
+        # A fault from before the answer was learned says nothing new.
         return humanize_code(row.fault) if row.fault and row.status != GroupStatus.LEARNING else "–"
 
     @display(description="Chats, the latest first")
@@ -124,13 +124,13 @@ class QuestionGroupAdmin(TenantAdmin):
         return format_html_join("", '<p><a class="underline" href="{}">{}</a> {}</p>', lines)
 
     def is_under_way(self, row: Any) -> bool:
-        """Its answer is being learned, or tried."""
+        """Whether its answer is being learned or tried."""
         is_held = row.run_outcome == GoldenOutcome.HELD
         return row.status == GroupStatus.LEARNING and not is_held
 
     @button("Write an answer", url_path="answer", permissions=["train"], icon="edit")
     def add_answer(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """The right answer; once it is learned, the question is asked again."""
+        """Write the right answer; once it is learned, the question is asked again."""
         group = self._group(request, object_id)
         form = AnswerForm(request.POST or None, initial={"question": self.shown_question(group)})
 
@@ -145,7 +145,7 @@ class QuestionGroupAdmin(TenantAdmin):
 
     @button("Ask again", url_path="ask", permissions=["train"], icon="replay")
     def ask_again(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Asks the question of the bot as it is now."""
+        """Ask the bot the question again."""
         group = self._group(request, object_id)
 
         def act(data: dict[str, Any]) -> HttpResponse:
@@ -161,7 +161,7 @@ class QuestionGroupAdmin(TenantAdmin):
 
     @button("By time", permissions=["view"], icon="schedule")
     def by_time(self, request: HttpRequest) -> HttpResponse:
-        """The single questions, the newest first."""
+        """The single questions, newest first."""
         return redirect("admin:chats_unanswered")
 
     def _group(self, request: HttpRequest, object_id: str) -> QuestionGroup:

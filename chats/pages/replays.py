@@ -1,4 +1,4 @@
-"""Replays in the site: a day's replies made again, what was gained and what was lost."""
+"""The site's pages of replays."""
 
 from typing import Any, cast
 from urllib.parse import urlencode
@@ -20,7 +20,7 @@ from chats.models import Replay, ReplayChange, ReplayStatus
 from chats.services.reply import replays
 from chats.shapes.replay import ReplayedReplyDto, ReplayRequest
 
-# Replies of each kind that a page shows, and characters of a golden question.
+# Replies of each kind shown on a page, and the maximum length of a golden question.
 _SHOWN, _LONGEST = 50, 300
 _COLORS: dict[str, str] = {
     ReplayStatus.QUEUED: "info",
@@ -75,13 +75,13 @@ class ReplayAdmin(TenantAdmin):
         return format_html("{}{}", progress_bar(row.done, len(row.message_ids)), more)
 
     def is_under_way(self, row: Replay) -> bool:
-        """Its replies are still being made."""
+        """Whether replies are still being replayed."""
         return row.status in {ReplayStatus.QUEUED, ReplayStatus.RUNNING}
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """A replay; what has changed beside the reply of then, to be judged by a person."""
+        """A replay, with changed replies next to the originals for a person to judge."""
         row = self.row(request, object_id)
         shown = (ReplayChange.GAINED, ReplayChange.LOST, ReplayChange.CHANGED)
         context = {
@@ -92,7 +92,7 @@ class ReplayAdmin(TenantAdmin):
 
     @button("Replay a day", permissions=["teach"], icon="replay")
     def replay_day(self, request: HttpRequest) -> HttpResponse:
-        """A day's replies, made again."""
+        """Start a replay of a day."""
         client = viewer(request).client
         form = ReplayForm(request.POST or None)
         form.offer("bot", list(bots.names(client).items()))
@@ -112,12 +112,12 @@ class ReplayAdmin(TenantAdmin):
         )  # fmt: skip
 
     def has_teach_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """What a client's trainers, owners and admins may."""
+        """Whether the viewer is a trainer, owner or admin of a client."""
         return viewer(request).client_id is not None and self.has_train_permission(request)
 
 
 def _shown(request: HttpRequest, row: Replay, change: ReplayChange) -> dict[str, Any]:
-    """The replies of one kind that the page shows, behind the one that its address names."""
+    """The replies of one kind, after the one that the query string names."""
     rows, after = replays.replies_of(row, change=change).order_by("id"), request.GET.get(change, "")
     found = list((rows.filter(pk__gt=after) if after.isdecimal() else rows)[: _SHOWN + 1])
     turns = [ReplayedReplyDto.from_row(item) for item in found[:_SHOWN]]
@@ -129,7 +129,7 @@ def _shown(request: HttpRequest, row: Replay, change: ReplayChange) -> dict[str,
 
 
 def _golden_form(row: Replay, turn: ReplayedReplyDto) -> str:
-    """Where the question becomes a golden one that expects the source which answers it."""
+    """The link to add the question as a golden question, expecting the source that answered it."""
     said = turn.then if turn.change == ReplayChange.LOST else turn.today
     asked = {"bot": row.bot_id, "question": " ".join(turn.question.split())[:_LONGEST]}
     source = {"expected_source": said.sources[0][:_LONGEST]} if said.sources else {}

@@ -1,4 +1,4 @@
-"""The shapes of the staff's preview of a bot."""
+"""The shapes of the team's preview of a bot."""
 
 import uuid
 from typing import Any, Literal
@@ -13,20 +13,22 @@ MAX_MESSAGES = 50
 
 
 class GenerateChatRequest(Shape):
-    """What was said so far, and how the reply is wanted."""
+    """The dialogue so far, and how to return the reply."""
 
     messages: list[ChatGptMessage] = Field(
         default_factory=list,
         max_length=MAX_MESSAGES,
-        description="What was said, at most 50 messages of `user` and `assistant`; the last is of"
-        " the `user`. The bot's own instructions are its prompt: `system` and `tool` are refused.",
+        description="The dialogue: at most 50 messages of `user` and `assistant`, the last one"
+        " from the `user`. `system` and `tool` are refused, because the bot has its own"
+        " instructions.",
         examples=[[{"role": "user", "content": "How long do I have to return an order?"}]],
     )
     language: Language | None = Field(
-        None, description="Language of the messages; left out: recognised."
+        None, description="Language of the messages; detected if left out."
     )
     stream: bool = Field(
-        False, description="Server-sent events, as with Accept: text/event-stream."
+        False,
+        description="Whether to return server-sent events, as with Accept: text/event-stream.",
     )
 
     @model_validator(mode="after")
@@ -42,37 +44,41 @@ class GenerateChatRequest(Shape):
 
     @property
     def reply(self) -> Literal["wait", "stream"]:
-        """How the reply is wanted, in the words of a customer's message."""
+        """How to return the reply, as `ConvMessage.reply` names it."""
         return "stream" if self.stream else "wait"
 
 
 class Usage(Shape):
-    """What a reply took."""
+    """The tokens and credits of a reply."""
 
-    prompt_tokens: int = Field(description="Tokens read; 0 if no model was asked.")
-    completion_tokens: int = Field(description="Tokens written; 0 if no model was asked.")
+    prompt_tokens: int = Field(description="Tokens that the model read; 0 without a model.")
+    completion_tokens: int = Field(description="Tokens that the model wrote; 0 without a model.")
     credits: int = Field(description="Credits charged.")
 
 
 class GeneratedChat(Shape):
     """A generated reply."""
 
-    chat_id: uuid.UUID = Field(description="The chat that it stands in; go on there.")
+    chat_id: uuid.UUID = Field(
+        description="The conversation that contains the reply; continue there."
+    )
     message: Message | None = Field(
-        description="The reply, or what the customer is told at a handover; null while pending."
+        description="The reply, or the message that announces a handover; null while pending."
     )
-    status: TurnStatus = Field(description="What became of it, as with a customer's message.")
+    status: TurnStatus = Field(description="The outcome, as for a customer's message.")
     handoff_reason: str | None = Field(
-        description="Why the bot handed over, if it did. Nobody is notified: it is a preview."
+        description="Why the bot handed over; null if it did not. A preview notifies nobody."
     )
-    usage: Usage = Field(description="What it took.")
-    engine: str | None = Field(description="`embedded`, `openai_compatible`; null without one.")
-    model: str | None = Field(description="The model that wrote it; null without one.")
-    citations: list[Citation] = Field(description="What it rests on.")
+    usage: Usage = Field(description="The tokens and credits it used.")
+    engine: str | None = Field(
+        description="`embedded` or `openai_compatible`; null if no engine answered."
+    )
+    model: str | None = Field(description="The model that wrote it; null if none did.")
+    citations: list[Citation] = Field(description="The passages that support it.")
 
     @classmethod
     def from_turn(cls, turn: dict[str, Any], receipt: dict[str, Any]) -> dict[str, Any]:
-        """A turn, with what the reply's receipt tells of its making."""
+        """The turn, with the engine, tokens and credits from the reply's receipt."""
         reply = turn["reply"]
         tokens = receipt.get("usage") or {}
         return {

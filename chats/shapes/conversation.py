@@ -1,4 +1,4 @@
-"""The shapes of conversations: what the API, events and streams say."""
+"""The shapes of conversations in the API, events and streams."""
 
 import uuid
 from typing import Annotated, Literal
@@ -17,67 +17,92 @@ from chats.shapes.people import CustomerInfo, Identity, IdentitySignature, Locat
 from identity.shapes.fields import Email
 
 ConversationStatus = Literal["open", "snoozed", "ended"]
-# A component of its own in the document.
+# A type alias, so that it becomes a component of its own in the OpenAPI document.
 AssignTypeEnum = TypeAliasType(
     "AssignTypeEnum",
     Annotated[
         Literal["bot", "queue", "agent"],
-        Field(title="AssignTypeEnum", description="Who must act next; `queue` waits for an agent."),
+        Field(
+            title="AssignTypeEnum",
+            description="Who must act next; `queue`: the conversation waits for an agent.",
+        ),
     ],
 )
 
 
 class Conversation(Shape):
-    """A chat between a customer and a bot or agent."""
+    """A conversation between a customer and a bot or agent."""
 
     id: uuid.UUID = Field(description="UUIDv7.")
-    chat_code: str = Field(description="Short and unguessable; for links and for the phone.")
+    chat_code: str = Field(
+        description="A short, unguessable code, for links and to say on the phone."
+    )
     bot_id: int = Field(description="The bot that serves it.")
-    channel: ChannelName = Field(description="The door it was opened through.")
-    status: ConversationStatus = Field(description="Whether work is expected.")
+    channel: ChannelName = Field(
+        description="Where the customer writes: website (`web`), your server (`api`) or a"
+        " messaging channel."
+    )
+    status: ConversationStatus = Field(
+        description="`open`: being worked on; `snoozed`: paused until `snoozed_until` or a new"
+        " message; `ended`: closed."
+    )
     assign_type: AssignTypeEnum = Field(description="Who must act next.")
-    assignee: Identity | None = Field(None, description="The agent, if one has it.")
-    version: int = Field(description="Grows with each change of owner or status.")
+    assignee: Identity | None = Field(None, description="The agent who has it; null if none does.")
+    version: int = Field(description="Increases with each change of owner or status.")
     customer_id: int = Field(description="The customer's number.")
     customer: CustomerInfo = Field(description="The customer.")
     is_preview: bool = Field(
-        False, description="The staff try the bot: such a chat notifies nobody and counts nowhere."
+        False,
+        description="Whether your team is trying the bot: a preview notifies nobody and is not"
+        " counted.",
     )
-    waiting_since: Moment | None = Field(None, description="Since when it waits for an agent.")
-    snoozed_until: Moment | None = Field(None, description="When it opens again, if it is snoozed.")
+    waiting_since: Moment | None = Field(
+        None, description="Since when it has waited for an agent; null if it does not wait."
+    )
+    snoozed_until: Moment | None = Field(
+        None, description="When it reopens; null if it is not snoozed."
+    )
     handoff_reason: str | None = Field(
         None,
-        description="Why the bot handed over: `no_answer`, `customer_asked`, `engine_failed`,"
+        description="Why it was handed over: `no_answer`, `customer_asked`, `engine_failed`,"
         " `bot_disabled`, `agents_reply`, `staff_request`, `agent_silent`, `credits_used_up`,"
-        " `agent_gone` (its agent was locked out, or made a viewer),"
-        " `files_only`, `approval_needed` (an agent must agree to a function call),"
-        " `answered_elsewhere` (a person answered with the channel's own tools).",
+        " `agent_gone` (its agent was disabled or became a viewer), `files_only`,"
+        " `approval_needed` (an agent must approve a function call), `answered_elsewhere` (a"
+        " person answered with the channel's own tools).",
     )
-    previous_chat_id: uuid.UUID | None = Field(None, description="The chat that it continues.")
-    language: str = Field(description="BCP 47.")
-    tags: list[str] = Field(description="Tags.")
+    previous_chat_id: uuid.UUID | None = Field(
+        None, description="The conversation that it continues."
+    )
+    language: str = Field(description="Its language, BCP 47.")
+    tags: list[str] = Field(description="The tags.")
     sentiment: str | None = Field(
-        None, description="positive, neutral or negative; null if unknown."
+        None, description="`positive`, `neutral` or `negative`; null if unknown."
     )
-    summary: str | None = Field(None, description="Summary, if one was made.")
-    unread_count: int = Field(description="Customer messages that no agent has seen.")
-    message_count: int = Field(description="Messages in all, internal notes not counted.")
+    summary: str | None = Field(None, description="The newest summary; null if there is none.")
+    unread_count: int = Field(description="How many customer messages no agent has seen.")
+    message_count: int = Field(description="How many messages it has, without internal notes.")
     last_message: SerializeAsAny[Message] | None = Field(
         None, description="The newest message that the customer may see; null if there is none."
     )
-    last_message_at: Moment | None = Field(None, description="When the newest message came.")
-    first_response_at: Moment | None = Field(None, description="When the customer was answered.")
+    last_message_at: Moment | None = Field(None, description="When the newest message was stored.")
+    first_response_at: Moment | None = Field(
+        None, description="When the customer got the first answer."
+    )
     ended_at: Moment | None = Field(None, description="When it ended.")
-    ended_by: str | None = Field(None, description="customer, agent, bot, inactivity or api.")
+    ended_by: str | None = Field(
+        None, description="`customer`, `agent`, `bot`, `inactivity` or `api`."
+    )
     can_reply: bool = Field(
-        description="Whether a message can be sent to the customer now: the chat is open, its"
-        " channel's account is connected, and the reply window is not over."
+        description="Whether a message can be sent to the customer now: the conversation has not"
+        " ended, its channel's account is connected, and the reply window has not expired."
     )
     reply_window_expires_at: Moment | None = Field(
-        None, description="Until when the channel accepts free text, if it sets such a time."
+        None,
+        description="Until when the channel accepts free text; null if the channel has no such"
+        " limit.",
     )
     location: Location | None = Field(None, description="Where the customer is.")
-    metadata: FreeObject = Field(description="Free keys and values of the caller.")
+    metadata: FreeObject = Field(description="The caller's own keys and values.")
     created_at: Moment = Field(description="When it was opened.")
 
     @classmethod
@@ -105,31 +130,33 @@ class ChatCreation(Shape):
     )
 
     bot_id: int | None = Field(
-        None, ge=1, le=MAX_ID, description="The bot; only if the key serves several."
+        None, ge=1, le=MAX_ID, description="The bot; needed only if the key serves several."
     )
     customer: CustomerInfo = Field(
         default_factory=CustomerInfo.model_construct, description="The customer."
     )
     identity_signature: IdentitySignature = None
     language: Language | None = Field(
-        None, description="The customer's language; left out: the bot's default."
+        None, description="The customer's language; if left out, the bot's default."
     )
     message: Text | None = Field(
         None,
-        description="The customer's first message, answered as with reply=async.",
+        description="The customer's first message; the answer comes as with `reply=async`.",
         min_length=1,
         max_length=8000,
     )
-    channel: OwnChannel = Field("api", description="The door: a web page, or a server.")
+    channel: OwnChannel = Field(
+        "api", description="Where the customer writes: website (`web`) or your server (`api`)."
+    )
     location: Location | None = Field(None, description="Where the customer is.")
     tags: TagNames = Field(
         default_factory=list,
-        description="Tags to begin with, at most 20. Only with a secret key.",
+        description="The tags of the new conversation, at most 20. Only with a secret key.",
     )
     metadata: FreeObject = Field(
         default_factory=dict,
-        description="Free keys and values, given back unchanged; at most 16,384 bytes of JSON,"
-        " numbers up to 9007199254740991 (others as strings). Only with a secret key.",
+        description="Your own keys and values, returned unchanged; at most 16,384 bytes of JSON."
+        " Send numbers above 9007199254740991 as strings. Only with a secret key.",
     )
 
     @model_validator(mode="after")
@@ -143,33 +170,35 @@ class ConversationHistory(Shape):
     """A conversation with its customer and a page of its messages."""
 
     conversation: Conversation = Field(description="The conversation.")
-    customer: CustomerInfo = Field(description="What is known of the customer.")
+    customer: CustomerInfo = Field(description="The customer's data.")
     items: list[Message] = Field(description="The messages, oldest first.")
-    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+    next_cursor: str | None = Field(
+        None, description="Cursor of the next page; null on the last page."
+    )
 
 
 class TranscriptLine(Shape):
-    """What somebody said."""
+    """One message in a transcript."""
 
-    sender: str = Field(description="Which side it was: customer, bot, agent or system.")
-    name: str = Field(description="The name at the time; may be empty.")
-    text: str = Field(description="The words; empty if there were only files.")
-    options: list[str] = Field(description="What it offered to choose from.")
-    files: list[str] = Field(description="Names of the files, or their types.")
-    created_at: Moment = Field(description="When it was said.")
+    sender: str = Field(description="The sender's side: `customer`, `bot`, `agent` or `system`.")
+    name: str = Field(description="The sender's name at the time; may be empty.")
+    text: str = Field(description="The text; empty if the message has only files.")
+    options: list[str] = Field(description="The choices that it offered.")
+    files: list[str] = Field(description="The names of the files, or their types.")
+    created_at: Moment = Field(description="When it was sent.")
 
 
 class Transcript(Shape):
-    """A chat for its customer to keep."""
+    """A conversation for its customer to keep."""
 
-    chat_code: str = Field(description="The chat's code.")
-    bot_name: str = Field(description="Who the customer wrote to.")
-    created_at: Moment = Field(description="When the chat was opened.")
+    chat_code: str = Field(description="The conversation's code.")
+    bot_name: str = Field(description="The bot's name.")
+    created_at: Moment = Field(description="When the conversation was opened.")
     ended_at: Moment | None = Field(None, description="When it ended.")
-    messages: list[TranscriptLine] = Field(description="What was said, oldest first.")
+    messages: list[TranscriptLine] = Field(description="The messages, oldest first.")
 
     def as_text(self) -> str:
-        """The same for people to read; times are in UTC."""
+        """The transcript as plain text, with times in UTC."""
         lines = [f"{self.bot_name}, {self.chat_code}, {self.created_at:%Y-%m-%d %H:%M} UTC", ""]
         for line in self.messages:
             words = [line.text, ", ".join(line.options), *(f"[{file}]" for file in line.files)]
@@ -180,74 +209,99 @@ class Transcript(Shape):
 
 
 class TranscriptMail(Shape):
-    """Where a transcript is mailed to."""
+    """The recipient of a transcript."""
 
-    email: Email = Field(description="The mailbox.", examples=["zoe@example.com"])
+    email: Email = Field(description="The e-mail address.", examples=["zoe@example.com"])
 
 
 class ConversationsResponse(Shape):
-    """A page of chats."""
+    """A page of conversations."""
 
-    items: list[Conversation] = Field(description="The chats.")
-    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+    items: list[Conversation] = Field(description="The conversations.")
+    next_cursor: str | None = Field(
+        None, description="Cursor of the next page; null on the last page."
+    )
 
 
 class ChatsQuery(Page):
-    """Which chats, and in which order; all filters given must match."""
+    """Filters and order of conversations; all filters given must match."""
 
-    status: ConversationStatus | None = Field(None, description="Its status.")
+    status: ConversationStatus | None = Field(
+        None, description="Only conversations with this status."
+    )
     assign_type: AssignTypeEnum | None = Field(
-        None, description="Who must act next; `queue`: it waits for an agent."
+        None,
+        description="Only conversations where this side must act next; `queue`: they wait for"
+        " an agent.",
     )
     mine: bool | None = Field(
-        None, description="true: you have it; false: you do not. Not with an API key."
+        None,
+        description="true: only yours; false: only those that you do not have. Not with an API"
+        " key.",
     )
     is_assigned: bool | None = Field(
-        None, description="true: an agent has it; false: nobody's, so the bot's or the queue's."
+        None,
+        description="true: only those that an agent has; false: only those with the bot or in"
+        " the queue.",
     )
     is_unread: bool | None = Field(
-        None, description="Whether its customer has written what no agent has seen."
+        None,
+        description="true: only those with customer messages that no agent has seen; false:"
+        " only the others.",
     )
     is_waiting: bool | None = Field(
-        None, description="Whether its customer waits for a person's answer."
+        None,
+        description="true: only those whose customer waits for a person's answer; false: only"
+        " the others.",
     )
     previews: bool = Field(
-        False, description="true: only the staff's previews of a bot; false: only real chats."
+        False,
+        description="true: only your team's previews of a bot; false: only real conversations.",
     )
-    bot_id: int | None = Field(None, ge=1, le=MAX_ID, description="Served by this bot.")
-    customer_id: int | None = Field(None, ge=1, le=MAX_ID, description="Of this customer.")
-    channel: ChannelName | None = Field(None, description="Opened through this door.")
-    assignee_id: int | None = Field(None, ge=1, le=MAX_ID, description="This agent has it.")
-    tag: Text | None = Field(None, description="Carries this tag.", max_length=60)
-    sentiment: Sentiment | None = Field(None, description="The customer's sentiment.")
+    bot_id: int | None = Field(
+        None, ge=1, le=MAX_ID, description="Only conversations with this bot."
+    )
+    customer_id: int | None = Field(
+        None, ge=1, le=MAX_ID, description="Only conversations of this customer."
+    )
+    channel: ChannelName | None = Field(None, description="Only conversations of this channel.")
+    assignee_id: int | None = Field(
+        None, ge=1, le=MAX_ID, description="Only conversations that this agent has."
+    )
+    tag: Text | None = Field(None, description="Only conversations with this tag.", max_length=60)
+    sentiment: Sentiment | None = Field(None, description="Only conversations with this sentiment.")
     q: Text | None = Field(
         None,
-        description="Words, or parts of words, that one of its messages holds, all of them; or a"
-        " part of the customer's name, e-mail address or external id; or the beginning of the"
-        " chat's code. The first ten words count; of the messages that match, the newest 2,000."
-        " If no three letters or digits stand together in it, only the newest 10,000 messages and"
-        " the beginning of the customer's fields are searched.",
+        description="Words or parts of words that all occur in one message, or a part of the"
+        " customer's name, e-mail address or external id, or the beginning of the conversation's"
+        " code. Only the first ten words count, and only the newest 2,000 matching messages."
+        " Without three letters or digits in a row, the search covers only the newest 10,000"
+        " messages and the beginning of the customer's fields.",
         min_length=1,
         max_length=200,
     )
-    created_from: Moment | None = Field(None, description="Opened at this time or later.")
-    created_to: Moment | None = Field(None, description="Opened before this time.")
+    created_from: Moment | None = Field(
+        None, description="Only conversations opened at this time or later."
+    )
+    created_to: Moment | None = Field(
+        None, description="Only conversations opened before this time."
+    )
     sort: Literal["newest", "longest_wait"] = Field(
         "newest",
-        description="`newest`: the newest activity first. `longest_wait`: whose customer waits"
-        " longest for a person first, then those that do not wait, by newest activity.",
+        description="`newest`: the newest activity first. `longest_wait`: those whose customer has"
+        " waited longest for a person first, then the others by newest activity.",
     )
 
 
 class ChatCounts(Shape):
-    """How many chats are in each view of the desk. Each is counted up to 10,000, then stops."""
+    """How many conversations are in each view of the desk; each count stops at 10,000."""
 
-    mine: int = Field(description="Open, and you have them: `mine=true&status=open`.")
+    mine: int = Field(description="Open and yours: `mine=true&status=open`.")
     unassigned: int = Field(
-        description="Open, and waiting for an agent: `assign_type=queue&status=open`."
+        description="Open and waiting for an agent: `assign_type=queue&status=open`."
     )
-    all: int = Field(description="Open, whoever has them: `status=open`.")
-    snoozed: int = Field(description="Snoozed: `status=snoozed`.")
-    ended: int = Field(description="Ended: `status=ended`.")
+    all: int = Field(description="All open ones: `status=open`.")
+    snoozed: int = Field(description="Snoozed ones: `status=snoozed`.")
+    ended: int = Field(description="Ended ones: `status=ended`.")
     unread: int = Field(description="Open with unread messages: `is_unread=true&status=open`.")
-    mine_unread: int = Field(description="Of those, yours.")
+    mine_unread: int = Field(description="Those of them that are yours.")

@@ -1,4 +1,4 @@
-"""The shapes of the agents' desk: assigning, answering, snoozing, notifications, the live feed."""
+"""The shapes of the agents' desk: assigning, answering, snoozing, notifications, live feed."""
 
 import re
 import uuid
@@ -27,7 +27,7 @@ from webhooks.shapes.webhook import event_id
 
 
 class ChatAssignDto(Shape):
-    """To whom a chat is assigned."""
+    """Who a conversation is assigned to."""
 
     model_config = example(assign_type="agent", user_id=7, return_after_seconds=600)
 
@@ -36,23 +36,25 @@ class ChatAssignDto(Shape):
         None,
         ge=1,
         le=MAX_ID,
-        description="The agent, for `agent`; left out: the caller, who can claim a chat that no"
-        " agent has, but not take one from another agent.",
+        description="The agent, if `assign_type` is `agent`; if left out, the caller, who can"
+        " claim a conversation that no agent has but cannot take one from another agent.",
     )
     note: Text | None = Field(
-        None, description="An internal note for whoever has it next.", min_length=1, max_length=8000
+        None, description="An internal note for the next assignee.", min_length=1, max_length=8000
     )
     return_after_seconds: int | None = Field(
         None,
         ge=10,
         le=7 * 86_400,
-        description="Back to the queue if the agent has not replied after so many seconds.",
+        description="Returns the conversation to the queue if the agent has not replied after this"
+        " many seconds.",
     )
     expected_version: int | None = Field(
         None,
         ge=1,
         le=MAX_ID,
-        description="The `version` that was seen: 409 `stale_version` for an older one.",
+        description="The `version` that you last saw: 409 `stale_version` if the conversation has"
+        " changed since.",
     )
 
     @model_validator(mode="after")
@@ -69,26 +71,31 @@ class ChatAssignDto(Shape):
 
 
 class ManualChatMessageDto(Shape):
-    """An agent's message in a chat."""
+    """An agent's message in a conversation."""
 
     model_config = example(text="I have looked into it: your parcel left us this morning.")
 
-    text: Text = Field(description="1 to 8,000 characters.", min_length=1, max_length=8000)
+    text: Text = Field(
+        description="The text, 1 to 8,000 characters.", min_length=1, max_length=8000
+    )
     client_message_id: Text | None = Field(
         None,
-        description="Your own id of this message: sent twice, it is stored and delivered once.",
+        description="Your own id of this message. If you send the same id twice, the message is"
+        " stored and delivered once.",
         min_length=1,
         max_length=200,
     )
     attachments: list[MessageContent] = Field(
         default_factory=list,
         max_length=10,
-        description="Files by link, places, at most 10. A link is passed on and never fetched.",
+        description="Linked files and locations, at most 10. Links are passed on and never"
+        " fetched.",
     )
     is_note: bool = Field(
         False,
-        description="An internal note: never shown to the customer. It notifies the people whom it"
-        " mentions: `@` and the full name, or the first name if only one has it.",
+        description="Whether it is an internal note, which the customer never sees. A note"
+        " notifies the people it mentions: `@` and the full name, or the first name if it is"
+        " unambiguous.",
     )
 
     @model_validator(mode="after")
@@ -101,14 +108,18 @@ class ManualChatMessageDto(Shape):
 class ManualChatFilesDto(Shape):
     """An agent's message with files."""
 
-    text: Text = Field("", max_length=8000, description="What the agent says beside the files.")
+    text: Text = Field("", max_length=8000, description="The agent's text to go with the files.")
     files: list[Upload] = Field(
-        min_length=1, max_length=10, description="1 to 10 files, as a customer may send them."
+        min_length=1,
+        max_length=10,
+        description="1 to 10 files; the same limits apply as for customers.",
     )
     client_message_id: Text | None = Field(
-        None, min_length=1, max_length=200, description="As with a message without files."
+        None, min_length=1, max_length=200, description="As for a message without files."
     )
-    is_note: bool = Field(False, description="An internal note: never shown to the customer.")
+    is_note: bool = Field(
+        False, description="Whether it is an internal note, which the customer never sees."
+    )
 
     @property
     def words(self) -> ManualChatMessageDto:
@@ -122,32 +133,38 @@ class ManualChatFilesDto(Shape):
 
 
 class ChatSnoozeDto(Shape):
-    """Until when a chat is snoozed."""
+    """The end of a snooze."""
 
     model_config = example(until="2026-12-01T08:00:00Z")
 
     until: Moment = Field(
-        description="When it opens again, in the future and at most 366 days ahead; a message of"
-        " the customer opens it sooner."
+        description="When the conversation reopens: in the future, at most 366 days ahead. A"
+        " message from the customer reopens it sooner."
     )
 
 
 class ChatStep(Shape):
-    """Something that happened to a chat beside what was said."""
+    """Something that happened to a conversation other than a message."""
 
     id: str = Field(description="The event's id, `evt_…`.")
     type: str = Field(description="The event's type, such as `conversation.assigned`.")
     created_at: Moment = Field(description="When it happened.")
-    by: Identity | None = Field(None, description="Who did it; null: customer or platform.")
-    assignee: Identity | None = Field(None, description="Who had the chat from then on.")
-    assign_type: AssignTypeEnum = Field(description="Who had to act next from then on.")
-    reason: str | None = Field(None, description="Why it was handed over, if it was.")
-    snoozed_until: Moment | None = Field(None, description="Until when it was snoozed, if it was.")
-    ended_by: str | None = Field(None, description="Who ended it, if it ended.")
+    by: Identity | None = Field(
+        None, description="The person who did it; null for the customer or the platform."
+    )
+    assignee: Identity | None = Field(
+        None, description="The agent who had the conversation afterwards."
+    )
+    assign_type: AssignTypeEnum = Field(description="Who had to act next afterwards.")
+    reason: str | None = Field(None, description="Why it was handed over; null for other steps.")
+    snoozed_until: Moment | None = Field(
+        None, description="The end of its snooze; null if it was not snoozed."
+    )
+    ended_by: str | None = Field(None, description="Who ended it; null if it had not ended.")
 
     @classmethod
     def from_event(cls, event: Event) -> "ChatStep":
-        """What the event says of the chat as it was then."""
+        """The step, with the conversation's state at that time."""
         chat = event.data["conversation"]
         then = {name: chat[name] for name in ("assignee", "assign_type", "ended_by")}
         said = {name: event.data.get(name) for name in ("by", "reason")}
@@ -164,23 +181,31 @@ class ChatStep(Shape):
 
 
 class ChatSteps(Shape):
-    """What happened to a chat."""
+    """The history of a conversation."""
 
     items: list[ChatStep] = Field(description="The newest 200 steps, oldest first.")
 
 
 class AssignNotification(Shape):
-    """Something that a person of the client should look at."""
+    """Something for a person of the client to look at."""
 
     id: uuid.UUID = Field(description="UUIDv7.")
-    chat_id: uuid.UUID = Field(description="The chat it is about.")
-    message_id: uuid.UUID | None = Field(None, description="The note that mentions you.")
-    kind: Literal["assigned", "unassigned", "handoff", "unanswered", "mentioned"] = Field(
-        description="You got it; you do not have it any more; it waits for an agent; its customer"
-        " waits too long; a note mentions you."
+    chat_id: uuid.UUID = Field(description="The conversation it is about.")
+    message_id: uuid.UUID | None = Field(
+        None, description="The note that mentions you; null for other kinds."
     )
-    assigned_by: Identity | None = Field(None, description="Who did it; null: the platform.")
-    is_read: bool = Field(description="Whether it was read; what you did yourself is.")
+    kind: Literal["assigned", "unassigned", "handoff", "unanswered", "mentioned"] = Field(
+        description="`assigned`: the conversation was assigned to you. `unassigned`: you no longer"
+        " have it. `handoff`: it waits for an agent. `unanswered`: its customer has waited too"
+        " long. `mentioned`: a note mentions you."
+    )
+    assigned_by: Identity | None = Field(
+        None, description="The person who caused it; null for the platform."
+    )
+    is_read: bool = Field(
+        description="Whether it was read; notifications of your own actions are read from the"
+        " start."
+    )
     created_at: Moment = Field(description="When it happened.")
 
     @classmethod
@@ -195,17 +220,19 @@ class NotificationsResponse(Shape):
     """A page of notifications, newest first."""
 
     items: list[AssignNotification] = Field(description="The notifications.")
-    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+    next_cursor: str | None = Field(
+        None, description="Cursor of the next page; null on the last page."
+    )
 
 
 class ReadCount(Shape):
     """How many notifications were marked as read."""
 
-    count: int = Field(description="Those that were unread before.")
+    count: int = Field(description="How many were unread before.")
 
 
 class NotificationsQuery(Page):
-    """Which notifications."""
+    """Filters of notifications."""
 
     unread: bool | None = Field(None, description="true: only unread ones; false: only read ones.")
 
@@ -216,7 +243,7 @@ VARIABLES = (
 )  # fmt: skip
 MAX_SHORTCUT = 40
 _ATTRIBUTE = "customer.attributes."
-# {customer.name}, or {customer.name|there} with what stands in for a name that is unknown.
+# {customer.name}, or {customer.name|there} with a fallback for an unknown name.
 VARIABLE = re.compile(r"\{([a-z]+\.[\w.-]+)(?:\|([^{}]*))?\}")
 
 
@@ -232,7 +259,7 @@ def _known_variables(text: str) -> str:
 
 def _in_lower_case(shortcut: str) -> str:
     shortcut = shortcut.lower()
-    if len(shortcut) > MAX_SHORTCUT:  # a few letters become two
+    if len(shortcut) > MAX_SHORTCUT:  # a few letters become two in lower case
         raise ValueError(f"must have at most {MAX_SHORTCUT} characters in lower case")
     return shortcut
 
@@ -248,9 +275,9 @@ class SavedReplyDto(Shape):
 
     shortcut: Annotated[Text, AfterValidator(_in_lower_case)] = Field(
         "",
-        description="What an agent types behind a slash: 1 to 40 letters, digits, `-`, `_`, stored"
-        " in lower case. One of yours goes before a shared one of the same name. Required to save"
-        " a new reply.",
+        description="What an agent types after a slash: 1 to 40 letters, digits, `-`, `_`, stored"
+        " in lower case. Your own reply takes precedence over a shared one with the same shortcut."
+        " Required to create a reply.",
         json_schema_extra=without_default,
         min_length=1,
         max_length=MAX_SHORTCUT,
@@ -262,14 +289,15 @@ class SavedReplyDto(Shape):
         default_factory=dict,
         min_length=1,
         max_length=50,
-        description="The text by language, at most 8,000 characters each; required to save a new"
-        " reply. Variables:"
-        " `{customer.name}`, `.email`, `.phone`, `.external_id`, `.attributes.<name>`,"
-        " `{agent.name}`, `{bot.name}`, `{client.name}`, `{chat.code}`; with words for the case"
-        " that a value is unknown: `{customer.name|there}`.",
+        description="The text by language, at most 8,000 characters each; required to create a"
+        " reply. Variables: `{customer.name}`, `.email`, `.phone`, `.external_id`,"
+        " `.attributes.<name>`, `{agent.name}`, `{bot.name}`, `{client.name}`, `{chat.code}`. Give"
+        " a fallback for an unknown value like this: `{customer.name|there}`.",
     )
     is_shared: bool = Field(
-        False, description="Everybody's, which only admins change; false: only yours."
+        False,
+        description="true: shared with the whole team, and only admins can change it; false:"
+        " only yours.",
     )
     id: int | None = read_only("Number of the saved reply.")
     created_at: Moment | None = read_only("When it was made.")
@@ -281,79 +309,83 @@ class SavedReplyDto(Shape):
 
 
 class SavedRepliesQuery(Page):
-    """Which saved replies."""
+    """Filters of saved replies."""
 
-    is_shared: bool | None = Field(None, description="true: only everybody's; false: only yours.")
+    is_shared: bool | None = Field(None, description="true: only shared ones; false: only yours.")
     q: Text | None = Field(
         None,
-        description="The beginning of the shortcut, in any case.",
+        description="The beginning of the shortcut; case is ignored.",
         min_length=1,
         max_length=40,
     )
 
 
 class SavedRepliesResponse(Shape):
-    """A page of saved replies, by shortcut."""
+    """A page of saved replies, sorted by shortcut."""
 
     items: list[SavedReplyDto] = Field(description="The saved replies.")
-    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+    next_cursor: str | None = Field(
+        None, description="Cursor of the next page; null on the last page."
+    )
 
 
 class RenderQuery(Shape):
-    """In which language a saved reply is wanted."""
+    """The language of a saved reply."""
 
-    language: Language | None = Field(None, description="Left out: the chat's language.")
+    language: Language | None = Field(
+        None, description="The language; if left out, the conversation's."
+    )
 
 
 class RenderedReply(Shape):
-    """A saved reply with the words of a chat; nothing is sent."""
+    """A saved reply with its variables filled in; nothing is sent."""
 
     text: str = Field(description="The text with its variables filled in.")
     language: str = Field(
-        description="Its language: the wanted one if there is such a text, else the bot's default,"
-        " else the first that there is."
+        description="Its language: the requested one if the reply has it, else the bot's default,"
+        " else the reply's first."
     )
     missing: list[str] = Field(
-        description="Variables whose value is unknown: their own words stand there, or nothing."
+        description="Variables whose value is unknown; the text has their fallback, or nothing."
     )
 
 
 class FeedQuery(Shape):
-    """Where a live feed goes on, and for whom."""
+    """Where a live feed resumes, and its credential."""
 
     last_event_id: Text | None = Field(
         None,
         max_length=60,
-        description="The last event seen, `evt_…`; as the header Last-Event-ID, for callers that"
-        " cannot send one. Left out: from now on.",
+        description="The last event you have seen, `evt_…`. Same as the header Last-Event-ID, for"
+        " callers that cannot set one. If left out, the feed starts now.",
     )
     ticket: Text | None = Field(
         None,
         max_length=100,
-        description="A one-time ticket in the place of the Authorization header.",
+        description="A one-time ticket instead of the Authorization header.",
     )
 
 
 class FeedTicket(Shape):
-    """Opens one live feed."""
+    """A one-time credential for a live feed."""
 
-    ticket: str = Field(description="Good for one request.")
-    expires_in: int = Field(description="Seconds in which it must be used.", examples=[60])
+    ticket: str = Field(description="The ticket, valid for one request.")
+    expires_in: int = Field(description="How many seconds it is valid.", examples=[60])
 
 
 class Typing(Shape):
-    """Whether someone is writing."""
+    """Whether the caller is typing."""
 
     model_config = example(is_typing=True)
 
-    is_typing: bool = Field(True, description="False takes it back; it also ends after 10 s.")
+    is_typing: bool = Field(True, description="False to stop; it also stops by itself after 10 s.")
 
 
 class Viewing(Shape):
-    """Whether you look at a chat."""
+    """Whether you are viewing a conversation."""
 
     model_config = example(is_viewing=True)
 
     is_viewing: bool = Field(
-        True, description="False takes it back. Say it again every 20 s; it ends after 45 s."
+        True, description="False to stop. Repeat it every 20 s; it stops by itself after 45 s."
     )

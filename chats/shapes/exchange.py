@@ -1,4 +1,4 @@
-"""The portable shapes of conversations and messages, which move between systems without loss."""
+"""The portable shapes of conversations and messages, to move them between systems without loss."""
 
 from typing import Annotated, Any, Literal, cast
 
@@ -12,88 +12,101 @@ from chats.shapes.insight import FeedbackReason
 from chats.shapes.message import Message
 from chats.shapes.people import Identity
 
-# Numbers that are counted on must stay far below a column's largest number.
+# Leaves room to count on below the largest value of the column.
 HIGHEST = 1_000_000_000
 Number = Annotated[int, Field(ge=0, le=HIGHEST)]
 
 
 class PortableTag(Shape):
-    """A tag as it was given."""
+    """A tag, with who added it and when."""
 
     name: Text = Field(description="The tag.", max_length=60)
-    source: Literal["agent", "ai", "customer"] = Field(description="Who gave it.")
-    confidence: float | None = Field(None, description="0..1, if a machine gave it.")
+    source: Literal["agent", "ai", "customer"] = Field(description="Who added it.")
+    confidence: float | None = Field(None, description="0..1 if an engine added it.")
     created_at: Moment = Field(description="When it was given.")
 
 
 class PortableFeedback(Shape):
-    """A rating as the customer gave it."""
+    """A customer's rating."""
 
-    rating: int | None = Field(None, description="1..5; null for a thumb.", ge=1, le=5)
-    thumb: Literal["up", "down"] | None = Field(None, description="Of one message, instead.")
-    reason: FeedbackReason | None = Field(None, description="What was not good.")
-    resolved: bool | None = Field(None, description="Whether the matter is settled.")
-    comment: Text = Field("", description="In the customer's words.")
+    rating: int | None = Field(None, description="The stars, 1..5; null for a thumb.", ge=1, le=5)
+    thumb: Literal["up", "down"] | None = Field(
+        None, description="Instead of `rating`, for one message."
+    )
+    reason: FeedbackReason | None = Field(None, description="What was wrong.")
+    resolved: bool | None = Field(None, description="Whether the problem is solved.")
+    comment: Text = Field("", description="The customer's comment.")
     created_at: Moment = Field(description="When it was given.")
     updated_at: Moment | None = Field(None, description="When it was last corrected.")
 
 
 class PortableSummary(Shape):
-    """A summary as it was made."""
+    """A stored summary."""
 
     summary: Text = Field(description="The text.")
     language: str = Field(description="Its language, BCP 47.")
     key_points: list[Text] = Field(default_factory=list, description="The main points.")
     customer_intent: Text = Field("", description="What the customer wanted.")
-    resolution: Text = Field("", description="How it ended.")
+    resolution: Text = Field("", description="How it was solved.")
     message_count: int = Field(description="How many messages it covers.", ge=0)
-    engine: str = Field(description="What made it.", max_length=60)
+    engine: str = Field(description="The engine that made it.", max_length=60)
     created_at: Moment = Field(description="When it was made.")
 
 
 class ConversationEntity(Conversation):
-    """A conversation with everything that is stored of it, but its messages."""
+    """A conversation with all its stored data except the messages."""
 
-    version: Number = Field(description="Grows with each change of owner or status.")
-    unread_count: Number = Field(description="Customer messages that no agent has seen.")
+    version: Number = Field(description="Increases with each change of owner or status.")
+    unread_count: Number = Field(description="How many customer messages no agent has seen.")
     message_count: Number = Field(
-        description="Messages in all. An import counts those that it finds."
+        description="How many messages it has. An import counts the messages that it finds."
     )
-    customer_id: int = Field(description="Names the customer within this export.")
+    customer_id: int = Field(description="Identifies the customer within this export.")
     assignee_email: str | None = Field(
-        None, description="How an import finds the agent again; null if nobody has it."
+        None,
+        description="The agent's address, by which an import finds the agent; null if nobody"
+        " has it.",
     )
-    provider: str = Field("", description="Where it came from, as the messaging interface says.")
-    group_id: str = Field("", description="The caller's own grouping.")
-    requester: Identity | None = Field(None, description="Who asked, by the caller's own id.")
-    responsible: Identity | None = Field(None, description="Who is in charge, likewise.")
-    external_id: str | None = Field(None, description="Its id in the system it was moved from.")
+    provider: str = Field("", description="The system that it comes from, as in the messaging API.")
+    group_id: str = Field("", description="The caller's own id of its group.")
+    requester: Identity | None = Field(None, description="The customer, by the caller's own id.")
+    responsible: Identity | None = Field(
+        None, description="Who should answer, by the caller's own id."
+    )
+    external_id: str | None = Field(
+        None, description="Its id in the system that it was imported from."
+    )
     handed_off_at: Moment | None = Field(
-        None, description="When it was first handed over; null: never, or not told."
+        None, description="When it was first handed over; null if never or unknown."
     )
-    assigned_at: Moment | None = Field(None, description="When the agent got it.")
-    return_at: Moment | None = Field(None, description="When it goes back without a reply.")
+    assigned_at: Moment | None = Field(None, description="When it was assigned to the agent.")
+    return_at: Moment | None = Field(
+        None, description="When it returns to the queue unless the agent replies."
+    )
     last_seq: Number = Field(
         0,
-        description="The `seq` of its newest message, note or not. An import goes by the messages,"
-        " and by this only as long as there are none.",
+        description="The `seq` of its newest message, notes included. An import uses it only if"
+        " there are no messages, and otherwise numbers by them.",
     )
-    read_from_seq: Number = Field(0, description="What the bot reads of the past begins after it.")
+    read_from_seq: Number = Field(0, description="The bot reads only messages after this `seq`.")
     sentiment_score: float | None = Field(None, description="-1..1.")
-    taggings: list[PortableTag] = Field(default_factory=list, description="Its tags in full.")
-    feedback: PortableFeedback | None = Field(None, description="The rating of the whole chat.")
+    taggings: list[PortableTag] = Field(
+        default_factory=list, description="Its tags, with who added them and when."
+    )
+    feedback: PortableFeedback | None = Field(
+        None, description="The rating of the whole conversation."
+    )
     summaries: list[PortableSummary] = Field(
-        default_factory=list, description="Its summaries, the newest last."
+        default_factory=list, description="Its summaries, newest last."
     )
 
     @classmethod
     def from_row(cls, row: models.Conversation) -> "ConversationEntity":
-        """A row of `exporting.conversations`, which fetches the rest along."""
-        # Related rows are prefetched.
+        """`row` must come from `exporting.conversations`, which prefetches the related rows."""
         agent, fetched = row.assignee, cast("Any", row)
         return cls.copy_from(
             row,
-            # The newest message travels among the messages.
+            # The newest message is exported with the other messages.
             **dict(Conversation.from_row(row)) | {"last_message": None},
             assignee_email=agent.email if agent else None,
             requester=_identity(row.requester),
@@ -105,27 +118,31 @@ class ConversationEntity(Conversation):
 
 
 def _identity(stored: dict[str, Any] | None) -> Identity | None:
-    """Without our own id of the agent, which means nothing elsewhere."""
+    """Omits our id of the agent, which means nothing in another system."""
     if stored is None:
         return None
     return Identity.model_construct(external_id=stored["external_id"], name=stored["name"])
 
 
 class MessageEntity(Message):
-    """A message with everything that is stored of it."""
+    """A message with all its stored data."""
 
     seq: int = Field(
         ge=1,
         le=HIGHEST,
-        description="Place in the conversation. An import keeps the order and closes gaps.",
+        description="Number within the conversation. An import keeps the order and closes gaps.",
     )
-    external_id: str | None = Field(None, description="Its id in the system it was moved from.")
+    external_id: str | None = Field(
+        None, description="Its id in the system that it was imported from."
+    )
     sent_at: Moment | None = Field(
-        None, description="When it was said, for history that was moved in; null: `created_at`."
+        None, description="When it was sent, for imported history; null means `created_at`."
     )
-    metadata: FreeObject = Field(default_factory=dict, description="Free keys and values.")
+    metadata: FreeObject = Field(
+        default_factory=dict, description="The caller's own keys and values."
+    )
     receipt: JsonObject | None = Field(
-        None, description="If a bot answered: engine, passages and scores, credits."
+        None, description="For a bot's answer: engine, passages with scores, credits."
     )
     feedback: PortableFeedback | None = Field(None, description="The rating of this message.")
 
@@ -146,11 +163,13 @@ class ConversationEntitiesResponse(Shape):
     """A page of an export, oldest first."""
 
     items: list[ConversationEntity] = Field(description="The conversations.")
-    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+    next_cursor: str | None = Field(
+        None, description="Cursor of the next page; null on the last page."
+    )
     resume_cursor: str | None = Field(
         None,
-        description="Behind the last row of this page, on the last page too: with it a later"
-        " request returns what came since. Null if there is no row yet.",
+        description="Points after the last row of this page, also on the last page: a later"
+        " request with it returns the rows added since. Null if there are no rows yet.",
     )
 
 
@@ -158,15 +177,17 @@ class MessageEntitiesResponse(Shape):
     """A page of an export: the messages of all conversations, oldest first."""
 
     items: list[MessageEntity] = Field(description="The messages.")
-    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+    next_cursor: str | None = Field(
+        None, description="Cursor of the next page; null on the last page."
+    )
     resume_cursor: str | None = Field(
         None,
-        description="Behind the last row of this page, on the last page too: with it a later"
-        " request returns what came since. Null if there is no row yet.",
+        description="Points after the last row of this page, also on the last page: a later"
+        " request with it returns the rows added since. Null if there are no rows yet.",
     )
 
 
 class MigratePage(Page):
-    """Which page of an export."""
+    """A page of an export."""
 
-    limit: int = Field(100, ge=1, le=500, description="Rows on a page, 1..500.")
+    limit: int = Field(100, ge=1, le=500, description="Rows per page, 1..500.")

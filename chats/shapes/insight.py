@@ -1,4 +1,4 @@
-"""The shapes of summaries, tags, sentiment, feedback, and of language tasks."""
+"""The shapes of summaries, tags, sentiment, feedback and language tasks."""
 
 import uuid
 from collections.abc import Iterable
@@ -30,14 +30,14 @@ MAX_SUMMARISED_CHARS = 50_000
 
 
 def key_of(name: str) -> str:
-    """What all spellings of a tag have in common."""
+    """The key that all spellings of a tag share."""
     return normalize("NFC", name).casefold()
 
 
 def distinct(names: Iterable[str]) -> list[str]:
-    """Names without repetitions, ignoring case and outer spaces; the first spelling counts.
+    """Names without duplicates, ignoring case and surrounding spaces; the first spelling wins.
 
-    An accent is one character with its letter (NFC), however it came.
+    A letter and its accent become one character (NFC).
     """
     by_key: dict[str, str] = {}
     for name in names:
@@ -47,7 +47,7 @@ def distinct(names: Iterable[str]) -> list[str]:
 
 
 def is_visible(name: str) -> bool:
-    """Whether a reader sees anything: a letter, a digit, a sign."""
+    """Whether the name has a visible character: a letter, a digit, punctuation or a symbol."""
     return any(category(char)[0] in "LNPS" for char in name)
 
 
@@ -60,30 +60,32 @@ def _tag_names(values: Iterable[str]) -> list[str]:
     return names
 
 
-# The tags that a conversation is opened with.
+# The tags of a new conversation.
 TagNames = Annotated[list[Text], Field(max_length=MAX_TAGS), AfterValidator(_tag_names)]
 
 
 class Tag(Shape):
-    """A tag. In a request only the name counts; a response has the other fields."""
+    """A tag. A request needs only the name; responses have the other fields too."""
 
     id: int | None = Field(
-        None, ge=1, le=MAX_ID, description="Its number; only in the client's list."
+        None, ge=1, le=MAX_ID, description="The tag's id; only in the client's list."
     )
-    name: Text = Field(description="1 to 60 characters.", min_length=1, max_length=MAX_TAG_CHARS)
+    name: Text = Field(
+        description="The tag's name, 1 to 60 characters.", min_length=1, max_length=MAX_TAG_CHARS
+    )
     source: Literal["agent", "ai", "customer"] | None = Field(
-        None, description="Who gave it; null in the client's list."
+        None, description="Who added it; null in the client's list."
     )
     confidence: float | None = Field(
         None,
-        description="0..1 if an engine gave it: how near its examples are, or what the model"
-        " says; no probability.",
+        description="If an engine added it, 0..1: the similarity to its examples, or the model's"
+        " own rating. It is not a probability.",
     )
     count: int | None = Field(
         None,
         ge=0,
         le=MAX_NUMBER,
-        description="Chats of the client that have it; only in the client's list.",
+        description="How many of the client's conversations have it; only in the client's list.",
     )
     colour: Text | None = Field(
         None, max_length=7, description="`#rrggbb`; only in the client's list."
@@ -91,12 +93,12 @@ class Tag(Shape):
 
     @classmethod
     def given(cls, row: models.Tagging | Suggested, **fields: Any) -> "Tag":
-        """A tag of a chat, without what the client's list alone shows."""
+        """A conversation's tag, without the fields of the client's list."""
         return cls.copy_from(row, id=None, count=None, colour=None, **fields)
 
 
 def _as_tag(value: Any) -> Any:
-    """A plain name as a tag. Any other type is refused with a single error."""
+    """Turns a plain name into a tag; rejects any other type with a single error."""
     if isinstance(value, str):
         return {"name": value}
     if not isinstance(value, (dict, Tag)):
@@ -105,11 +107,11 @@ def _as_tag(value: Any) -> Any:
 
 
 class Tags(Shape):
-    """Tags of a chat, or of a client."""
+    """The tags of a conversation or of a client."""
 
     tags: list[Annotated[Tag, BeforeValidator(_as_tag, json_schema_input_type=Tag | Text)]] = Field(
-        description="Tags. A request may give plain strings; capitals make no difference, and a"
-        f" chat has at most {MAX_TAGS}.",
+        description="The tags. A request may give plain strings. Case is ignored; a conversation"
+        f" has at most {MAX_TAGS}.",
         max_length=100,
         examples=[["refund", "vip"]],
     )
@@ -144,15 +146,17 @@ TagName = Annotated[Text, AfterValidator(_one_name)]
 
 
 class ClientTagRequest(Shape):
-    """A tag of the client. A field that an update leaves out keeps its value."""
+    """A tag of the client. Fields left out of an update keep their values."""
 
     model_config = example(name="refund", colour="#d73a4a")
 
     name: TagName | None = Field(
-        None, description="1 to 60 characters. An update with another name renames the tag."
+        None,
+        description="The tag's name, 1 to 60 characters. An update with another name renames"
+        " the tag.",
     )
     colour: Text | None = Field(
-        None, pattern="^#[0-9a-fA-F]{6}$", description="`#rrggbb`; null: none."
+        None, pattern="^#[0-9a-fA-F]{6}$", description="`#rrggbb`; null for no colour."
     )
     id: int | None = read_only("Its number.", path="tag_id")
     source: str | None = read_only("Null, as in the client's list.")
@@ -161,25 +165,30 @@ class ClientTagRequest(Shape):
 
 
 class TagMerge(Shape):
-    """The tag that another one becomes."""
+    """The tag to merge into."""
 
     model_config = example(into="refund")
 
-    into: TagName = Field(description="The name of the tag that stays.")
+    into: TagName = Field(description="The name of the tag that remains.")
 
 
 class ChatSummary(Shape):
-    """A summary of a chat."""
+    """A summary of a conversation."""
 
-    chat_id: uuid.UUID = Field(description="The chat.")
+    chat_id: uuid.UUID = Field(description="The conversation.")
     summary: str = Field(
-        description="Prose of a model; without one, labelled lines with the chat's own words."
+        description="Prose written by a model; without a model, labelled lines quoted from the"
+        " conversation."
     )
     language: str = Field(description="Language of the summary, BCP 47.")
-    key_points: list[str] = Field(description="What matters; embedded: open questions.")
-    customer_intent: str = Field(description="What the customer wants; embedded: first request.")
-    resolution: str = Field(description="How it was solved; empty if it was not.")
-    message_count: int = Field(description="Messages that it covers.")
+    key_points: list[str] = Field(
+        description="The main points; with the embedded engine, the open questions."
+    )
+    customer_intent: str = Field(
+        description="What the customer wants; with the embedded engine, the first request."
+    )
+    resolution: str = Field(description="How the problem was solved; empty if it was not.")
+    message_count: int = Field(description="How many messages it covers.")
     engine: str = Field(description="`embedded` or `openai_compatible`.")
     created_at: Moment = Field(description="When it was made.")
 
@@ -189,26 +198,32 @@ class ChatSummary(Shape):
 
 
 class SummaryCalculateRequest(Shape):
-    """Chats to summarise."""
+    """Conversations to summarise."""
 
     model_config = example(created_from="2026-11-01T00:00:00Z", created_to="2026-12-01T00:00:00Z")
 
-    bot_id: int | None = Field(None, ge=1, le=MAX_ID, description="Only chats of this bot.")
-    created_from: Moment | None = Field(None, description="Only chats opened then or later.")
-    created_to: Moment | None = Field(None, description="Only chats opened before.")
-    force: bool = Field(False, description="Also chats whose summary is current.")
+    bot_id: int | None = Field(None, ge=1, le=MAX_ID, description="Only conversations of this bot.")
+    created_from: Moment | None = Field(
+        None, description="Only conversations opened at this time or later."
+    )
+    created_to: Moment | None = Field(
+        None, description="Only conversations opened before this time."
+    )
+    force: bool = Field(False, description="Also summarise conversations whose summary is current.")
 
 
 class SummaryJob(Shape):
-    """A run over many chats."""
+    """A job that summarises many conversations."""
 
     id: uuid.UUID = Field(description="UUIDv7.")
     status: Literal["queued", "running", "done", "failed"] = Field(
-        description="`failed`: stopped early, because credits or the engine failed."
+        description="`failed`: stopped early, because the credits ran out or the engine failed."
     )
-    total: int = Field(description="Chats to summarise; never less than `done` and `failed`.")
-    done: int = Field(description="Chats summarised so far.")
-    failed: int = Field(description="Chats that could not be summarised.")
+    total: int = Field(
+        description="How many conversations to summarise; at least `done` + `failed`."
+    )
+    done: int = Field(description="How many conversations are summarised so far.")
+    failed: int = Field(description="How many conversations could not be summarised.")
     created_at: Moment = Field(description="When it was requested.")
     finished_at: Moment | None = Field(None, description="When it ended.")
 
@@ -218,11 +233,11 @@ class SummaryJob(Shape):
 
 
 class ChatSentiment(Shape):
-    """How the customer of a chat feels."""
+    """A customer's sentiment in a conversation."""
 
-    chat_id: uuid.UUID = Field(description="The chat.")
-    sentiment: Sentiment = Field(description="Neutral if unsure.")
-    score: float = Field(description="From -1 (very bad) to 1 (very good).")
+    chat_id: uuid.UUID = Field(description="The conversation.")
+    sentiment: Sentiment = Field(description="The sentiment; `neutral` if unsure.")
+    score: float = Field(description="From -1 (very negative) to 1 (very positive).")
     engine: str = Field(description="`embedded` or `openai_compatible`.")
     created_at: Moment = Field(description="When it was judged.")
 
@@ -233,7 +248,7 @@ FeedbackReason = Literal[
 
 
 class ChatFeedBackDto(Shape):
-    """A customer's rating of a chat, or of one message in it."""
+    """A customer's rating of a conversation or of one message in it."""
 
     rating: int | None = Field(
         None,
@@ -246,12 +261,15 @@ class ChatFeedBackDto(Shape):
         None, description="Instead of `rating`, for one message."
     )
     reason: FeedbackReason | None = Field(
-        None, description="What was not good: one of the reasons that a page may offer."
+        None, description="What was wrong: one of the reasons that your website may offer."
     )
-    resolved: bool | None = Field(None, description="Whether the matter is settled; null unknown.")
-    comment: Text | None = Field(None, description="In the customer's words.", max_length=2000)
+    resolved: bool | None = Field(
+        None, description="Whether the problem is solved; null if unknown."
+    )
+    comment: Text | None = Field(None, description="The customer's comment.", max_length=2000)
     message_id: uuid.UUID | None = Field(
-        None, description="The bot's or agent's message that is rated; null: the chat as a whole."
+        None,
+        description="The rated message of a bot or agent; null for the conversation as a whole.",
     )
     id: int | None = read_only("Number of the feedback.")
     chat_id: uuid.UUID | None = read_only("The chat.", path="chat_id")
@@ -272,50 +290,58 @@ class ChatFeedBackDto(Shape):
 
 
 class FeedbacksQuery(Page):
-    """Which feedback to list."""
+    """Filters of feedback."""
 
-    bot_id: int | None = Field(None, ge=1, le=MAX_ID, description="Only for this bot's chats.")
-    rating: int | None = Field(None, ge=1, le=5, description="Only this rating.")
-    thumb: Literal["up", "down"] | None = Field(None, description="Only these thumbs.")
-    reason: FeedbackReason | None = Field(None, description="Only with this reason.")
-    chat_id: uuid.UUID | None = Field(None, description="Only of this chat and its messages.")
-    created_from: Moment | None = Field(None, description="Only given then or later.")
-    created_to: Moment | None = Field(None, description="Only given before.")
+    bot_id: int | None = Field(
+        None, ge=1, le=MAX_ID, description="Only feedback on this bot's conversations."
+    )
+    rating: int | None = Field(None, ge=1, le=5, description="Only feedback with this rating.")
+    thumb: Literal["up", "down"] | None = Field(None, description="Only feedback with this thumb.")
+    reason: FeedbackReason | None = Field(None, description="Only feedback with this reason.")
+    chat_id: uuid.UUID | None = Field(
+        None, description="Only feedback on this conversation and its messages."
+    )
+    created_from: Moment | None = Field(None, description="Only feedback from this time or later.")
+    created_to: Moment | None = Field(None, description="Only feedback from before this time.")
 
 
 class FeedbacksResponse(Shape):
     """A page of feedback, newest first."""
 
     items: list[ChatFeedBackDto] = Field(description="The feedback.")
-    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+    next_cursor: str | None = Field(
+        None, description="Cursor of the next page; null on the last page."
+    )
 
 
 class SuggestionRequest(Shape):
-    """How many replies to suggest, and how they should sound."""
+    """The number of replies to suggest, and their tone."""
 
     model_config = example(count=3, tone="friendly")
 
-    count: int = Field(3, ge=1, le=5, description="At most so many, 1..5.")
+    count: int = Field(3, ge=1, le=5, description="The maximum number of suggestions, 1..5.")
     tone: Text | None = Field(
-        None, description="Such as `formal`; only a model heeds it.", max_length=60
+        None, description="The tone, such as `formal`; only a model uses it.", max_length=60
     )
 
 
 class Suggestion(Shape):
-    """A reply that an agent might send."""
+    """A reply that an agent could send."""
 
     text: str = Field(description="The reply.")
-    citations: list[Citation] = Field(description="The passages that it rests on.")
+    citations: list[Citation] = Field(description="The passages that support it.")
 
 
 class ReplySuggestions(Shape):
     """Replies to the customer's last message, best first."""
 
-    suggestions: list[Suggestion] = Field(description="Perhaps none: nothing is invented.")
+    suggestions: list[Suggestion] = Field(
+        description="The suggestions; empty if nothing fits, because none is invented."
+    )
 
 
 class TranslationRequest(Shape):
-    """What to translate, and into what."""
+    """A text and the language to translate it into."""
 
     text: Text = Field(
         description=f"Plain text, 1 to {MAX_TRANSLATED_CHARS:,} characters.",
@@ -330,20 +356,20 @@ class TranslationResponse(Shape):
     """A translation."""
 
     text: str = Field(description="The translated text.")
-    in_lang_code: str = Field(description="The language it was in, as recognised.")
-    out_lang_code: str = Field(description="The language it is in now.")
+    in_lang_code: str = Field(description="The detected language of the original.")
+    out_lang_code: str = Field(description="The language of the translation.")
     engine: str = Field(description="`openai_compatible`.")
 
 
 class ChatGptMessage(Shape):
-    """A message in the form that chat models take."""
+    """A message in the format of chat models."""
 
-    role: Literal["system", "user", "assistant", "tool"] = Field(description="Who says it.")
-    content: Text = Field(description="What is said.", max_length=MAX_SUMMARISED_CHARS)
+    role: Literal["system", "user", "assistant", "tool"] = Field(description="The sender's role.")
+    content: Text = Field(description="The text.", max_length=MAX_SUMMARISED_CHARS)
 
 
 class SummarizeRequest(Shape):
-    """What to summarise: a text, or messages."""
+    """The text or messages to summarise."""
 
     model_config = example(
         text="We open at nine. We close at six. On Sundays we are closed.", max_words=20
@@ -362,9 +388,11 @@ class SummarizeRequest(Shape):
         min_length=1,
         max_length=200,
     )
-    max_words: int = Field(120, ge=10, le=500, description="Length of the summary, 10..500 words.")
+    max_words: int = Field(
+        120, ge=10, le=500, description="The maximum length of the summary, 10..500 words."
+    )
     language: Language | None = Field(
-        None, description="Language of the summary; left out: the text's own."
+        None, description="Language of the summary; if left out, the language of the text."
     )
 
     @model_validator(mode="after")
@@ -382,8 +410,11 @@ class SummarizeRequest(Shape):
 class SummarizeResponse(Shape):
     """A summary of a text."""
 
-    summary: str = Field(description="Prose of a model; without one, the text's beginning.")
+    summary: str = Field(
+        description="Prose written by a model; without a model, the beginning of the text."
+    )
     key_points: list[str] = Field(
-        description="What matters; embedded: how each later paragraph begins, or open questions."
+        description="The main points; with the embedded engine, the beginning of each later"
+        " paragraph, or the open questions."
     )
     engine: str = Field(description="`embedded` or `openai_compatible`.")

@@ -1,4 +1,4 @@
-"""The shapes of messages: what the API, events and streams say."""
+"""The shapes of messages in the API, events and streams."""
 
 import uuid
 from typing import Any, Literal
@@ -26,44 +26,51 @@ TurnStatus = Literal["answered", "asked_again", "pending", "handed_off", "not_ex
 
 
 class Sender(Shape):
-    """The side, and the person or bot of it, that a message comes from."""
+    """Who wrote a message: the side, and the person or bot on it."""
 
-    type: Literal["customer", "bot", "agent", "system"] = Field(description="Which side.")
+    type: Literal["customer", "bot", "agent", "system"] = Field(description="The side.")
     id: Text | None = Field(
         None, max_length=60, description="The sender's id; null for the system."
     )
-    name: Text = Field("", max_length=200, description="Name as shown.")
+    name: Text = Field("", max_length=200, description="The name as shown.")
 
 
 class Recipient(Sender):
-    """Whom a message is for."""
+    """Who a message is for."""
 
 
 class Citation(Shape):
-    """The passage that an answer rests on."""
+    """A passage that supports an answer."""
 
-    document_id: int = Field(ge=0, le=MAX_ID, description="The document it comes from.")
+    document_id: int = Field(ge=0, le=MAX_ID, description="The document that contains it.")
     title: Text = Field(description="The document's title.", max_length=500)
-    url: Text | None = Field(None, description="Its web address, if it has one.", max_length=2000)
-    page: int | None = Field(
-        None, ge=0, le=2**31 - 1, description="Page of the document, from 1, if it has pages."
+    url: Text | None = Field(
+        None, description="The document's web address, if it has one.", max_length=2000
     )
-    quote: Text = Field(description="The words that the answer rests on.", max_length=8000)
+    page: int | None = Field(
+        None,
+        ge=0,
+        le=2**31 - 1,
+        description="The page number in the document, from 1; null if it has no pages.",
+    )
+    quote: Text = Field(description="The quoted words that support the answer.", max_length=8000)
 
 
 class MessageOption(Shape):
-    """One of the answers that a message offers."""
+    """A choice that a message offers."""
 
-    label: Text = Field(description="What the customer sees.", max_length=200)
-    value: Text = Field(description="What choosing it says.", max_length=500)
+    label: Text = Field(description="The label that the customer sees.", max_length=200)
+    value: Text = Field(
+        description="The text that is sent if the customer chooses it.", max_length=500
+    )
 
 
 class SentTemplate(Shape):
-    """A channel's approved template, and the values that it was sent with."""
+    """An approved template of a channel, with the values it was sent with."""
 
     name: str = Field(description="Its name at the provider.")
-    language: str = Field(description="Its language, as the provider writes it.")
-    values: list[str] = Field(description="The values of its variables, in their order.")
+    language: str = Field(description="Its language code at the provider.")
+    values: list[str] = Field(description="The values of its variables, in order.")
 
 
 ContentType = Literal["text", "image", "file", "audio", "video", "location", "template", "feedback"]
@@ -73,30 +80,36 @@ FILES = {"image", "file", "audio", "video"}
 class MessageContent(Shape):
     """One piece of a message."""
 
-    type: ContentType = Field(description="What kind of piece.", examples=["text"])
-    text: Text | None = Field(None, description="The text, plain.", max_length=8000)
+    type: ContentType = Field(description="The kind of piece.", examples=["text"])
+    text: Text | None = Field(None, description="The plain text.", max_length=8000)
     url: Text | None = Field(
         None,
         max_length=2000,
         pattern=r"^(https?://|/)[^\s]+$",
-        description="Where the file is. A file that we store has a signed link on this host, valid"
-        " for a day; read the message again for a fresh one. A sender's own link is passed on"
-        " as it is and never fetched.",
+        description="The file's address. A file that we store has a signed link on this host,"
+        " valid for a day; read the message again for a new link. A link from the sender is passed"
+        " on unchanged and never fetched.",
     )
-    file_name: Text | None = Field(None, description="Name as given.", max_length=255)
+    file_name: Text | None = Field(
+        None, description="The file name as the sender gave it.", max_length=255
+    )
     mime_type: Text | None = Field(
-        None, description="Recognised from the bytes, if we store the file.", max_length=120
+        None,
+        description="The media type; detected from the bytes if we store the file.",
+        max_length=120,
     )
     size_bytes: int | None = Field(None, description="Size in bytes.", ge=0, le=MAX_NUMBER)
     error: Text | None = Field(
-        None, description="Why a channel's file could not be stored; set by us.", max_length=300
+        None,
+        description="Why a file from a channel could not be stored; set by us.",
+        max_length=300,
     )
-    location: Location | None = Field(None, description="A place, for `location`.")
+    location: Location | None = Field(None, description="The location, if `type` is `location`.")
     options: list[MessageOption] | None = Field(
-        None, description="Answers to choose from, at most 20.", max_length=20
+        None, description="Choices for the customer, at most 20.", max_length=20
     )
     citations: list[Citation] | None = Field(
-        None, description="What this piece rests on, at most 20.", max_length=20
+        None, description="The passages that support this piece, at most 20.", max_length=20
     )
 
     template: SentTemplate | None = read_only(
@@ -119,7 +132,7 @@ _PIECE_KEYS = tuple(MessageContent.model_fields)
 
 
 def _piece(stored: dict[str, Any]) -> dict[str, Any]:
-    """A stored piece as `MessageContent`: every key, and a fresh link to a stored file."""
+    """A stored piece as `MessageContent`: with every key, and a new link to a stored file."""
     attachment_id = stored.get("attachment_id")
     piece = {name: stored.get(name) for name in _PIECE_KEYS}
     if attachment_id:
@@ -132,49 +145,53 @@ class Message(Shape):
 
     id: uuid.UUID = Field(description="UUIDv7.")
     conversation_id: uuid.UUID = Field(description="The conversation it belongs to.")
-    seq: int = Field(description="Place in the conversation: 1, 2, 3 … without gaps.")
-    sender: Sender = Field(description="Who said it.")
+    seq: int = Field(description="Number within the conversation: 1, 2, 3 … without gaps.")
+    sender: Sender = Field(description="The sender.")
     recipient: Recipient | None = Field(
-        None, description="Whom it was for; null for a note, and if nobody had the chat."
+        None, description="Who it was for; null for a note, and if nobody had the conversation."
     )
-    content: list[MessageContent] = Field(description="What was said.")
+    content: list[MessageContent] = Field(description="The content, piece by piece.")
     status: Literal["pending", "sent", "delivered", "read", "failed"] = Field(
-        description="How far it came on its way to the reader."
+        description="The state of its delivery."
     )
-    error: str | None = Field(None, description="Why it failed, if it did.")
+    error: str | None = Field(None, description="Why it failed; null if it did not.")
     in_reply_to: uuid.UUID | None = Field(None, description="The message that it answers.")
-    is_note: bool = Field(False, description="An internal note: never shown to the customer.")
+    is_note: bool = Field(
+        False, description="Whether it is an internal note, which the customer never sees."
+    )
     is_welcome: bool = Field(
         False,
-        description="The bot's welcome, first in its chat. It has a `seq`, and nothing else counts"
-        " it; it raises no event.",
+        description="Whether it is the bot's welcome at the start of the conversation. A welcome"
+        " has a `seq`, but no count includes it and it triggers no event.",
     )
-    client_message_id: str | None = Field(None, description="The id that the sender gave it.")
-    provider_message_id: str | None = Field(None, description="The id in a messaging channel.")
+    client_message_id: str | None = Field(None, description="The sender's own id of the message.")
+    provider_message_id: str | None = Field(
+        None, description="The message's id in the messaging channel."
+    )
     language: str | None = Field(None, description="Language of the text, BCP 47.")
-    translations: dict[str, str] = Field(description="Text by language, if translations were made.")
+    translations: dict[str, str] = Field(description="Translations of the text, by language.")
     sentiment: Sentiment | None = Field(
         None,
-        description="How the customer sounds in this message, judged together with the chat's"
-        " sentiment; null if it was not judged, and for every other side.",
+        description="The customer's sentiment in this message, judged together with the"
+        " conversation's sentiment; null if it was not judged or the sender is not the customer.",
     )
-    citations: list[Citation] = Field(description="The passages that a bot's answer rests on.")
+    citations: list[Citation] = Field(description="The passages that support a bot's answer.")
     created_at: Moment = Field(description="When it was stored.")
     delivered_at: Moment | None = Field(None, description="When it reached the reader's device.")
     read_at: Moment | None = Field(None, description="When it was read.")
     edited_at: Moment | None = Field(
-        None, description="When the customer last changed it at its channel."
+        None, description="When the customer last edited it in the channel."
     )
     deleted_at: Moment | None = Field(
-        None, description="When the customer took it back at its channel: its content is gone."
+        None, description="When the customer deleted it in the channel; its content is gone."
     )
     customer_reaction: str | None = Field(
-        None, description="The customer's reaction at the channel: an emoji, or a word for it."
+        None, description="The customer's reaction in the channel: an emoji, or a word for it."
     )
 
     @classmethod
     def from_row(cls, row: models.Message) -> dict[str, Any]:
-        """The row as plain data. Built by hand, because every list of messages needs it."""
+        """The row as a plain dict, built by hand for speed: every list of messages needs it."""
         return {
             "id": str(row.pk),
             "conversation_id": str(row.conversation_id),
@@ -203,28 +220,34 @@ class Message(Shape):
 
 
 class ArrivalReport(Shape):
-    """Messages to the customer arrived or were read: all, or all up to one that is named."""
+    """Reports messages to the customer as delivered or read: all, or all up to a given one."""
 
     model_config = example(seq=4)
 
     seq: int | None = Field(
-        None, ge=1, le=2**31 - 1, description="Up to the message with this place in the chat."
+        None, ge=1, le=2**31 - 1, description="Up to the message with this `seq`."
     )
-    message_id: uuid.UUID | None = Field(None, description="Up to this message of the chat.")
+    message_id: uuid.UUID | None = Field(
+        None, description="Up to this message of the conversation."
+    )
 
 
 class MessagesResponse(Shape):
     """A page of messages."""
 
     items: list[Message] = Field(description="The messages.")
-    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+    next_cursor: str | None = Field(
+        None, description="Cursor of the next page; null on the last page."
+    )
 
 
 class HistoryQuery(Page):
-    """Which end of a chat comes first."""
+    """The order of the messages."""
 
     sort: Literal["oldest", "newest"] = Field(
-        "oldest", description="`newest`: the end of the chat first, and further pages go back."
+        "oldest",
+        description="`oldest` starts at the beginning of the conversation; `newest` starts at"
+        " its end, and further pages go back in time.",
     )
 
 
@@ -232,27 +255,29 @@ class ConvMessage(Shape):
     """A customer's message."""
 
     text: Text = Field(
-        description="What the customer says; 1 to 8,000 characters.", min_length=1, max_length=8000,
+        description="The customer's text, 1 to 8,000 characters.", min_length=1, max_length=8000,
         examples=["How long do I have to return an order?"],
     )  # fmt: skip
     client_message_id: Text | None = Field(
         None,
-        description="Your own id of this message: sent twice, it is stored and answered once.",
+        description="Your own id of this message. If you send the same id twice, the message is"
+        " stored and answered once.",
         min_length=1,
         max_length=200,
     )
     language: Language | None = Field(
-        None, description="Language of the text; left out: recognised."
+        None, description="Language of the text; detected if left out."
     )
     attachments: list[MessageContent] = Field(
         default_factory=list,
         max_length=10,
-        description="Files by link, places, at most 10. A link is passed on and never fetched.",
+        description="Linked files and locations, at most 10. Links are passed on and never"
+        " fetched.",
     )
     reply: Literal["wait", "async", "stream", "none"] = Field(
         "wait",
-        description="`wait`: the answer comes with this reply, or 202 `pending` after a minute."
-        " `async`: 202 at once. `stream`: server-sent events. `none`: no reply is wanted.",
+        description="`wait`: the response contains the answer, or is 202 `pending` after a minute."
+        " `async`: 202 at once. `stream`: server-sent events. `none`: you want no answer.",
     )
 
     @model_validator(mode="after")
@@ -267,20 +292,19 @@ class Body_generate_client_chat_with_files_by_chat_id_ai_client_chat_files__chat
 ):
     """A customer's message with files."""
 
-    message: Text = Field(
-        "", max_length=8000, description="What the customer says; may be empty beside files."
-    )
+    message: Text = Field("", max_length=8000, description="The customer's text; may be empty.")
     files: list[Upload] = Field(
         min_length=1,
         max_length=10,
-        description="1 to 10 files of at most 25,000,000 bytes: pictures (PNG, JPEG, GIF, WebP),"
-        " sounds, videos, PDF, office documents, plain text. Recognised by their bytes.",
+        description="1 to 10 files of at most 25,000,000 bytes each: images (PNG, JPEG, GIF,"
+        " WebP), audio, video, PDF, office documents, plain text. The type is detected from the"
+        " bytes.",
     )
     client_message_id: Text | None = Field(
-        None, min_length=1, max_length=200, description="As with a message without files."
+        None, min_length=1, max_length=200, description="As for a message without files."
     )
     reply: Literal["wait", "async", "stream", "none"] = Field(
-        "wait", description="As with a message without files."
+        "wait", description="As for a message without files."
     )
 
     @property
@@ -299,20 +323,26 @@ FilesBody = Body_generate_client_chat_with_files_by_chat_id_ai_client_chat_files
 
 
 class AttachmentQuery(Shape):
-    """What opens a file's link."""
+    """The credential in a file's link."""
 
-    signature: Text = Field(description="As the message's content has it.", max_length=200)
+    signature: Text = Field(
+        description="The signature from the link in the message's content.", max_length=200
+    )
 
 
 class ChatTurn(Shape):
-    """A customer's message and what became of it."""
+    """A customer's message and its outcome."""
 
     message: Message = Field(description="The message as stored.")
     reply: Message | None = Field(
-        None, description="The bot's answer, or what the customer was told at the handover."
+        None, description="The bot's answer, or the message that announces the handover."
     )
     status: TurnStatus = Field(
-        description="`asked_again`: the bot has no answer and asks for other words. `handed_off`:"
-        " an agent will answer. `not_expected`: nobody was asked to."
+        description="`answered`: the bot answered. `asked_again`: the bot has no answer and asked"
+        " the customer to rephrase. `pending`: the answer comes later. `handed_off`: an agent will"
+        " answer. `not_expected`: the bot will not answer, for example because you wanted no reply"
+        " or an agent has the conversation."
     )
-    handoff_reason: str | None = Field(None, description="Why the bot handed over, if it did.")
+    handoff_reason: str | None = Field(
+        None, description="Why the bot handed over; null if it did not."
+    )

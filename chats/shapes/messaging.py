@@ -1,4 +1,4 @@
-"""The shapes of the messaging API: the same rows, in the words of another system."""
+"""The shapes of the messaging API, which shows conversations in the terms of another system."""
 
 import uuid
 from typing import Annotated, Any, cast
@@ -17,39 +17,42 @@ from chats.shapes.people import Identity, Location
 
 
 def _as_list(value: Any) -> Any:
-    """A parameter of the query that is given once is no list yet."""
+    """A query parameter that is given once arrives as a string."""
     return [value] if isinstance(value, str) else value
 
 
 class ConversationRequest(Shape):
-    """Opens a conversation for a person whom the calling system knows."""
+    """Opens a conversation for a person that the calling system knows."""
 
     requester: Identity = Field(
-        description="The customer, by the calling system's own id. A known id joins the same"
+        description="The customer, by the calling system's own id. A known id selects the existing"
         " customer."
     )
     responsible: Identity | None = Field(
         None,
-        description="Who is to answer. One of your people here, by id or e-mail address, gets the"
-        " conversation; anyone else is stored as a name.",
+        description="Who should answer. A person of your team here, given by id or e-mail address,"
+        " gets the conversation; anyone else is only stored as a name.",
     )
     provider: Text = Field(
-        "", max_length=60, description="The system that it comes from.", examples=["shop"]
+        "",
+        max_length=60,
+        description="The system that the conversation comes from.",
+        examples=["shop"],
     )
     location: Location | None = Field(None, description="Where the requester is.")
     tags: TagNames = Field(
-        default_factory=list, description="Tags, at most 20 of 1..60 characters."
+        default_factory=list, description="The tags, at most 20, each of 1..60 characters."
     )
     group_id: Text | None = Field(
-        None, max_length=200, description="Your own grouping of conversations."
+        None, max_length=200, description="Your own id for a group of conversations."
     )
 
 
 class Responsible(Identity):
-    """Who answers a conversation: by your own id if you named them, and by ours."""
+    """Who answers a conversation, by your id for them if you gave one, and by ours."""
 
     external_id: Text = Field(
-        description="The id or address by which you named them; else our own id of the agent.",
+        description="The id or address that you gave for them; otherwise our id of the agent.",
         max_length=200,
     )
     user_id: int | None = Field(
@@ -58,21 +61,28 @@ class Responsible(Identity):
 
 
 class ConversationResponse(Shape):
-    """A conversation as the messaging interface shows it."""
+    """A conversation as the messaging API shows it."""
 
-    id: uuid.UUID = Field(description="UUIDv7; the same conversation's id everywhere.")
+    id: uuid.UUID = Field(
+        description="UUIDv7. The conversation has the same id everywhere in the API."
+    )
     requester: Identity = Field(description="The customer.")
-    responsible: Responsible | None = Field(description="Who answers, or was named to.")
-    provider: str = Field(description="The system, or the channel, that it comes from.")
+    responsible: Responsible | None = Field(description="Who answers, or is meant to.")
+    provider: str = Field(
+        description="The system that it comes from; if none was given, the channel."
+    )
     location: Location | None = Field(description="Where the requester is.")
-    tags: list[str] = Field(description="Tags.")
-    group_id: str | None = Field(description="Your own grouping.")
-    status: ConversationStatus = Field(description="Whether work is expected.")
+    tags: list[str] = Field(description="The tags.")
+    group_id: str | None = Field(description="Your own id of its group.")
+    status: ConversationStatus = Field(
+        description="`open`: being worked on; `snoozed`: paused until a set time or a new message;"
+        " `ended`: closed."
+    )
     created_at: Moment = Field(description="When it was opened.")
 
     @classmethod
     def from_row(cls, row: models.Conversation) -> "ConversationResponse":
-        """A customer of another channel is shown by what is known of them."""
+        """If the messaging API did not open it, the requester is made from the customer's data."""
         asks = row.requester or {
             "external_id": row.customer.external_id or str(row.customer_id),
             "name": row.customer.name,
@@ -91,7 +101,7 @@ class ConversationResponse(Shape):
 
 
 def _responsible(row: models.Conversation) -> Responsible | None:
-    """The agent who has it, by the id that the other system gave them if it named this agent."""
+    """The agent who has it, by the other system's id if that system named this agent."""
     named, agent = row.responsible, row.assignee
     if agent and (named is None or named.get("user_id") != agent.pk):
         return Responsible.model_construct(
@@ -107,27 +117,39 @@ def _responsible(row: models.Conversation) -> Responsible | None:
 
 
 class MessagingQuery(Page):
-    """Which conversations; all filters given must match."""
+    """Filters of conversations; all that are given must match."""
 
     group_id: Text | None = Field(
-        None, min_length=1, max_length=200, description="Only of this group of yours."
+        None, min_length=1, max_length=200, description="Only conversations of this group."
     )
-    status: ConversationStatus | None = Field(None, description="Only with this status.")
+    status: ConversationStatus | None = Field(
+        None, description="Only conversations with this status."
+    )
     tags: Annotated[TagNames, BeforeValidator(_as_list)] = Field(
-        default_factory=list, description="Only with all of these tags: `tags=a&tags=b`."
+        default_factory=list,
+        description="Only conversations with all of these tags: `tags=a&tags=b`.",
     )
     requester_id: Text | None = Field(
-        None, min_length=1, max_length=200, description="Only of the requester with this id."
+        None,
+        min_length=1,
+        max_length=200,
+        description="Only conversations of the requester with this id.",
     )
-    created_from: Moment | None = Field(None, description="Opened at this time or later.")
-    created_to: Moment | None = Field(None, description="Opened before this time.")
+    created_from: Moment | None = Field(
+        None, description="Only conversations opened at this time or later."
+    )
+    created_to: Moment | None = Field(
+        None, description="Only conversations opened before this time."
+    )
 
 
 class ConversationResponses(Shape):
     """A page of conversations, newest first."""
 
     items: list[ConversationResponse] = Field(description="The conversations.")
-    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+    next_cursor: str | None = Field(
+        None, description="Cursor of the next page; null on the last page."
+    )
 
 
 class MessageRequest(Shape):
@@ -140,44 +162,49 @@ class MessageRequest(Shape):
     )
 
     sender: Sender = Field(
-        description="The sender. `customer`: answered if `generate_reply` is set; opens a"
-        " conversation that has ended or is snoozed. `agent`: one of your people here, by id or"
-        " e-mail address, takes a conversation that no agent has; anyone else is stored as a"
-        " name. `bot`: your own assistant; refused while an agent has the conversation."
+        description="The sender. `customer`: the bot answers if `generate_reply` is set; an ended"
+        " or snoozed conversation reopens. `agent`: a person of your team here, given by id or"
+        " e-mail address, takes the conversation if no agent has it; anyone else is only stored as"
+        " a name. `bot`: your own assistant; refused while an agent has the conversation."
     )
     recipient: Recipient | None = Field(
-        None, description="Whom it is for; left out: the other side."
+        None, description="Who it is for; if left out, the other side."
     )
     content: list[MessageContent] = Field(
-        default_factory=list, max_length=20, description="The pieces, at most 20; or `text`."
+        default_factory=list,
+        max_length=20,
+        description="The pieces, at most 20; give either these or `text`.",
     )
     text: Text | None = Field(
-        None, min_length=1, max_length=8000, description="A plain text instead of `content`."
+        None, min_length=1, max_length=8000, description="A plain text, instead of `content`."
     )
     client_message_id: Text | None = Field(
         None,
         min_length=1,
         max_length=200,
-        description="Your own id of this message: sent twice, it is stored once.",
+        description="Your own id of this message. If you send the same id twice, the message is"
+        " stored once.",
     )
     in_reply_to: uuid.UUID | None = Field(
         None,
-        description="The message of this conversation that it answers. The bot and the system"
-        " answer each once: 409 `already_answered`.",
+        description="The message of this conversation that it answers. The bot or system can"
+        " answer a message only once: 409 `already_answered`.",
     )
     sent_at: Moment | None = Field(
         None,
-        description="When it was said, for history that is moved in: such a message is stored and"
-        " counted, and nothing follows from it. No reply, event or delivery, no change of owner or"
-        " status, nothing unread; an ended conversation takes it too. Not in the future.",
+        description="When the message was sent, if you import history; not in the future. Such a"
+        " message is stored and counted, but has no effect: no reply, event or delivery, no change"
+        " of owner or status, nothing unread. An ended conversation accepts it too.",
     )
     generate_reply: bool = Field(
-        False, description="The bot is to answer a customer's message; the reply comes by webhook."
+        False,
+        description="Whether the bot should answer this customer's message; the reply comes by"
+        " webhook.",
     )
     metadata: FreeObject = Field(
         default_factory=dict,
-        description="Free keys and values, given back unchanged; at most 16,384 bytes of JSON,"
-        " numbers up to 9007199254740991 (others as strings).",
+        description="Your own keys and values, returned unchanged; at most 16,384 bytes of JSON."
+        " Send numbers above 9007199254740991 as strings.",
     )
 
     @model_validator(mode="after")
@@ -194,7 +221,7 @@ class MessageRequest(Shape):
 
     @property
     def pieces(self) -> list[MessageContent]:
-        """The content, given as `content` or as `text`."""
+        """The content, whether given as `content` or as `text`."""
         return self.content or [MessageContent(type="text", text=self.text)]
 
 
@@ -202,4 +229,6 @@ class MessagingMessagesResponse(Shape):
     """A page of messages in portable form, oldest first."""
 
     items: list[MessageEntity] = Field(description="The messages.")
-    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+    next_cursor: str | None = Field(
+        None, description="Cursor of the next page; null on the last page."
+    )

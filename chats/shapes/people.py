@@ -1,4 +1,4 @@
-"""The shapes of people, customers and agents, and of their location."""
+"""The shapes of customers and agents, and of their location."""
 
 import uuid
 from typing import Annotated, Literal, Self
@@ -12,16 +12,14 @@ from identity.models import User
 
 
 class Identity(Shape):
-    """A person, by the id that its own system uses."""
+    """A person, with the id from the system they come from."""
 
-    external_id: Text = Field(
-        description="The id in the system it comes from.", min_length=1, max_length=200
-    )
-    name: Text = Field("", description="What to call the person.", max_length=200)
+    external_id: Text = Field(description="The id in that system.", min_length=1, max_length=200)
+    name: Text = Field("", description="The person's name.", max_length=200)
 
     @classmethod
     def from_row(cls, user: User) -> "Identity":
-        """One of a client's people."""
+        """A person of the client's team."""
         return cls.model_construct(external_id=str(user.pk), name=user.full_name)
 
 
@@ -31,13 +29,13 @@ def _country(text: str) -> str:
 
 
 class Location(Shape):
-    """Where a person is, as far as it is known."""
+    """The known location of a person."""
 
     country: Annotated[Text, AfterValidator(_country)] | None = Field(
         None,
         max_length=100,
-        description="A country, in your own words or by its two-letter code (ISO 3166-1), which is"
-        " stored in capitals.",
+        description="A country: its name in your spelling, or its two-letter code (ISO 3166-1),"
+        " which is stored in capitals.",
         examples=["DE"],
     )
     region: Text | None = Field(None, description="Region or state.", max_length=100)
@@ -50,14 +48,14 @@ IdentitySignature = Annotated[
     Text | None,
     Field(
         max_length=64,
-        description="From a page: proves the customer's `external_id`. HMAC-SHA256 of the id, by"
-        " the bot's identity secret, in hexadecimal digits. Not needed with a secret key.",
+        description="Proves the customer's `external_id`; needed with a public key, not with a"
+        " secret key. HMAC-SHA256 of the id with the bot's identity secret, in hexadecimal digits.",
     ),
 ]
 
 
 class CustomerInfo(Shape):
-    """A customer, as far as the caller knows."""
+    """What the caller knows about a customer."""
 
     model_config = example(
         external_id="customer-17",
@@ -68,9 +66,9 @@ class CustomerInfo(Shape):
 
     external_id: Text | None = Field(
         None,
-        description="The customer's id in your own system. A known id joins the same customer. From"
-        " a page only together with the `identity_signature`: nothing else proves who its visitor"
-        " is.",
+        description="The customer's id in your own system. A known id selects the existing"
+        " customer. With a public key it needs the `identity_signature`, because nothing else"
+        " proves who the visitor is.",
         min_length=1,
         max_length=200,
     )
@@ -78,14 +76,14 @@ class CustomerInfo(Shape):
     email: Text | None = Field(
         None, description="E-mail address.", max_length=254, pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
     )
-    phone: Text | None = Field(None, description="Phone number as given.", max_length=40)
+    phone: Text | None = Field(None, description="Phone number, stored as given.", max_length=40)
     avatar_url: Text | None = Field(
-        None, description="Picture, an http(s) URL.", max_length=500, pattern=r"^https?://[^\s]+$"
+        None, description="The picture's http(s) URL.", max_length=500, pattern=r"^https?://[^\s]+$"
     )
     attributes: FreeObject = Field(
         default_factory=dict,
-        description="Anything else you know: free keys and values, at most 200 and 16,384 bytes of"
-        " JSON in all; numbers up to 9007199254740991 (others as strings).",
+        description="Anything else you know, as your own keys and values: at most 200 of them and"
+        " 16,384 bytes of JSON in all. Send numbers above 9007199254740991 as strings.",
     )
 
     @classmethod
@@ -101,13 +99,16 @@ class CustomerInfo(Shape):
 
 
 class ChatCustomer(CustomerInfo):
-    """A chat's customer, as far as the caller knows."""
+    """What the caller knows about a conversation's customer."""
 
     identity_signature: IdentitySignature = None
 
 
 class CustomerDto(CustomerInfo):
-    """A customer of the client. In a request, fields left out keep their value; null clears one."""
+    """A customer of the client.
+
+    In a request, null clears a field; fields left out keep their values.
+    """
 
     id: int | None = read_only("The customer's number.", path="customer_id")
     created_at: Moment | None = read_only("When the customer first came.")
@@ -119,39 +120,46 @@ class CustomerDto(CustomerInfo):
 
 
 class CustomersQuery(Page):
-    """Which customers."""
+    """Filters of customers."""
 
     q: Text | None = Field(
         None,
-        description="A part of the name, the e-mail address, the phone number or the external id;"
-        " if no three letters or digits stand together in it, the beginning of one.",
+        description="A part of the name, e-mail address, phone number or external id. Without"
+        " three letters or digits in a row, it matches only the beginning of one of these.",
         min_length=1,
         max_length=200,
     )
     external_id: Text | None = Field(
-        None, description="With exactly this id of your own system.", min_length=1, max_length=200
+        None,
+        description="Only the customer with exactly this id of your own system.",
+        min_length=1,
+        max_length=200,
     )
 
 
 class CustomersResponse(Shape):
     """A page of customers."""
 
-    items: list[CustomerDto] = Field(description="The customers, the newest first.")
-    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+    items: list[CustomerDto] = Field(description="The customers, newest first.")
+    next_cursor: str | None = Field(
+        None, description="Cursor of the next page; null on the last page."
+    )
 
 
 class CustomerErasure(Shape):
-    """An erasure of a customer, and how far it is."""
+    """The erasure of a customer, with its progress."""
 
     id: uuid.UUID = Field(description="UUIDv7.")
     customer_id: int = Field(description="The customer's number.")
     status: Literal["queued", "running", "done", "failed"] = Field(
-        description="`failed`: stopped early, with part of it done; ask again."
+        description="`failed`: stopped early after erasing a part; request it again."
     )
-    chats_total: int = Field(description="The customer's chats when it was asked for.")
-    chats_erased: int = Field(description="Chats erased so far.")
-    created_at: Moment = Field(description="When it was asked for.")
-    finished_at: Moment | None = Field(description="When it ended; null before.")
+    chats_total: int = Field(
+        description="How many conversations the customer had when the erasure was requested."
+    )
+    chats_erased: int = Field(description="How many conversations are erased so far.")
+    created_at: Moment = Field(description="When it was requested.")
+    finished_at: Moment | None = Field(description="When it ended; null until then.")
 
     @classmethod
     def from_row(cls, row: models.CustomerErasure) -> Self:

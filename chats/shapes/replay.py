@@ -1,4 +1,4 @@
-"""The shapes of replies that are made again."""
+"""The shapes of replayed replies."""
 
 import uuid
 from collections.abc import Iterable
@@ -15,19 +15,19 @@ _DECISION = "As in the receipt: `answered`, or why there is no answer."
 
 
 def with_choices(text: str, choices: Iterable[str]) -> str:
-    """What was said as people read it: below the words each choice, on a line of its own."""
+    """A message as plain text: its words, then each choice on its own line."""
     return "\n".join([text, *(f"▸ {choice}" for choice in choices)])
 
 
 class OriginalReply(Shape):
-    """What was said, and what it rested on."""
+    """A reply and its sources."""
 
     text: str = Field(
-        description="The words, and below them what there was to choose, each on a line after `▸`."
+        description="The text, followed by the offered choices, each on its own line after `▸`."
     )
-    is_answered: bool = Field(description="Whether it answers the question.")
+    is_answered: bool = Field(description="Whether it answered the question.")
     decision: str = Field(description=_DECISION)
-    sources: list[str] = Field(description="Titles of the sources that it cites.")
+    sources: list[str] = Field(description="Titles of the cited sources.")
 
     @classmethod
     def from_message(cls, row: Message) -> "OriginalReply":
@@ -42,12 +42,12 @@ class OriginalReply(Shape):
 
 
 class CurrentReply(OriginalReply):
-    """What the bot says today."""
+    """The bot's reply today."""
 
-    handoff_reason: str | None = Field(description="Why it would hand over; null: it would not.")
-    engine: str | None = Field(description="The engine that answers; null: none did.")
+    handoff_reason: str | None = Field(description="Why it would hand over; null if it would not.")
+    engine: str | None = Field(description="The engine that answered; null if none did.")
     confidence: float | None = Field(
-        description="How sure the search is, 0..1; null: it was not asked."
+        description="The search's confidence, 0..1; null if there was no search."
     )
 
     @classmethod
@@ -56,16 +56,16 @@ class CurrentReply(OriginalReply):
 
 
 class ReplayedTurn(Shape):
-    """A reply of the bot beside the one that it gives today."""
+    """A reply of the bot next to its reply today."""
 
     message_id: uuid.UUID = Field(description="The reply.")
     question: str = Field(description="What the customer asked.")
     said_at: Moment = Field(description="When it was answered.")
     called_functions: bool = Field(
-        description="Whether functions were called for it; none is called again."
+        description="Whether functions were called for it; they are not called again."
     )
-    then: OriginalReply = Field(description="What was said then.")
-    today: CurrentReply = Field(description="What the bot says today; it is not sent.")
+    then: OriginalReply = Field(description="The original reply.")
+    today: CurrentReply = Field(description="The bot's reply today, which is not sent.")
 
     @classmethod
     def of(cls, reply: Message, made: Any) -> "ReplayedTurn":
@@ -81,42 +81,52 @@ class ReplayedTurn(Shape):
 
 
 class ReplayRequest(Shape):
-    """Which replies are made again."""
+    """Which replies to replay."""
 
     model_config = example(day="2026-11-20", limit=200)
 
     day: date = Field(description="The day, in the client's time zone.")
     limit: int = Field(
-        1000, ge=1, le=1000, description="Replies at most, the earliest of the day, 1..1,000."
+        1000,
+        ge=1,
+        le=1000,
+        description="The maximum number of replies, starting with the earliest of the day,"
+        " 1..1,000.",
     )
 
 
 class ReplayDto(Shape):
-    """A day's replies of a bot, made again."""
+    """A replay of a bot's replies of one day."""
 
     id: uuid.UUID = Field(description="The replay's id.")
     day: date = Field(description="The day.")
-    status: ReplayStatus = Field(description="`queued`, `running`, `done` or `failed`.")
-    error: str | None = Field(description="Why it failed; else null. What was done stays.")
-    total: int = Field(description="How many replies are made again.")
-    is_cut: bool = Field(description="Whether the day held more.")
+    status: ReplayStatus = Field(description="The status: `queued`, `running`, `done` or `failed`.")
+    error: str | None = Field(
+        description="Why it failed; null if it did not. Replies already replayed are kept."
+    )
+    total: int = Field(description="How many replies are replayed.")
+    is_cut: bool = Field(description="Whether the day had more replies than `limit`.")
     with_calls: int = Field(
-        description="Replies of the day that called functions: these are not made again."
+        description="Replies of the day that called functions; they are not replayed."
     )
-    done: int = Field(description="How many are done.")
+    done: int = Field(description="How many replies have been replayed so far.")
     gained: int = Field(
-        description="Not answered then, and answered today; whether rightly, a person must judge."
+        description="Not answered then, answered today; a person must judge whether today's"
+        " answers are right."
     )
-    lost: int = Field(description="Answered by this bot then, and not today.")
+    lost: int = Field(description="Answered by this bot then, not answered today.")
     changed: int = Field(
-        description="Answered then and today, but from another source first: perhaps wrongly now."
+        description="Answered then and today, but the first source differs: today's answer may be"
+        " wrong."
     )
-    answered: int = Field(description="Answered then and today, from the same source first.")
-    unanswered: int = Field(description="Answered neither then nor today.")
-    engine: str | None = Field(description="The engine that answered; null until it is over.")
-    knowledge_version: int | None = Field(description="State of the training; null until then.")
-    created_at: Moment = Field(description="When it was asked for.")
-    finished_at: Moment | None = Field(description="When it was over.")
+    answered: int = Field(description="Answered then and today, with the same first source.")
+    unanswered: int = Field(description="Replies answered neither then nor today.")
+    engine: str | None = Field(description="The engine that answered; null until the replay ends.")
+    knowledge_version: int | None = Field(
+        description="The version of the bot's content; null until the replay ends."
+    )
+    created_at: Moment = Field(description="When it was requested.")
+    finished_at: Moment | None = Field(description="When it ended.")
 
     @classmethod
     def from_row(cls, row: Replay) -> "ReplayDto":
@@ -132,30 +142,31 @@ class ReplayDto(Shape):
 class ReplaysResponse(Shape):
     """A page of replays, newest first."""
 
-    items: list[ReplayDto] = Field(description="The replays of this page.")
-    next_cursor: str | None = Field(description="Asks for the next page; null on the last.")
+    items: list[ReplayDto] = Field(description="The replays.")
+    next_cursor: str | None = Field(description="Cursor of the next page; null on the last page.")
 
 
 class ReplayedQuery(Page):
-    """Filter of a replay's replies."""
+    """Filters of a replay's replies."""
 
     change: ReplayChange | None = Field(
         None,
-        description="Only `gained` (not answered then, answered today), `lost` (the reverse),"
-        " `changed` (answered from another source first), `answered` or `unanswered` (both times).",
+        description="Only replies with this outcome: `gained` (not answered then, answered today),"
+        " `lost` (the reverse), `changed` (answered both times, with another first source),"
+        " `answered` or `unanswered` (both times).",
     )
 
 
 class ReplayedReplyDto(Shape):
-    """One reply of a replay, with its chat."""
+    """One reply of a replay, with its conversation."""
 
-    chat_id: uuid.UUID = Field(description="The chat.")
-    chat_code: str = Field(description="The chat's code.")
+    chat_id: uuid.UUID = Field(description="The conversation.")
+    chat_code: str = Field(description="The conversation's code.")
     message_id: uuid.UUID = Field(description="The reply.")
-    change: ReplayChange = Field(description="What has become of it.")
+    change: ReplayChange = Field(description="How it compares with the original.")
     question: str = Field(description="What the customer asked.")
-    then: OriginalReply = Field(description="What was said then.")
-    today: OriginalReply = Field(description="What the bot says today; cut at 4,000 characters.")
+    then: OriginalReply = Field(description="The original reply.")
+    today: OriginalReply = Field(description="The bot's reply today, cut at 4,000 characters.")
 
     @classmethod
     def from_row(cls, row: ReplayedReply) -> "ReplayedReplyDto":
@@ -180,5 +191,5 @@ class ReplayedReplyDto(Shape):
 class ReplayedResponse(Shape):
     """A page of a replay's replies, in the order of the day."""
 
-    items: list[ReplayedReplyDto] = Field(description="The replies of this page.")
-    next_cursor: str | None = Field(description="Asks for the next page; null on the last.")
+    items: list[ReplayedReplyDto] = Field(description="The replies.")
+    next_cursor: str | None = Field(description="Cursor of the next page; null on the last page.")

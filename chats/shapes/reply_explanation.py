@@ -1,4 +1,4 @@
-"""The shape of a receipt: why a bot's message says what it says."""
+"""The shape of a receipt, which explains a bot's message."""
 
 import uuid
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ class StoredUsage(BaseModel):
 
 
 class StoredReceipt(BaseModel):
-    """A receipt as it is stored with a message; unknown fields are left out."""
+    """A receipt as stored with a message; unknown fields are ignored."""
 
     decision: str | None = None
     handoff_reason: str | None = None
@@ -48,7 +48,7 @@ class StoredReceipt(BaseModel):
 
     @classmethod
     def from_row(cls, row: models.Message) -> "StoredReceipt":
-        """Empty if it has another form: a message may be imported with any."""
+        """Empty if the stored receipt does not fit: an imported message may have any."""
         try:
             return cls.model_validate(row.receipt)
         except ValidationError:
@@ -56,15 +56,17 @@ class StoredReceipt(BaseModel):
 
 
 class Passage(Shape):
-    """A passage that the search found. What it says is null if it was trained anew or deleted."""
+    """A passage that the search found. Its text is null if it was retrained or deleted since."""
 
-    chunk_id: int = Field(description="Its number.")
-    score: float = Field(description="How well it fits; comparable only within one receipt.")
-    document_id: int | None = Field(description="The document that it is from.")
+    chunk_id: int = Field(description="The passage's id.")
+    score: float = Field(description="The search's score; comparable only within one receipt.")
+    document_id: int | None = Field(description="The document that contains it.")
     title: str | None = Field(description="The document's title.")
     url: str | None = Field(description="The document's web address, if it has one.")
-    page: int | None = Field(description="Page of the document, from 1, if it has pages.")
-    text: str | None = Field(description="The passage as it is now.")
+    page: int | None = Field(
+        description="The page number in the document, from 1; null if it has no pages."
+    )
+    text: str | None = Field(description="The passage's current text.")
 
     @classmethod
     def from_chunk(cls, chunk_id: int, score: float, chunk: Chunk | None) -> "Passage":
@@ -81,54 +83,61 @@ class Passage(Shape):
 
 
 class ReplyReceipt(Shape):
-    """How a message of the bot, or of the platform, came about. Null is what did not apply."""
+    """How a message of the bot or the platform came about. Fields that do not apply are null."""
 
     message_id: uuid.UUID = Field(description="The message.")
     answers: list[uuid.UUID] = Field(
-        description="The customer's messages that it answers, several if they came in a burst."
+        description="The customer's messages that it answers; several if they came in quick"
+        " succession."
     )
     decision: str | None = Field(
-        description="What was decided: `answered`, `small_talk`, `below_gate` (nothing fits well"
-        " enough), `nothing_to_quote`, `no_answer`, `model_refused`, `engine_failed`,"
+        description="The decision: `answered`, `small_talk`, `below_gate` (the confidence was"
+        " below the threshold), `nothing_to_quote`, `no_answer`, `model_refused`, `engine_failed`,"
         " `credits_used_up`, `approval_needed`, `customer_declined`, `agent_declined`,"
-        " `handoff_not_wanted`, `info_given`, `info_declined`, `info_wrong` (what the customer said"
-        " to a customer-info field)."
+        " `handoff_not_wanted`, or how the customer responded to a customer-info field:"
+        " `info_given`, `info_declined`, `info_wrong`."
     )
     asks_for: str | None = Field(
         description="The customer-info field that the message asks the customer for."
     )
     filled: list[str] = Field(
-        description="The customer-info fields that the customer's words have filled."
+        description="The customer-info fields that the customer's message filled in."
     )
     passed_over: str | None = Field(
-        description="The customer-info field that the customer's words passed over: it is asked"
-        " for once more, later."
+        description="The customer-info field that the customer's message ignored; the bot asks for"
+        " it once more later."
     )
     asked_again: bool = Field(
-        description="Whether it asks for other words, instead of handing the chat over."
+        description="Whether it asks the customer to rephrase, instead of handing over."
     )
-    while_waiting: bool = Field(description="Whether the chat waited for an agent meanwhile.")
-    handoff_reason: str | None = Field(description="Why the chat was handed over, if it was.")
+    while_waiting: bool = Field(description="Whether the conversation was waiting for an agent.")
+    handoff_reason: str | None = Field(
+        description="Why the conversation was handed over; null if it was not."
+    )
     confidence: float | None = Field(
-        description="The probability, 0..1, that the passages hold the answer."
+        description="The probability, 0..1, that the passages contain the answer."
     )
     threshold: float | None = Field(
-        description="The confidence from which the bot answered then, 0..1."
+        description="The confidence that the bot needed to answer then, 0..1."
     )
-    passages: list[Passage] = Field(description="What the search found, the best first.")
-    knowledge_version: int | None = Field(description="State of the bot's training then.")
-    prompt_version: int | None = Field(description="The prompt's version, if a model was asked.")
+    passages: list[Passage] = Field(description="The passages that the search found, best first.")
+    knowledge_version: int | None = Field(description="The version of the bot's content then.")
+    prompt_version: int | None = Field(
+        description="The version of the bot's instructions, if a model was asked."
+    )
     engine: str | None = Field(
         description="`embedded`, `openai_compatible`, or `external` for your own assistant."
     )
     model: str | None = Field(description="The model.")
-    engine_error: str | None = Field(description="Why the model failed, if it did.")
-    call_ids: list[str] = Field(description="The function calls that were made or proposed.")
-    usage: Usage = Field(description="Tokens, and the credits that were charged.")
+    engine_error: str | None = Field(description="Why the model failed; null if it did not.")
+    call_ids: list[str] = Field(
+        description="The ids of the function calls that were made or proposed."
+    )
+    usage: Usage = Field(description="The tokens used and the credits charged.")
 
     @classmethod
     def of(cls, message: models.Message, receipt: StoredReceipt, chunks: Iterable[Chunk]) -> Self:
-        """The stored receipt, with the passages as they are now."""
+        """The stored receipt, with the passages' current text."""
         by_id = {chunk.pk: chunk for chunk in chunks}
         replied_to = [message.in_reply_to_id] if message.in_reply_to_id else []
         tokens = receipt.usage or StoredUsage()

@@ -1,4 +1,4 @@
-"""The shapes of the events of streams: of a reply while it is made, and of the live feed."""
+"""The shapes of the events in reply streams and in the live feed."""
 
 import uuid
 from collections.abc import Mapping
@@ -14,53 +14,53 @@ from webhooks.shapes.webhook import StoredEvent
 
 
 class ReplyDelta(Shape):
-    """A further piece of the reply."""
+    """The next piece of the reply."""
 
-    text: str = Field(description="The piece: it continues the pieces before it.")
+    text: str = Field(description="The text to append to the pieces before it.")
 
 
 class ReplyReset(Shape):
-    """The pieces so far do not count."""
+    """Discards the pieces so far."""
 
 
 class FeedReady(Shape):
     """The feed is open."""
 
-    user_id: int = Field(description="Whose feed it is.")
-    online: list[int] = Field(description="The people who are online, by their ids.")
+    user_id: int = Field(description="The person whose feed it is.")
+    online: list[int] = Field(description="The ids of the people who are online.")
 
 
 class FeedPresence(Shape):
-    """A colleague came or went."""
+    """A colleague came online or went offline."""
 
-    user_id: int = Field(description="Who.")
+    user_id: int = Field(description="The person.")
     name: str = Field(description="Their name.")
     is_online: bool = Field(description="Whether they are online now.")
 
 
 class Typist(Shape):
-    """Who types."""
+    """The person who is typing."""
 
-    type: Literal["agent", "customer"] = Field(description="Which side of the chat.")
+    type: Literal["agent", "customer"] = Field(description="The side of the conversation.")
     id: str = Field(description="The id of the person or the customer.")
     name: str = Field(description="Their name.")
 
 
 class FeedTyping(Shape):
-    """Somebody types in a chat, or stopped."""
+    """Somebody started or stopped typing in a conversation."""
 
-    conversation_id: uuid.UUID = Field(description="The chat.")
-    sender: Typist = Field(description="Who.")
-    is_typing: bool = Field(description="False: they stopped.")
+    conversation_id: uuid.UUID = Field(description="The conversation.")
+    sender: Typist = Field(description="The person.")
+    is_typing: bool = Field(description="False if they stopped.")
 
 
 class FeedViewing(Shape):
-    """A colleague looks at a chat, or no more."""
+    """A colleague opened or left a conversation."""
 
-    conversation_id: uuid.UUID = Field(description="The chat.")
-    user_id: int = Field(description="Who.")
+    conversation_id: uuid.UUID = Field(description="The conversation.")
+    user_id: int = Field(description="The person.")
     name: str = Field(description="Their name.")
-    is_viewing: bool = Field(description="False: they look elsewhere.")
+    is_viewing: bool = Field(description="False if they left it.")
 
 
 FEED_EVENTS: Mapping[str, type[BaseModel]] = {
@@ -73,7 +73,7 @@ FEED_EVENTS: Mapping[str, type[BaseModel]] = {
 
 
 def reply_events(turn: Reply, message: Reply = Message) -> Mapping[str, Reply]:
-    """The events of a reply's stream, which begins with the `message` and ends with the `turn`."""
+    """The events of a reply's stream, which starts with the `message` and ends with the `turn`."""
     return {
         StreamEvent.MESSAGE: message,
         StreamEvent.DELTA: ReplyDelta,

@@ -1,4 +1,4 @@
-"""The shapes of questions that bots had no answer to."""
+"""The shapes of unanswered questions."""
 
 import uuid
 from typing import Any, Literal
@@ -14,21 +14,21 @@ _FAULTS = "`below_gate`, `nothing_to_quote`, `model_refused`, `no_answer` or `en
 
 
 class UnansweredQuery(Page):
-    """Filter of the groups."""
+    """Filters of the groups."""
 
     status: Literal["open", "learning", "answered"] | None = Field(
-        None, description="Only groups with this status; left out: `open` and `learning`."
+        None, description="Only groups with this status; if left out, `open` and `learning`."
     )
 
 
 class AskedQuestion(Shape):
-    """What a customer asked in vain."""
+    """A customer's question that got no answer."""
 
     message_id: uuid.UUID = Field(description="The customer's message.")
-    chat_id: uuid.UUID = Field(description="The chat.")
-    chat_code: str = Field(description="The chat's code.")
-    text: str = Field(description="What was asked.")
-    asked_at: Moment = Field(description="When.")
+    chat_id: uuid.UUID = Field(description="The conversation.")
+    chat_code: str = Field(description="The conversation's code.")
+    text: str = Field(description="The question.")
+    asked_at: Moment = Field(description="When it was asked.")
 
     @classmethod
     def from_row(cls, row: GroupedQuestion) -> "AskedQuestion":
@@ -43,32 +43,35 @@ class AskedQuestion(Shape):
 
 
 class AskedQuestionsResponse(Shape):
-    """A page of what customers asked, the latest first."""
+    """A page of customers' questions, newest first."""
 
-    items: list[AskedQuestion] = Field(description="The questions of this page.")
-    next_cursor: str | None = Field(description="Asks for the next page; null on the last.")
+    items: list[AskedQuestion] = Field(description="The questions.")
+    next_cursor: str | None = Field(description="Cursor of the next page; null on the last page.")
 
 
 class UnansweredQuestion(Shape):
-    """A question that the bot had no answer to, with all that are like it."""
+    """A group of similar questions that the bot had no answer to."""
 
-    id: int = Field(description="The group's id; it stays.")
-    question: str = Field(description="The first question of the group, as it was asked.")
-    count: int = Field(description="How often it was asked in the last 30 days.")
-    latest_at: Moment | None = Field(description="When it was asked last.")
+    id: int = Field(description="The group's id, which never changes.")
+    question: str = Field(description="The first question of the group, as the customer asked it.")
+    count: int = Field(description="How often the question was asked in the last 30 days.")
+    latest_at: Moment | None = Field(description="When the question was last asked.")
     status: GroupStatus = Field(
-        description="`open`; `learning`: an answer was written, and is trained or held back;"
-        " `answered`: asked again, it had an answer. A question that comes again in vain opens it."
+        description="`open`: has no answer; `learning`: an answer was written, and is being"
+        " trained or is held back; `answered`: the bot answered when it was asked again. A new"
+        " unanswered question opens the group again."
     )
-    document_id: int | None = Field(description="The answer that was written for it, if any.")
-    asked_again_at: Moment | None = Field(description="When it was asked again.")
-    answer: str | None = Field(description="What the bot said then; null: it had no answer.")
-    sources: list[str] = Field(description="Titles of the sources that this answer cites.")
-    fault: str | None = Field(description=f"Why it had none then: {_FAULTS}; else null.")
+    document_id: int | None = Field(
+        description="The document with the written answer; null if there is none."
+    )
+    asked_again_at: Moment | None = Field(description="When the bot was last asked again.")
+    answer: str | None = Field(description="The bot's answer then; null if it had none.")
+    sources: list[str] = Field(description="Titles of the sources cited in that answer.")
+    fault: str | None = Field(description=f"Why the bot had no answer then: {_FAULTS}; else null.")
 
     @classmethod
     def from_row(cls, row: QuestionGroup) -> "UnansweredQuestion":
-        """Of a row that `with_question` has read."""
+        """`row` must come from `with_question`."""
         shown: Any = row
         return cls.copy_from(
             row,
@@ -80,10 +83,10 @@ class UnansweredQuestion(Shape):
 
 
 class UnansweredResponse(Shape):
-    """A page of questions without an answer, most asked first."""
+    """A page of unanswered questions, most asked first."""
 
-    items: list[UnansweredQuestion] = Field(description="The groups of this page.")
-    next_cursor: str | None = Field(description="Asks for the next page; null on the last.")
+    items: list[UnansweredQuestion] = Field(description="The groups.")
+    next_cursor: str | None = Field(description="Cursor of the next page; null on the last page.")
 
 
 class AddAnswerRequest(Shape):
@@ -95,13 +98,13 @@ class AddAnswerRequest(Shape):
         min_length=1,
         max_length=MAX_ANSWER,
         pattern=r"[^\s!-/:-@\[-`{-~]",
-        description=f"What the bot answers, 1..{MAX_ANSWER:,} characters.",
+        description=f"The bot's answer, 1..{MAX_ANSWER:,} characters.",
     )
     question: Text | None = Field(
         None,
         min_length=1,
         max_length=MAX_QUESTION,
         pattern=r"[^\s!-/:-@\[-`{-~]",
-        description="The question in better words; null: as it was asked. Needed if that holds no"
-        " words.",
+        description="The question, reworded; null keeps the customer's words. Required if those"
+        " contain no letters or digits.",
     )

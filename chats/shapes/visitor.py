@@ -1,4 +1,4 @@
-"""What a visitor of a page is shown: of their own chats, and less than the client sees of them."""
+"""What a visitor sees of their own conversations, which is less than the client sees."""
 
 import uuid
 from typing import Any, Literal
@@ -15,11 +15,11 @@ from identity.services import visitor_tokens
 
 
 class VisitorAgent(Shape):
-    """The agent who has the chat."""
+    """The agent who has the conversation."""
 
-    name: str = Field(description="What to call the person.")
-    avatar_url: str | None = Field(description="Picture, an http(s) URL; null: none.")
-    is_typing: bool = Field(description="Whether they write to the visitor now.")
+    name: str = Field(description="The agent's name.")
+    avatar_url: str | None = Field(description="The picture's http(s) URL; null if there is none.")
+    is_typing: bool = Field(description="Whether the agent is typing to the visitor.")
 
     @classmethod
     def from_row(cls, user: User, *, is_typing: bool) -> "VisitorAgent":
@@ -29,11 +29,11 @@ class VisitorAgent(Shape):
 
 
 class VisitorCustomer(Shape):
-    """How the visitor can be reached."""
+    """The visitor's name and contact data."""
 
     name: str | None = Field(description="Name.")
     email: str | None = Field(description="E-mail address.")
-    phone: str | None = Field(description="Phone number as given.")
+    phone: str | None = Field(description="Phone number, stored as given.")
 
     @classmethod
     def from_row(cls, row: models.Customer) -> "VisitorCustomer":
@@ -43,33 +43,35 @@ class VisitorCustomer(Shape):
 
 
 class VisitorSender(Shape):
-    """The side that a message comes from."""
+    """The sender of a message."""
 
-    type: Literal["customer", "bot", "agent", "system"] = Field(description="Which side.")
-    name: str = Field(description="Name as shown.")
+    type: Literal["customer", "bot", "agent", "system"] = Field(description="The side.")
+    name: str = Field(description="The name as shown.")
 
 
 class VisitorMessage(Shape):
-    """One message of a visitor's chat."""
+    """One message of a visitor's conversation."""
 
     id: uuid.UUID = Field(description="UUIDv7.")
     conversation_id: uuid.UUID = Field(description="The conversation it belongs to.")
     seq: int = Field(
-        description="Place in the conversation. Numbers may be missing; they only grow."
+        description="Number within the conversation. Numbers only increase; some may be missing."
     )
-    sender: VisitorSender = Field(description="Who said it.")
-    content: list[MessageContent] = Field(description="What was said.")
+    sender: VisitorSender = Field(description="The sender.")
+    content: list[MessageContent] = Field(description="The content, piece by piece.")
     in_reply_to: uuid.UUID | None = Field(description="The message that it answers.")
-    is_welcome: bool = Field(description="The bot's welcome, first in its chat.")
-    client_message_id: str | None = Field(description="The id that the sender gave it.")
+    is_welcome: bool = Field(
+        description="Whether it is the bot's welcome at the start of the conversation."
+    )
+    client_message_id: str | None = Field(description="The sender's own id of the message.")
     language: str | None = Field(description="Language of the text, BCP 47.")
-    translations: dict[str, str] = Field(description="Text by language, if translations were made.")
-    citations: list[Citation] = Field(description="The passages that a bot's answer rests on.")
+    translations: dict[str, str] = Field(description="Translations of the text, by language.")
+    citations: list[Citation] = Field(description="The passages that support a bot's answer.")
     created_at: Moment = Field(description="When it was stored.")
 
     @classmethod
     def from_message(cls, message: dict[str, Any]) -> dict[str, Any]:
-        """Of a ready `Message`, what the visitor is shown."""
+        """The fields of a finished `Message` that the visitor sees."""
         sender = message["sender"]
         shown = {name: message[name] for name in cls.model_fields}
         return shown | {"sender": {"type": sender["type"], "name": sender["name"]}}
@@ -79,24 +81,26 @@ class VisitorMessages(Shape):
     """A page of messages, oldest first."""
 
     items: list[VisitorMessage] = Field(description="The messages.")
-    next_cursor: str | None = Field(description="For the next page; null on the last.")
+    next_cursor: str | None = Field(description="Cursor of the next page; null on the last page.")
 
 
 class VisitorTurn(Shape):
-    """A visitor's message and what became of it."""
+    """A visitor's message and its outcome."""
 
     message: VisitorMessage = Field(description="The message as stored.")
     reply: VisitorMessage | None = Field(
-        description="The bot's answer, or what the visitor was told at the handover."
+        description="The bot's answer, or the message that announces the handover."
     )
     status: TurnStatus = Field(
-        description="`asked_again`: the bot has no answer and asks for other words. `handed_off`:"
-        " an agent will answer. `not_expected`: nobody was asked to."
+        description="`answered`: the bot answered. `asked_again`: the bot has no answer and asked"
+        " the visitor to rephrase. `pending`: the answer comes later. `handed_off`: an agent will"
+        " answer. `not_expected`: the bot will not answer, for example because you wanted no reply"
+        " or an agent has the conversation."
     )
 
     @classmethod
     def from_turn(cls, turn: dict[str, Any]) -> dict[str, Any]:
-        """Of a ready `ChatTurn`, what the visitor is shown."""
+        """The fields of a finished `ChatTurn` that the visitor sees."""
         reply = turn["reply"]
         return {
             "message": VisitorMessage.from_message(turn["message"]),
@@ -106,31 +110,38 @@ class VisitorTurn(Shape):
 
 
 class VisitorConversation(Shape):
-    """A visitor's own chat."""
+    """A visitor's own conversation."""
 
     id: uuid.UUID = Field(description="UUIDv7.")
-    chat_code: str = Field(description="Short and unguessable; for links and for the phone.")
+    chat_code: str = Field(
+        description="A short, unguessable code, for links and to say on the phone."
+    )
     bot_id: int = Field(description="The bot that serves it.")
     visitor_token: str = Field(
-        description="Send it back as the header `Visitor-Token`. Each reply has a fresh one, which"
-        " is good for 180 days."
+        description="Send it in the header `Visitor-Token`. Each response has a new token, valid"
+        " for 180 days."
     )
-    status: ConversationStatus = Field(description="Whether work is expected.")
+    status: ConversationStatus = Field(
+        description="`open`: being worked on; `snoozed`: paused until a set time or a new message;"
+        " `ended`: closed."
+    )
     assign_type: AssignTypeEnum = Field(description="Who must act next.")
-    agent: VisitorAgent | None = Field(description="The agent, if one has it.")
-    customer: VisitorCustomer = Field(description="What is known of the visitor.")
-    previous_chat_id: uuid.UUID | None = Field(description="The chat that it continues.")
-    language: str = Field(description="BCP 47.")
-    message_count: int = Field(description="Messages in all.")
-    last_message_at: Moment | None = Field(description="When the newest message came.")
+    agent: VisitorAgent | None = Field(description="The agent who has it; null if none does.")
+    customer: VisitorCustomer = Field(description="The visitor's data.")
+    previous_chat_id: uuid.UUID | None = Field(description="The conversation that it continues.")
+    language: str = Field(description="Its language, BCP 47.")
+    message_count: int = Field(description="How many messages it has.")
+    last_message_at: Moment | None = Field(description="When the newest message was stored.")
     last_event_seq: int = Field(
-        description="Grows with whatever happens to the chat or to one of its messages, such as a"
-        " translation that comes later: then read the messages again."
+        description="Increases with every event of the conversation or its messages, such as a"
+        " later translation. When it has increased, read the messages again."
     )
-    waiting_since: Moment | None = Field(description="Since when it waits for an agent.")
+    waiting_since: Moment | None = Field(
+        description="Since when it has waited for an agent; null if it does not wait."
+    )
     place_in_queue: int | None = Field(
-        description="How many customers of the bot wait, this one among them, and not longer; null"
-        " if it does not wait for an agent."
+        description="The visitor's place in the bot's queue, from 1; null if the conversation does"
+        " not wait for an agent."
     )
     ended_at: Moment | None = Field(description="When it ended.")
     can_reply: bool = Field(description="Whether a message can be sent to the visitor now.")

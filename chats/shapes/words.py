@@ -1,4 +1,4 @@
-"""The shapes of the platform's own words, as customers get them."""
+"""The shapes of the platform's own messages to customers."""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ WordName = Literal[
     "not_number", "not_date", "not_option", "survey_question", "survey_note", "survey_button",
 ]  # fmt: skip
 NAMES: tuple[WordName, ...] = get_args(WordName)
-# When each is said.
+# When customers get each sentence.
 SAID_WHEN: Mapping[WordName, str] = {
     "greeting": "To a greeting, if the bot has no welcome message in the language, or has said it"
     " in this chat.",
@@ -56,11 +56,11 @@ SAID_WHEN: Mapping[WordName, str] = {
     "survey_note": "Below the title of the survey: at most 80 characters, no address.",
     "survey_button": "The button of the survey: at most 20 characters, no address.",
 }
-# What the channels take.
+# Limits of the channels.
 _MAX_CHARACTERS: Mapping[str, int] = {
     "survey_question": 65, "survey_note": 80, "survey_button": 20, "person_button": 200
 }  # fmt: skip
-# What a text must hold.
+# The placeholder that a text must contain.
 _PLACES: Mapping[str, str] = {
     "confirm": "{action}", "ask_info": "{label}", "about_bot": "{company}",
     "part_unknown": "{question}",
@@ -71,18 +71,18 @@ OwnTexts = dict[Language, Annotated[Text, Field(max_length=MAX_TEXT)]]
 
 
 class PlatformWord(Shape):
-    """One sentence of the platform, in all its languages."""
+    """One sentence of the platform in all languages."""
 
-    name: WordName = Field(description="Which sentence.")
+    name: WordName = Field(description="The sentence's name.")
     said_when: str | None = read_only("When customers get it.")
     default: dict[str, str] | None = read_only("The platform's own text by language.")
     own: OwnTexts = Field(
         default_factory=dict,
         max_length=50,
-        description=f"Your text by language, at most {MAX_TEXT:,} characters each. An empty one"
-        " counts as none: then the platform's is said, and without that the text in the bot's"
-        " default language. A text for `confirm` holds `{action}`, one for `ask_info` `{label}`,"
-        " one for `about_bot` `{company}`, one for `part_unknown` `{question}`.",
+        description=f"Your text by language, at most {MAX_TEXT:,} characters each. If it is empty"
+        " or missing, the customer gets the platform's text, or without one the text in the bot's"
+        " default language. Required placeholders: `{action}` in `confirm`, `{label}` in"
+        " `ask_info`, `{company}` in `about_bot`, `{question}` in `part_unknown`.",
     )
 
     @model_validator(mode="after")
@@ -100,14 +100,14 @@ class PlatformWord(Shape):
 
 
 class PlatformWords(Shape):
-    """What the platform itself says to customers."""
+    """The platform's own messages to customers."""
 
     model_config = example(words=[{"name": "greeting", "own": {"de": "Moin! Was darf es sein?"}}])
 
     words: list[PlatformWord] = Field(
         max_length=len(NAMES),
-        description="The sentences, each once. In a request: those that hold texts of yours; all"
-        " others become the platform's again.",
+        description="The sentences, each at most once. In a request: those that you override; all"
+        " others return to the platform's texts.",
     )
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""AI / chat: summaries, tags, sentiment, feedback. AI / client: suggestions, texts, translation."""
+"""AI / chat: summaries, tags, sentiment, feedback; AI / client: suggestions, translation."""
 
 import uuid
 from datetime import UTC, datetime
@@ -22,7 +22,7 @@ from identity.auth import (
     TenantViewSet,
 )
 
-# Work that costs credits, by an engine that may be away.
+# For operations that cost credits and need an engine, which may be unavailable.
 PAID: dict[int, type[BaseModel] | None] = {402: Error, 503: Error}
 OLD_TRANSLATE = Deprecated(
     since=datetime(2026, 11, 1, tzinfo=UTC),
@@ -41,9 +41,10 @@ class InsightViewSet(TenantViewSet):
         also={409: Error},
     )
     def calculate(self, body: insight_shapes.SummaryCalculateRequest) -> insight_shapes.SummaryJob:
-        """Summarise every matching chat that has no current summary, by workers.
+        """Have workers summarise every matching conversation that has no current summary.
 
-        One run a client at a time: 409 `summary_running` with its `job_id` while one is not over.
+        A client has one run at a time: 409 `summary_running` with its `job_id` while one is
+        running.
         """
         return insight_shapes.SummaryJob.from_row(
             summary_runs.start(self.client, by=self.user, given=body)
@@ -51,75 +52,75 @@ class InsightViewSet(TenantViewSet):
 
     @operation("AI / chat", "Chat Summary Calculate", access=BEARER)
     def calculation(self, job_id: uuid.UUID) -> insight_shapes.SummaryJob:
-        """How far a run is."""
+        """Get the progress of a run."""
         return insight_shapes.SummaryJob.from_row(summary_runs.get(self.client, job_id))
 
     @operation("AI / chat", "Summarize Chat By Id", access=BEARER, also=PAID, waits=True)
     def summarize(self, chat_id: uuid.UUID) -> insight_shapes.ChatSummary:
-        """The summary of a chat; made, stored and charged only if the last one is not current."""
+        """Get a conversation's summary; one is made and charged only if the last is outdated."""
         return insight_shapes.ChatSummary.from_row(chat_analysis.summarise(self._chat(chat_id)))
 
     @operation("AI / chat", "Get Client Tags", access=BEARER)
     def client_tags(self) -> insight_shapes.Tags:
-        """Your tags with the number of chats of each; the 1,000 most used."""
+        """List your 1,000 most used tags, each with its number of conversations."""
         return tags.list_for_client(self.client)
 
     @operation("AI / chat", "Create Client Tag", access=ADMIN, status=201, also={409: Error})
     def create_tag(self, body: insight_shapes.ClientTagRequest) -> insight_shapes.Tag:
-        """Add a tag to your list; a tag is also added when a chat first gets it."""
+        """Add a tag to your list; a tag is also added when a conversation first gets it."""
         return tags.create(self.user, body)
 
     @operation("AI / chat", "Update Client Tag", access=ADMIN, also={409: Error})
     def update_tag(self, tag_id: int, body: insight_shapes.ClientTagRequest) -> insight_shapes.Tag:
-        """Rename a tag, or change its colour. 409 `tag_exists`: merge the two instead.
+        """Rename a tag or change its colour. 409 `tag_exists`: merge the two instead.
 
-        A job renames it in the chats that have it; each announces `tags.updated`.
+        A job renames it in the conversations that have it; each triggers `tags.updated`.
         """
         return tags.update(self.user, tag_id, body)
 
     @operation("AI / chat", "Merge Client Tag", access=ADMIN)
     def merge_tag(self, tag_id: int, body: insight_shapes.TagMerge) -> insight_shapes.Tag:
-        """Make a tag another one, in all chats, and delete it; the answer is the tag that stays."""
+        """Replace a tag with another in all conversations and delete it; returns the other tag."""
         return tags.merge(self.user, tag_id, into=body.into)
 
     @operation("AI / chat", "Delete Client Tag", access=ADMIN, status=204)
     def delete_tag(self, tag_id: int) -> None:
-        """Delete a tag, and take it from all chats."""
+        """Delete a tag, and remove it from all conversations."""
         tags.delete(self.user, tag_id)
 
     @operation("AI / chat", "Create Tags For Chat", access=BEARER)
     def add_tags(self, chat_id: uuid.UUID, body: insight_shapes.Tags) -> insight_shapes.Tags:
-        """Add tags to a chat; the response has all its tags."""
+        """Add tags to a conversation; the response has all of its tags."""
         return insight_shapes.Tags.from_rows(tags.add(self._chat(chat_id), names=body.names))
 
     @operation("AI / chat", "Update Tags For Chat", access=BEARER)
     def replace_tags(self, chat_id: uuid.UUID, body: insight_shapes.Tags) -> insight_shapes.Tags:
-        """Replace all tags of a chat, whatever their source."""
+        """Replace all tags of a conversation, whatever their source."""
         return insight_shapes.Tags.from_rows(tags.replace(self._chat(chat_id), names=body.names))
 
     @operation("AI / chat", "Auto Generate Tag With Ai", access=BEARER, also=PAID, waits=True)
     def auto_tag(self, chat_id: uuid.UUID) -> insight_shapes.Tags:
-        """Have an engine add the tags that it is sure of; the response has all tags of the chat."""
+        """Have an engine add the tags it is sure of; returns all tags of the conversation."""
         return insight_shapes.Tags.from_rows(chat_analysis.auto_tag(self._chat(chat_id)))
 
     @operation("AI / chat", "Auto Generate Tag With Ai Temp", access=BEARER, also=PAID, waits=True)
     def propose_tags(self, chat_id: uuid.UUID) -> insight_shapes.Tags:
-        """Tags that an engine would add to the chat; nothing is stored."""
+        """Get the tags that an engine would add to the conversation; nothing is stored."""
         return insight_shapes.Tags.proposed(chat_analysis.propose_tags(self._chat(chat_id)))
 
     @operation("AI / chat", "Generate Sentiment Manual", access=BEARER, also=PAID, waits=True)
     def analyse_sentiment(self, chat_id: uuid.UUID) -> insight_shapes.ChatSentiment:
-        """Judge how the customer feels; stored on the chat and on the messages that were read."""
+        """Judge the customer's sentiment, and store it on the conversation and its messages."""
         return chat_analysis.analyse_sentiment(self._chat(chat_id))
 
     @operation("AI / chat", "Create Chat Feed Back", access=BEARER_OR_VISITOR, also={409: Error})
     def rate(
         self, chat_id: uuid.UUID, body: insight_shapes.ChatFeedBackDto
     ) -> insight_shapes.ChatFeedBackDto:
-        """A customer's rating of a chat in stars, or of one answer in it in stars or by thumb.
+        """Rate a conversation in stars, or one answer in it in stars or by thumb.
 
-        A further rating of the same corrects it, as long as the client's setting
-        `feedback_edit_minutes` allows; then 409 `feedback_given`.
+        A further rating of the same thing corrects the first, within the minutes of the client's
+        setting `feedback_edit_minutes`; after that 409 `feedback_given`.
         """
         return insight_shapes.ChatFeedBackDto.from_row(feedback.give(self._chat(chat_id), body))
 
@@ -127,7 +128,7 @@ class InsightViewSet(TenantViewSet):
         "AI / chat", "Get Chat Feedbacks", access=BEARER, returns=insight_shapes.FeedbacksResponse
     )
     def ratings(self, query: insight_shapes.FeedbacksQuery) -> dict[str, Any]:
-        """Your customers' ratings, newest first."""
+        """List your customers' ratings, newest first."""
         rows = feedback.list_for_client(self.client, query)
         return page(rows, query, by="-id", shape=insight_shapes.ChatFeedBackDto.from_row)
 
@@ -147,10 +148,10 @@ class ClientLanguageViewSet(TenantViewSet):
     def suggest(
         self, chat_id: uuid.UUID, body: insight_shapes.SuggestionRequest
     ) -> insight_shapes.ReplySuggestions:
-        """Replies to the customer's last message, for an agent to choose from.
+        """Suggest replies to the customer's open question, for an agent to choose from.
 
-        A model writes them from the bot's documents; without one they are the documents' own
-        words, and what agents answered to questions like it.
+        A model writes them from the bot's documents; without a model they are quotations from the
+        documents.
         """
         return language_tasks.suggest(conversations.get(self.caller, pk=chat_id), body)
 
@@ -161,7 +162,7 @@ class ClientLanguageViewSet(TenantViewSet):
     def translate(
         self, body: insight_shapes.TranslationRequest
     ) -> insight_shapes.TranslationResponse:
-        """A text in another language. Needs a model: 503 `engine_not_configured` without one."""
+        """Translate a text. Needs a model: 503 `engine_not_configured` without one."""
         return language_tasks.translate(self.client, body)
 
     @operation(
@@ -175,7 +176,7 @@ class ClientLanguageViewSet(TenantViewSet):
     def translate_old(
         self, body: insight_shapes.TranslationRequest
     ) -> insight_shapes.TranslationResponse:
-        """Use POST /client/translate, which answers the same: 503 `engine_not_configured` too."""
+        """Use POST /client/translate, which works the same: 503 `engine_not_configured` too."""
         return language_tasks.translate(self.client, body)
 
     @operation(
@@ -186,9 +187,9 @@ class ClientLanguageViewSet(TenantViewSet):
         waits=True,
     )
     def summarize(self, body: insight_shapes.SummarizeRequest) -> insight_shapes.SummarizeResponse:
-        """A text, or messages, in few words.
+        """Summarise a text or messages.
 
-        Without a model it is an extract and no composed summary: the text's first sentences, or of
-        messages the first request, the latest two and the open questions.
+        Without a model the summary is an extract: the first sentences of a text, or of messages the
+        first request, the last two and the open questions.
         """
         return language_tasks.summarise(self.client, body)

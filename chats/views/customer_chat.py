@@ -1,4 +1,4 @@
-"""AI / client: what a customer's page or the client's own server does with a chat."""
+"""AI / client: conversations as the client's website or server uses them."""
 
 import io
 import uuid
@@ -65,16 +65,16 @@ class ClientChatViewSet(TenantViewSet):
         also={200: ChatResponse},
     )
     def create(self, body: ChatCreation) -> HttpResponseBase:
-        """Open a conversation, with the customer's first message if there is one.
+        """Open a conversation, optionally with the customer's first message.
 
-        If your setting `reuse_open` is on and the customer's `external_id` has an open chat with
-        this bot, the answer is 200 with that chat: the customer's data is updated and the message
-        stored there; all else stays as it is.
+        If your setting `reuse_open` is on and the customer's `external_id` has an open conversation
+        with this bot, the response is 200 with that conversation: the customer's data is updated
+        and the message stored there; all else stays unchanged.
 
-        With a public key the reply is a `VisitorConversation`. Its `visitor_token` admits the
-        visitor to their chats; sent with this operation, it opens another chat of the same
-        visitor. A page says no tags and no metadata, and overwrites nothing that your server or
-        your people know of the customer.
+        With a public key the response is a `VisitorConversation`. Its `visitor_token` gives the
+        visitor access to their conversations; sent with this operation, it opens another
+        conversation of the same visitor. A public key cannot set tags or metadata, and cannot
+        overwrite customer data that your server or team wrote.
         """
         chat, is_new = incoming.open_chat(
             self.caller, body, client_message_id=idempotency.stable_id()
@@ -87,7 +87,7 @@ class ClientChatViewSet(TenantViewSet):
         access=VISITOR_OR_SECRET_KEY,
     )
     def retrieve(self, chat_id: uuid.UUID) -> Conversation | VisitorConversation:
-        """A chat as it is now; with a public key together with a fresh `visitor_token`."""
+        """Get a conversation; with a public key it includes a new `visitor_token`."""
         return visible_fields.chat(self.caller, conversations.get(self.caller, pk=chat_id))
 
     @operation(
@@ -100,10 +100,10 @@ class ClientChatViewSet(TenantViewSet):
         streams=EventStreamResponse,
     )
     def send(self, request: HttpRequest, chat_id: uuid.UUID, body: ConvMessage) -> HttpResponseBase:
-        """Store a customer's message. The reply is waited for, streamed, or comes later.
+        """Store a customer's message, and wait for the reply, stream it, or get it later.
 
-        As server-sent events: `message` (as stored), `delta` (text of the answer as it is made),
-        `reset` (discard the deltas so far), `done` (the whole turn; its text is what counts).
+        The server-sent events are `message` (as stored), `delta` (the next piece of the answer),
+        `reset` (discard the pieces so far) and `done` (the complete turn, whose text is final).
         """
         body.client_message_id = body.client_message_id or idempotency.stable_id()
         turn = incoming.receive_by(self.caller, chat_id, body)
@@ -116,7 +116,7 @@ class ClientChatViewSet(TenantViewSet):
         returns=MessageListResponse,
     )
     def history(self, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
-        """The messages of a conversation without internal notes, oldest first."""
+        """List the messages of a conversation without internal notes, oldest first."""
         return messages.history_page(self.caller, chat_id, query)
 
     @operation(
@@ -127,9 +127,9 @@ class ClientChatViewSet(TenantViewSet):
         also={409: Error},
     )
     def delivered(self, chat_id: uuid.UUID, body: ArrivalReport) -> None:
-        """The customer's page has messages of bot and agents: `message.delivered`, once for each.
+        """Report messages of the bot and agents as delivered: one `message.delivered` for each.
 
-        409 `channel_reports` for a chat on a channel.
+        409 `channel_reports` for a conversation on a messaging channel.
         """
         chat = conversations.get(self.caller, pk=chat_id)
         message_status.report_delivered(chat, body)
@@ -142,19 +142,19 @@ class ClientChatViewSet(TenantViewSet):
         also={409: Error},
     )
     def read(self, chat_id: uuid.UUID, body: ArrivalReport) -> None:
-        """The customer has read messages of bot and agents: `message.read`, once for each.
+        """Report messages of the bot and agents as read: one `message.read` for each.
 
-        409 `channel_reports` for a chat on a channel.
+        409 `channel_reports` for a conversation on a messaging channel.
         """
         chat = conversations.get(self.caller, pk=chat_id)
         message_status.report_read(chat, body)
 
     @operation("AI / client", "Get Transcript", access=VISITOR_OR_SECRET_KEY, also={409: Error})
     def transcript(self, chat_id: uuid.UUID) -> Transcript:
-        """The customer takes the chat along: what was said, by whom and when.
+        """Get the transcript for the customer: each message, its sender and its time.
 
-        No internal notes. 409 `export_off` if the bot's `export_enabled` is false. Of a very long
-        chat the last 5,000 messages.
+        Internal notes are left out. A very long conversation is cut to its last 5,000 messages. 409
+        `export_off` if the bot's `export_enabled` is false.
         """
         return customer_transcripts.make(conversations.get(self.caller, pk=chat_id))
 
@@ -166,7 +166,7 @@ class ClientChatViewSet(TenantViewSet):
         also={409: Error},
     )
     def transcript_file(self, chat_id: uuid.UUID) -> HttpResponseBase:
-        """The transcript as plain text, as a download."""
+        """Download the transcript as plain text."""
         transcript = customer_transcripts.make(conversations.get(self.caller, pk=chat_id))
         return media.file_response(
             io.BytesIO(transcript.as_text().encode()),
@@ -183,11 +183,11 @@ class ClientChatViewSet(TenantViewSet):
         also={409: Error, 429: None},
     )
     def mail_transcript(self, chat_id: uuid.UUID, body: TranscriptMail) -> None:
-        """Mail the transcript, as a text file, in the chat's language.
+        """Mail the transcript as a text file; the mail is in the conversation's language.
 
-        409 `export_off` as in Get Transcript; 503 `mail_not_configured` if the platform has no
-        mail server. In a day 5 mails of a chat, 5 to a mailbox, 5 of a visitor, and 20 of visitors
-        from one address; further ones are 429.
+        409 `export_off` as in Get Transcript; 503 `mail_not_configured` if the platform has no mail
+        server. Limits per day: 5 mails of a conversation, 5 to an address, 5 of a visitor and 20 of
+        all visitors with one IP address; beyond that 429.
         """
         customer_transcripts.ask_by_mail(self.caller, chat_id, email=body.email)
 
@@ -199,11 +199,12 @@ class ClientChatViewSet(TenantViewSet):
     def update_customer(
         self, chat_id: uuid.UUID, body: ChatCustomer
     ) -> Conversation | VisitorConversation:
-        """Update what is known of the customer; fields left out keep their value.
+        """Update the customer's data; fields left out keep their values.
 
-        From a page, what your server or your people wrote keeps its value too. With a signed
-        `external_id` it signs its visitor in: chats that were nobody's until now become that
-        customer's, and the reply's `visitor_token` is the one to go on with.
+        With a public key, values that your server or team wrote stay unchanged too. A signed
+        `external_id` signs the visitor in: their conversations that belong to no identified
+        customer become that customer's, and the visitor continues with the `visitor_token` of the
+        response.
         """
         chat = conversations.update_customer(self.caller, chat_id, body)
         return visible_fields.chat(self.caller, chat)
@@ -224,12 +225,12 @@ class ClientChatViewSet(TenantViewSet):
     ) -> HttpResponseBase:
         """Store a customer's message with files; it is answered like a message without files.
 
-        The message's content has a signed link to each file, valid for a day. A file is always
-        served as a download.
+        The message's content has a signed link to each file, valid for a day. Files are always
+        served as downloads.
         """
         body.client_message_id = body.client_message_id or idempotency.stable_id()
         chat = conversations.get(self.caller, pk=chat_id)
-        # Before anything is stored; once more while the chat is locked.
+        # Checked before anything is stored, and again under the conversation's lock.
         attachments.ensure_allowed(chat, (), body.files)
         with attachments.stored(body.files, by=self.caller) as files:
             received = incoming.receive(chat, body.words, files=files)
@@ -245,7 +246,7 @@ class ClientChatViewSet(TenantViewSet):
         also={409: Error},
     )
     def send_as_assistant(self, chat_id: uuid.UUID, body: ConvMessage) -> dict[str, Any]:
-        """Answer from your own system in the bot's name; 409 while an agent has the chat."""
+        """Answer from your own system as the bot; 409 while an agent has the conversation."""
         body.client_message_id = body.client_message_id or idempotency.stable_id()
         chat = conversations.get(self.caller, pk=chat_id)
         return Message.from_row(messages.append_by_assistant(chat, body))
@@ -260,7 +261,7 @@ class ClientChatViewSet(TenantViewSet):
         streams=EventStreamResponse,
     )
     def auto_respond(self, request: HttpRequest, chat_id: uuid.UUID) -> HttpResponseBase:
-        """Have the bot answer the customer's last message; an existing reply is returned again."""
+        """Have the bot answer the customer's last message, or return the existing reply."""
         chat = conversations.get(self.caller, pk=chat_id)
         message = incoming.request_reply_again(
             chat, earlier_result_id=idempotency.earlier_result_id()
@@ -275,7 +276,7 @@ class ClientChatViewSet(TenantViewSet):
         returns=ConversationsResponse,
     )
     def list(self, query: ChatsQuery) -> dict[str, Any]:
-        """The chats of the key's bot, or of all bots, those with the newest activity first."""
+        """List the conversations of the key's bot, or of all bots, by newest activity."""
         rows = inbox.chats(self.caller, query)
         return chat_list_json.list_page(rows, query, by=inbox.order_of(query))
 
@@ -286,7 +287,7 @@ class ClientChatViewSet(TenantViewSet):
         returns=ConversationHistory,
     )
     def history_with_customer(self, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
-        """A conversation with its customer and its messages, oldest first."""
+        """Get a conversation with its customer and its messages, oldest first."""
         chat = conversations.get(self.caller, pk=chat_id)
         items = message_json.list_page(messages.history(chat), query, by="seq")
         conversation = Conversation.from_row(chat)
@@ -299,12 +300,12 @@ class ClientChatViewSet(TenantViewSet):
         returns=MessageListResponse,
     )
     def by_code(self, chat_code: str, query: Page) -> dict[str, Any]:
-        """The messages of the conversation with this code, oldest first."""
+        """List the messages of the conversation with this code, oldest first."""
         chat = conversations.get(self.caller, chat_code=chat_code)
         return messages.history_page(self.caller, chat.pk, query)
 
     def _respond(self, request: HttpRequest, turn: incoming.Turn, **more: Any) -> HttpResponseBase:
-        """The response to a stored message, as this caller is shown it."""
+        """The response to a stored message, reduced to what this caller may see."""
         return reply_responses.respond(
             request,
             turn,
@@ -320,12 +321,12 @@ class AttachmentViewSet(TenantViewSet):
         returns=RawResponse(attachments.MIME_TYPES), also={403: Error},
     )  # fmt: skip
     def download(self, attachment_id: uuid.UUID, query: AttachmentQuery) -> HttpResponseBase:
-        """A file of a message, as a download; the link's signature is the credential."""
+        """Download a file of a message; the link's signature is the credential."""
         row, file = attachments.open_by_link(attachment_id, signature=query.signature)
         return media.file_response(
             file,
             mime_type=row.mime_type,
             cache_control="private, max-age=3600",
-            # Again, for names that an older version stored.
+            # Names stored by an older version may be unsafe.
             download_as=attachments.inert_name(row.file_name, row.mime_type),
         )

@@ -1,4 +1,4 @@
-"""AI / chat: what agents do with a client's chats, and their previews of a bot."""
+"""AI / chat: the agents' work on conversations and customers, and previews of a bot."""
 
 import uuid
 from typing import Any
@@ -43,17 +43,17 @@ FILES = Form(desk_shapes.ManualChatFilesDto, files=("files",))
 class ChatViewSet(TenantViewSet):
     @operation("AI / chat", "Assign Chat", access=BEARER, also={409: Error})
     def assign(self, chat_id: uuid.UUID, body: desk_shapes.ChatAssignDto) -> Conversation:
-        """Give a chat to an agent, to the queue or to the bot.
+        """Assign a conversation to an agent, the queue or the bot.
 
-        If two agents claim it at once, one gets it and the other 409 `already_assigned`. Only its
-        agent or an admin moves an agent's chat.
+        If two agents claim it at once, one gets it and the other gets 409 `already_assigned`. Only
+        its agent or an admin can reassign an agent's conversation.
         """
         chat = conversations.get(self.caller, pk=chat_id)
         return Conversation.from_row(manual_assignment.assign(chat, body, by=self.user))
 
     @operation("AI / chat", "Chat Unassign", access=BEARER, also={409: Error})
     def unassign(self, chat_id: uuid.UUID) -> Conversation:
-        """Give a chat back to the bot, or to the queue if the bot is off."""
+        """Return a conversation to the bot, or to the queue if the bot is disabled."""
         chat = conversations.get(self.caller, pk=chat_id)
         return Conversation.from_row(manual_assignment.unassign(chat, by=self.user))
 
@@ -61,9 +61,10 @@ class ChatViewSet(TenantViewSet):
         "AI / chat", "Manual Chat", access=BEARER, returns=Message, status=201, also={409: Error}
     )
     def manual(self, chat_id: uuid.UUID, body: desk_shapes.ManualChatMessageDto) -> dict[str, Any]:
-        """Send a message to the customer, or leave an internal note.
+        """Send a message to the customer, or add an internal note.
 
-        A chat that no agent has is assigned to you. An admin may write in another agent's chat.
+        A conversation that no agent has is assigned to you. An admin may write in another agent's
+        conversation.
         """
         chat = conversations.get(self.caller, pk=chat_id)
         return Message.from_row(agent_actions.send(chat, body, by=self.user))
@@ -75,10 +76,10 @@ class ChatViewSet(TenantViewSet):
     def manual_files(
         self, chat_id: uuid.UUID, body: desk_shapes.ManualChatFilesDto
     ) -> dict[str, Any]:
-        """Send files to the customer, or leave them in a note.
+        """Send files to the customer, or add them to an internal note.
 
-        The message's content has a signed link to each file, valid for a day. A file is always
-        served as a download.
+        The message's content has a signed link to each file, valid for a day. Files are always
+        served as downloads.
         """
         chat = conversations.get(self.caller, pk=chat_id)
         with attachments.stored(body.files) as files:
@@ -87,19 +88,19 @@ class ChatViewSet(TenantViewSet):
 
     @operation("AI / chat", "Get Chat History", access=BEARER, returns=MessagesResponse)
     def history(self, chat_id: uuid.UUID, query: HistoryQuery) -> dict[str, Any]:
-        """The messages of a chat with its internal notes, oldest first unless `sort` says so."""
+        """List a conversation's messages with its internal notes, oldest first by default."""
         by = "-seq" if query.sort == "newest" else "seq"
         return message_json.list_page(inbox.transcript_for(self.caller, chat_id), query, by=by)
 
     @operation("AI / chat", "Get Chat Steps", access=BEARER)
     def steps(self, chat_id: uuid.UUID) -> desk_shapes.ChatSteps:
-        """What happened to a chat beside its messages: who took it, gave it back, ended it."""
+        """List what happened to a conversation: who was assigned to it, returned it, ended it."""
         rows = inbox.steps(conversations.get(self.caller, pk=chat_id))
         return desk_shapes.ChatSteps(items=[desk_shapes.ChatStep.from_event(row) for row in rows])
 
     @operation("AI / chat", "Get Reply Receipt", access=BEARER)
     def receipt(self, chat_id: uuid.UUID, message_id: uuid.UUID) -> ReplyReceipt:
-        """Why the bot said this: passages and scores, the gate, prompt, engine and credits.
+        """Explain a bot's message: passages with scores, threshold, instructions, engine, credits.
 
         404 for messages of customers and agents, which have no receipt.
         """
@@ -107,50 +108,50 @@ class ChatViewSet(TenantViewSet):
 
     @operation("AI / chat", "Get Chat History", access=BEARER, returns=ConversationsResponse)
     def of_customer(self, customer_id: int, query: Page) -> dict[str, Any]:
-        """All chats of one customer, the newest first."""
+        """List all conversations of a customer, newest first."""
         rows = inbox.chats_of_customer(self.client, customer_id)
         return chat_list_json.list_page(rows, query, by="-id")
 
     @operation("AI / chat", "Get Chat History", access=BEARER, returns=ConversationsResponse)
     def of_bot(self, bot_id: int, query: Page) -> dict[str, Any]:
-        """All chats of one bot, the newest first."""
+        """List all conversations of a bot, newest first."""
         rows = inbox.chats_of_bot(self.client, bot_id)
         return chat_list_json.list_page(rows, query, by="-id")
 
     @operation("AI / chat", "Get Chats", access=BEARER, returns=ConversationsResponse)
     def list(self, query: ChatsQuery) -> dict[str, Any]:
-        """The client's chats, those with the newest activity first, or the longest wait."""
+        """List the client's conversations, by newest activity or by longest wait."""
         rows = inbox.chats(self.caller, query)
         return chat_list_json.list_page(rows, query, by=inbox.order_of(query))
 
     @operation("AI / chat", "Get Chat Counts", access=BEARER)
     def counts(self) -> ChatCounts:
-        """How many chats are in each view of your desk; previews are in none."""
+        """Count the conversations in each view of your desk, without previews."""
         return inbox.counts(self.user)
 
     @operation("AI / chat", "Get Chat By Id", access=BEARER)
     def retrieve(self, chat_id: uuid.UUID) -> Conversation:
-        """One chat, as lists and events show it."""
+        """Get one conversation, in the form that lists and events have."""
         return Conversation.from_row(conversations.get(self.caller, pk=chat_id))
 
     @operation("AI / chat", "End A Chat By Id", access=BEARER_OR_VISITOR, also={409: Error})
     def end(self, chat_id: uuid.UUID) -> Conversation | VisitorConversation:
-        """End a chat: for the customer with an API key, as an agent with an access token.
+        """End a conversation: for the customer with an API key, as an agent with an access token.
 
-        409 `chat_ended` if it has ended already; 409 also if another agent than you has it.
+        409 `chat_ended` if it has already ended; also 409 if another agent has it.
         """
         chat = conversations.get(self.caller, pk=chat_id)
         return visible_fields.chat(self.caller, agent_actions.end(chat, by=self.caller.user))
 
     @operation("AI / chat", "Agent End A Chat By Id", access=BEARER, also={409: Error})
     def agent_end(self, chat_id: uuid.UUID) -> Conversation:
-        """An agent ends the chat; 409 if it has ended already, or if another agent has it."""
+        """End a conversation as an agent; 409 if it has already ended or another agent has it."""
         chat = conversations.get(self.caller, pk=chat_id)
         return Conversation.from_row(agent_actions.end(chat, by=self.user))
 
     @operation("AI / chat", "Snooze Chat", access=BEARER, also={409: Error})
     def snooze(self, chat_id: uuid.UUID, body: desk_shapes.ChatSnoozeDto) -> Conversation:
-        """Snooze a chat until a time; a message of the customer opens it sooner."""
+        """Snooze a conversation until a given time; a customer's message reopens it sooner."""
         chat = conversations.get(self.caller, pk=chat_id)
         return Conversation.from_row(agent_actions.snooze(chat, until=body.until, by=self.user))
 
@@ -158,7 +159,8 @@ class ChatViewSet(TenantViewSet):
     def read(self, chat_id: uuid.UUID) -> Conversation:
         """Mark all messages of the customer as read: `unread_count` becomes 0.
 
-        Each that was unread is announced as `message.read`, unless the chat is on a channel.
+        Each unread message triggers `message.read`, unless the conversation is on a messaging
+        channel.
         """
         chat = conversations.get(self.caller, pk=chat_id)
         return Conversation.from_row(agent_actions.mark_read(chat))
@@ -169,34 +171,34 @@ class SavedReplyViewSet(TenantViewSet):
         "AI / chat", "Get Saved Replies", access=BEARER, returns=desk_shapes.SavedRepliesResponse
     )
     def list(self, query: desk_shapes.SavedRepliesQuery) -> dict[str, Any]:
-        """Your own saved replies and everybody's, by shortcut."""
+        """List your own and the shared saved replies, by shortcut."""
         rows = saved_replies.list_for_user(self.user, query)
         return page(rows, query, by=("shortcut", "id"), shape=desk_shapes.SavedReplyDto.from_row)
 
     @operation("AI / chat", "Create Saved Reply", access=BEARER, status=201, also={409: Error})
     def create(self, body: desk_shapes.SavedReplyDto) -> desk_shapes.SavedReplyDto:
-        """Save a text that you send often; 409 `shortcut_taken` if there is one of this name."""
+        """Save a text that you send often; 409 `shortcut_taken` if the shortcut is in use."""
         return desk_shapes.SavedReplyDto.from_row(saved_replies.create(self.user, body))
 
     @operation("AI / chat", "Update Saved Reply", access=BEARER, also={409: Error})
     def update(
         self, saved_reply_id: int, body: desk_shapes.SavedReplyDto
     ) -> desk_shapes.SavedReplyDto:
-        """Change a saved reply; everybody's only as an admin."""
+        """Change a saved reply; only admins can change a shared one."""
         return desk_shapes.SavedReplyDto.from_row(
             saved_replies.update(self.user, saved_reply_id, body)
         )
 
     @operation("AI / chat", "Delete Saved Reply", access=BEARER, status=204)
     def destroy(self, saved_reply_id: int) -> None:
-        """Delete a saved reply; everybody's only as an admin."""
+        """Delete a saved reply; only admins can delete a shared one."""
         saved_replies.delete(self.user, saved_reply_id)
 
     @operation("AI / chat", "Render Saved Reply", access=BEARER)
     def render(
         self, chat_id: uuid.UUID, saved_reply_id: int, query: desk_shapes.RenderQuery
     ) -> desk_shapes.RenderedReply:
-        """A saved reply in the words of a chat: its variables are filled in. Nothing is sent."""
+        """Fill in a saved reply's variables for a conversation. Nothing is sent."""
         chat = conversations.get(self.caller, pk=chat_id)
         return saved_replies.render(self.user, saved_reply_id, chat, language=query.language)
 
@@ -204,29 +206,30 @@ class SavedReplyViewSet(TenantViewSet):
 class CustomerViewSet(TenantViewSet):
     @operation("AI / chat", "Get Customers", access=BEARER_OR_SECRET_KEY, returns=CustomersResponse)
     def list(self, query: CustomersQuery) -> dict[str, Any]:
-        """The customers, the newest first; a key of one bot sees those who wrote to it."""
+        """List the customers, newest first; a key of one bot gets only those who wrote to it."""
         rows = customer_records.list_(self.caller, query)
         return page(rows, query, by="-id", shape=CustomerDto.from_row)
 
     @operation("AI / chat", "Get Customer By Id", access=BEARER_OR_SECRET_KEY)
     def retrieve(self, customer_id: int) -> CustomerDto:
-        """One customer; 404 if they became part of another one."""
+        """Get a customer; 404 if they were merged into another one."""
         return CustomerDto.from_row(customer_records.get(self.caller, customer_id))
 
     @operation("AI / chat", "Update Customer", access=BEARER_OR_SECRET_KEY, also={409: Error})
     def update(self, customer_id: int, body: CustomerDto) -> CustomerDto:
-        """Change what is known of a customer; fields left out keep their value, null clears one.
+        """Change a customer's data; fields left out keep their values, null clears a field.
 
-        Attributes are merged, null removes one. 409 `external_id_taken` if it is another's.
+        Attributes are merged; null removes one. 409 `external_id_taken` if another customer has
+        this `external_id`.
         """
         return CustomerDto.from_row(customer_records.edit(self.caller, customer_id, body))
 
     @operation("AI / chat", "Merge Customers", access=BEARER_OR_SECRET_KEY, also={409: Error})
     def merge(self, customer_id: int, merged_id: int) -> CustomerDto:
-        """Two customers are one person: chats, channel identities and attributes move to the first.
+        """Merge two customers: conversations, channel identities and attributes move to the first.
 
-        Where both know something, the first is right, also of the external id. From then on the
-        second id answers 404; messages keep the sender's id of their time.
+        If both have a value, the first customer's is kept, also for the external id. The second id
+        answers 404 from then on; messages keep the sender's old id.
         """
         return CustomerDto.from_row(
             customer_records.merge(self.caller, customer_id, merged_id=merged_id)
@@ -234,9 +237,9 @@ class CustomerViewSet(TenantViewSet):
 
     @operation("AI / chat", "Export Customer", access=ADMIN, returns=CUSTOMER_FILE, waits=True)
     def export(self, customer_id: int) -> HttpResponseBase:
-        """All that is stored of a customer, as a ZIP: what is known, chats, messages and files.
+        """Export everything stored about a customer as a ZIP: data, conversations, messages, files.
 
-        Chats and messages have the form of the migration tool, internal notes included.
+        Conversations and messages have the format of the migration tool and include internal notes.
         """
         return media.file_response(
             customer_export.write(self.caller, customer_id),
@@ -247,16 +250,16 @@ class CustomerViewSet(TenantViewSet):
 
     @operation("AI / chat", "Erase Customer", access=ADMIN, status=202)
     def erase(self, customer_id: int) -> CustomerErasure:
-        """Erase a customer for good, with chats, messages, files, events and the client's exports.
+        """Erase a customer permanently, with conversations, files, events and your exports.
 
-        A worker does it; `Get Customer Erasure` shows the progress. The audit log keeps the number
-        and who asked. Asked twice, it is one erasure.
+        A worker does it; `Get Customer Erasure` shows the progress. The audit log keeps the
+        customer's number and who asked. Repeated requests are one erasure.
         """
         return CustomerErasure.from_row(erasing.ask(self.caller, customer_id))
 
     @operation("AI / chat", "Get Customer Erasure", access=ADMIN)
     def erasure(self, erasure_id: uuid.UUID) -> CustomerErasure:
-        """How far an erasure is."""
+        """Get the progress of an erasure."""
         return CustomerErasure.from_row(erasing.get(self.client, erasure_id))
 
 
@@ -273,7 +276,7 @@ class PreviewViewSet(TenantViewSet):
     def start_preview(
         self, request: HttpRequest, bot_id: int, body: GenerateChatRequest
     ) -> HttpResponseBase:
-        """Try a bot: opens a preview chat with what was said and generates the reply."""
+        """Try a bot: open a preview conversation with these messages and generate the reply."""
         message = bot_previews.open_preview(
             self.client, bot_id, body, by=self.user, client_message_id=idempotency.stable_id()
         )
@@ -295,7 +298,7 @@ class PreviewViewSet(TenantViewSet):
     def continue_preview(
         self, request: HttpRequest, chat_id: uuid.UUID, body: GenerateChatRequest
     ) -> HttpResponseBase:
-        """The next reply. In a preview `messages` say more; without any, the last is answered."""
+        """Generate the next reply: to further `messages` in a preview, else to the last message."""
         chat = conversations.get(self.caller, pk=chat_id)
         message = bot_previews.continue_chat(
             chat,

@@ -1,4 +1,4 @@
-"""messaging: another system's conversations. AI / client: the export, the deletion of documents."""
+"""messaging: another system's conversations; AI / client: export, deletion of documents."""
 
 import uuid
 from typing import Any
@@ -22,7 +22,7 @@ from identity.auth import SECRET_KEY, TenantViewSet
 
 
 class MigrationViewSet(TenantViewSet):
-    """The migration tool: everything in portable form, for `manage.py import_conversations`."""
+    """The migration tool: an export in portable form, for `manage.py import_conversations`."""
 
     @operation(
         "AI / client",
@@ -31,10 +31,10 @@ class MigrationViewSet(TenantViewSet):
         returns=exchange_shapes.MessageEntitiesResponse,
     )
     def messages(self, query: exchange_shapes.MigratePage) -> dict[str, Any]:
-        """All messages of the key's chats in a stable order, internal notes too.
+        """List all messages of the key's conversations in a stable order, with internal notes.
 
-        Keep `resume_cursor` to go on after a break, or later with what came since. A message is
-        listed 5 seconds after it came, so that none is passed over.
+        Keep `resume_cursor` to continue after an interruption, or later with newer messages. A
+        message is listed 5 seconds after it was stored, so that none is skipped.
         """
         return page(
             exporting.messages(self.key, query),
@@ -50,10 +50,10 @@ class MigrationViewSet(TenantViewSet):
         returns=exchange_shapes.ConversationEntitiesResponse,
     )
     def conversations(self, query: exchange_shapes.MigratePage) -> dict[str, Any]:
-        """All chats of the key in a stable order; their messages have a list of their own.
+        """List all conversations of the key in a stable order, without their messages.
 
-        Keep `resume_cursor` to go on after a break, or later with what was opened since. A chat is
-        listed 5 seconds after it began.
+        Keep `resume_cursor` to continue after an interruption, or later with newer conversations. A
+        conversation is listed 5 seconds after it was opened.
         """
         return page(
             exporting.conversations(self.key, query),
@@ -66,9 +66,9 @@ class MigrationViewSet(TenantViewSet):
 class ClientDocumentsViewSet(TenantViewSet):
     @operation("AI / client", "Delete All Documents", access=SECRET_KEY)
     def destroy(self, query: KeyBotQuery) -> DeletedCount:
-        """Forget all that the key's bot was trained on: files and web pages, in whatever state.
+        """Delete all documents of the key's bot, files and crawled pages, whatever their status.
 
-        Once more deletes nothing and says 0. Web addresses stay, and are read again when due.
+        If there are none, it returns 0. Web addresses stay and are crawled again when due.
         """
         bot = bots.for_key(self.key, bot_id=query.bot_id)
         return DeletedCount(deleted=documents.delete_all(bot, by=self.key))
@@ -87,7 +87,7 @@ class MessagingViewSet(TenantViewSet):
     def send(
         self, conversation_id: uuid.UUID, body: messaging_shapes.MessageRequest
     ) -> dict[str, Any]:
-        """Store a message of any side. With `sent_at` it is history: nothing follows from it."""
+        """Store a message from any sender. With `sent_at` it is history and has no effects."""
         return exchange_shapes.MessageEntity.from_row(
             messaging_api.send(self._chat(conversation_id), body)
         )
@@ -99,7 +99,7 @@ class MessagingViewSet(TenantViewSet):
         returns=messaging_shapes.MessagingMessagesResponse,
     )
     def messages(self, conversation_id: uuid.UUID, query: Page) -> dict[str, Any]:
-        """The messages of a conversation with its internal notes, oldest first."""
+        """List the messages of a conversation with internal notes, oldest first."""
         rows = inbox.transcript(self._chat(conversation_id)).prefetch_related("feedback_set")
         return page(rows, query, by="seq", shape=exchange_shapes.MessageEntity.from_row)
 
@@ -107,7 +107,7 @@ class MessagingViewSet(TenantViewSet):
     def create(
         self, body: messaging_shapes.ConversationRequest
     ) -> messaging_shapes.ConversationResponse:
-        """Open a conversation with the key's bot; agents, channels and webhooks see it as any."""
+        """Open a conversation with the key's bot; agents and webhooks treat it like any other."""
         return messaging_shapes.ConversationResponse.from_row(messaging_api.open_(self.key, body))
 
     @operation(
@@ -117,7 +117,7 @@ class MessagingViewSet(TenantViewSet):
         returns=messaging_shapes.ConversationResponses,
     )
     def list(self, query: messaging_shapes.MessagingQuery) -> dict[str, Any]:
-        """The key's conversations, newest first, whichever door they came through."""
+        """List the key's conversations from every channel, newest first."""
         return page(
             messaging_api.list_(self.key, query),
             query,
@@ -127,40 +127,40 @@ class MessagingViewSet(TenantViewSet):
 
     @operation("messaging", "Get Conversation", access=SECRET_KEY)
     def retrieve(self, conversation_id: uuid.UUID) -> messaging_shapes.ConversationResponse:
-        """One conversation, whichever door it came through."""
+        """Get a conversation from any channel."""
         return messaging_shapes.ConversationResponse.from_row(self._chat(conversation_id))
 
     @operation("messaging", "End Conversation", access=SECRET_KEY, also={409: Error})
     def end(self, conversation_id: uuid.UUID) -> messaging_shapes.ConversationResponse:
-        """End a conversation, with `ended_by` api; 409 `chat_ended` if it has ended already."""
+        """End a conversation with `ended_by` `api`; 409 `chat_ended` if it has already ended."""
         return messaging_shapes.ConversationResponse.from_row(
             messaging_api.end(self._chat(conversation_id))
         )
 
     @operation("messaging", "Get Conversation Summary", access=SECRET_KEY)
     def summary(self, conversation_id: uuid.UUID) -> insight_shapes.ChatSummary:
-        """The newest summary; 404 before the first is made."""
+        """Get the newest summary; 404 if there is none yet."""
         return insight_shapes.ChatSummary.from_row(
             messaging_api.summary(self._chat(conversation_id))
         )
 
     @operation("messaging", "Create Conversation Summary", access=SECRET_KEY, also=PAID, waits=True)
     def make_summary(self, conversation_id: uuid.UUID) -> insight_shapes.ChatSummary:
-        """The summary; made, stored and charged only if the last one is not current."""
+        """Get the summary; a new one is made and charged only if the last is outdated."""
         return insight_shapes.ChatSummary.from_row(
             chat_analysis.summarise(self._chat(conversation_id))
         )
 
     @operation("messaging", "Create Conversation Ai Tags", access=SECRET_KEY, also=PAID, waits=True)
     def make_ai_tags(self, conversation_id: uuid.UUID) -> insight_shapes.Tags:
-        """Have an engine add the tags that it is sure of; the answer has all that it ever gave."""
+        """Have an engine add the tags it is sure of; returns all tags that engines added."""
         return insight_shapes.Tags.from_rows(
             messaging_api.make_ai_tags(self._chat(conversation_id))
         )
 
     @operation("messaging", "Get Conversation Ai Tags", access=SECRET_KEY)
     def ai_tags(self, conversation_id: uuid.UUID) -> insight_shapes.Tags:
-        """The tags that an engine gave; an agent's own are not among them."""
+        """List the tags that engines added, without those of agents."""
         return insight_shapes.Tags.from_rows(messaging_api.ai_tags(self._chat(conversation_id)))
 
     def _chat(self, conversation_id: uuid.UUID) -> Conversation:

@@ -1,4 +1,4 @@
-"""AI / chat: the live feed, and a person's notifications."""
+"""AI / chat: the live feed and a person's notifications."""
 
 import uuid
 from typing import Any
@@ -32,7 +32,7 @@ class NotificationViewSet(TenantViewSet):
         returns=desk_shapes.NotificationsResponse,
     )
     def list(self, query: desk_shapes.NotificationsQuery) -> dict[str, Any]:
-        """The caller's own notifications, newest first."""
+        """List the caller's own notifications, newest first."""
         rows = staff_notifications.list_for_user(self.user, unread=query.unread)
         return page(rows, query, by="-id", shape=desk_shapes.AssignNotification.from_row)
 
@@ -52,15 +52,15 @@ class NotificationViewSet(TenantViewSet):
 class FeedViewSet(TenantViewSet):
     @operation("AI / chat", "Chat Events", access=BEARER_OR_TICKET, streams=FEED_EVENTS)
     def stream(self, request: HttpRequest, query: desk_shapes.FeedQuery) -> HttpResponseBase:
-        """Everything that happens at your client, live, as server-sent events.
+        """Stream everything that happens at your client, live, as server-sent events.
 
-        Stored events carry their type as `event` and their id (`evt_…`) as `id`, and hold what a
-        webhook would. Come back with the last one as `Last-Event-ID` (browsers do so by
-        themselves; `last_event_id` in the query for others) and nothing is missed. Beside them,
-        without an id: `ready` at the beginning with who is `online`, then `presence` when one of
-        your colleagues comes or goes, `typing`, and `viewing`. `notification.created` holds your
-        own notifications alone. The stream ends when the sign-in that opened it does. One person
-        has at most ten open, and a client a thousand: 429 `too_many_feeds`.
+        Stored events carry their type as `event`, their id (`evt_…`) as `id`, and the data of a
+        webhook. To miss nothing, reconnect with the last id as `Last-Event-ID`, as browsers do, or
+        as `last_event_id` in the query. Other events have no id: `ready` at the start with who is
+        `online`, `presence` when a colleague comes or goes, `typing`, and `viewing`.
+        `notification.created` contains only your own notifications. The stream ends when the
+        sign-in that opened it ends. Each person can have ten open streams and each client a
+        thousand: 429 `too_many_feeds`.
         """
         in_header = request.headers.get("Last-Event-ID")
         location = ("header", "Last-Event-ID") if in_header else ("query", "last_event_id")
@@ -76,7 +76,7 @@ class FeedViewSet(TenantViewSet):
 
     @operation("AI / chat", "Create Chat Events Ticket", access=BEARER_ANY_ROLE, status=201)
     def ticket(self, request: HttpRequest) -> desk_shapes.FeedTicket:
-        """A one-time ticket for `GET /ai/chat/events?ticket=…`, which a browser can open."""
+        """Create a one-time ticket for `GET /ai/chat/events?ticket=…`, which a browser can open."""
         ticket = tokens.make_ticket(bearer_token(request))
         return desk_shapes.FeedTicket(ticket=ticket, expires_in=tokens.TICKET_SECONDS)
 
@@ -84,13 +84,13 @@ class FeedViewSet(TenantViewSet):
     def typing(self, chat_id: uuid.UUID, body: desk_shapes.Typing) -> None:
         """Show on the client's open screens that someone is typing; nothing is stored.
 
-        Of the agent who has the chat, its visitor is shown it too (`agent.is_typing`).
+        If the agent who has the conversation types, its visitor sees it too (`agent.is_typing`).
         """
         chat = conversations.get(self.caller, pk=chat_id)
         feed.publish_typing(chat, by=self.caller, is_typing=body.is_typing)
 
     @operation("AI / chat", "Set Viewing", access=BEARER, status=204)
     def viewing(self, chat_id: uuid.UUID, body: desk_shapes.Viewing) -> None:
-        """Show on your colleagues' open screens that you look at a chat; nothing is stored."""
+        """Show your colleagues that you are viewing a conversation; nothing is stored."""
         chat = conversations.get(self.caller, pk=chat_id)
         feed.publish_viewing(chat, by=self.user, is_viewing=body.is_viewing)

@@ -1,4 +1,4 @@
-"""Views of replies that are made again."""
+"""Views of replayed replies."""
 
 import uuid
 from typing import Any
@@ -22,11 +22,12 @@ class ReplayViewSet(TenantViewSet):
         waits=True,
     )
     def reply(self, chat_id: uuid.UUID, message_id: uuid.UUID) -> replay_shapes.ReplayedTurn:
-        """Make a reply of the bot again, with today's documents, prompt, settings and engine.
+        """Replay a reply of the bot with today's documents, instructions, settings and engine.
 
-        It is shown beside what was said, and sent to nobody: no message, no event, no figure, and
-        no function is called. The embedded engine's answers are free, a model's tokens are paid.
-        409 `nothing_to_replay` if it is no reply to a question.
+        The response shows the new reply next to the original. Nothing is sent or stored: no
+        message, no event, no count, and no function is called. The embedded engine is free; a
+        model's tokens are charged. 409 `nothing_to_replay` if the message is not a reply to a
+        question.
         """
         chat = conversations.get(self.caller, pk=chat_id)
         reply = reply_replay.get(chat, message_id)
@@ -35,12 +36,12 @@ class ReplayViewSet(TenantViewSet):
 
     @operation("AI / train", "Start Replay", access=TRAINER, status=202, also={409: Error})
     def create(self, bot_id: int, body: replay_shapes.ReplayRequest) -> replay_shapes.ReplayDto:
-        """Make all replies of a day again that were answers, or should have been.
+        """Replay all replies of a day that were answers or should have been.
 
-        A worker does it, and nobody is told; `gained` and `lost` say what has changed. The embedded
-        engine's answers are free, a model's tokens are paid, also those of a model of your own at
-        its price: `limit` bounds them, and without credits the replay fails. 409 `replay_running`
-        while another one of the bot is not over.
+        A worker does it and notifies nobody; `gained` and `lost` show what has changed. The
+        embedded engine is free; a model's tokens are charged, those of your own model at its price.
+        `limit` caps the number of replies, and without credits the replay fails. 409
+        `replay_running` while another replay of the bot is running.
         """
         bot = bots.get(self.client, bot_id)
         replay = replays.start(bot, day=body.day, limit=body.limit, by=self.user)
@@ -48,13 +49,13 @@ class ReplayViewSet(TenantViewSet):
 
     @operation("AI / train", "Get Replays", access=BEARER, returns=replay_shapes.ReplaysResponse)
     def list(self, bot_id: int, query: Page) -> dict[str, Any]:
-        """The bot's replays, newest first."""
+        """List the bot's replays, newest first."""
         rows = replays.list_for_bot(bots.get(self.client, bot_id))
         return page(rows, query, by="-id", shape=replay_shapes.ReplayDto.from_row)
 
     @operation("AI / train", "Get Replay", access=BEARER)
     def retrieve(self, bot_id: int, replay_id: uuid.UUID) -> replay_shapes.ReplayDto:
-        """A replay with its progress."""
+        """Get a replay with its progress."""
         replay = replays.get(bots.get(self.client, bot_id), replay_id)
         return replay_shapes.ReplayDto.from_row(replay)
 
@@ -67,7 +68,7 @@ class ReplayViewSet(TenantViewSet):
     def replies(
         self, bot_id: int, replay_id: uuid.UUID, query: replay_shapes.ReplayedQuery
     ) -> dict[str, Any]:
-        """The replies of a replay, each with its chat, then and today."""
+        """List the replies of a replay, each with its conversation and the original reply."""
         replay = replays.get(bots.get(self.client, bot_id), replay_id)
         rows = replays.replies_of(replay, change=query.change)
         return page(rows, query, by="id", shape=replay_shapes.ReplayedReplyDto.from_row)

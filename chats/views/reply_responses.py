@@ -1,4 +1,4 @@
-"""The response to a customer's message: the reply at once, streamed, waited for or left to come."""
+"""The response to a customer's message: with the reply, streamed, or before the reply."""
 
 import time
 from collections import Counter
@@ -16,15 +16,15 @@ from chats.services.reply import incoming
 from chats.services.reply.incoming import Turn
 from chats.services.reply.streams import ReplyStream
 
-# How many requests of one client wait for replies at once in a process. A further one is answered
-# `pending`, and its reply comes later.
+# The maximum number of a client's requests in this process that wait for replies. Further requests
+# are answered `pending` at once.
 WAITING_OF_CLIENT = 1_000
 _waiting = Counter[int]()
 Shaper = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def as_it_is(shown: dict[str, Any]) -> dict[str, Any]:
-    """For callers who are shown all."""
+    """The shaper for callers who may see everything."""
     return shown
 
 
@@ -38,9 +38,8 @@ def respond(
 ) -> HttpResponseBase:
     """The response to a stored message; `reply` is `none`, `async`, `wait` or `stream`.
 
-    `shape` turns the `ChatTurn` into the body, `message_shape` the message that a stream begins
-    with; left out, they are shown as they are. A client that accepts `text/event-stream` gets a
-    `wait` as a stream.
+    `shape` turns the `ChatTurn` into the body, `message_shape` the first message of a stream; by
+    default both stay unchanged. A client that accepts `text/event-stream` gets a stream for `wait`.
     """
     if reply == "wait" and "text/event-stream" in request.headers.get("Accept", ""):
         reply = "stream"
@@ -63,8 +62,9 @@ async def _follow(
     listener: Listener,
     in_thread: InThread,
 ) -> Events:
-    """The turn's events; ends with `done`, at the latest after the longest wait, or soon after the
-    process was told to stop.
+    """Yield the turn's events, ending with `done`.
+
+    It ends at the latest after `REPLY_WAIT_SECONDS`, or soon after the process was told to stop.
     """
     shape, message_shape = shapes
     message, shown = turn
@@ -83,7 +83,7 @@ async def _follow(
                     yield ServerSent(event, data)
                     continue
                 if event == StreamEvent.JOINED:
-                    # A later message of the burst: the reply to it is the reply to this one.
+                    # A later message joined this one: the reply to it answers both.
                     answered_with = data["message_id"]
                     break
                 shown = await in_thread(_refresh, turn)
@@ -102,4 +102,4 @@ def _refresh(turn: Turn) -> dict[str, Any]:
     try:
         return turn.shown | incoming.outcome(turn.message)
     except Error:
-        return turn.shown  # The database is away for a moment; it is read again soon.
+        return turn.shown  # The database does not answer; the next round asks again.

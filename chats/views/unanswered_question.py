@@ -1,4 +1,4 @@
-"""Views of questions that bots had no answer to."""
+"""Views of unanswered questions."""
 
 from typing import Any
 
@@ -20,11 +20,11 @@ class UnansweredViewSet(TenantViewSet):
         returns=question_shapes.UnansweredResponse,
     )
     def list(self, bot_id: int, query: question_shapes.UnansweredQuery) -> dict[str, Any]:
-        """Questions of the last 30 days that the bot had no answer to, most asked first.
+        """List the bot's unanswered questions of the last 30 days, most asked first.
 
-        Questions that are alike are one: by their words, or by what the encoder makes of them. A
-        worker groups them, seconds after they were asked. A group stays as it is, and leaves this
-        list once its question is answered.
+        Similar questions form one group, compared by their words or by the encoder. A worker groups
+        questions within seconds. Groups are never split, and a group leaves this list once its
+        question is answered.
         """
         statuses = [query.status] if query.status else [GroupStatus.OPEN, GroupStatus.LEARNING]
         rows = question_groups.list_for_bot(bots.get(self.client, bot_id), statuses=statuses)
@@ -33,7 +33,7 @@ class UnansweredViewSet(TenantViewSet):
 
     @operation("AI / train", "Get Unanswered Question", access=BEARER)
     def retrieve(self, bot_id: int, question_id: int) -> question_shapes.UnansweredQuestion:
-        """One of them; after an answer was written, what the bot says when it is asked again."""
+        """Get a group; once an answer was written, with the bot's reply when it was asked again."""
         group = unanswered_questions.get(bots.get(self.client, bot_id), question_id)
         return question_shapes.UnansweredQuestion.from_row(group)
 
@@ -44,7 +44,7 @@ class UnansweredViewSet(TenantViewSet):
         returns=question_shapes.AskedQuestionsResponse,
     )
     def chats(self, bot_id: int, question_id: int, query: Page) -> dict[str, Any]:
-        """What customers asked, each with its chat, the latest first."""
+        """List the questions of a group, each with its conversation, newest first."""
         group = unanswered_questions.get(bots.get(self.client, bot_id), question_id)
         rows = question_groups.questions_of(group)
         return page(rows, query, by="-id", shape=question_shapes.AskedQuestion.from_row)
@@ -57,9 +57,9 @@ class UnansweredViewSet(TenantViewSet):
     ) -> question_shapes.UnansweredQuestion:
         """Write the answer as a question-answer source of the bot.
 
-        Once it is trained, a worker asks the question again: read it to see what the bot says. 409
-        `source_exists` if the bot has an answer to that very question, `document_limit` at the
-        limit of 2,000.
+        Once it is trained, a worker asks the question again: get the group to see the bot's reply.
+        409 `source_exists` if the bot already has an answer to this exact question,
+        `document_limit` at the limit of 2,000.
         """
         group = unanswered_questions.get(bots.get(self.client, bot_id), question_id)
         group = unanswered_questions.add_answer(
@@ -69,9 +69,9 @@ class UnansweredViewSet(TenantViewSet):
 
     @operation("AI / train", "Ask Unanswered Question Again", access=TRAINER, status=202)
     def ask(self, bot_id: int, question_id: int) -> question_shapes.UnansweredQuestion:
-        """Have a worker ask the question again, of the bot as it is now.
+        """Have a worker ask the bot the question again.
 
-        No customer notices. A model's tokens are paid, the embedded engine's answers are free.
+        No customer notices. The embedded engine is free; a model's tokens are charged.
         """
         group = unanswered_questions.get(bots.get(self.client, bot_id), question_id)
         unanswered_questions.request_again(group)

@@ -1,4 +1,4 @@
-"""What a caller is shown of a chat: the visitor of a page less than the client itself."""
+"""What a caller sees of a conversation: visitors see less than the client."""
 
 from chats import models
 from chats.services.core import agent_typing, conversations
@@ -14,7 +14,7 @@ from chats.shapes.visitor import (
 from chats.views.reply_responses import Shaper, as_it_is
 from identity.auth import Principal
 
-# What the operations that a page may call are documented to answer.
+# The documented responses of operations that allow a public key.
 ChatResponse = Conversation | VisitorConversation
 TurnResponse = ChatTurn | VisitorTurn
 MessageListResponse = MessagesResponse | VisitorMessages
@@ -22,7 +22,7 @@ EventStreamResponse = reply_events(TurnResponse, Message | VisitorMessage)
 
 
 def chat(caller: Principal, row: models.Conversation) -> Conversation | VisitorConversation:
-    """A chat for this caller."""
+    """The conversation as this caller sees it."""
     if not caller.is_public_key:
         return Conversation.from_row(row)
     return VisitorConversation.from_row(
@@ -33,10 +33,10 @@ def chat(caller: Principal, row: models.Conversation) -> Conversation | VisitorC
 
 
 def message_shaper(caller: Principal) -> Shaper:
-    """Turns a `Message` into what this caller is shown."""
+    """A function that reduces a `Message` to what this caller may see."""
     return VisitorMessage.from_message if caller.is_public_key else as_it_is
 
 
 def turn_shaper(caller: Principal) -> Shaper:
-    """Turns a `ChatTurn` into what this caller is shown."""
+    """A function that reduces a `ChatTurn` to what this caller may see."""
     return VisitorTurn.from_turn if caller.is_public_key else as_it_is

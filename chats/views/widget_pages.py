@@ -1,4 +1,4 @@
-"""The widget's pages: its loader, the frame that a page shows, and a shop to try it in."""
+"""The widget's loader script, its frame, and a demo shop to try it in."""
 
 import hashlib
 import re
@@ -16,9 +16,10 @@ from identity.auth import LOOPBACK
 from identity.models import KeyScope
 from identity.services import api_keys
 
-# The loader is asked for again after this time; all else bears the hash of its content.
+# How long the loader is cached. All other files have a hash of their content in the name.
 _LOADER_SECONDS = 300
-# `{framers}`: who may show the frame. Pictures may be anywhere: the bot's, the agents', the chat's.
+# `{framers}`: the hosts that may show the frame. Pictures of the bot, the agents and the
+# conversation may come from any host.
 _FRAME_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
     " img-src 'self' data: blob: https: http:; base-uri 'none'; form-action 'none';"
@@ -35,7 +36,7 @@ _NOT_SENT = re.compile(r"/\*\*.*?\*/\n|\s*// .*?$|^ +", re.MULTILINE | re.DOTALL
 
 @cache
 def _loader() -> bytes:
-    """The loader without its comments and indentation: every page of the customer loads it."""
+    """The loader without comments and indentation, because every page of a website loads it."""
     source = settings.BASE_DIR / "chats" / "static" / "widget" / "loader.js"
     return _NOT_SENT.sub("", source.read_text()).encode()
 
@@ -47,7 +48,7 @@ def _loader_etag(request: HttpRequest) -> str:
 @require_safe
 @condition(etag_func=_loader_etag)
 def loader(request: HttpRequest) -> HttpResponse:
-    """The script that puts the widget on a page. Its address never changes."""
+    """The script that adds the widget to a website. Its address never changes."""
     return HttpResponse(
         _loader(),
         content_type="text/javascript; charset=utf-8",
@@ -60,7 +61,7 @@ def loader(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def frame(request: HttpRequest) -> HttpResponse:
-    """The chat itself, in a frame that only the pages of the bot's hosts may show."""
+    """The widget's frame, which only the bot's allowed hosts may embed."""
     key = api_keys.get_valid(request.GET.get("key", ""))
     if key is None or key.scope != KeyScope.PUBLIC or key.bot_id is None:
         raise Http404
@@ -74,14 +75,14 @@ def frame(request: HttpRequest) -> HttpResponse:
 
 
 def _sources(hosts: list[str]) -> list[str]:
-    """The hosts as sources of a policy: on any port, plain http from this machine only."""
+    """The hosts as CSP sources, on any port: https, or plain http for this machine."""
     names = [host.strip().lower() for host in hosts]
     return [f"{'http' if name in LOOPBACK else 'https'}://{name}:*" for name in names if name]
 
 
 @require_safe
 def shop(request: HttpRequest) -> HttpResponse:
-    """A page of the demo's shop, with the demo bot's widget."""
+    """The demo shop with the demo bot's widget."""
     stored = settings.DATA_DIR / "keys" / "demo_page_key"
     if not (settings.DEVELOPMENT and stored.exists()):
         raise Http404

@@ -1,4 +1,4 @@
-"""Operations of the tag `config` that read chats: chats lie above that app."""
+"""Operations of the tag `config` that need this app, which is above `identity`."""
 
 from chatplatform.api.operation import operation
 from chats.services.core import message_overrides
@@ -10,14 +10,14 @@ from identity.services import configs
 class WordsViewSet(TenantViewSet):
     @operation("config", "Get Platform Words", access=BEARER)
     def retrieve(self, client_id: int) -> PlatformWords:
-        """What the platform itself says to customers, in every language, and your own texts."""
+        """Get the platform's messages to customers, in every language, and your own texts."""
         return message_overrides.of_config(configs.get(self.client, client_id))
 
     @operation("config", "Update Platform Words", access=ADMIN)
     def update(self, client_id: int, body: PlatformWords) -> PlatformWords:
-        """Replace the platform's words by your own, language by language.
+        """Replace the platform's messages with your own, language by language.
 
-        The body holds all of your texts: words and languages that it leaves out become the
-        platform's again.
+        The body holds all of your texts: sentences and languages that it leaves out return to the
+        platform's texts.
         """
         return message_overrides.replace(configs.get(self.client, client_id), body, by=self.user)

@@ -1,4 +1,4 @@
-"""Ad-hoc reports: the chats that a question is about, and the table that answers it."""
+"""Ad-hoc reports: the conversations that a question selects, and the resulting table."""
 
 from collections.abc import Sequence
 from datetime import date, datetime
@@ -20,11 +20,11 @@ from reports.services.chat_sql import CHAT_COLUMNS, Row
 from reports.services.periods import Period
 from reports.shapes import adhoc as shapes
 
-# Values of one kind of filter that are offered.
+# The most options offered for one filter.
 _MOST_OPTIONS = 200
 _DATES, _NUMBERS = {"day", "week", "month"}, {"hour", "weekday", "bot", "agent"}
 _IN_SECONDS = ("first_response_", "resolution_")
-# The rows of a page, the totals, and where the next page begins.
+# The rows of a page, the totals, and the cursor of the next page.
 _Found = tuple[list[Row], Row, str | None]
 
 
@@ -32,14 +32,14 @@ _Found = tuple[list[Row], Row, str | None]
 
 
 def in_period(client: Client, period: Period) -> QuerySet[Conversation]:
-    """The chats that began in a period; the staff's previews count nowhere."""
+    """The conversations that began in a period, without the team's previews."""
     return Conversation.objects.for_client(client).filter(
         is_preview=False, created_at__gte=period.begins_at, created_at__lt=period.ends_at
     )
 
 
 def choose(client: Client, param: shapes.AdhocQuestion, period: Period) -> QuerySet[Conversation]:
-    """The chats that a report is about."""
+    """The conversations that a report covers."""
     wanted = {
         "bot__in": param.bot_ids, "channel__in": param.channels, "status__in": param.statuses,
         "assignee__in": param.assignee_ids,
@@ -58,7 +58,7 @@ def choose(client: Client, param: shapes.AdhocQuestion, period: Period) -> Query
 
 
 def _resolved(rows: QuerySet[Conversation], param: shapes.AdhocQuestion) -> QuerySet[Conversation]:
-    """Those that the bot resolved, or the others: as `bot_resolved` counts them."""
+    """Filters by `bot_resolved`, as the metric of that name counts."""
     if param.bot_resolved is None:
         return rows
     resolved = report_filters.solved_by_bot()
@@ -66,7 +66,7 @@ def _resolved(rows: QuerySet[Conversation], param: shapes.AdhocQuestion) -> Quer
 
 
 def _rated(rows: QuerySet[Conversation], param: shapes.AdhocQuestion) -> QuerySet[Conversation]:
-    """Those whose customers rated them, or rated them so."""
+    """Filters by whether and how the customers rated."""
     if param.has_feedback is param.rating_min is param.rating_max is None:
         return rows
     rated = Feedback.objects.filter(conversation=OuterRef("pk"), message=None)
@@ -78,7 +78,7 @@ def _rated(rows: QuerySet[Conversation], param: shapes.AdhocQuestion) -> QuerySe
 
 
 def options(client: Client, query: shapes.PeriodQuery) -> shapes.AdhocFilterOptions:
-    """By what the chats of a period can be filtered, with how many chats have each value."""
+    """The filter options of a period, each with its number of conversations."""
     rows = in_period(client, periods.of(client, query))
     return shapes.AdhocFilterOptions(
         bots=_numbered(rows, "bot_id", "bot__bot_name"),
@@ -114,7 +114,7 @@ def _numbered(rows: QuerySet[Conversation], column: str, name: str) -> list[shap
 
 
 def search(client: Client, param: shapes.SearchAdhocReportParam) -> shapes.AdhocReport:
-    """A page of the table that answers a question, and the totals over all of it."""
+    """A page of the table that answers a question, and the totals of the whole table."""
     period = periods.of(client, param)
     chosen = choose(client, param, period)
     find = _groups if param.group_by else _chats
@@ -128,7 +128,7 @@ def search(client: Client, param: shapes.SearchAdhocReportParam) -> shapes.Adhoc
 
 
 def columns_of(param: shapes.AdhocQuestion) -> list[shapes.ReportColumn]:
-    """The columns of a report, in their order."""
+    """The columns of a report, in order."""
     if not param.group_by:
         columns = list(CHAT_COLUMNS)
     else:
@@ -145,7 +145,7 @@ def columns_of(param: shapes.AdhocQuestion) -> list[shapes.ReportColumn]:
 def readable(
     client: Client, param: shapes.AdhocQuestion, rows: Sequence[Row]
 ) -> list[dict[str, Any]]:
-    """Rows in the order of their columns, with the names of bots and agents."""
+    """The rows with their columns in order, and the names of bots and agents."""
     bots = {row["bot"] for row in rows if row.get("bot")}
     agents = {row["agent"] for row in rows if row.get("agent")}
     names = {
@@ -170,7 +170,7 @@ def readable(
 def page_of_chats(
     chosen: QuerySet[Conversation], *, newest_first: bool, after: Sequence[Any] | None, limit: int
 ) -> QuerySet[Conversation]:
-    """So many of the chosen chats behind a position, in the order of their beginning."""
+    """At most `limit` of the chosen conversations after a position, by when they began."""
     way, side = ("-", "lt") if newest_first else ("", "gt")
     if after:
         at, pk = after
@@ -209,7 +209,7 @@ def _position(cursor: str, order: list[str], of: str) -> list[Any]:
 def _groups(
     chosen: QuerySet[Conversation], param: shapes.SearchAdhocReportParam, period: Period
 ) -> _Found:
-    # Groups are made of all chats for every page: a place among them is as good as a key.
+    # Every page computes all groups anyway, so an offset is as good as a key.
     order, of = [f"groups of {param.group_by} by {param.sort}"], list_of(param)
     (skip,) = numbers_of(param.cursor, Conversation, order, of=of) if param.cursor else (0,)
     page = chat_sql.Table(param.metrics, param.group_by, param.sort, skip, param.limit + 1)
@@ -226,7 +226,7 @@ def _group_column(name: str) -> shapes.ReportColumn:
 
 
 def metric_column(name: str) -> shapes.ReportColumn:
-    """The column of a figure, with its unit."""
+    """The column of a metric, with its unit."""
     unit: Any = (
         "seconds" if name.startswith(_IN_SECONDS)
         else {"credits_used": "credits", "rating_mean": "stars"}.get(name)
@@ -235,7 +235,7 @@ def metric_column(name: str) -> shapes.ReportColumn:
 
 
 def _plain(row: Row) -> Row:
-    """A row as JSON writes it."""
+    """The row with values that JSON can hold."""
     return {name: _value(value) for name, value in row.items()}
 
 

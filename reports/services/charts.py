@@ -1,4 +1,4 @@
-"""Charts as plain numbers: a template draws them, without scripts."""
+"""Charts as plain numbers, which a template draws without scripts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ _GAP = 0.2
 
 @dataclass(frozen=True)
 class Bar:
-    """A column of a chart; the lower `part` of it is drawn in another colour."""
+    """A bar as drawn; its lower part has another colour."""
 
     label: str
     path: str
@@ -23,8 +23,10 @@ class Bar:
 
 @dataclass(frozen=True)
 class Chart:
-    """Bars side by side; `names` of the first, the middle and the last stand below them, and
-    `highest` is the value of the highest."""
+    """Bars side by side.
+
+    `names` labels the first, middle and last bar; `highest` is the largest value.
+    """
 
     bars: list[Bar]
     highest: int
@@ -33,7 +35,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Column:
-    """What a bar shows."""
+    """The values of a bar."""
 
     name: str
     value: int
@@ -42,7 +44,7 @@ class Column:
 
 
 def chart(columns: Sequence[Column], *, noun: str, part: str) -> Chart:
-    """The columns side by side, the highest as high as the chart."""
+    """A chart of the columns, scaled so that the highest fills its height."""
     highest = max([1, *(column.value for column in columns)])
     step, scale = WIDTH / max(len(columns), 1), HEIGHT / highest
     bars = [

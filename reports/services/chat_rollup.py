@@ -1,5 +1,7 @@
-"""What was said in each chat, counted ahead of the reports: messages are only added to a chat, so
-what was counted once stays right, and a report adds the messages behind it.
+"""Counts each conversation's messages ahead of the reports.
+
+Messages are only ever added to a conversation, so a count stays right, and a report adds only the
+messages after it.
 """
 
 import uuid
@@ -9,8 +11,8 @@ from django.db import connection
 from chatplatform import jobs
 
 _AT_ONCE = 1000
-# What was said counts once: no notes, lines of the platform and welcomes. The names `chat` and
-# `kept` (its figures, if there are any) stand for the chat whose later messages are counted.
+# Figures of the messages after the stored figures, without notes and welcomes. `chat` is the
+# conversation, `kept` its stored figures, if there are any.
 _LATER = """
 SELECT count(*) FILTER (WHERE sender_type IN ('customer', 'bot', 'agent')) AS messages,
     bool_or(sender_type = 'agent') AS has_agent,
@@ -25,8 +27,8 @@ WHERE chat.last_seq > coalesce(kept.last_seq, 0)
     AND message.conversation_id = chat.id AND message.seq > coalesce(kept.last_seq, 0)
     AND NOT message.is_note AND NOT message.is_welcome
 """
-# Joined to `chat`: `said` has its figures up to this moment. The client says nothing new, and keeps
-# PostgreSQL from reading the figures of all clients.
+# Joined to `chat`, `said` has its current figures. The condition on the client is redundant, but
+# keeps PostgreSQL from reading the figures of all clients.
 SAID = f"""
 LEFT JOIN reports_chatfigures kept
     ON kept.conversation_id = chat.id AND kept.client_id = chat.client_id
@@ -39,7 +41,7 @@ CROSS JOIN LATERAL (SELECT
     least(kept.person_at, later.person_at) AS person_at
 ) said
 """
-# A chat that is being deleted is skipped.
+# Skips conversations that are being deleted.
 _KEEP = f"""
 WITH chat AS MATERIALIZED (
     SELECT chat.id, chat.client_id, chat.last_seq
@@ -62,7 +64,7 @@ SELECT id FROM chat ORDER BY id DESC LIMIT 1
 
 
 def keep() -> None:
-    """Count what was said since the last time, in every chat of every client."""
+    """Count the messages since the last run, in every conversation of every client."""
     last: uuid.UUID | None = uuid.UUID(int=0)
     while last:
         with jobs.commit(), connection.cursor() as cursor:

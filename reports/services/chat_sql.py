@@ -1,6 +1,7 @@
-"""Figures of chats in SQL: what is known of each chat, and what groups and totals make of it.
+"""Figures of conversations in SQL: facts of each conversation, and metrics over them.
 
-Names of columns come from the tables here, values from parameters: nothing of a request is SQL.
+Column names come from the tables in this module and values from parameters: no part of a request
+becomes SQL.
 """
 
 import logging
@@ -22,17 +23,17 @@ Row = dict[str, Any]
 
 
 def _seconds(since: str, until: str) -> str:
-    # `extract` computes the same as a slow numeric.
+    # Faster than `extract`, which computes a numeric.
     return f"date_part('epoch', {until} - ({since}))"
 
 
-# Columns of a chat that the facts are made of.
+# The columns of a conversation that the facts need.
 _COLUMNS = (
     "id", "client_id", "chat_code", "created_at", "bot_id", "channel", "status", "assignee_id",
     "customer_id", "language", "tags", "sentiment", "handoff_reason", "handed_off_at",
     "first_response_at", "ended_at", "ended_by", "location", "last_seq",
 )  # fmt: skip
-# What is known of a chat, and how it is found.
+# The facts of a conversation, and their SQL.
 _FACTS = {
     **{name: f"chat.{name}" for name in (
         "id", "chat_code", "created_at", "bot_id", "channel", "status", "assignee_id",
@@ -83,7 +84,7 @@ def _percentile(share: str, of: str) -> str:
 
 
 def _times(name: str) -> dict[str, str]:
-    """How long something took: `name` is its column."""
+    """The metrics of a duration in the column `name`."""
     return {
         f"{name}_p50": _percentile("0.5", name),
         f"{name}_p90": _percentile("0.9", name),
@@ -91,7 +92,7 @@ def _times(name: str) -> dict[str, str]:
     }
 
 
-# Those of `Metric`, and what the overview shows beside them.
+# The metrics of `Metric`, and those that only the overview shows.
 _METRICS: dict[str, str] = {
     "chats": "count(*)",
     "messages": "coalesce(sum(messages), 0)::bigint",
@@ -111,7 +112,7 @@ _METRICS: dict[str, str] = {
     "sentiment_negative": "count(*) FILTER (WHERE sentiment = 'negative')",
     "credits_used": "coalesce(sum(credits_used), 0)::bigint",
 }
-# The columns of a row that is a chat: name, heading, type, unit, SQL.
+# The columns of a report with a row for each conversation: name, heading, type, unit, SQL.
 _CHAT: tuple[tuple[ReportColumn, str], ...] = tuple(
     (ReportColumn(name=name, label=label, type=kind, unit=unit), sql)
     for name, label, kind, unit, sql in (
@@ -141,7 +142,7 @@ CHAT_COLUMNS = tuple(column for column, _ in _CHAT)
 
 
 def chats(chosen: QuerySet[Conversation], *, zone: str, newest_first: bool) -> list[Row]:
-    """A row for each of the chosen chats."""
+    """A row for each of the chosen conversations."""
     shown = ", ".join(f"{sql} AS {column.name}" for column, sql in _CHAT)
     way = "DESC" if newest_first else ""
     order = f"ORDER BY facts.created_at {way}, facts.id {way}"
@@ -150,22 +151,24 @@ def chats(chosen: QuerySet[Conversation], *, zone: str, newest_first: bool) -> l
 
 @dataclass(frozen=True)
 class Table:
-    """A row of figures for each group of chats; without groups one row of totals."""
+    """A row of figures for each group of conversations; without groups, one row of totals."""
 
     metrics: Sequence[str]
     group_by: Sequence[Grouping] = ()
     sort: str | None = None
     skip: int = 0
     limit: int | None = None
-    # Only of those that were handed over.
+    # Only conversations that were handed over.
     is_handed_off: bool = False
 
 
 def tables(
     chosen: QuerySet[Conversation], wanted: Mapping[str, Table], *, zone: str
 ) -> dict[str, list[Row]]:
-    """Tables of the chosen chats by name, in one statement: each chat is looked at once. Days are
-    texts."""
+    """Several tables of the chosen conversations by name, in one statement.
+
+    So each conversation is read only once. Days are strings.
+    """
     made = [
         f"(SELECT coalesce(json_agg(line), '[]') FROM ({_table_sql(table)}) line) AS {name}"
         for name, table in wanted.items()
@@ -175,12 +178,12 @@ def tables(
 
 
 def each_row(chosen: QuerySet[Conversation], table: Table, *, zone: str) -> Iterator[Row]:
-    """A table's rows one by one, for a file: the database holds those that were not read yet."""
+    """A table's rows one by one, for a file; unread rows stay in the database."""
     return _rows(chosen, zone, _table_sql(table), chunked=True)
 
 
 def count_groups(chosen: QuerySet[Conversation], *, zone: str, group_by: Sequence[Grouping]) -> int:
-    """How many groups there are."""
+    """The number of groups."""
     groups = _table_sql(Table((), group_by))
     (row,) = _rows(chosen, zone, f"SELECT count(*) AS groups FROM ({groups}) grouped")
     return int(row["groups"])
@@ -208,8 +211,10 @@ def _table_sql(table: Table) -> str:
 def _rows(
     chosen: QuerySet[Conversation], zone: str, sql: str, *, chunked: bool = False
 ) -> Iterator[Row]:
-    """Rows with fractions of three digits; of the facts only those that the statement names are
-    made."""
+    """The rows of a statement, with floats rounded to three digits.
+
+    Only the facts that the statement names are computed.
+    """
     chats, parameters = chosen.values(*_COLUMNS).query.sql_with_params()
     used = set(re.findall(r"\w+", sql))
     columns = ", ".join(f"{made} AS {name}" for name, made in _FACTS.items() if name in used)
@@ -222,7 +227,7 @@ def _rows(
 
 
 def _executed(statement: str, parameters: list[Any], *, chunked: bool) -> Any:
-    """A cursor with the answer: of the replica if it may be read, else of the primary."""
+    """A cursor over the result, from the replica if it may be read, else from the primary."""
     alias = replica.alias()
     if alias != replica.PRIMARY:
         try:

@@ -1,4 +1,4 @@
-"""Reports as files: small ones at once, large ones by a worker, which stores them for a day."""
+"""Reports as files: small ones at once; large ones by a worker, kept for a day."""
 
 import uuid
 from collections.abc import Iterator, Sequence
@@ -25,9 +25,9 @@ from reports.models import Export, ExportStatus
 from reports.services import adhoc, chat_sql, periods, table_writer
 from reports.shapes import adhoc as shapes
 
-# How long the file of a worker is there, and a link to it good.
+# How long a worker's file is kept and a link to it is valid.
 LIFETIME = timedelta(days=1)
-# Exports of a client that may be there at once.
+# The maximum number of a client's large exports.
 MAX_EXPORTS = 20
 _AT_ONCE = 1_000
 _UNFINISHED = (ExportStatus.QUEUED, ExportStatus.RUNNING)
@@ -46,9 +46,9 @@ class ExportFailed(ApiError):
 
 
 def start(client: Client, param: shapes.ExportAdhocReportParam, *, by: User) -> IO[bytes] | Export:
-    """The file of a report; of a large one the export that a worker writes.
+    """The file of a report, or for a large one the export that a worker writes.
 
-    422 for unknown columns and for more rows than a sheet has, 409 `too_many_exports`.
+    422 for unknown columns or more rows than a sheet has, 409 `too_many_exports`.
     """
     _columns(param)
     asked = param
@@ -79,12 +79,12 @@ def start(client: Client, param: shapes.ExportAdhocReportParam, *, by: User) -> 
 
 
 def file_name(param: shapes.ExportAdhocReportParam) -> str:
-    """The name under which a report is saved."""
+    """The name of the downloaded file."""
     return f"{param.file_name or 'report'}.{param.format}"
 
 
 def get(client: Client, export_id: uuid.UUID) -> Export:
-    """One of the client's exports; 404 for any other, 409 `export_failed`."""
+    """One of the client's exports; 404 if there is none with this id, 409 `export_failed`."""
     rows = Export.objects.for_client(client).filter(expires_at__gt=timezone.now())
     export = rows.filter(pk=export_id).first()
     if export is None:
@@ -95,7 +95,7 @@ def get(client: Client, export_id: uuid.UUID) -> Export:
 
 
 def _why_failed(export: Export) -> str | None:
-    """What its job, which ended dead, says of the store of files; None if it was something else."""
+    """The reason if the file store did not answer; None for any other reason."""
     ended = Job.objects.filter(
         name="reports.write_export", state=JobState.DEAD, args__export_id=str(export.pk)
     )
@@ -105,7 +105,7 @@ def _why_failed(export: Export) -> str | None:
 
 
 def open_file(export: Export, *, by: User) -> IO[bytes]:
-    """The stored file of a large export: everybody who fetches it is recorded."""
+    """The stored file of a large export; each download is recorded."""
     file = export.file.open("rb")
     changes = {"rows": export.rows}
     subject = f"export:{export.pk}"
@@ -114,13 +114,13 @@ def open_file(export: Export, *, by: User) -> IO[bytes]:
 
 
 def link_to(export: Export, *, reader: User) -> str:
-    """A signed path that opens the export for as long as it is there and its reader may sign in."""
+    """A signed path that opens the export while it exists and its reader may sign in."""
     signed = TimestampSigner(salt=_LINK_SALT).sign(f"{export.pk}:{reader.pk}")
     return f"/report/adhoc/export/{export.pk}?signature={signed.partition(':')[2]}"
 
 
 def reader_by_link(export_id: uuid.UUID, *, signature: str) -> User | None:
-    """Whom a link was made for; None if it is not valid any more."""
+    """The person a link was made for; None if it is no longer valid."""
     signer = TimestampSigner(salt=_LINK_SALT)
     try:
         signed = signer.unsign(f"{export_id}:{signature}", max_age=LIFETIME)
@@ -132,11 +132,11 @@ def reader_by_link(export_id: uuid.UUID, *, signature: str) -> User | None:
 
 
 def write_file(export_id: str) -> None:
-    """Write an export's file; a second run, after a worker died, begins anew."""
+    """Write an export's file; a second run after a worker died starts over."""
     export = Export.objects.select_related("client").filter(pk=export_id).first()
     if export is None or export.status not in _UNFINISHED:
         return
-    media.check_store()  # A long report is not made for a store that would not take it.
+    media.check_store()  # Checked first, so that no long report is made in vain.
     param = shapes.ExportAdhocReportParam.model_validate(export.param)
     try:
         file = _write(param, _with_progress(export, _pages(export.client, param)))
@@ -156,12 +156,12 @@ def write_file(export_id: str) -> None:
 
 
 def mark_failed(export_id: str) -> None:
-    """No attempt is left: the export has failed."""
+    """Mark an export as failed, after its last attempt."""
     _unfinished(export_id).update(status=ExportStatus.FAILED)
 
 
 def purge_expired() -> None:
-    """Delete exports whose time is over, with their files."""
+    """Delete expired exports with their files."""
     with transaction.atomic():
         rows = Export.objects.select_for_update(skip_locked=True)
         for export in rows.filter(expires_at__lte=timezone.now()):
@@ -170,7 +170,7 @@ def purge_expired() -> None:
 
 
 def delete_all(client_id: int) -> None:
-    """Delete a client's exports with their files; one that is being written is not stored."""
+    """Delete a client's exports with their files; one being written will not be stored."""
     with transaction.atomic():
         for export in Export.objects.select_for_update().filter(client_id=client_id):
             media.remove_later(client_id, [export.file.name])
@@ -207,7 +207,7 @@ def _with_progress(
     for page in pages:
         yield page
         written += len(page)
-        # Its file is not there yet.
+        # At most 99 %, because the file is not stored yet.
         percent = min(99, 100 * written // max(export.rows, 1))
         _unfinished(str(export.pk)).update(status=ExportStatus.RUNNING, progress=percent)
 
@@ -219,7 +219,7 @@ def _count(chosen: QuerySet[Conversation], param: shapes.ExportAdhocReportParam,
 
 
 def _pages(client: Client, param: shapes.ExportAdhocReportParam) -> Iterator[list[dict[str, Any]]]:
-    """The rows of a report, in pages: no more of them is held in memory."""
+    """The rows of a report in pages, so that only one page is in memory."""
     period = periods.of(client, param)
     chosen = adhoc.choose(client, param, period)
     pages = _groups if param.group_by else _chats

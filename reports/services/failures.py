@@ -1,4 +1,4 @@
-"""What has failed, in one place: grouped by cause, each group with the way to its rows."""
+"""Failures of every kind, grouped by cause, each group with a link to its rows."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -28,88 +28,88 @@ from identity.models import Client
 from webhooks.models import Delivery, DeliveryState
 from webhooks.services import configs, deliveries
 
-# Deliveries are kept for a month; an older failure is nobody's news.
+# Deliveries are kept for a month, but older failures are no longer of interest.
 _DELIVERIES_SINCE = timedelta(days=7)
-# What customers write is processed within seconds.
+# Customers' messages are normally processed within seconds.
 _USUAL_WAIT = timedelta(minutes=1)
-# For so long the page looks by itself what came of a try.
+# How long the page refreshes itself to show a retry's result.
 _LOOKS_AGAIN = timedelta(minutes=2)
-# Most rows that one click tries again; a further click takes the next ones.
+# The most rows that one click retries; another click takes the next ones.
 MOST_AT_ONCE = 500
 
 
 @dataclass(frozen=True)
 class Kind:
-    """Rows that can fail: which have, what their cause is, and how they are tried again."""
+    """A kind of failure: which rows failed, why, and how to retry them."""
 
     title: str
     rows: Callable[[], QuerySet[Any]]
-    # Columns that make a group; its words and its link are made of them.
+    # The columns to group by, which are also the arguments of `words` and `link`.
     cause: tuple[str, ...]
     words: Callable[..., str]
     link: Callable[..., str]
     again: Callable[[Any], bool] | None = None
-    # The result of a row that was tried again.
+    # The result of a retried row.
     result: Callable[[Any], "Result"] | None = None
     # The related rows that `result` reads.
     related: tuple[str, ...] = ()
-    # The column of when it failed.
+    # The column with the time of the failure.
     at: str = "created_at"
-    # What the link of a group is for.
+    # The label of a group's link.
     look: str = "Look"
 
     @property
     def model(self) -> type[Any]:
-        """The model of the rows, whose page says who may read them."""
+        """The model of the rows; its admin decides who may read them."""
         return self.rows().model
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Rows that failed for one cause."""
+    """A group of rows that failed for the same cause."""
 
     words: str
     client: str
     count: int
     latest_at: datetime | None
     link: str
-    # Names the group when it is tried again: the values of its columns.
+    # The values of its columns, which identify the group for a retry.
     values: list[str]
 
 
 class RetryOutcome(StrEnum):
-    """How a row that was tried again ended, if it did."""
+    """The outcome of a retried row."""
 
     DONE = "done"
     FAILED = "failed again"
     WAITING = "under way"
 
 
-# An outcome, and the reason for it if there is one.
+# An outcome and its reason, which may be empty.
 Result: TypeAlias = tuple[RetryOutcome, str]
 
 
 @dataclass(frozen=True)
 class RetryResults:
-    """The results of rows that were tried again, each with its reason and the number of rows."""
+    """The results of retried rows: outcome, reason and number of rows."""
 
     at: datetime
     results: list[tuple[RetryOutcome, str, int]]
 
     @property
     def is_under_way(self) -> bool:
-        """Whether a row that was tried a short while ago has not ended yet."""
+        """Whether a recent retry has rows without an outcome."""
         is_new = timezone.now() - self.at < _LOOKS_AGAIN
         return is_new and any(outcome == RetryOutcome.WAITING for outcome, _, _ in self.results)
 
     @property
     def is_well(self) -> bool:
-        """Whether all of them ended well."""
+        """Whether all rows succeeded."""
         return all(outcome == RetryOutcome.DONE for outcome, _, _ in self.results)
 
 
 def of_kind(kind: Kind, client: Client | None) -> list[Failure]:
-    """The failures of one kind, the most frequent first; without a client, those of all."""
+    """The failures of one kind, most frequent first; without a client, those of all clients."""
     owner = () if kind.model is Job else ("client_id", "client__name")
     rows = _rows(kind, client).values(*owner, *kind.cause)
     groups = rows.annotate(count=Count("pk"), latest_at=Max(kind.at))
@@ -128,7 +128,7 @@ def of_kind(kind: Kind, client: Client | None) -> list[Failure]:
 
 
 def try_again(kind: Kind, client: Client | None, values: list[str]) -> list[str]:
-    """Try the rows of one group again, at most `MOST_AT_ONCE`; returns the ids of those taken."""
+    """Retry the rows of a group, at most `MOST_AT_ONCE`; returns the ids of those retried."""
     assert kind.again, "this kind is not tried again"
     names = kind.cause if kind.model is Job else ("client_id", *kind.cause)
     rows = _rows(kind, client).filter(**dict(zip(names, values, strict=True)))
@@ -136,7 +136,7 @@ def try_again(kind: Kind, client: Client | None, values: list[str]) -> list[str]
 
 
 def retry_results(kind: Kind, client: Client | None, ids: list[str], at: datetime) -> RetryResults:
-    """The results so far of rows that were tried again at this time; deleted ones are left out."""
+    """The results so far of the rows retried at this time; deleted rows are left out."""
     assert kind.result, "this kind is not tried again"
     rows = _of_client(kind.model._base_manager.filter(pk__in=ids), client)
     counts = Counter(map(kind.result, rows.prefetch_related(*kind.related)))
@@ -207,7 +207,7 @@ def _channel_words(name: str, error: str, status: str) -> str:
 
 
 def _waiting_connections() -> QuerySet[ChannelConnection]:
-    """The accounts whose items have waited for a while: how many, and since when."""
+    """The accounts with items that have waited too long: how many, and since when."""
     waiting = InboundItem.objects.filter(outcome=Outcome.WAITING, connection_id=OuterRef("pk"))
     of_account = waiting.order_by().values("connection_id")
     since = of_account.annotate(since=Min("callback__received_at")).values("since")
@@ -227,7 +227,7 @@ def _endpoint(pk: Any) -> str:
 
 
 def job_words(name: str) -> str:
-    """What a job does, as its declaration says it."""
+    """What a job does: the first line of its docstring."""
     declared = registry.declared.get(name)
     first = (declared.run.__doc__ or "").strip().partition("\n")[0] if declared else ""
     return first.rstrip(".") or humanize_code(name)

@@ -1,16 +1,16 @@
-"""Figures as people read them."""
+"""Formats figures for people."""
 
 from django.utils.formats import number_format
 from django.utils.translation import gettext
 
 
 def number(value: float, places: int | None = None) -> str:
-    """As it is written in the reader's language."""
+    """The number as written in the reader's language."""
     return number_format(value, places, use_l10n=True, force_grouping=True)
 
 
 def duration(seconds: float | None) -> str:
-    """In whole units that have passed, as large as still says enough; hours with minutes."""
+    """A duration in whole units of a suitable size, rounded down; hours with minutes."""
     if seconds is None:
         return "–"
     days, hours, minutes = (int(seconds // size) for size in (86_400, 3600, 60))
@@ -23,11 +23,11 @@ def duration(seconds: float | None) -> str:
 
 
 def share(part: int, of: int) -> str:
-    """So many of a hundred."""
+    """A part as a percentage."""
     return f"{100 * part / of:.0f} %" if of else "–"
 
 
 def in_words(code: object) -> str:
-    """A code of the API, such as `no_answer`, in words; a handover has one word on every page."""
+    """A code of the API, such as `no_answer`, in words; a handoff is always called handover."""
     words = str(code).replace("_", " ").replace("handed off", "handed over")
     return words.replace("handoff", "handover").capitalize()

@@ -1,4 +1,4 @@
-"""Home of a client in the site: is all well? Each figure and warning leads to its rows."""
+"""The client's home page in the site: figures, warnings and set-up steps."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ _KINDS_WITHOUT_WARNING = ("addresses", "deliveries", "inbound", "sends")
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of the home; `note` compares or explains it."""
+    """A figure of the home page; `note` compares or explains it."""
 
     title: str
     value: str
@@ -36,7 +36,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Hint:
-    """Something to look at (`model` names the page of its rows), or a step of the set-up."""
+    """Something to look at (`model` is the model of its rows), or a step of the set-up."""
 
     words: str
     path: str
@@ -45,7 +45,7 @@ class Hint:
 
 
 def figures(client: Client) -> list[Figure]:
-    """Who waits, and the last seven days beside the seven before them."""
+    """Waiting customers, and the last seven days compared with the seven before."""
     first = periods.today_in(client.timezone) - timedelta(days=_DAYS - 1)
     week = PeriodQuery(date_from=first)
     found = overview.of(client, week)
@@ -87,7 +87,7 @@ def figures(client: Client) -> list[Figure]:
 
 
 def warnings(client: Client) -> list[Hint]:
-    """Unmuted warnings, each with the way to its rows, and failures that have no warning."""
+    """Unmuted warnings, and failures that have no warning, each with a link to its rows."""
     found = (item for item in client_warnings.of(client) if item.warning.muted_until is None)
     return [
         *(Hint(item.warning.title, item.warning.link, item.model) for item in found),
@@ -96,7 +96,7 @@ def warnings(client: Client) -> list[Hint]:
 
 
 def failure_hints(client: Client | None, kinds: Iterable[str]) -> list[Hint]:
-    """How much has failed of each of these kinds; without a client, over all."""
+    """How many failures there are of these kinds; without a client, of all clients."""
     counts = [
         (kind, sum(group.count for group in failures.of_kind(kind, client)))
         for kind in (failures.KINDS[name] for name in kinds)
@@ -109,7 +109,7 @@ def failure_hints(client: Client | None, kinds: Iterable[str]) -> list[Hint]:
 
 
 def set_up_steps(client: Client) -> list[Hint]:
-    """What a new client does first; empty once customers have written."""
+    """The first steps of a new client; empty once there is a conversation."""
     if Conversation.objects.for_client(client).filter(is_preview=False).exists():
         return []
     read = Document.objects.for_client(client).filter(chunk_count__gt=0)
@@ -164,7 +164,7 @@ def _credits(client: Client, week: Figures) -> Figure:
 
 
 def _end_of_credits(account: Subscription, week: Figures, zone: ZoneInfo) -> str:
-    """What ends first: the credits at this week's pace, or a trial; other plans are renewed."""
+    """When the credits (at this week's pace) or a trial end, whichever is first."""
     if not account.is_active:
         return gettext("The plan has ended")
     trial_ends = account.period_end if account.plan == Plan.TRIAL else None

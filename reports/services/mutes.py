@@ -1,4 +1,4 @@
-"""Muted warnings: still listed, and no longer on the home, until a time."""
+"""Muted warnings: until they expire, they are listed but not shown on the home page."""
 
 from datetime import datetime, timedelta
 
@@ -15,7 +15,7 @@ LONGEST = timedelta(days=30)
 
 
 def mute(client: Client, code: WarningCode, *, until: datetime | None, by: User) -> None:
-    """Mute a warning until a time, or no longer (None); 422 for a time that is past or too late."""
+    """Mute a warning until a time, or unmute it (None); 422 if not within the next 30 days."""
     now = timezone.now()
     if until and not now < until <= now + LONGEST:
         msg = f"A time within the next {LONGEST.days} days."
@@ -37,6 +37,6 @@ def mute(client: Client, code: WarningCode, *, until: datetime | None, by: User)
 
 
 def current(client: Client) -> dict[str, WarningMute]:
-    """The mutes of a client that have not ended, by the code of their warning."""
+    """The client's current mutes, by warning code."""
     rows = WarningMute.objects.for_client(client).filter(until__gt=timezone.now())
     return {row.code: row for row in rows.select_related("muted_by")}

@@ -1,4 +1,4 @@
-"""The overview: how a client's or a bot's chats went in a period, beside the period before."""
+"""The overview: figures of a client or bot in a period and in the period before."""
 
 from datetime import timedelta
 from typing import Any
@@ -45,7 +45,7 @@ _PARTS: dict[str, Table] = {
 
 
 def of(client: Client, query: PeriodQuery, *, bot: Bot | None = None) -> shapes.ChatOverview:
-    """The overview of a client, or of one bot; 422 for more than a year."""
+    """The overview of a client or of one bot; 422 for more than `MAX_DAYS`."""
     period = periods.of(client, query)
     if period.last - period.first >= timedelta(days=MAX_DAYS):
         raise Invalid.field("query", "date_from", msg=f"An overview has at most {MAX_DAYS} days.")
@@ -102,7 +102,7 @@ def _hours(rows: list[Row]) -> list[shapes.HourFigures]:
 
 def _by_bot(client: Client, rows: list[Row]) -> list[shapes.BotFigures]:
     names = _names(Bot.objects.for_client(client), "bot_name", rows, "bot")
-    # A replica may still know one that has been deleted meanwhile.
+    # A replica may still have a bot that was deleted meanwhile.
     rows = [row for row in rows if row["bot"] in names]
     return [shapes.BotFigures(bot_id=(pk := row.pop("bot")), name=names[pk], **row) for row in rows]
 

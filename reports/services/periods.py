@@ -10,7 +10,7 @@ from identity.models import Client
 from reports.shapes.adhoc import PeriodQuery
 
 USUAL_DAYS = 30
-# PostgreSQL takes these names for abbreviations, which have no summer time.
+# PostgreSQL reads these names as abbreviations, which have no daylight saving time.
 _PLACES = {
     "CET": "Europe/Brussels", "MET": "Europe/Brussels", "EET": "Europe/Athens",
     "WET": "Europe/Lisbon",
@@ -19,7 +19,7 @@ _PLACES = {
 
 @dataclass(frozen=True)
 class Period:
-    """From the beginning of one day to the end of another, as days begin in a time zone."""
+    """From the start of one day to the end of another, in a time zone."""
 
     first: date
     last: date
@@ -31,23 +31,23 @@ class Period:
 
     @property
     def ends_at(self) -> datetime:
-        """The first moment that does not belong to it."""
+        """The first moment after the period."""
         return datetime.combine(self.last + timedelta(days=1), time(), ZoneInfo(self.zone))
 
     @property
     def before(self) -> "Period":
-        """The period of as many days that ends where this one begins."""
+        """The period with the same number of days that ends where this one begins."""
         days = self.last - self.first + timedelta(days=1)
         return Period(self.first - days, self.first - timedelta(days=1), self.zone)
 
 
 def today_in(zone: str) -> date:
-    """The day that it is in a time zone."""
+    """Today's date in a time zone."""
     return timezone.localdate(timezone=ZoneInfo(zone))
 
 
 def of(client: Client, query: PeriodQuery) -> Period:
-    """The period that a query means."""
+    """The period of a query."""
     zone = query.timezone or client.timezone
     zone = _PLACES.get(zone, zone)
     today = today_in(zone)

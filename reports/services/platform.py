@@ -1,4 +1,4 @@
-"""Home of the platform's staff: what needs them, over all clients."""
+"""The home page of the platform's staff: what needs them, over all clients."""
 
 from datetime import timedelta
 
@@ -17,7 +17,7 @@ _WEEK = timedelta(days=7)
 
 
 def figures() -> list[Figure]:
-    """Clients, what waits for the staff, what has failed, and whether every part works."""
+    """Clients, pending credit orders, failed jobs, and the health of all parts."""
     clients = Client.objects.aggregate(
         all=Count("pk"),
         disabled=Count("pk", filter=Q(is_disabled=True)),
@@ -50,7 +50,7 @@ def figures() -> list[Figure]:
 
 
 def warnings() -> list[Hint]:
-    """Each kind of failure that there is, over all clients."""
+    """One hint for each kind of failure that occurred, over all clients."""
     return failure_hints(None, failures.KINDS)
 
 

@@ -1,4 +1,4 @@
-"""Questions of ad-hoc reports that a client has saved under a name."""
+"""Questions of ad-hoc reports that a client saved under a name."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ def of(client: Client) -> QuerySet[SavedReport]:
 
 
 def save(client: Client, name: str, question: dict[str, list[str]], *, by: User) -> bool:
-    """Save a question; one of the same name is replaced. False if there is no room for another."""
+    """Save a question, replacing one of the same name; False if the client has `MOST` already."""
     rows = SavedReport.objects.for_client(client)
     if not rows.filter(name=name).exists() and rows.count() >= MOST:
         return False
@@ -39,12 +39,12 @@ def delete(client: Client, pk: int, *, by: User) -> None:
 
 
 def forget(client_id: int, told: Sequence[str]) -> None:
-    """Delete what was saved under or for words of a customer who is erased."""
+    """Delete questions that mention an erased customer in their name or search words."""
     for row in SavedReport.objects.filter(client_id=client_id):
         if saved_views.mentions(row.name, [str(row.question.get("q", ""))], told):
             row.delete()
 
 
 def _record(row: SavedReport, what: str, *, by: User) -> None:
-    """Without name and question: they may be a customer's."""
+    """Record without name and question, which may contain a customer's data."""
     audit.record(row.client_id, f"saved_report.{what}", by=by, subject=f"saved_report:{row.pk}")

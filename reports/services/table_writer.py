@@ -1,4 +1,4 @@
-"""Tables as files, written row by row: their size costs disk for a moment, and no memory."""
+"""Writes tables as files, row by row: large ones take temporary disk space, not memory."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ MIME_TYPES = {
     "csv": "text/csv",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
-# Rows of a sheet below the one with the names.
+# The most rows of a sheet, below the row of column names.
 XLSX_ROWS = 1_048_575
 
 
@@ -23,7 +23,7 @@ class SheetFull(Exception):
 
 
 def write(form: str, columns: Sequence[str], lines: Iterable[Sequence[Any]]) -> IO[bytes]:
-    """A file with a line of column names and the lines, ready to be read."""
+    """A file with the column names and the lines, positioned at its start."""
     file = tempfile.TemporaryFile()  # noqa: SIM115 - whoever asked for it closes it
     try:
         (_write_csv if form == "csv" else _write_xlsx)(file, columns, lines)
@@ -35,7 +35,7 @@ def write(form: str, columns: Sequence[str], lines: Iterable[Sequence[Any]]) -> 
 
 
 def _write_csv(file: IO[bytes], columns: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
-    # With a mark of its encoding, which spreadsheets look for.
+    # With a byte order mark, which spreadsheets look for.
     text = io.TextIOWrapper(file, "utf-8-sig", newline="")
     writer = csv.writer(text)
     writer.writerow(columns)
@@ -56,7 +56,7 @@ def _write_xlsx(file: IO[bytes], columns: Sequence[str], lines: Iterable[Sequenc
                 raise SheetFull
             sheet.write_row(number, 0, [_flat(value) for value in line])
     finally:
-        book.close()  # and the files of its own
+        book.close()  # also removes its temporary files
 
 
 def _flat(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Warnings: what needs somebody, and what soon will. Each leads to its rows."""
+"""Warnings about things that need attention now or soon, each with a link to its rows."""
 
 import uuid
 from collections.abc import Callable, Iterator
@@ -34,27 +34,27 @@ from webhooks.models import WebhookConfig
 from webhooks.services import configs
 
 _DAY = timedelta(days=1)
-# A token that nobody can renew for us; one that we renew ourselves is late after half of the time
-# in which that is tried.
+# For tokens that we cannot renew. For others, the warning comes after half of the time in which we
+# try to renew them.
 _TOKEN_ENDS_SOON = timedelta(days=7)
 _CREDITS_END_SOON = timedelta(days=7)
 _LOW_STARS = 2
 _MOST_SAMPLES = 5
 _OPEN_CHATS = "?status__exact=open"
-# Their rows are shown to those alone who may read them elsewhere.
+# Warnings about these models are only for admins, who alone may read the rows.
 _FOR_ADMINS = {WebhookConfig}
 
 
 @dataclass(frozen=True)
 class Found:
-    """A warning, and of which model its rows are."""
+    """A warning, with the model of its rows."""
 
     warning: shapes.Warning
     model: type[Any]
 
     @property
     def place(self) -> tuple[bool, bool]:
-        """Its place in the list: muted ones last, critical ones first."""
+        """The sort key: critical ones first, muted ones last."""
         return self.warning.muted_until is not None, self.warning.severity != "critical"
 
 
@@ -72,13 +72,13 @@ class _Rule:
 
 
 def dashboard(client: Client, user: User) -> shapes.WarningDashboard:
-    """What needs somebody of the client, as far as this person may see it."""
+    """The client's warnings that this person may see."""
     seen = (item for item in of(client) if user.is_admin or item.model not in _FOR_ADMINS)
     return shapes.WarningDashboard(warnings=[item.warning for item in seen])
 
 
 def of(client: Client) -> list[Found]:
-    """What needs somebody of the client, the critical first and the muted last."""
+    """The client's warnings, critical ones first, muted ones last."""
     now = timezone.now()
     found = [one for rule in _RULES if (one := _by_rule(rule, client, now))]
     found += _of_credits(client, now)
@@ -132,7 +132,7 @@ def _unanswered_soon(client: Client, now: datetime) -> QuerySet[Conversation]:
 
 
 def _growing_queue(client: Client, now: datetime) -> QuerySet[Conversation]:
-    """The queue, if an agent could not have all of it, and more came than were taken lately."""
+    """The queue, if it exceeds one agent's capacity and grew in the last hour; else nothing."""
     queue = _open_chats(client).filter(assign_type=AssignType.QUEUE)
     if queue.count() <= ClientConfig.objects.get(client=client).agent_capacity:
         return queue.none()
@@ -164,12 +164,12 @@ def _model_errors(client: Client, now: datetime) -> QuerySet[Conversation]:
         messages__client=client, messages__pk__gte=_first_id(now - _DAY),
         messages__receipt__has_key="engine_error", is_preview=False,
     )  # fmt: skip
-    # Behind the filter: of those messages alone.
+    # After the filter, so that only those messages count.
     return rows.annotate(failed_at=Min("messages__created_at"))
 
 
 def _first_id(at: datetime) -> uuid.UUID:
-    """The first UUIDv7 of a moment: ids are the index by time."""
+    """The smallest UUIDv7 of a moment, to filter by time through the index on ids."""
     return uuid.UUID(int=int(at.timestamp() * 1000) << 80)
 
 
@@ -201,7 +201,7 @@ def _failed_documents(client: Client, now: datetime) -> QuerySet[Document]:
 
 
 def _held_documents(client: Client, now: datetime) -> QuerySet[Document]:
-    """Those whose golden run is over: nobody else lets them through."""
+    """Held documents whose golden run has ended, so that only a person can publish them."""
     return publish_gate.held().filter(client=client, run_outcome=GoldenOutcome.HELD)
 
 
@@ -274,7 +274,7 @@ _RULES = (
 
 
 def _of_credits(client: Client, now: datetime) -> Iterator[Found]:
-    """The most urgent word about the credits; a plan without limits has none."""
+    """The most urgent warning about credits; the unlimited plan has none."""
     account = Subscription.objects.get(client=client)
     if account.is_active and account.plan == Plan.UNLIMITED:
         return
@@ -293,7 +293,7 @@ def _of_credits(client: Client, now: datetime) -> Iterator[Found]:
 
 
 def _end_of_credits(account: Subscription, now: datetime) -> datetime | None:
-    """When the credits end at the pace of the last day, if that is before the period does."""
+    """When the credits run out at the last day's pace, if that is before the period ends."""
     entries = CreditEntry.objects.filter(client_id=account.client_id, created_at__gte=now - _DAY)
     calls = entries.filter(kind__in=[EntryKind.RESERVE, EntryKind.SETTLE, EntryKind.RELEASE])
     used = -(calls.aggregate(all=Sum("amount"))["all"] or 0)

@@ -1,4 +1,4 @@
-"""The shapes of ad-hoc reports: what may be asked, and the table that answers it."""
+"""The shapes of ad-hoc reports: questions, result tables, exports and filter options."""
 
 import uuid
 from datetime import date
@@ -21,7 +21,7 @@ Metric = Literal[
 ]  # fmt: skip
 METRICS: tuple[Metric, ...] = get_args(Metric)
 DEFAULT_METRICS: tuple[Metric, ...] = ("chats", "messages")
-# A row of a chat is sorted by when it began.
+# Rows of single conversations can only be sorted by when they began.
 ROW_SORTS = ("-created_at", "created_at")
 _FIRST_DAY, _LAST_DAY = date(2000, 1, 1), date(2100, 12, 31)
 
@@ -38,11 +38,11 @@ class PeriodQuery(Shape):
     """A period of whole days."""
 
     date_from: Day | None = Field(
-        None, description="The first day, such as 2026-11-01; left out: 29 days before the last."
+        None, description="The first day, such as 2026-11-01; if left out, 29 days before the last."
     )
-    date_to: Day | None = Field(None, description="The last day; left out: today.")
+    date_to: Day | None = Field(None, description="The last day; if left out, today.")
     timezone: TimeZone | None = Field(
-        None, description="In which days begin and end; left out: your client's."
+        None, description="The time zone of the days; if left out, your client's."
     )
 
     @model_validator(mode="after")
@@ -53,7 +53,7 @@ class PeriodQuery(Shape):
 
 
 class AdhocQuestion(PeriodQuery):
-    """Which chats a report is about, and what it shows of them."""
+    """Which conversations a report covers, and what it shows."""
 
     model_config = example(
         date_from="2026-11-01", date_to="2026-11-30", timezone="Europe/Berlin",
@@ -70,37 +70,40 @@ class AdhocQuestion(PeriodQuery):
     ended_by: list[_Word] = _any_of("Ended by one of these")
     countries: list[_Word] = _any_of("Of customers in these countries")
     handed_off: bool | None = Field(
-        None, description="true: only chats that ever were handed over; false: only the others."
+        None,
+        description="true: only conversations that were ever handed over; false: only the others.",
     )
     bot_resolved: bool | None = Field(
-        None, description="true: only chats that the bot resolved; false: only the others."
+        None, description="true: only conversations that the bot resolved; false: only the others."
     )
     has_feedback: bool | None = Field(
-        None, description="true: only chats whose customer has rated them; false: only the others."
+        None,
+        description="true: only conversations rated by their customer; false: only the others.",
     )
-    rating_min: int | None = Field(None, ge=1, le=5, description="At least so many stars.")
-    rating_max: int | None = Field(None, ge=1, le=5, description="At most so many stars.")
+    rating_min: int | None = Field(None, ge=1, le=5, description="The minimum number of stars.")
+    rating_max: int | None = Field(None, ge=1, le=5, description="The maximum number of stars.")
     q: Text | None = Field(
         None, min_length=1, max_length=200,
-        description="Words in a message, in the customer's name or address, or the chat's code.",
+        description="Words in a message or in the customer's name or address, or the"
+        " conversation's code.",
     )  # fmt: skip
     group_by: list[Grouping] = Field(
         default_factory=list,
         max_length=3,
-        description="A row for each of these and their combinations. A chat with several tags"
-        " counts for each of them. Empty: a row for each chat.",
+        description="The report has a row for each combination of their values. A conversation"
+        " with several tags counts for each tag. Empty: a row for each conversation.",
     )
     metrics: list[Metric] = Field(
         default_factory=lambda: list(DEFAULT_METRICS),
         min_length=1,
         max_length=len(METRICS),
-        description="The figures of each group, and of the totals. Times are in seconds.",
+        description="The figures of each group and of the totals. Times are in seconds.",
     )
     sort: Text | None = Field(
         None,
         max_length=60,
-        description="A column of the groups, with `-` in front for the largest first; left out: the"
-        " groups in their order. Rows of chats: `-created_at` (the usual) or `created_at`.",
+        description="The column to sort groups by, with `-` in front for largest first; if left"
+        " out, in order of the groups. Conversations: `-created_at` (the default) or `created_at`.",
     )
 
     @model_validator(mode="after")
@@ -115,7 +118,7 @@ class AdhocQuestion(PeriodQuery):
 
     @property
     def sorts(self) -> tuple[str, ...]:
-        """What it may be sorted by."""
+        """The allowed values of `sort`."""
         if not self.group_by:
             return ROW_SORTS
         names = [*self.group_by, *self.metrics]
@@ -128,9 +131,10 @@ class SearchAdhocReportParam(AdhocQuestion):
     cursor: Text | None = Field(
         None,
         max_length=500,
-        description="`next_cursor` of the page before, with the same body; left out for the first.",
+        description="`next_cursor` of the previous page; send it with the same body. Leave it out"
+        " for the first page.",
     )
-    limit: int = Field(50, ge=1, le=100, description="Rows on a page, 1..100.")
+    limit: int = Field(50, ge=1, le=100, description="Rows per page, 1..100.")
 
 
 class ExportAdhocReportParam(AdhocQuestion):
@@ -140,35 +144,37 @@ class ExportAdhocReportParam(AdhocQuestion):
         date_from="2026-11-01", date_to="2026-11-30", format="csv", columns=["chat_id", "rating"]
     )
 
-    format: Literal["csv", "xlsx"] = Field("csv", description="Of the file.")
+    format: Literal["csv", "xlsx"] = Field("csv", description="The format of the file.")
     columns: list[_Word] = Field(
         default_factory=list,
         max_length=60,
-        description="Names of the report's columns, in the order wanted; empty: all.",
+        description="Names of the columns to export, in this order; empty: all.",
     )
     file_name: Text | None = Field(
         None,
         min_length=1,
         max_length=100,
         pattern=r'^[^/\\:*?"<>|\x00-\x1f\x7f]+$',
-        description="The name of the file, without its ending; left out: `report`.",
+        description="The name of the file without its extension; if left out, `report`.",
     )
 
 
 class NoQuery(Shape):
-    """No parameter at all: the body, or nothing, says what is asked."""
+    """A query without parameters."""
 
 
 class ExportLinkQuery(Shape):
-    """How an export is opened without a token."""
+    """The credential in an export's link."""
 
     signature: Text | None = Field(
-        None, max_length=200, description="Of the link in `url`, in place of a token."
+        None,
+        max_length=200,
+        description="The signature from the link in `url`, instead of a token.",
     )
 
 
 class AdhocExport(Shape):
-    """A large export, while a worker writes it."""
+    """A large export that a worker writes."""
 
     model_config = example(
         id="01997f4e-6a3c-7b57-9d5b-6c7a2f1e0d3b", status="running", progress=40, rows=200000,
@@ -176,12 +182,12 @@ class AdhocExport(Shape):
         expires_at="2026-11-22T09:00:00.000Z",
     )  # fmt: skip
 
-    id: uuid.UUID = Field(description="Of `GET /report/adhoc/export/{export_id}`.")
-    status: Literal["queued", "running", "done"] = Field(description="Whether it is written.")
-    progress: int = Field(description="How much of it is written, in percent.")
-    rows: int = Field(description="How many rows it will have, about.")
+    id: uuid.UUID = Field(description="The `export_id` for `GET /report/adhoc/export/{export_id}`.")
+    status: Literal["queued", "running", "done"] = Field(description="The state of the file.")
+    progress: int = Field(description="How much is written, in percent.")
+    rows: int = Field(description="Roughly how many rows it will have.")
     url: str = Field(
-        description="A link that opens it, for you and without a token, until `expires_at`."
+        description="A link that opens it in your name without a token, until `expires_at`."
     )
     expires_at: Moment = Field(description="When it is deleted.")
 
@@ -190,12 +196,12 @@ class ReportColumn(Shape):
     """A column of a report."""
 
     name: str = Field(description="Its name in the rows.")
-    label: str = Field(description="Its heading, in English.")
+    label: str = Field(description="Its heading in English.")
     type: Literal["text", "number", "boolean", "date", "moment", "texts"] = Field(
-        description="What it holds; `texts` is a list."
+        description="The type of its values; `texts` is a list."
     )
     unit: Literal["seconds", "credits", "stars"] | None = Field(
-        None, description="What a number counts; null: things."
+        None, description="The unit of its numbers; null for plain numbers."
     )
 
 
@@ -203,43 +209,45 @@ Value = str | int | float | bool | list[str] | None
 
 
 class AdhocReport(Shape):
-    """A table of figures or of chats."""
+    """A table of figures or of conversations."""
 
-    columns: list[ReportColumn] = Field(description="The columns, in their order.")
+    columns: list[ReportColumn] = Field(description="The columns, in order.")
     rows: list[dict[str, Value]] = Field(
-        description="The rows of this page: values by the name of their column."
+        description="The rows of this page: values by column name."
     )
     totals: dict[str, Value] = Field(
-        description="The metrics over all chats of the report, each chat counted once."
+        description="The metrics over all conversations of the report, each counted once."
     )
-    next_cursor: str | None = Field(None, description="For the next page; null on the last.")
+    next_cursor: str | None = Field(
+        None, description="Cursor of the next page; null on the last page."
+    )
 
 
 class FilterOption(Shape):
-    """A value that chats are filtered by."""
+    """A value to filter conversations by."""
 
-    value: str = Field(description="What a filter takes.")
-    label: str = Field(description="How people read it.")
-    chats: int = Field(description="How many chats of the period have it.")
+    value: str = Field(description="The value to use in the filter.")
+    label: str = Field(description="The value for people to read.")
+    chats: int = Field(description="How many conversations of the period have it.")
 
 
 class NumberedOption(Shape):
-    """A bot or a person that chats are filtered by."""
+    """A bot or person to filter conversations by."""
 
-    id: int = Field(description="What a filter takes.")
+    id: int = Field(description="The value to use in the filter.")
     name: str = Field(description="The name.")
-    chats: int = Field(description="How many chats of the period have it.")
+    chats: int = Field(description="How many conversations of the period have it.")
 
 
 class AdhocFilterOptions(Shape):
-    """By what the chats of a period can be filtered, the most frequent first."""
+    """The filter values that occur in a period's conversations, most frequent first."""
 
     bots: list[NumberedOption] = Field(description="Bots.")
     channels: list[FilterOption] = Field(description="Channels.")
     statuses: list[FilterOption] = Field(description="Statuses.")
-    assignees: list[NumberedOption] = Field(description="Agents who have chats.")
-    tags: list[FilterOption] = Field(description="Tags, the 200 most frequent.")
+    assignees: list[NumberedOption] = Field(description="Agents who have conversations.")
+    tags: list[FilterOption] = Field(description="The 200 most frequent tags.")
     sentiments: list[FilterOption] = Field(description="Sentiments.")
     languages: list[FilterOption] = Field(description="Languages.")
-    ended_by: list[FilterOption] = Field(description="Who or what ended chats.")
-    countries: list[FilterOption] = Field(description="Countries, the 200 most frequent.")
+    ended_by: list[FilterOption] = Field(description="Who or what ended conversations.")
+    countries: list[FilterOption] = Field(description="The 200 most frequent countries.")

@@ -1,4 +1,4 @@
-"""The shapes of the overview: a client's or a bot's figures, now and in the period before."""
+"""The shapes of the overview: figures of a client or bot in a period and the one before."""
 
 from pydantic import Field
 
@@ -6,53 +6,68 @@ from chatplatform.api.shapes import Shape
 
 
 class Times(Shape):
-    """How long something took, in seconds; null if it did not happen."""
+    """Statistics of a duration in seconds; null if it never happened."""
 
     p50: float | None = Field(description="The median.")
-    p90: float | None = Field(description="Nine of ten took no longer.")
+    p90: float | None = Field(description="The 90th percentile.")
     mean: float | None = Field(description="The mean.")
 
 
 class Sentiments(Shape):
-    """How many chats sound how."""
+    """How many conversations have each sentiment."""
 
-    positive: int = Field(description="Positive ones.")
-    neutral: int = Field(description="Neutral ones.")
-    negative: int = Field(description="Negative ones.")
+    positive: int = Field(description="Positive conversations.")
+    neutral: int = Field(description="Neutral conversations.")
+    negative: int = Field(description="Negative conversations.")
 
 
 class Figures(Shape):
-    """The figures of one period: of the chats that were created in it."""
+    """The figures of the conversations created in a period."""
 
-    date_from: str = Field(description="Its first day.")
-    date_to: str = Field(description="Its last day.")
-    chats: int = Field(description="Chats.")
-    messages: int = Field(description="What customers, bots and agents said.")
+    date_from: str = Field(description="The period's first day.")
+    date_to: str = Field(description="The period's last day.")
+    chats: int = Field(description="Conversations.")
+    messages: int = Field(description="Messages of customers, bots and agents.")
     customers: int = Field(description="Different customers.")
-    bot_resolved: int = Field(description="Ended, without a person's answer and a handover.")
-    handed_off: int = Field(description="Ever handed over.")
-    ended: int = Field(description="Ended by now.")
-    open: int = Field(description="Not ended by now.")
-    first_response_seconds: Times = Field(description="Until whoever answered first.")
-    bot_response_seconds: Times = Field(description="Until the bot's first answer.")
-    person_response_seconds: Times = Field(
-        description="From the handover, or else the beginning, until a person's first answer."
+    bot_resolved: int = Field(
+        description="Conversations that ended without a handover and without an answer from a"
+        " person."
     )
-    resolution_seconds: Times = Field(description="Until the end, of ended chats.")
-    rating_mean: float | None = Field(description="Stars, 1..5; null if nobody rated.")
-    rating_count: int = Field(description="Chats that were rated in stars.")
-    sentiment: Sentiments = Field(description="By sentiment.")
-    credits_used: int = Field(description="For the bot's replies.")
+    handed_off: int = Field(description="Conversations that were ever handed over.")
+    ended: int = Field(description="Conversations that have ended by now.")
+    open: int = Field(description="Conversations that have not ended by now.")
+    first_response_seconds: Times = Field(
+        description="From the start until the first answer, by the bot or a person."
+    )
+    bot_response_seconds: Times = Field(description="From the start until the bot's first answer.")
+    person_response_seconds: Times = Field(
+        description="From the handover, or the start if there was none before it, until a person's"
+        " first answer."
+    )
+    resolution_seconds: Times = Field(
+        description="From the start until the end, for ended conversations."
+    )
+    rating_mean: float | None = Field(
+        description="The mean of the ratings in stars, 1..5; null if there are none."
+    )
+    rating_count: int = Field(description="Conversations rated in stars.")
+    sentiment: Sentiments = Field(description="Conversations by sentiment.")
+    credits_used: int = Field(description="Credits used for the bot's replies.")
 
 
 class PartFigures(Shape):
-    """The figures of a part of the period's chats."""
+    """The figures of a part of the period's conversations."""
 
-    chats: int = Field(description="Chats.")
-    messages: int = Field(description="What customers, bots and agents said.")
-    bot_resolved: int = Field(description="Ended, without a person's answer and a handover.")
-    handed_off: int = Field(description="Ever handed over.")
-    rating_mean: float | None = Field(description="Stars, 1..5; null if nobody rated.")
+    chats: int = Field(description="Conversations.")
+    messages: int = Field(description="Messages of customers, bots and agents.")
+    bot_resolved: int = Field(
+        description="Conversations that ended without a handover and without an answer from a"
+        " person."
+    )
+    handed_off: int = Field(description="Conversations that were ever handed over.")
+    rating_mean: float | None = Field(
+        description="The mean of the ratings in stars, 1..5; null if there are none."
+    )
 
 
 class DayFigures(PartFigures):
@@ -75,22 +90,22 @@ class BotFigures(PartFigures):
 
 
 class AgentFigures(PartFigures):
-    """The figures of the chats that an agent has or had last."""
+    """The figures of the conversations that an agent has or had last."""
 
-    agent_id: int | None = Field(description="The agent; null: nobody has them.")
+    agent_id: int | None = Field(description="The agent; null for conversations without an agent.")
     name: str | None = Field(description="The agent's name.")
 
 
 class HourFigures(PartFigures):
     """The figures of an hour of the day."""
 
-    hour: int = Field(description="The hour in which chats began, 0..23.")
+    hour: int = Field(description="The hour in which the conversations began, 0..23.")
 
 
 class TagFigures(PartFigures):
-    """The figures of a tag; a chat with two tags counts for both."""
+    """The figures of a tag; a conversation with two tags counts for both."""
 
-    tag: str | None = Field(description="The tag; null: chats without one.")
+    tag: str | None = Field(description="The tag; null for conversations without a tag.")
 
 
 class LanguageFigures(PartFigures):
@@ -100,27 +115,35 @@ class LanguageFigures(PartFigures):
 
 
 class HandoverFigures(PartFigures):
-    """The figures of the chats that were handed over for a reason."""
+    """The figures of the conversations handed over for one reason."""
 
-    handoff_reason: str | None = Field(description="Why, such as `no_answer`; null: not known.")
+    handoff_reason: str | None = Field(
+        description="The reason, such as `no_answer`; null if unknown."
+    )
 
 
 class ChatOverview(Shape):
-    """A period, the one before it, and the parts of the period."""
+    """The figures of a period, of the period before, and of the period's parts."""
 
     current: Figures = Field(description="The period.")
-    previous: Figures = Field(description="As many days before it.")
-    series: list[DayFigures] = Field(description="Each day of the period, also without chats.")
+    previous: Figures = Field(description="The same number of days before it.")
+    series: list[DayFigures] = Field(
+        description="Every day of the period, including days without conversations."
+    )
     by_hour: list[HourFigures] = Field(
-        description="By hour of the day: all 24, also without chats."
+        description="All 24 hours of the day, including hours without conversations."
     )
-    by_channel: list[ChannelFigures] = Field(description="By channel, the most chats first.")
-    by_bot: list[BotFigures] = Field(description="By bot, the most chats first.")
+    by_channel: list[ChannelFigures] = Field(description="By channel, most conversations first.")
+    by_bot: list[BotFigures] = Field(
+        description="The 200 bots with the most conversations, most first."
+    )
     by_agent: list[AgentFigures] = Field(
-        description="By agent, the most chats first; the 200 with the most."
+        description="The 200 agents with the most conversations, most first."
     )
-    by_tag: list[TagFigures] = Field(description="By tag, the 200 with the most chats.")
-    by_language: list[LanguageFigures] = Field(description="By language, the most chats first.")
+    by_tag: list[TagFigures] = Field(
+        description="The 200 tags with the most conversations, most first."
+    )
+    by_language: list[LanguageFigures] = Field(description="By language, most conversations first.")
     by_handoff_reason: list[HandoverFigures] = Field(
-        description="Of the chats that were handed over: by the reason, the most first."
+        description="Handed-over conversations by reason, most first."
     )

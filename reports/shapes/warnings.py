@@ -1,4 +1,4 @@
-"""The shapes of the warnings: what needs somebody, or soon will."""
+"""The shapes of warnings about things that need attention now or soon."""
 
 from typing import Literal
 
@@ -15,50 +15,53 @@ WarningCode = Literal[
 
 
 class WarningSample(Shape):
-    """One of the rows that a warning is about."""
+    """One of the items that a warning is about."""
 
     id: str = Field(description="Its id.")
-    label: str = Field(description="How people know it: a chat's code, a file's name.")
+    label: str = Field(description="Its label, such as a conversation's code or a file's name.")
 
 
 class Warning(Shape):
-    """Something that needs somebody."""
+    """Something that needs attention."""
 
-    code: WarningCode = Field(description="What it is.")
+    code: WarningCode = Field(description="The kind of warning.")
     severity: Literal["critical", "warning"] = Field(
-        description="`critical`: customers get no answer, or a late one, now; `warning`: they may."
+        description="`critical`: customers now get late answers or none; `warning`: they may."
     )
-    title: str = Field(description="What it is, in an English sentence.")
-    what_to_do: str = Field(description="What helps, in English.")
-    count: int = Field(description="How many rows it is about; of credits: how many are left.")
-    since: Moment | None = Field(None, description="Since when, for the oldest; null: not known.")
+    title: str = Field(description="The warning in English.")
+    what_to_do: str = Field(description="What to do about it, in English.")
+    count: int = Field(
+        description="How many items it is about; for warnings about credits, how many credits are"
+        " left."
+    )
+    since: Moment | None = Field(
+        None, description="Since when the oldest item has the problem; null if unknown."
+    )
     due_at: Moment | None = Field(
-        None, description="When it is foreseen to happen; null: it happens already."
+        None, description="When it is expected to happen; null if it is happening already."
     )
-    samples: list[WarningSample] = Field(description="Five of the rows at most, the oldest first.")
+    samples: list[WarningSample] = Field(description="At most five of the items, oldest first.")
     link: str = Field(
-        description="The page of the site with its rows; of `model_errors`: the samples."
+        description="The site's list page of its items; for `model_errors`, of the samples."
     )
     muted_until: Moment | None = Field(
-        None, description="Until when nobody needs to be told; null: it is not muted."
+        None, description="Until when it is muted; null if it is not."
     )
-    muted_by: str | None = Field(None, description="Who has muted it.")
+    muted_by: str | None = Field(None, description="Who muted it.")
 
 
 class WarningDashboard(Shape):
-    """All that needs somebody now."""
+    """All current warnings."""
 
     warnings: list[Warning] = Field(
-        description="The critical ones first, the muted ones last; empty: all is well."
+        description="The warnings, critical ones first, muted ones last."
     )
 
 
 class MuteWarningDto(Shape):
-    """Which warning is muted for your client, and until when."""
+    """Mutes a warning for your client."""
 
     model_config = example(code="low_ratings", until="2026-11-24T09:00:00Z")
 
-    code: WarningCode = Field(description="Which one.")
-    until: Moment | None = Field(
-        description="Within the next 30 days; null: it is muted no longer."
-    )
+    code: WarningCode = Field(description="The kind of warning.")
+    until: Moment | None = Field(description="A time within the next 30 days; null to unmute it.")

@@ -1,4 +1,4 @@
-"""Ad-hoc reports in the site: filters, the table, its file, and questions saved under a name."""
+"""The site's page of ad-hoc reports: filters, table, export and saved questions."""
 
 import calendar
 from typing import Any, get_args, get_origin
@@ -23,7 +23,7 @@ _LISTS = {
     name for name, field in shapes.AdhocQuestion.model_fields.items()
     if get_origin(field.annotation) is list
 }  # fmt: skip
-# Filters with options: the field, the words above it, the options' own name.
+# Filters with options: the field, its label, and the attribute of `AdhocFilterOptions`.
 _CHOICES = (
     ("bot_ids", "Bots", "bots"), ("channels", "Channels", "channels"),
     ("statuses", "Statuses", "statuses"), ("assignee_ids", "Agents", "assignees"),
@@ -36,7 +36,7 @@ _EITHER = (("handed_off", "Handed over"), ("bot_resolved", "Resolved by the bot"
 
 
 def _asked(data: QueryDict) -> dict[str, Any]:
-    """What the form says; fields left empty are not asked."""
+    """The values of the form, without empty fields."""
     found: dict[str, Any] = {}
     for name in _FIELDS & set(data):
         values = [value for value in data.getlist(name) if value]
@@ -47,7 +47,7 @@ def _asked(data: QueryDict) -> dict[str, Any]:
 
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
-    """The table that answers the form."""
+    """The form, and the table that answers it."""
     _, client = viewer_of(request)
     asked = _asked(request.GET)
     try:
@@ -67,7 +67,7 @@ def page(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def export(request: HttpRequest) -> HttpResponseBase:
-    """The file of what the form asks; a large one is written by a worker."""
+    """Export the report; a worker writes a large one."""
     user, client = viewer_of(request)
     asked = _asked(request.POST)
     asked.pop("cursor", None)
@@ -107,14 +107,14 @@ def save(request: HttpRequest) -> HttpResponse:
 
 
 def _lasting(client: Client, asked: dict[str, Any]) -> dict[str, Any]:
-    """A question without the days that the form fills in by itself: later it means others."""
+    """The question without default days, so that it means the latest days whenever it is asked."""
     _, usual = entered_dates(client, {})
     is_usual = all(asked.get(name) == day for name, day in usual.items())
     return {name: value for name, value in asked.items() if not (is_usual and name in usual)}
 
 
 def _form(client: Client, asked: dict[str, Any]) -> dict[str, Any]:
-    """The form as it was filled in, also if that is refused; with the days that are meant."""
+    """The form as filled in, even if it was refused, with the period's days."""
     period, dates = entered_dates(client, asked)
     options = adhoc.options(client, period)
     groups = get_args(shapes.Grouping)
@@ -154,7 +154,7 @@ def _sort_words(name: str) -> str:
 
 
 def _flat(asked: dict[str, Any]) -> list[tuple[str, str]]:
-    """What is asked as hidden fields; the next file begins at the first row."""
+    """The question as hidden fields, without the cursor, as a file starts at the first row."""
     return [
         (name, value)
         for name, values in asked.items()
@@ -164,7 +164,7 @@ def _flat(asked: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _table(param: shapes.SearchAdhocReportParam, report: shapes.AdhocReport) -> dict[str, Any]:
-    hidden = {"chat_id", "bot", "agent"}  # their names are shown
+    hidden = {"chat_id", "bot", "agent"}  # their names or links are shown instead
     shown = [column for column in report.columns if column.name not in hidden]
     return {
         "columns": shown,
@@ -180,7 +180,7 @@ def _table(param: shapes.SearchAdhocReportParam, report: shapes.AdhocReport) -> 
 
 
 def _path(row: dict[str, Any], name: str) -> str:
-    """The chat of a row, behind its code."""
+    """The link to a row's conversation, for the column of its code."""
     if name != "chat_code":
         return ""
     return reverse("admin:chats_conversation_change", args=[row["chat_id"]])

@@ -1,4 +1,4 @@
-"""The page of one client, for the platform's staff: its home, and the way to its rows."""
+"""A client's page for the platform's staff: its home page, and links to its rows."""
 
 from dataclasses import replace
 from typing import Any
@@ -15,7 +15,7 @@ from reports.services import home
 
 
 def page(request: HttpRequest, client_id: int) -> HttpResponse:
-    """Figures and warnings of a client; every link leads to its rows alone."""
+    """Figures and warnings of a client; every link shows only this client's rows."""
     user = request.user
     assert isinstance(user, User), "the site admits people alone"
     if not user.is_superuser:
@@ -35,7 +35,7 @@ def page(request: HttpRequest, client_id: int) -> HttpResponse:
         "figures": [replace(figure, path=own(figure.path)) for figure in home.figures(client)],
         "warnings": [replace(warning, path=own(warning.path)) for warning in home.warnings(client)],
         "groups": [
-            # In a template, `items` of a dictionary is its method.
+            # Renamed, because `items` in a template would be the dictionary's method.
             {"title": group["title"], "pages": group["items"]}
             for group in navigation.for_client(request, client.pk)
         ],

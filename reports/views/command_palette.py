@@ -1,5 +1,7 @@
-"""The site's palette (Ctrl+K): pages, bots, documents, people, customers, and chats by their words,
-of the viewer's own client."""
+"""The site's command palette (Ctrl+K).
+
+It finds pages, bots, documents, people, customers and conversations that the viewer may see.
+"""
 
 import re
 import time
@@ -21,18 +23,19 @@ from chats.services.core import customers
 from chats.services.desk import inbox
 from identity.models import User
 
-# Of each kind; a page is found by its whole list.
+# The most results of each kind; pages are not limited.
 _MOST = 5
-# Of words that customers said: an index finds three letters or more.
+# The shortest search in messages: the index needs three letters.
 _SHORTEST = 3
-# What may be the beginning of a chat's code.
+# What may be the beginning of a conversation's code.
 _CODE = re.compile(r"[A-Za-z0-9-]{3,20}", re.ASCII)
 
 
 def page(request: HttpRequest) -> HttpResponse:
-    """What the palette shows for the words typed so far."""
+    """The results for the words typed so far."""
     began = time.perf_counter()
-    term = request.GET.get("s", "").replace("\0", "").strip()[:100]  # no text has a NUL
+    # PostgreSQL's texts cannot contain NUL.
+    term = request.GET.get("s", "").replace("\0", "").strip()[:100]
     found = Paginator(list(_found(request, term)) if term else [], per_page=100)
     context = {
         "page_obj": found,
@@ -61,13 +64,13 @@ def _found(request: HttpRequest, term: str) -> Iterator[SearchResult]:
     named = Q(full_name__icontains=term) | Q(email__icontains=term)
     yield from _rows(request, User, named, "group")
     if client:
-        # By its index; the platform's staff find customers in their list.
+        # The index is per client; the platform's staff search in the list of customers.
         found = Q(pk__in=customers.search(client, term).order_by("-id").values("pk")[:_MOST])
         yield from _rows(request, Customer, found, "person")
 
 
 def _rows(request: HttpRequest, model: type[Model], wanted: Q, icon: str) -> Iterator[SearchResult]:
-    """Rows that the viewer may see, the newest first."""
+    """Rows that the viewer may see, newest first."""
     shown: Any = admin.site.get_model_admin(model)
     if not shown.has_view_permission(request):
         return

@@ -1,4 +1,4 @@
-"""The site's page of what has failed, for those who may read its rows."""
+"""The site's page of failures, for people who may read their rows."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,13 +15,13 @@ from chatplatform.web import health
 from identity.models import Client, User
 from reports.services import failures
 
-# The session's key of the latest retry.
+# The session key of the latest retry.
 _TRIED = "tried_again"
 _SHOWN_FOR = timedelta(hours=1)
 
 
 def page(request: HttpRequest) -> HttpResponse:
-    """Each kind of failure that the viewer may read; POST tries a group again."""
+    """The failures that the viewer may read; POST retries a group."""
     user = request.user
     assert isinstance(user, User), "the site admits people alone"
     if request.method == "POST":
@@ -50,7 +50,7 @@ def _try_again(request: HttpRequest, user: User) -> HttpResponse:
         raise Http404
     try:
         ids = failures.try_again(kind, _client(request, user), request.POST.getlist("value"))
-    except ValueError as exc:  # other values than a group has
+    except ValueError as exc:  # the values are not those of a group
         raise Http404 from exc
     tried = {"kind": request.POST["kind"], "ids": ids, "at": timezone.now().isoformat()}
     request.session[_TRIED] = tried
@@ -58,7 +58,7 @@ def _try_again(request: HttpRequest, user: User) -> HttpResponse:
 
 
 def _latest_retry(request: HttpRequest, user: User) -> failures.RetryResults | None:
-    """The results of the viewer's latest retry, for an hour."""
+    """The results of the viewer's latest retry, shown for an hour."""
     tried = request.session.get(_TRIED, {})
     kind = failures.KINDS.get(tried.get("kind", ""))
     if kind is None or not _may_try(request, kind):
@@ -70,7 +70,7 @@ def _latest_retry(request: HttpRequest, user: User) -> failures.RetryResults | N
 
 
 def _client(request: HttpRequest, user: User) -> Client | None:
-    """Whose failures: the viewer's own, or those of whom the platform's staff have chosen."""
+    """The viewer's client, or the one that the platform's staff chose; None for all."""
     chosen = navigation.chosen_client(request)
     return get_object_or_404(Client, pk=chosen) if chosen else user.client
 
@@ -80,7 +80,7 @@ def _page_of(kind: failures.Kind) -> Any:
 
 
 def _may_try(request: HttpRequest, kind: failures.Kind) -> bool:
-    """Trainers what bots are trained on, owners and admins what they read, staff everything."""
+    """Whether the viewer may retry: documents and web addresses as trainers, else as admins."""
     shown = _page_of(kind)
     if kind.again is None or not shown.has_view_permission(request):
         return False

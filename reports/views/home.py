@@ -1,4 +1,4 @@
-"""What the site's home shows of a client, or of the platform."""
+"""The content of the site's home page, for a client or the platform's staff."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from reports.services import home, platform
 
 
 def add_figures(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Unfold calls it for the home; the platform's staff have no client."""
+    """Add figures and warnings; Unfold calls this. The platform's staff have no client."""
     client = getattr(request.user, "client", None)
     if client is None:
         return context | {"figures": platform.figures(), "warnings": platform.warnings()}
@@ -22,6 +22,6 @@ def add_figures(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]
 
 
 def _readable(request: HttpRequest, hints: list[home.Hint]) -> list[home.Hint]:
-    """Those whose rows the viewer may see."""
+    """The hints whose rows the viewer may see."""
     site = admin.site
     return [hint for hint in hints if site.get_model_admin(hint.model).has_view_permission(request)]

@@ -1,4 +1,4 @@
-"""The overview in the site: figures beside those before, charts, parts; each leads to its rows."""
+"""The site's overview page: figures, charts and parts, each with a link to its rows."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -25,7 +25,7 @@ _PRESETS = (7, 30, 90, 365)
 
 @dataclass(frozen=True)
 class Card:
-    """A figure, the same one before, and the way to its rows; `note` tells more of it."""
+    """A figure, its value in the period before, and the link to its rows; `note` adds details."""
 
     title: str
     value: str
@@ -36,7 +36,7 @@ class Card:
 
 @dataclass(frozen=True)
 class Part:
-    """A row of a table of parts; `width` is its share of the largest in percent."""
+    """A row of a table of parts; `width` is its percentage of the largest part."""
 
     name: str
     path: str
@@ -46,9 +46,9 @@ class Part:
 
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
-    """How the chats of a period went; of all bots or of one."""
+    """The overview of a period, of all bots or of one."""
     if request.user.is_superuser:
-        # The crumb above the rows of this app leads here; the staff have no client of their own.
+        # This app's breadcrumb leads here, but the platform's staff have no client of their own.
         return redirect("admin:reports_export_changelist")
     _, client = viewer_of(request)
     asked = {name: request.GET[name] for name in ("date_from", "date_to") if request.GET.get(name)}
@@ -120,7 +120,7 @@ def _column(name: str, row: PartFigures, query: dict[str, Any]) -> charts.Column
 
 
 def _cards(now: Figures, before: Figures, chosen: dict[str, Any]) -> list[Card]:
-    """Counts, with the filter that chooses their chats; then how long things took, and the rest."""
+    """Counts linked to their conversations, then durations, ratings and sentiments."""
     counts: list[tuple[str, str, dict[str, Any]]] = [
         ("Chats", "chats", {}), ("Messages", "messages", {}), ("Customers", "customers", {}),
         ("Resolved by the bot", "bot_resolved", {"bot_resolved": "true"}),
@@ -166,7 +166,7 @@ def _counted(of: Figures, name: str) -> str:
 
 
 def _spread(of: Times) -> str:
-    """Beside the median."""
+    """The other statistics next to the median."""
     if of.p50 is None:
         return ""
     return f"nine of ten {formatting.duration(of.p90)}, mean {formatting.duration(of.mean)}"
@@ -177,7 +177,7 @@ def _stars(of: Figures) -> str:
 
 
 def _parts(found: ChatOverview, chosen: dict[str, Any]) -> list[tuple[str, list[Part]]]:
-    """Tables of parts: title, rows, the name of each and the filter that chooses its chats."""
+    """Tables of parts; each row links to the conversations of its part."""
     handed_off = {"handed_off": "true", "group_by": "handoff_reason"}
     tables: list[tuple[str, list[tuple[str, dict[str, Any], Any]]]] = [
         ("By channel", [(row.channel, {"channels": row.channel}, row) for row in found.by_channel]),

@@ -1,4 +1,4 @@
-"""report: ad-hoc reports over a client's chats, the overview, and the warnings."""
+"""report: ad-hoc reports about a client's conversations, the overview, the warnings."""
 
 import uuid
 
@@ -33,12 +33,12 @@ def _person_or_link(request: HttpRequest) -> Caller | None:
     return Principal(reader.client, user=reader)
 
 
-# For links that a browser opens.
+# Lets a browser open an export's link.
 BEARER_OR_LINK = Access(("bearer",), _person_or_link, BEARER_ANY_ROLE.rights)
 
 
 def _shown(export: Export, reader: User) -> HttpResponseBase:
-    """A stored file, or how far its worker is."""
+    """The stored file, or the progress of its worker."""
     if export.status == ExportStatus.DONE:
         return media.file_response(
             exports.open_file(export, by=reader),
@@ -56,9 +56,9 @@ def _shown(export: Export, reader: User) -> HttpResponseBase:
 class AdhocReportViewSet(TenantViewSet):
     @operation(TAG, "Getadhocreportfilteroptionsrouter", access=BEARER)
     def filter_options(self, query: shapes.PeriodQuery) -> shapes.AdhocFilterOptions:
-        """By what the chats of a period can be filtered, and how many chats have each value.
+        """List the values to filter a period's conversations by, with how often each occurs.
 
-        A chat counts for the period in which it was created; previews count nowhere.
+        A conversation belongs to the period in which it was created; previews are not counted.
         """
         return adhoc.options(self.client, query)
 
@@ -66,12 +66,12 @@ class AdhocReportViewSet(TenantViewSet):
     def search(
         self, body: shapes.SearchAdhocReportParam, query: shapes.NoQuery
     ) -> shapes.AdhocReport:
-        """Figures of chats by groups, or a row for each chat; and the totals over all of them.
+        """Get figures by groups, or a row for each conversation, with the totals of them all.
 
-        An unknown name of a group, metric or order is a 422 that lists the known. `messages` counts
-        what customers, bots and agents said; `handed_off` chats that ever were; `bot_resolved`
-        ended chats that no person answered and nobody handed over; a first response is of whoever
-        answered first.
+        An unknown group, metric or order is a 422 that lists the known ones. `messages` counts
+        messages of customers, bots and agents. `handed_off` counts conversations that were ever
+        handed over. `bot_resolved` counts conversations that ended without a handover and without
+        an answer from a person. A first response may come from the bot or a person.
         """
         return adhoc.search(self.client, body)
 
@@ -86,11 +86,11 @@ class AdhocReportViewSet(TenantViewSet):
     def export(
         self, body: shapes.ExportAdhocReportParam, query: shapes.NoQuery
     ) -> HttpResponseBase:
-        """The same table as a file: a row of column names, then a row for each chat or group.
+        """Export the table as a file: a row of column names, then the conversations or groups.
 
-        No cell becomes a formula. One of more than 10,000 rows is written by a worker: the answer
-        is a 202 with the path to ask at, and the file is there for a day. 422 for a column that the
-        report does not have; 409 `too_many_exports` while your client has 20 of that size.
+        No cell becomes a formula. With more than 10,000 rows a worker writes the file: the response
+        is 202 with the path to ask, and the file is kept for a day. 422 for an unknown column; 409
+        `too_many_exports` while your client has 20 exports of that size.
         """
         made = exports.start(self.client, body, by=self.user)
         if isinstance(made, Export):
@@ -110,10 +110,10 @@ class AdhocReportViewSet(TenantViewSet):
         also={202: shapes.AdhocExport, 409: Error},
     )
     def get_export(self, export_id: uuid.UUID, query: shapes.ExportLinkQuery) -> HttpResponseBase:
-        """A large export: 202 with its progress until it is written, then the file.
+        """Get a large export: 202 with its progress until it is written, then the file.
 
-        The signature of its `url` admits in place of a token. 409 `export_failed` if it could not
-        be made; 404 once its day is over.
+        The signature of its `url` replaces a token. 409 `export_failed` if it could not be made;
+        404 once it has expired.
         """
         return _shown(exports.get(self.client, export_id), self.user)
 
@@ -121,33 +121,33 @@ class AdhocReportViewSet(TenantViewSet):
 class OverviewViewSet(TenantViewSet):
     @operation(TAG, "Getchatoverviewrouter", access=BEARER)
     def of_client(self, query: shapes.PeriodQuery) -> ChatOverview:
-        """How your client's chats went in a period of at most 366 days, and in the one before.
+        """Get your client's figures for a period of at most 366 days, and for the period before.
 
-        A chat counts for the period in which it was created; previews count nowhere.
+        A conversation belongs to the period in which it was created; previews are not counted.
         """
         return overview.of(self.client, query)
 
     @operation(TAG, "Getchatoverviewrouter", access=BEARER)
     def of_bot(self, bot_id: int, query: shapes.PeriodQuery) -> ChatOverview:
-        """How the chats of one bot went in a period of at most 366 days, and in the one before."""
+        """Get the figures of a bot for a period of at most 366 days, and for the period before."""
         return overview.of(self.client, query, bot=bots.get(self.client, bot_id))
 
 
 class WarningViewSet(TenantViewSet):
     @operation(TAG, "Getwarningdashboardrouter", access=BEARER)
     def dashboard(self, query: shapes.NoQuery) -> WarningDashboard:
-        """What needs somebody now, and what soon will, with what to do about it.
+        """List what needs attention now or soon, and what to do about it.
 
-        Endpoints of webhooks are shown to owners and admins alone. `due_at` is when something is
-        foreseen to happen, such as the end of the credits at the pace of the last 24 hours.
+        Only owners and admins see warnings about webhook endpoints. `due_at` is when something is
+        expected to happen, such as the end of the credits at the pace of the last 24 hours.
         """
         return warnings.dashboard(self.client, self.user)
 
     @operation(TAG, "Mute Warning", access=ADMIN)
     def mute(self, body: MuteWarningDto) -> WarningDashboard:
-        """Mute a warning for your client, or end that.
+        """Mute or unmute a warning for your client.
 
-        A muted warning is still listed, as muted, and is not shown on the site's home.
+        A muted warning is still listed, but is not shown on the site's home page.
         """
         mutes.mute(self.client, body.code, until=body.until, by=self.user)
         return warnings.dashboard(self.client, self.user)

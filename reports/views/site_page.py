@@ -1,4 +1,4 @@
-"""What the pages of the reports in the site share: who may read them, and their policy."""
+"""What the site's report pages share: access, security policy, form fields and links."""
 
 import re
 from typing import Any
@@ -16,14 +16,14 @@ from identity.models import Client, User
 from reports.services import periods
 from reports.shapes.adhoc import PeriodQuery
 
-# Plain pages: no script at all, and nothing is fetched from elsewhere.
+# The pages need no scripts, and nothing from other hosts.
 _POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self';"
     " frame-ancestors 'none'"
 )
 _TABS = (("overview", "Overview"), ("adhoc", "Ad-hoc"), ("warnings", "Warnings"))
 
-# Fields as the pages name them.
+# The labels of the fields.
 _FIELDS = {
     "date_from": "From", "date_to": "To", "q": "Words", "rating_min": "Stars from",
     "rating_max": "Stars to", "bot_ids": "Bots", "assignee_ids": "Agents", "group_by": "Groups",
@@ -34,7 +34,7 @@ _NAMED = re.compile(rf"\b({'|'.join(_FIELDS)})\b", re.IGNORECASE)
 
 
 def viewer_of(request: HttpRequest) -> tuple[User, Client]:
-    """Who reads, and of which client: the platform's staff have none."""
+    """The viewer and their client; refuses the platform's staff, who have none."""
     user = request.user
     if not isinstance(user, User) or user.client is None:
         raise PermissionDenied("Reports are a client's: sign in as one of its people.")
@@ -44,7 +44,7 @@ def viewer_of(request: HttpRequest) -> tuple[User, Client]:
 def show(
     request: HttpRequest, page: str, context: dict[str, Any], *, status: int = 200
 ) -> HttpResponse:
-    """A page of the reports. `as_of`: the time whose state it shows."""
+    """A report page. `as_of` in the context is the time whose data it shows."""
     user, client = viewer_of(request)
     tabs = [(path_to(name), label, name == page) for name, label in _TABS]
     shared = {"tabs": tabs, "client": client, "may_write": user.role != "viewer"}
@@ -55,8 +55,10 @@ def show(
 
 
 def entered_dates(client: Client, asked: dict[str, Any]) -> tuple[PeriodQuery, dict[str, Any]]:
-    """The period that is asked for, and its days for the form; what makes none stays as it is
-    entered, and the usual period is shown."""
+    """The requested period, and its days for the form.
+
+    Invalid days stay in the form as entered, with the usual period.
+    """
     dates: dict[str, Any] = {name: asked[name] for name in _DAYS if name in asked}
     try:
         query = PeriodQuery.model_validate(dates)
@@ -67,7 +69,7 @@ def entered_dates(client: Client, asked: dict[str, Any]) -> tuple[PeriodQuery, d
 
 
 def problems(exc: ValidationError | ApiError) -> list[str]:
-    """Why a question is refused, each with the name that the page has for the field."""
+    """Why a question is refused, with the fields' labels."""
     found = []
     for place, words in refusals(exc):
         field = next((_FIELDS[name] for name in place if name in _FIELDS), "")
@@ -77,6 +79,6 @@ def problems(exc: ValidationError | ApiError) -> list[str]:
 
 
 def path_to(page: str, query: dict[str, Any] | None = None) -> str:
-    """The path of a page, with what is asked of it."""
+    """The path of a report page with its query."""
     asked = f"?{urlencode(query, doseq=True)}" if query else ""
     return reverse(f"reports_{page}") + asked

@@ -1,4 +1,4 @@
-"""The warnings in the site: since when, how many, what to do, and muted until when."""
+"""The site's page of warnings."""
 
 from datetime import timedelta
 
@@ -14,13 +14,13 @@ from reports.services import mutes, warnings
 from reports.shapes.warnings import MuteWarningDto
 from reports.views.site_page import path_to, show, viewer_of
 
-# What a button says, and for how many days it mutes; 0: no longer.
+# The number of days that a button mutes, and its label; any other number unmutes.
 _DAYS = {"1": "a day", "7": "a week", "30": "30 days"}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: HttpRequest) -> HttpResponse:
-    """What needs somebody; owners and admins mute it."""
+    """The warnings; POST mutes or unmutes one, for owners and admins."""
     user, client = viewer_of(request)
     if request.method != "POST":
         context = {

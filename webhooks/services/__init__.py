@@ -1,4 +1,4 @@
-"""`announce()` is what higher apps use."""
+"""Higher apps use `announce()`."""
 
 from webhooks.services.events import announce
 

@@ -1,4 +1,4 @@
-"""How many deliveries wait, and for how long, for the metrics."""
+"""Metrics of the waiting deliveries: how many there are, and how overdue the oldest is."""
 
 from django.db import Error, connection
 
@@ -18,7 +18,7 @@ SELECT (SELECT count(*) FROM webhooks_delivery
 
 
 def read() -> Readings:
-    """Deliveries that wait or are under way; nothing if the database does not answer."""
+    """Yield both metrics; nothing if the database does not answer."""
     try:
         with connection.cursor() as cursor:
             cursor.execute(_WAITING)
@@ -26,6 +26,6 @@ def read() -> Readings:
     except Error:
         return
     finally:
-        connection.close()  # this thread's own
+        connection.close()  # the connection belongs to this thread
     yield Reading(metrics.DELIVERIES, count)
     yield Reading(metrics.DELIVERY_OLDEST, oldest)

@@ -1,4 +1,4 @@
-"""What an attempt means: the delivery's next state, and the health of its endpoint."""
+"""What follows from an attempt: the delivery's next state, and its endpoint's health."""
 
 import uuid
 from collections.abc import Collection, Sequence
@@ -15,7 +15,7 @@ from webhooks.delivery import DeliveryRequest, Fault, Outcome, seconds_until_ret
 from webhooks.models import DeliveryState, DisabledReason, WebhookConfig
 from webhooks.services import deliveries
 
-# Days of nothing but failures.
+# How long every delivery has failed.
 WARNED_AFTER = timedelta(days=3)
 DISABLED_AFTER = timedelta(days=5)
 _BREAKER_FAILURES = 5
@@ -37,7 +37,7 @@ RETURNING statement_timestamp() - failing_since, warned_at
 
 
 def next_state(request: DeliveryRequest, outcome: Outcome) -> tuple[DeliveryState, float | None]:
-    """A delivery's state after an attempt, and the seconds until the next; None: no other."""
+    """A delivery's state after an attempt, and the seconds until the next (None: no other)."""
     if outcome.error is None:
         return DeliveryState.SUCCEEDED, None
     if request.is_test or outcome.error is Fault.GONE:
@@ -49,21 +49,21 @@ def next_state(request: DeliveryRequest, outcome: Outcome) -> tuple[DeliveryStat
 def affects_endpoint(request: DeliveryRequest, outcome: Outcome) -> bool:
     """Whether an attempt may change the endpoint's health.
 
-    A success of a healthy endpoint changes nothing. A failed test neither: its sender sees the
+    A success of a healthy endpoint changes nothing. Neither does a failed test: its sender sees the
     result.
     """
     return request.endpoint_was_failing or (outcome.error is not None and not request.is_test)
 
 
 def lock(config_ids: Collection[uuid.UUID]) -> None:
-    """Lock endpoints that are about to be written, always in the same order."""
+    """Lock endpoints that are about to be changed, always in the same order."""
     if config_ids:
         rows = WebhookConfig.objects.select_for_update(no_key=True).filter(pk__in=config_ids)
         list(rows.order_by("id").values_list("pk"))
 
 
 def record(ended: Sequence[tuple[DeliveryRequest, Outcome]]) -> set[uuid.UUID]:
-    """Update the health of the (locked) endpoints of these attempts; returns those that fail."""
+    """Update the health of these attempts' endpoints, which are locked; returns failing ones."""
     outcomes: dict[uuid.UUID, list[Outcome]] = {}
     for request, outcome in ended:
         if outcome.error is None or not request.is_test:
@@ -126,9 +126,9 @@ def _warn(config_id: uuid.UUID, warned_at: datetime | None) -> None:
 
 
 def _mail_owners(config: WebhookConfig, kind: str, context: dict[str, Any]) -> None:
-    """One job for each owner: a refused address must not repeat the others' mails."""
+    """One job per owner, so that a refused address does not repeat the others' mails."""
     owners = User.objects.for_client(config.client).filter(role=Role.OWNER, is_disabled=False)
     for owner in owners.order_by("id"):
-        # Without the query, which may hold a token of the receiver.
+        # Without the query, which may contain the receiver's token.
         about = {"company": config.client.name, "url": config.url.partition("?")[0], **context}
         mails.send_to(owner, kind, about)

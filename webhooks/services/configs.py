@@ -1,4 +1,4 @@
-"""Endpoints: created, updated, deleted; their secrets rotated."""
+"""Endpoints: create, update and delete them, and rotate their secrets."""
 
 import uuid
 from collections.abc import Set as AbstractSet
@@ -40,7 +40,7 @@ def failing() -> QuerySet[WebhookConfig]:
 
 
 def get(client: Client, config_id: uuid.UUID | None = None) -> WebhookConfig:
-    """This endpoint, or the client's oldest one; 404 if there is none."""
+    """This endpoint, or the client's oldest if no id is given; 404 if there is none."""
     rows = list_for_client(client)
     if config_id:
         rows = rows.filter(pk=config_id)
@@ -51,7 +51,7 @@ def get(client: Client, config_id: uuid.UUID | None = None) -> WebhookConfig:
 
 
 def create(client: Client, body: webhook_shapes.WebhookConfig, *, by: User) -> WebhookConfig:
-    """A new endpoint. Only this reply shows its secret."""
+    """Create an endpoint."""
     require(body, "url")
     _check_url(body.url)
     with transaction.atomic():
@@ -73,13 +73,13 @@ def create(client: Client, body: webhook_shapes.WebhookConfig, *, by: User) -> W
 
 
 def update(config: WebhookConfig, body: webhook_shapes.WebhookConfig, *, by: User) -> WebhookConfig:
-    """Change the settings that the request names; switching it on resets its health."""
+    """Change the settings given in the request; switching the endpoint on resets its health."""
     if "url" in body.model_fields_set and body.url != config.url:
         _check_url(body.url)
     columns = _columns(body, body.model_fields_set)
     with transaction.atomic():
         before = _lock(config)
-        # Already off: the reason and the moment stay.
+        # If it is already off, keep the reason and the time.
         if columns.get("is_active", before.is_active) != before.is_active:
             columns |= _switched(is_on=body.is_active)
         WebhookConfig.objects.filter(pk=config.pk).update(**columns)
@@ -95,7 +95,7 @@ def update(config: WebhookConfig, body: webhook_shapes.WebhookConfig, *, by: Use
 
 
 def switch_on(config: WebhookConfig, *, by: User) -> bool:
-    """Switch an endpoint on with the settings that it has; False if it is on already."""
+    """Switch an endpoint on, with its settings unchanged; False if it was already on."""
     row = get(config.client, config.pk)
     if row.is_active:
         return False
@@ -104,7 +104,7 @@ def switch_on(config: WebhookConfig, *, by: User) -> bool:
 
 
 def revive(config: WebhookConfig, *, by: User) -> None:
-    """Switch an endpoint on, and send what it has missed since it failed or was switched off."""
+    """Switch an endpoint on, and replay what it missed since it failed or was switched off."""
     row = get(config.client, config.pk)
     with transaction.atomic():
         if not switch_on(row, by=by):
@@ -115,7 +115,7 @@ def revive(config: WebhookConfig, *, by: User) -> None:
 
 
 def missed_by(config: WebhookConfig) -> list[webhook_shapes.EventReplayRequest]:
-    """The replays of what an endpoint that is off has missed, as far back as events are kept."""
+    """The replays of what an endpoint missed while failing or off, at most the last 30 days."""
     since = config.failing_since or config.disabled_at or timezone.now()
     start = max(since, timezone.now() - deliveries.RETENTION + timedelta(hours=1))
     return [
@@ -136,7 +136,7 @@ def delete(config: WebhookConfig, *, by: User | ApiKey) -> None:
 
 
 def rotate_secret(config: WebhookConfig, *, by: User) -> WebhookConfig:
-    """A new secret; the old one also signs for 24 hours."""
+    """Create a new secret; the old one also signs for 24 hours."""
     with transaction.atomic():
         row = _lock(config)
         row.previous_secret, row.secret = row.secret, signatures.new_secret()
@@ -172,7 +172,7 @@ def _subject(config: WebhookConfig) -> str:
 
 
 def _without_query(url: str) -> str:
-    """The query may hold a token of the receiver."""
+    """Omits the query, which may contain the receiver's token."""
     return url.partition("?")[0]
 
 

@@ -1,4 +1,4 @@
-"""Deliveries: tested, replayed, given up, purged."""
+"""Deliveries: test, replay, give up and purge them."""
 
 import uuid
 from datetime import datetime, timedelta
@@ -18,7 +18,7 @@ from webhooks.shapes import webhook as webhook_shapes
 
 RETENTION = timedelta(days=30)
 _BATCH = 500
-# Longer than an endpoint that fails is left alone, so that a try of it has ended in this time.
+# Longer than a failing endpoint is paused, so that an attempt has ended within this time.
 _LOOKS_BACK = timedelta(minutes=5)
 # The health of a new or newly activated endpoint.
 HEALTHY: dict[str, Any] = {
@@ -27,7 +27,7 @@ HEALTHY: dict[str, Any] = {
 TESTS_A_MINUTE = 6
 
 
-# Most events that a count of a replay tells exactly.
+# The largest exact count of a replay's events.
 MOST_COUNTED = 10_000
 
 
@@ -47,10 +47,10 @@ class EndpointDisabled(ApiError):
 def queue_test(config: WebhookConfig) -> Delivery:
     """Queue a `webhook.test` event for this endpoint only; the dispatcher sends it at once.
 
-    Tests have their own limit, so that those of a slow receiver delay nobody.
+    Tests have their own limit, so that tests of a slow receiver delay nobody else.
     """
     with transaction.atomic():
-        # Under the lock, concurrent tests see each other.
+        # The lock lets concurrent tests see each other.
         WebhookConfig.objects.select_for_update(no_key=True).get(pk=config.pk)
         tests = Delivery.objects.filter(config=config, is_test=True)
         recent = tests.filter(created_at__gt=timezone.now() - timedelta(minutes=1))
@@ -62,10 +62,9 @@ def queue_test(config: WebhookConfig) -> Delivery:
 
 
 def latest_failure(config: WebhookConfig) -> DeliveryAttempt | None:
-    """The latest failed attempt among deliveries that wait for their next; None if none waits.
+    """The latest failed attempt of deliveries that wait for a retry; None if there is none.
 
-    Looks at those that are due since a few minutes ago, by their index: a long backlog of others
-    is not read.
+    Skips deliveries overdue by more than a few minutes, so that no long backlog is read.
     """
     retried = Delivery.objects.filter(
         config=config,
@@ -103,7 +102,7 @@ def replay(event: Event, config: WebhookConfig | None) -> Event:
 
 
 def count_replay(config: WebhookConfig, body: webhook_shapes.EventReplayRequest) -> int:
-    """How many events a replay would send; counted up to `MOST_COUNTED` and one more."""
+    """How many events a replay would send; the count stops at `MOST_COUNTED` + 1."""
     until = (body.created_to or timezone.now()).isoformat()
     since = body.created_from.isoformat()
     return _in_range(config, since, until, body.state, body.type)[: MOST_COUNTED + 1].count()
@@ -112,7 +111,7 @@ def count_replay(config: WebhookConfig, body: webhook_shapes.EventReplayRequest)
 def enqueue_replay(
     config: WebhookConfig, body: webhook_shapes.EventReplayRequest
 ) -> webhook_shapes.Replay:
-    """Accept the replay of a range; a job queues the deliveries, however many."""
+    """Accept the replay of a range; a job queues the deliveries."""
     if not config.is_active:
         raise EndpointDisabled
     now = timezone.now()
@@ -136,7 +135,7 @@ def enqueue_replay(
 def replay_range(
     config_id: str, created_from: str, created_to: str, state: str, event_type: str | None
 ) -> None:
-    """Queue a range of events for an endpoint, the oldest first."""
+    """Queue a range of events for an endpoint, oldest first."""
     config = WebhookConfig.objects.filter(pk=config_id, is_active=True).first()
     last = uuid.UUID(int=0)
     while config:
@@ -167,11 +166,11 @@ def _in_range(
     return rows
 
 
-# Of events that are there: the lock keeps those who delete one waiting (`events._delete`).
+# Locks the events that still exist; whoever deletes one (`events._delete`) waits.
 _LOCK_EVENTS = """
 SELECT id FROM webhooks_event WHERE id = ANY (%s) ORDER BY id FOR KEY SHARE
 """
-# A delivery in flight is left alone.
+# Leaves deliveries in flight unchanged.
 _REQUEUE = """
 INSERT INTO webhooks_delivery (client_id, event_id, config_id)
 SELECT e.client_id, e.id, %(config)s FROM webhooks_event e WHERE e.id = ANY (%(events)s)
@@ -184,7 +183,7 @@ WHERE webhooks_delivery.lease_token IS NULL OR webhooks_delivery.due_at <= state
 
 
 def _queue(batch: list[Event], config_id: uuid.UUID) -> None:
-    """Make deliveries due now, and store the bodies to send if they are missing."""
+    """Make deliveries of these events due now, and store the bodies that are missing."""
     with connection.cursor() as cursor:
         cursor.execute(_LOCK_EVENTS, [[event.pk for event in batch]])
         stored = {pk for (pk,) in cursor.fetchall()}
@@ -225,7 +224,10 @@ SELECT client_id, id, attempts, %(error)s, '', statement_timestamp() FROM ended
 
 
 def enqueue_give_up(config: WebhookConfig) -> None:
-    """Have a job end the waiting deliveries; in the transaction that switches the endpoint off."""
+    """Have a job give up the waiting deliveries of an endpoint that is switched off.
+
+    Call it in the transaction that switches the endpoint off.
+    """
     jobs.enqueue(
         "webhooks.give_up",
         client_id=config.client_id,
@@ -235,7 +237,7 @@ def enqueue_give_up(config: WebhookConfig) -> None:
 
 
 def give_up(config_id: str) -> None:
-    """End the waiting deliveries of an endpoint while it is off; they can be replayed."""
+    """Give up the waiting deliveries of an endpoint while it is off; they can be replayed."""
     params: dict[str, Any] = {
         "config": config_id, "error": Fault.ENDPOINT_DISABLED, "batch": _BATCH,
     }  # fmt: skip
@@ -243,7 +245,8 @@ def give_up(config_id: str) -> None:
     has_more = True
     while has_more:
         with jobs.commit(), connection.cursor() as cursor:
-            # The endpoint is locked before its deliveries. If on again, the rest is delivered.
+            # The endpoint is locked before its deliveries. If it is on again, the rest is
+            # delivered.
             if not off.exists():
                 break
             cursor.execute(_GIVE_UP, params)
@@ -253,7 +256,7 @@ def give_up(config_id: str) -> None:
 def purge_expired() -> None:
     """Drop the months of deliveries, attempts and payloads that ended 30 days ago; events stay.
 
-    A month with a delivery that waits, or was queued again since, stays whole until the next run.
+    A month stays until the next run if it has a delivery that waits or was queued again since.
     """
     before = timezone.now() - RETENTION
 
@@ -274,7 +277,7 @@ def purge_expired() -> None:
 
 
 def _purge_replayed(before: datetime) -> None:
-    """Delete, in batches, what was sent again of events whose month was dropped before."""
+    """Delete, in batches, old replays of events whose month of deliveries was already dropped."""
     is_older = Q(event_id__lt=partitions.first_kept_id(Delivery))
     old = Delivery.objects.filter(is_older, created_at__lt=before, due_at=None)
     while ids := list(old.values_list("pk", flat=True)[: _BATCH * 4]):

@@ -1,12 +1,12 @@
-"""The dispatcher: leases due deliveries, lets threads send them, and records the outcomes.
+"""The dispatcher: leases due deliveries, has threads send them, and records the outcomes.
 
-One thread talks to the database, in batches: outcomes are recorded in one transaction, due
-deliveries are leased in the same. The sending threads use no database, and no transaction is open
-while they wait. Any number of dispatchers may run, one in each worker of the queue `webhook`. Only
-the holder of a delivery's lease records its outcome.
+One thread uses the database, in batches: one transaction records outcomes and leases due
+deliveries. The sending threads do not use the database, and no transaction is open while they wait.
+Any number of dispatchers may run, one in each worker of the queue `webhook`. Only the holder of a
+delivery's lease records its outcome.
 
 A slow receiver delays nobody else: an endpoint has at most two requests in flight, one while it
-fails, none while its circuit breaker is open; failing endpoints together get half of the threads.
+fails, none while its circuit breaker is open. Failing endpoints together get half of the threads.
 """
 
 import functools
@@ -42,16 +42,16 @@ from webhooks.shapes.webhook import event_id
 log = logging.getLogger(__name__)
 PER_ENDPOINT = 2
 _TEST_THREADS = 16
-# Renewed while an attempt lasts. After a dispatcher died, its deliveries wait this long.
+# Renewed during an attempt. If a dispatcher dies, its deliveries wait this long.
 LEASE_SECONDS = 10.0
 MAX_CLIENTS = 256
-# Between ticks: until a second after the last work; while deliveries wait that are due, but not to
-# be sent yet; and at most while nobody signals any.
+# Pauses between ticks: `_BUSY_SECONDS` until `_AWAKE_SECONDS` after the last work; then the time
+# until the next delivery is due, at least `_WATCH_SECONDS` and at most `_IDLE_SECONDS`.
 _BUSY_SECONDS, _AWAKE_SECONDS, _WATCH_SECONDS, _IDLE_SECONDS = 0.003, 1.0, 0.5, 5.0
 _DRAIN_SECONDS = 3.0
 
-# Endpoints with due deliveries. The table may hold a long backlog of a dead receiver: this query
-# jumps from endpoint to endpoint in the index instead of reading through it.
+# Endpoints with waiting deliveries. A dead receiver may have a long backlog: instead of reading it,
+# this query jumps from endpoint to endpoint in the index.
 _ENDPOINTS = """
 WITH RECURSIVE waiting AS (
     (SELECT config_id FROM webhooks_delivery WHERE due_at IS NOT NULL AND NOT is_test
@@ -96,7 +96,7 @@ _ANY_DUE = (
     + " AND due_at <= statement_timestamp() LIMIT 1"
 )
 
-# `due_at` is the end of the lease: deliveries of a dead dispatcher are due again after it.
+# `due_at` becomes the end of the lease, so deliveries of a dead dispatcher are due again then.
 _LEASE = """
 WITH leased AS (
     SELECT d.id, d.event_id, d.lease_token AS lost_lease FROM (
@@ -146,7 +146,7 @@ FROM written w JOIN ended e ON e.id = w.id
 RETURNING delivery_id
 """
 
-# Attempts of dispatchers that died while sending: their outcome is unknown. The deliveries are
+# For attempts of dispatchers that died while sending, whose outcome is unknown. The deliveries are
 # locked, so no attempt is recorded twice.
 _RECORD_INTERRUPTED = """
 INSERT INTO webhooks_deliveryattempt
@@ -156,7 +156,7 @@ FROM webhooks_delivery d WHERE id = ANY (%s) AND NOT EXISTS (
     SELECT FROM webhooks_deliveryattempt a WHERE a.delivery_id = d.id AND a.number = d.attempts - 1)
 """
 
-# The interrupted attempt was the last one: do not repeat it.
+# Ends deliveries whose interrupted attempt was the last one.
 _GIVE_UP = """
 UPDATE webhooks_delivery
 SET state = 'gave_up', due_at = NULL, lease_token = NULL, attempts = attempts - 1
@@ -172,7 +172,7 @@ class _EndpointClient:
 
 
 def run(stop: Stop) -> None:
-    """Deliver until `stop` is set; then finish requests in flight or hand them back."""
+    """Deliver until `stop` is set; then finish the requests in flight or release them."""
     dispatcher = Dispatcher()
     stop.wakes(dispatcher.woken)
     pubsub.set_on_signal(dispatcher.woken, DELIVERIES)
@@ -204,7 +204,7 @@ def _deliver(dispatcher: "Dispatcher", stop: Stop) -> None:
 
 
 class Dispatcher:
-    """Sends due deliveries; `tick()` is one round trip of work with the database."""
+    """Sends due deliveries; `tick()` is one round of work with the database."""
 
     def __init__(self, threads: int | None = None) -> None:
         self.threads = threads or settings.WEBHOOK_THREADS
@@ -214,7 +214,7 @@ class Dispatcher:
         self._failing: set[uuid.UUID] = set()
         self._clients: dict[uuid.UUID, _EndpointClient] = {}
         self._renewed_at = 0.0
-        # An attempt has ended, or a delivery was signalled: there is something to do.
+        # Set when an attempt has ended or a delivery was signalled.
         self.woken = threading.Event()
 
     def tick(self) -> bool:
@@ -237,7 +237,7 @@ class Dispatcher:
         return bool(ended or rows)
 
     def drain(self, seconds: float) -> None:
-        """Wait for requests in flight, record their outcomes, and hand the rest back."""
+        """Wait for the requests in flight, record their outcomes, and release the rest."""
         ends_at = time.monotonic() + seconds
         while self._in_flight:
             is_late = time.monotonic() > ends_at
@@ -249,7 +249,8 @@ class Dispatcher:
             if is_late:
                 break
             self.woken.wait(0.05)
-        # Due at once. The token stays, so that the next dispatcher records an interrupted attempt.
+        # Due at once. The lease token stays, so that the next dispatcher records an interrupted
+        # attempt.
         _set_due([request.lease_token for request in self._in_flight.values()], 0)
         for pool in (self._pool, self._test_pool):
             pool.shutdown(wait=False, cancel_futures=True)
@@ -267,7 +268,7 @@ class Dispatcher:
             _set_due([request.lease_token for request in running], LEASE_SECONDS)
 
     def _full_endpoints(self, running: Sequence[DeliveryRequest]) -> list[uuid.UUID]:
-        """Endpoints with as many requests in flight as they may have, all from this dispatcher."""
+        """Endpoints whose limit of requests in flight is used up by this dispatcher alone."""
         counts = Counter(request.config_id for request in running if not request.is_test)
         return [
             config_id
@@ -287,7 +288,7 @@ class Dispatcher:
             "tests": max(_TEST_THREADS - sum(request.is_test for request in running), 0),
             "lease": LEASE_SECONDS,
         }
-        # A separate statement: it must see what others leased before we got the endpoints' locks.
+        # A separate statement, to see what others leased before we got the endpoints' locks.
         with connection.cursor() as cursor:
             cursor.execute(_LEASE, params)
             rows = _without_exhausted(cursor.fetchall())
@@ -298,7 +299,7 @@ class Dispatcher:
     def _caps(
         self, ready: Sequence[WebhookConfig], running: Sequence[DeliveryRequest]
     ) -> dict[Any, int]:
-        """The requests in flight that each endpoint may have, in random order of endpoints."""
+        """How many requests each endpoint may have in flight: healthy ones first, else random."""
         in_flight = Counter(request.config_id for request in running if not request.is_test)
         free = self.threads - sum(in_flight.values())
         self._failing = {config.pk for config in ready if config.failures_in_row} | (
@@ -325,7 +326,7 @@ class Dispatcher:
         future.add_done_callback(lambda _: self.woken.set())
 
     def _client(self, request: DeliveryRequest) -> egress.KeepAliveClient:
-        """The endpoint's client: opening a connection each time would take most of the time."""
+        """The endpoint's HTTP client, reused because connecting takes most of the time."""
         endpoint = self._clients.get(request.config_id)
         if endpoint is None or endpoint.url != request.url:
             endpoint = _EndpointClient(
@@ -338,7 +339,7 @@ class Dispatcher:
         return endpoint.client
 
     def _close_idle_clients(self) -> None:
-        """Beyond the limit, close those used longest ago, down to half of it."""
+        """If there are more than `MAX_CLIENTS`, close the least recently used, down to half."""
         if len(self._clients) <= MAX_CLIENTS:
             return
         busy = {request.config_id for request in self._in_flight.values()}
@@ -347,7 +348,7 @@ class Dispatcher:
                 self._clients.pop(config_id).client.close()
 
     def _record(self, ended: Sequence[tuple[DeliveryRequest, Outcome]]) -> None:
-        """Record outcomes whose lease we still hold, in the caller's transaction."""
+        """Record the outcomes whose lease we still hold, in the caller's transaction."""
         if not ended:
             return
         affecting = [pair for pair in ended if circuit_breaker.affects_endpoint(*pair)]
@@ -396,12 +397,12 @@ def _seconds_to_next() -> float:
             cursor.execute(_NEXT_DUE)
             (seconds,) = cursor.fetchone()
     except Error:
-        return _WATCH_SECONDS  # the next tick says it
+        return _WATCH_SECONDS  # the next tick reports the error
     return _IDLE_SECONDS if seconds is None else min(max(seconds, _WATCH_SECONDS), _IDLE_SECONDS)
 
 
 def _without_exhausted(rows: list[Any]) -> list[Any]:
-    """Record attempts of dead dispatchers; drop deliveries that have no attempt left."""
+    """Record the attempts of dead dispatchers; omit deliveries that have no attempt left."""
     interrupted = [row for row in rows if row[8]]
     if not interrupted:
         return rows
@@ -455,6 +456,6 @@ def _set_due(leases: Sequence[uuid.UUID], seconds: float) -> None:
 def _outcome(future: "Future[Outcome]") -> Outcome:
     with suppress(Exception):
         return future.result()
-    # Our own failure, not the receiver's: retried like any other.
+    # The failure is ours, not the receiver's; it is retried like any other.
     log.error("a delivery could not be attempted", exc_info=future.exception())
     return Outcome(delivery.Fault.INTERRUPTED)

@@ -1,6 +1,6 @@
-"""Events of the log as JSON, made by PostgreSQL: a page of them becomes no objects in Python.
+"""Events of the log as JSON made by PostgreSQL, without creating Python objects.
 
-`AS_JSON` has a column for each field of the shape `Event`; a test holds the two together.
+`AS_JSON` has a column for each field of the shape `Event`; a test checks that they match.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from webhooks.models import FeedEntry
 from webhooks.shapes import webhook as webhook_shapes
 
 _EVENT_ID = "'evt_' || replace({}::text, '-', '')"
-# What came back to one attempt.
+# The result of one attempt.
 _OUTCOME = """http_status, duration_ms, error,
     CASE WHEN http_status <> 0 THEN response_excerpt END AS response_excerpt"""
 _ATTEMPTS = f"""(SELECT coalesce(json_agg(row_to_json(tried) ORDER BY tried.attempt), '[]') FROM (
@@ -42,20 +42,21 @@ AS_JSON = f"""(SELECT row_to_json(shown)::text FROM (
         webhooks_event.conversation_id, webhooks_event.sequence, webhooks_event.data,
         false AS is_thin, {_DELIVERIES} AS deliveries
 ) shown)"""
-# PostgreSQL's text is longer than ours; the fields around the data have less than this.
+# PostgreSQL writes JSON longer than we do, and the fields around the data take less than 500 bytes,
+# so a shorter text is never thin.
 _MAY_BE_THIN = f"octet_length(webhooks_event.data::text) > {webhook_shapes.MAX_BODY_BYTES - 500}"
 
 
 def list_page(
     rows: QuerySet[FeedEntry], query: pagination.Page, *, by: str, resumable: bool
 ) -> dict[str, Any]:
-    """A page of entries of a feed, each as an `Event`."""
+    """A list page of feed entries, each as an `Event`."""
     shown: QuerySet[Any] = rows.annotate(
         as_json=RawSQL(AS_JSON, [], TextField()),
         may_be_thin=RawSQL(_MAY_BE_THIN, [], BooleanField()),
     )
     return pagination.page(
-        # The type joins the event: of a deleted one an entry may be left.
+        # Selecting the type joins the event, which drops entries of deleted events.
         shown.values_list("position", "as_json", "may_be_thin", "event__type", named=True),
         query,
         by=by,

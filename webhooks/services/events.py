@@ -19,14 +19,14 @@ from webhooks.models import Delivery, DeliveryAttempt, Event, FeedEntry, Payload
 from webhooks.services import event_log_json, feed_order
 from webhooks.shapes import webhook as webhook_shapes
 
-# The event, a delivery for each endpoint that takes its type, and the body to send if there is one.
+# Stores the event, a delivery for each endpoint that takes its type, and the body if any does.
 _ANNOUNCE = """
 SELECT webhooks_announce(%(id)s, %(client)s, %(type)s, %(data)s, %(conversation)s, %(sequence)s,
     %(now)s, %(only)s)
 """
 # The live channel that wakes the dispatchers; `webhooks_announce` names it too.
 DELIVERIES = "deliveries"
-START = 0  # before the first place in a feed
+START = 0  # before the first position in a feed
 
 
 def announce(
@@ -40,9 +40,9 @@ def announce(
 ) -> Event:
     """Append an event to the client's log and queue it for the endpoints that take its type.
 
-    `sequence` numbers the events of `conversation_id` without gaps: the caller takes it from the
-    conversation's row, under that row's lock. Rolled back with the transaction around it.
-    `only_to` is for tests of an endpoint: queued for this one only, active or not.
+    It belongs to the caller's transaction. `sequence` numbers the events of `conversation_id`
+    without gaps: the caller takes it from the conversation's row, under that row's lock. `only_to`
+    is for tests of an endpoint: the event is queued for this one only, active or not.
     """
     event = Event(
         id=uuid7(),
@@ -72,10 +72,10 @@ def announce(
 
 
 def read_feed(client: Client, after: int = START, limit: int = 100) -> list[FeedEntry]:
-    """The next entries of the client's feed after a place in it, with their events.
+    """The next entries of the client's feed after a position, with their events.
 
-    Gap-free: every event that was committed before the call has its place, and no other can get a
-    place before it any more. Events of a conversation come in their `sequence`.
+    Nothing is skipped: every event committed before the call has its position, and no other event
+    can get an earlier position later. Events of a conversation come in order of `sequence`.
     """
     feed_order.number_events(client.pk)
     rows = FeedEntry.objects.for_client(client).filter(position__gt=after)
@@ -83,19 +83,19 @@ def read_feed(client: Client, after: int = START, limit: int = 100) -> list[Feed
 
 
 def end_of_feed(client: Client) -> int:
-    """The last place in the client's feed: events after it are new."""
+    """The last position in the client's feed; new events come after it."""
     feed_order.number_events(client.pk)
     rows = FeedEntry.objects.for_client(client).order_by("-position")
     return rows.values_list("position", flat=True).first() or START
 
 
 def feed_channel(client_id: int) -> str:
-    """The live channel that signals new events of a client; the events are read from the log."""
+    """The live channel that signals new events of a client; read the events from the log."""
     return f"feed:{client_id}"
 
 
 def find_place(client: Client, event_id: str) -> int | None:
-    """The place in the feed of the event with this id (`evt_…`); None if there is none."""
+    """The feed position of the event with this id (`evt_…`); None if it has none."""
     row_id = webhook_shapes.row_id(event_id)
     if row_id is None:
         return None
@@ -107,19 +107,19 @@ def find_place(client: Client, event_id: str) -> int | None:
 def delete_for_conversation(conversation_id: uuid.UUID) -> None:
     """Delete a conversation's events, in the transaction that deletes the conversation.
 
-    Their payloads, deliveries and attempts go with them; waiting deliveries are not sent.
+    Their payloads, deliveries and attempts are deleted too; waiting deliveries are not sent.
     """
     _delete(Event.objects.filter(conversation_id=conversation_id))
 
 
 def delete_about_customers(client_id: int, customer_ids: Sequence[int]) -> None:
-    """Delete the events about customers themselves, such as a change of a name."""
+    """Delete the events about customers themselves, such as changes of a name."""
     rows = Event.objects.filter(client_id=client_id, type__startswith="customer.")
     _delete(rows.filter(data__customer__id__in=customer_ids))
 
 
 def _delete(rows: QuerySet[Event]) -> None:
-    # Locked first, so that no replay adds a delivery and no dispatcher an attempt meanwhile.
+    # Locked first, so that meanwhile no replay adds a delivery and no dispatcher an attempt.
     ids = list(rows.order_by("pk").select_for_update().values_list("pk", flat=True))
     deliveries = Delivery.objects.filter(event_id__in=ids).order_by("pk").select_for_update()
     sent = list(deliveries.values_list("pk", flat=True))
@@ -138,7 +138,7 @@ DELETE FROM webhooks_feedentry WHERE event_id IN (
 def purge_expired() -> None:
     """Drop the months of events that are no longer kept (EVENT_MONTHS), and their feed entries.
 
-    A month with deliveries that are kept stays with them.
+    A month stays as long as it has deliveries that are still kept.
     """
     if not settings.EVENT_MONTHS:
         return
@@ -167,7 +167,7 @@ def get(client: Client, event_id: str) -> Event:
 
 
 def page(client: Client, query: webhook_shapes.EventsQuery) -> dict[str, Any]:
-    """A page of the log, newest first or as the feed."""
+    """A list page of the log, newest first or in feed order."""
     feed_order.number_events(client.pk)
     rows = _filtered(FeedEntry.objects.for_client(client), query)
     is_feed = query.order == "asc"

@@ -1,4 +1,4 @@
-"""The event log as people read it: what happened to one row."""
+"""The events about one row, for people to read."""
 
 import uuid
 
@@ -9,7 +9,7 @@ from webhooks.models import SUBJECT_ID, Event
 
 
 def about(client_id: int, noun: str, row_id: str) -> QuerySet[Event]:
-    """The events about a row, newest first; of a chat those that are no message of it."""
+    """The events about a row, newest first; for a conversation, those not about its messages."""
     rows = Event.objects.filter(client_id=client_id)
     if noun == "conversation":
         moves = rows.filter(conversation_id=uuid.UUID(row_id)).exclude(type__startswith="message.")

@@ -1,14 +1,15 @@
-"""The order of the feed: committed events get places, one client at a time.
+"""The order of the feed: committed events get positions, one client at a time.
 
-A transaction that announces knows no place: another that began later may end earlier. So it leaves
-a row in `UnnumberedEvent`, and whoever reads a feed first numbers what its client has committed,
-in one statement of the database (`webhooks_number_events`) under a lock of the client. Places grow
-from one numbering to the next, and those of one become visible together. So a reader that goes on
-after a place misses nothing, and waits for no transaction that is still open.
+A transaction that announces an event cannot know its position, because a transaction that began
+later may commit earlier. So it leaves a row in `UnnumberedEvent`. Whoever reads a feed first
+numbers the client's committed events, in one database statement (`webhooks_number_events`) under a
+lock of the client. Each numbering continues after the last, and its positions become visible
+together. So a reader that continues after a position misses nothing, and waits for no open
+transaction.
 
-Why the events of a conversation keep their `sequence`: the later one is announced under the
-conversation's lock after the earlier one was committed, so it has the higher number here, and
-nobody sees it without the earlier one.
+Why a conversation's events are in order of their `sequence`: an event is announced under the
+conversation's lock, after the previous one was committed. So it has the higher number here, and
+nobody sees it without the previous one.
 """
 
 from django.db import connection
@@ -19,7 +20,7 @@ BATCH_SIZE = 2_000  # the lock is held for some 50 ms
 
 
 def number_events(client_id: int) -> None:
-    """Give every committed event of a client that has no place the next ones."""
+    """Give the next positions to all committed events of a client that have none."""
     taken = BATCH_SIZE
     while taken == BATCH_SIZE:
         with connection.cursor() as cursor:
@@ -28,7 +29,7 @@ def number_events(client_id: int) -> None:
 
 
 def number_all_events() -> None:
-    """The same for all clients: of those whose feed nobody reads, events must not pile up."""
+    """Number the events of all clients, so that they do not pile up in feeds nobody reads."""
     clients = UnnumberedEvent.objects.values_list("client_id", flat=True).distinct()
     for client_id in list(clients):
         number_events(client_id)

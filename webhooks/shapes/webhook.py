@@ -22,7 +22,7 @@ from webhooks import catalogue, models
 _EVENT_ID = re.compile(r"evt_([0-9a-f]{32})", re.ASCII)
 DeliveryStatus: TypeAlias = Literal["pending", "succeeded", "failed", "gave_up"]
 
-# Of a delivery: what is longer goes without its data.
+# The largest body of a delivery; a larger event is delivered without its data.
 MAX_BODY_BYTES = 20_000
 
 
@@ -53,9 +53,9 @@ class WebhookConfig(Shape):
     url: Text = Field(
         "",
         description="The URL that events are sent to by POST: https, a public host, port 443, no"
-        " user name. Plain http or another port only for hosts that the operator allows. The host"
-        " of the example is not there: put in your own, else the answer is 422. Required to create"
-        " an endpoint.",
+        " user name. Plain http and other ports are accepted only for hosts that the operator"
+        " allows. The host in the example does not exist: use your own, otherwise the answer is"
+        " 422. Required to create an endpoint.",
         min_length=1,
         max_length=2000,
         examples=["https://shop.example/hooks/chat"],
@@ -70,8 +70,9 @@ class WebhookConfig(Shape):
     description: Text = Field("", description="A note for yourself.", max_length=200)
     is_active: bool = Field(
         True,
-        description="Whether events are sent. Events are not queued while the endpoint is off:"
-        " replay them, or read them from the event log. Switching it on clears past failures.",
+        description="Whether events are sent. While the endpoint is off, events are not queued:"
+        " replay them later, or read them from the event log. Switching it on clears its record of"
+        " failures.",
     )
     disabled_reason: Literal["by_hand", "gone", "failing"] | None = read_only(
         "Why the endpoint is off: `by_hand`, `gone` (it answered 410) or `failing` (all"
@@ -102,19 +103,19 @@ class WebhookConfigsResponse(Shape):
     """The client's endpoints."""
 
     items: list[WebhookConfig] = Field(description="Endpoints, the oldest first.")
-    next_cursor: str | None = Field(description="Cursor of the next page; null on the last.")
+    next_cursor: str | None = Field(description="Cursor of the next page; null on the last page.")
 
 
 class WhichWebhook(Shape):
-    """Query: which endpoint."""
+    """Which endpoint."""
 
     config_id: uuid.UUID | None = Field(
-        None, description="The endpoint; if left out, the client's oldest one."
+        None, description="The endpoint; if left out, the client's oldest."
     )
 
 
 class WebhookAttempt(Shape):
-    """One request to an endpoint, and its answer."""
+    """One request to an endpoint, and the response."""
 
     attempt: int = Field(description="The attempt's number, 1 for the first.")
     http_status: int | None = Field(description="The receiver's status; null without an answer.")
@@ -134,7 +135,7 @@ class WebhookAttempt(Shape):
 
     @classmethod
     def from_row(cls, row: models.DeliveryAttempt) -> dict[str, Any]:
-        """A plain dict: a page of events holds hundreds of attempts."""
+        """A plain dict for speed: a list page of events has hundreds of attempts."""
         return {
             "attempt": row.number,
             "http_status": row.http_status,
@@ -153,8 +154,9 @@ class WebhookDelivery(Shape):
     event_id: str = Field(description="The event, `evt_…`: also the `webhook-id` of every attempt.")
     attempt: int = Field(description="Attempts started so far.")
     status: DeliveryStatus = Field(
-        description="`pending`: no attempt has ended yet. `failed`: another attempt follows."
-        " `gave_up`: none follows unless the event is replayed."
+        description="`pending`: no attempt has ended yet. `succeeded`: delivered. `failed`: the"
+        " latest attempt failed, and another follows. `gave_up`: no attempt follows unless the"
+        " event is replayed."
     )
     http_status: int | None = Field(description="The receiver's status at the latest attempt.")
     duration_ms: int | None = Field(description="Milliseconds that the latest attempt took.")
@@ -165,14 +167,12 @@ class WebhookDelivery(Shape):
     next_attempt_at: Moment | None = Field(
         description="When the next attempt is due; null if none is, or during an attempt."
     )
-    attempts: list[WebhookAttempt] = Field(
-        description="Every attempt that is kept, for 30 to 61 days."
-    )
+    attempts: list[WebhookAttempt] = Field(description="The attempts, each kept for 30 to 61 days.")
     created_at: Moment = Field(description="When the event was queued for the endpoint.")
 
     @classmethod
     def from_row(cls, row: models.Delivery) -> dict[str, Any]:
-        """Reads the row's `log`: prefetch it for lists."""
+        """Reads the row's `log`, which lists must prefetch."""
         log = [
             WebhookAttempt.from_row(attempt)
             for attempt in sorted(row.log.all(), key=lambda attempt: attempt.number)
@@ -196,9 +196,11 @@ class WebhookDelivery(Shape):
 
 
 class StoredEvent(Shape):
-    """Something that happened. The webhook, the live stream and the event log use the same id."""
+    """An event. It has the same id in webhooks, the live feed and the event log."""
 
-    id: str = Field(description="`evt_` and the digits of a UUIDv7.", pattern="^evt_[0-9a-f]{32}$")
+    id: str = Field(
+        description="`evt_` and the hexadecimal digits of a UUIDv7.", pattern="^evt_[0-9a-f]{32}$"
+    )
     type: str = Field(description="The event's type, such as `message.created`.")
     timestamp: Moment = Field(description="When it happened.")
     client_id: int = Field(description="The client that the event belongs to.")
@@ -206,7 +208,8 @@ class StoredEvent(Shape):
         description="The conversation that the event belongs to, if any."
     )
     sequence: int | None = Field(
-        description="Its number among the conversation's events: 1, 2, 3 … without gaps."
+        description="Its number among the conversation's events: 1, 2, 3 … without gaps; null"
+        " without a conversation."
     )
     data: dict[str, Any] = Field(description="The event's data; its schema depends on the type.")
 
@@ -215,9 +218,10 @@ class Event(StoredEvent):
     """An event, with its deliveries."""
 
     is_thin: bool = Field(
-        description="Whether its webhook goes without data, because its body would be over 20 KB."
+        description="Whether its webhook omits the data, because the body would be larger than 20"
+        " KB."
     )
-    deliveries: list[WebhookDelivery] = Field(description="One for each endpoint.")
+    deliveries: list[WebhookDelivery] = Field(description="The deliveries, one for each endpoint.")
 
     @classmethod
     def from_row(cls, row: models.Event) -> dict[str, Any]:
@@ -243,7 +247,7 @@ def envelope(row: models.Event) -> dict[str, Any]:
 
 
 def encode_body(row: models.Event) -> bytes:
-    """The body of a delivery; without `data` if it would be larger than 20 KB."""
+    """The body of a delivery, without `data` if it would be larger than 20 KB."""
     body = _whole_body(row)
     return as_json({**envelope(row), "is_thin": True, "data": None}) if _is_large(body) else body
 
@@ -253,7 +257,7 @@ def _whole_body(row: models.Event) -> bytes:
 
 
 def is_thin(event: dict[str, Any]) -> bool:
-    """Whether the delivery of an event, as this shape has it, goes without its data."""
+    """Whether the delivery of an event in the shape `Event` omits its data."""
     return _is_large(
         as_json({name: value for name, value in event.items() if name != "deliveries"})
     )
@@ -268,18 +272,18 @@ class EventsResponse(Shape):
 
     items: list[Event] = Field(description="Events in the requested order.")
     next_cursor: str | None = Field(
-        description="Cursor of the next page. With `order=desc` null on the last page. With"
-        " `order=asc` always set once anything was read: store it and ask again later."
+        description="Cursor of the next page. With `order=desc` it is null on the last page. With"
+        " `order=asc` it is set as soon as any event was read: store it and ask again later."
     )
 
 
 class EventsQuery(Page):
-    """Query: which events."""
+    """Filters and order of events."""
 
     order: Literal["desc", "asc"] = Field(
         "desc",
-        description="`desc`: the newest first. `asc`: the feed for catching up; each event comes"
-        " behind all that were shown before, so a cursor skips nothing.",
+        description="`desc`: newest first. `asc`: a feed in which new events always come after all"
+        " that you have read, so a cursor skips nothing.",
     )
     type: EventType | None = Field(None, description="Only events of this type.", max_length=60)
     conversation_id: uuid.UUID | None = Field(None, description="Only events of this conversation.")
@@ -294,12 +298,11 @@ class EventsQuery(Page):
 
 
 class ReplayTarget(Shape):
-    """Query: to which endpoint."""
+    """Which endpoint to send the event to."""
 
     config_id: uuid.UUID | None = Field(
         None,
-        description="Only to this endpoint; if left out, to each active one that takes the event's"
-        " type.",
+        description="The endpoint; if left out, every active one that takes this type of event.",
     )
 
 
@@ -314,12 +317,12 @@ class EventReplayRequest(Shape):
     )
     state: Literal["gave_up", "missing", "all"] = Field(
         "gave_up",
-        description="`gave_up`: deliveries that ended without success. `missing`: events never"
+        description="`gave_up`: deliveries that failed for good. `missing`: events that were never"
         " queued for the endpoint, for example while it was off. `all`: every event.",
     )
     type: EventType | None = Field(None, description="Only events of this type.", max_length=60)
     config_id: uuid.UUID | None = Field(
-        None, description="The endpoint; if left out, the client's oldest one."
+        None, description="The endpoint; if left out, the client's oldest."
     )
 
 
@@ -329,5 +332,5 @@ class Replay(Shape):
     config_id: uuid.UUID = Field(description="The endpoint.")
     created_from: Moment = Field(description="The start of the range.")
     created_to: Moment = Field(description="The end of the range (exclusive).")
-    state: Literal["gave_up", "missing", "all"] = Field(description="Which deliveries.")
-    type: str | None = Field(description="Which type; null: every type that the endpoint takes.")
+    state: Literal["gave_up", "missing", "all"] = Field(description="Which events are sent.")
+    type: str | None = Field(description="Their type; null for every type that the endpoint takes.")

@@ -1,4 +1,4 @@
-"""Operations of the tag `Webhook`: endpoints, their secrets, the event log, replay."""
+"""Operations of the tag `Webhook`: endpoints, secrets, event log, replays."""
 
 import asyncio
 import uuid
@@ -14,7 +14,7 @@ from webhooks.models import Delivery
 from webhooks.services import configs, deliveries, events
 from webhooks.shapes import webhook as webhook_shapes
 
-# How long a test waits for its result: the receiver's time limit and a margin.
+# How long a test waits for its result: the receiver's time limit plus a margin.
 _TEST_WAIT_SECONDS = 20.0
 _TEST_POLL_SECONDS = 0.1
 
@@ -22,7 +22,7 @@ _TEST_POLL_SECONDS = 0.1
 class ConfigViewSet(TenantViewSet):
     @operation("Webhook", "Get Webhook Config", access=ADMIN, also={404: None})
     def retrieve(self, query: webhook_shapes.WhichWebhook) -> webhook_shapes.WebhookConfig:
-        """The endpoint `config_id`, or the oldest one, without its secret. 404 if there is none.
+        """Get the endpoint `config_id`, or the oldest, without its secret; 404 if there is none.
 
         `GET /webhook/configs` lists all endpoints.
         """
@@ -38,9 +38,9 @@ class ConfigViewSet(TenantViewSet):
         is_atomic=True,
     )
     def create(self, body: webhook_shapes.WebhookConfig) -> webhook_shapes.WebhookConfig:
-        """Create an endpoint. Only this reply holds its signing secret.
+        """Create an endpoint. Only this response contains its signing secret.
 
-        409 `too_many_endpoints` if there are ten already.
+        409 `too_many_endpoints` if there are already ten.
         """
         config = configs.create(self.client, body, by=self.user)
         return webhook_shapes.WebhookConfig.from_row(config, config.secret)
@@ -59,7 +59,7 @@ class ConfigViewSet(TenantViewSet):
         returns=webhook_shapes.WebhookConfigsResponse,
     )
     def list(self, query: Page) -> dict[str, Any]:
-        """All endpoints, the oldest first."""
+        """List all endpoints, oldest first."""
         return page(
             configs.list_for_client(self.client), query, shape=webhook_shapes.WebhookConfig.from_row
         )
@@ -68,9 +68,9 @@ class ConfigViewSet(TenantViewSet):
     def update(
         self, config_id: uuid.UUID, body: webhook_shapes.WebhookConfig
     ) -> webhook_shapes.WebhookConfig:
-        """Change an endpoint's settings; fields left out keep their value, and its secret stays.
+        """Change an endpoint's settings; fields left out keep their values, and the secret stays.
 
-        Switching it off ends its waiting deliveries as `gave_up`; they can be replayed.
+        If you switch it off, its waiting deliveries end as `gave_up`; they can be replayed.
         """
         config = configs.get(self.client, config_id)
         return webhook_shapes.WebhookConfig.from_row(configs.update(config, body, by=self.user))
@@ -92,24 +92,24 @@ class EventViewSet(TenantViewSet):
     def test(self, query: webhook_shapes.WhichWebhook) -> StreamingReply:
         """Deliver a signed `webhook.test` event now, even to an endpoint that is off.
 
-        Returns the receiver's status, the time it took and the beginning of its body. There is
-        one attempt. Each endpoint takes one test at a time and six a minute, beyond that: 429 with
-        Retry-After. `pending` if there is no answer within 20 seconds.
+        Returns the receiver's status, the time it took and the beginning of the response. There is
+        only one attempt; the delivery is `pending` if it has not ended within 20 seconds. An
+        endpoint takes one test at a time and six per minute; beyond that 429 with Retry-After.
         """
         test = deliveries.queue_test(configs.get(self.client, query.config_id))
         return StreamingReply(_until_ended(test), as_stream=False, status_of=lambda _: 200)
 
     @operation("Webhook", "Get Webhook Events", access=ADMIN, returns=webhook_shapes.EventsResponse)
     def list(self, query: webhook_shapes.EventsQuery) -> dict[str, Any]:
-        """The event log, each event with its deliveries.
+        """List the event log, each event with its deliveries.
 
-        With `order=asc` it is a feed without gaps: store `next_cursor` and continue with it.
+        With `order=asc` it is a feed without gaps: store `next_cursor` and continue with it later.
         """
         return events.page(self.client, query)
 
     @operation("Webhook", "Get Webhook Event", access=ADMIN, returns=webhook_shapes.Event)
     def retrieve(self, event_id: str) -> dict[str, Any]:
-        """One event with its data, even if the webhook omitted the data for its size."""
+        """Get an event with its data, even if the webhook omitted the data because of its size."""
         return webhook_shapes.Event.from_row(events.get(self.client, event_id))
 
     @operation(
@@ -120,10 +120,10 @@ class EventViewSet(TenantViewSet):
         also={409: None},
     )
     def replay(self, event_id: str, query: webhook_shapes.ReplayTarget) -> dict[str, Any]:
-        """Send an event again, with the same id and body; its attempts start over.
+        """Send an event again, with the same id and body; the retries start over.
 
-        A delivery whose request is running at this moment is not doubled.
-        409 `endpoint_disabled` if no active endpoint takes it.
+        A delivery that is being sent right now is not sent twice. 409 `endpoint_disabled` if no
+        active endpoint takes the event.
         """
         event = events.get(self.client, event_id)
         target = configs.get(self.client, query.config_id) if query.config_id else None
@@ -139,7 +139,7 @@ class EventViewSet(TenantViewSet):
 
 
 def _until_ended(test: Delivery) -> Any:
-    """Polls until the attempt has ended, then answers with the delivery."""
+    """Poll until the attempt has ended, then respond with the delivery."""
 
     def read() -> dict[str, Any]:
         return webhook_shapes.WebhookDelivery.from_row(deliveries.get(test.pk))
