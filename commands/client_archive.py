@@ -121,7 +121,7 @@ def secret_columns(model: type[models.Model]) -> set[str]:
     }
 
 
-# --- written --------------------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------------
 
 
 class Writer:
@@ -217,7 +217,7 @@ def context_of(encrypted: EncryptedTextField, row: Row) -> str:
     return encrypted.context_of(encrypted.model(**{name: row[name] for name in names}))
 
 
-# --- read -----------------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------------------
 
 
 class Reader:

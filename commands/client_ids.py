@@ -220,7 +220,7 @@ class NewIds:
         return self._text(label, value) if label else value
 
     def _nouns_of(self, _: Row, value: str) -> str:
-        """Texts such as `user:12` or `encode:7:0`."""
+        """Replace the number in a text such as `user:12` or `encode:7:0`."""
 
         def new(found: re.Match[str]) -> str:
             label = self._nouns.get(found[1])

@@ -263,7 +263,7 @@ class UserAdmin(ServiceAdmin):
         self.message_user(request, f"{count} reset.", messages.SUCCESS)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Only platform staff may change a person's address: it could take an account over."""
+        """Only platform staff may edit these fields: a new address could take an account over."""
         fields = super().get_readonly_fields(request, obj)
         return fields if self.has_platform_permission(request) else (*fields, *_OWN_FIELDS)
 

@@ -277,7 +277,7 @@ def _any_bot_allows(origin: str) -> bool:
 
 
 def _is_own(origin: str, request: HttpRequest) -> bool:
-    """Whether the origin is this server: the widget, which itself limits who may frame it."""
+    """Whether the origin is this server, as for the widget, which limits who may frame it."""
     return origin.partition("://")[2] == request.get_host()
 
 

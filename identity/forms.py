@@ -186,7 +186,7 @@ CHAT_SETTINGS = {
 
 
 def daily_credits_field() -> forms.IntegerField:
-    """A new field, since each form needs its own, for the daily cap of a public key."""
+    """A form field for the daily cap of a public key; each form needs a new one."""
     return forms.IntegerField(
         label="Credits a day",
         min_value=0,

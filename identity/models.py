@@ -36,7 +36,7 @@ class ClientConfig(TenantModel):
     business_hours = models.JSONField(default=list)
     # [{"date": "2026-12-25", "name": "", "hours": [{"opens", "closes"}]}]; no hours: closed.
     holidays = models.JSONField(default=list)
-    # Language to text, as handoff_message.
+    # Language to text, like handoff_message.
     out_of_hours_message = models.JSONField(default=dict)
     assign_strategy = models.CharField(
         max_length=12, choices=AssignStrategy, default=AssignStrategy.MANUAL
@@ -169,7 +169,7 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     @property
     def is_active(self) -> bool:  # type: ignore[override]
-        """Django's name for an account that may sign in."""
+        """Whether the account may sign in, under the name that Django reads."""
         return not self.is_disabled and not (self.client and self.client.is_disabled)
 
     @property

@@ -250,7 +250,7 @@ class Supervisor:
             self.output.line(f"{server.name} is down, next try in {delay.died():.1f} s: {error}")
 
     def stop(self) -> None:
-        """Stop the processes that make work, then the workers, then the servers: in at most 28 s.
+        """Stop what makes work, then the relay, the workers and the servers: in at most 28 seconds.
 
         The relay stops after the web process, so that waiting requests can still get their reply.
         """

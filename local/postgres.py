@@ -25,7 +25,7 @@ APPLICATION = "chatplatform_app"
 
 POSTGRES_SETTINGS = {
     "listen_addresses": "127.0.0.1",
-    "unix_socket_directories": "",  # avoids the 107-byte limit of paths and access rights
+    "unix_socket_directories": "",  # no socket file: avoids its 107-byte limit and permissions
     "max_connections": "200",
     "shared_buffers": "256MB",
     "max_wal_size": "2GB",

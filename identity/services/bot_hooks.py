@@ -6,7 +6,7 @@ from identity.models import Client, User
 
 
 class BotLookup(Protocol):
-    """Satisfied by the module `bots.services.bots`."""
+    """Implemented by the module `bots.services.bots`."""
 
     def exists(self, client: Client, bot_id: int) -> bool:
         """Whether the client has this bot."""

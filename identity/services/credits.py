@@ -160,7 +160,7 @@ def reserve(client_id: int, *, cost: int, reference: str, key_id: int | None = N
 
 
 def are_left(client_id: int, *, cost: int, key_id: int | None = None) -> bool:
-    """Whether `cost` credits could be reserved. It takes no lock, so that can change at once."""
+    """Whether `cost` credits could be reserved; without a lock, so this may change at once."""
     try:
         _ensure_within_cap(key_id, cost)
     except InsufficientCredits:
@@ -378,7 +378,7 @@ def _warn(account: Subscription, level: int) -> None:
 
 
 def _reset_warnings(account: Subscription) -> None:
-    """After credits were added, let a level that the balance exceeds again cause a new warning."""
+    """After credits were added, allow new warnings for the levels that the balance exceeds."""
     account.low_warned = _level(account)
     account.save(update_fields=["low_warned"])
 

@@ -92,7 +92,7 @@ def exchange(row: SignInProvider, *, code: str, verifier: str) -> str:
 
 
 def verify(row: SignInProvider, id_token: str, *, nonce: str) -> dict[str, Any]:
-    """The claims of an ID token that is signed by this provider, for us and for this sign-in."""
+    """The claims of an ID token, if this provider issued it for us and this sign-in."""
     try:
         decoded = jwt.decode(id_token, _keys(row, id_token), algorithms=ALGORITHMS)
         claims = CodeIDToken(

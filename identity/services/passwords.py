@@ -45,7 +45,7 @@ def encode(password: str, *, field: str = "password") -> str:
 
 
 def set_encoded(user: User, encoded: str, *, by: User) -> None:
-    """Set a locked user's password; ends every sign-in and reset link, and sends a mail."""
+    """Set the password of a user whose row is locked; ends sign-ins and links, and sends a mail."""
     user.password = encoded
     user.token_version += 1
     user.save(update_fields=["password", "token_version"])
@@ -104,7 +104,7 @@ def use_reset(*, token: str, password: str, address: str) -> None:
 
 
 def purge_expired() -> None:
-    """Delete links that expired a day ago."""
+    """Delete links that expired more than a day ago."""
     PasswordReset.objects.filter(expires_at__lt=timezone.now() - timedelta(days=1)).delete()
 
 

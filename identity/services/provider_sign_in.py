@@ -42,7 +42,7 @@ class NotAdmitted(Forbidden):
 
 
 def start(session: MutableMapping[str, Any], row: SignInProvider, *, address: str) -> str:
-    """The address at which a person signs in. Its answer counts once, and only in this session."""
+    """The address at which a person signs in. The answer is accepted once, in this session."""
     attempts.start(AttemptKind.PROVIDER, address=address)
     state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
     try:
@@ -84,7 +84,7 @@ def finish(session: MutableMapping[str, Any], answer: Mapping[str, str]) -> User
 
 
 def _bulkhead(row: SignInProvider) -> AbstractContextManager[None]:
-    """Wraps calls to the provider; 429 if too many of the client's people already wait for it."""
+    """Wraps calls to the provider; 429 if the client already has three at once."""
     return OUTGOING_CALLS.admit({f"sign-in:{row.client_id}": _AT_ONCE})
 
 

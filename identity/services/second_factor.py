@@ -43,7 +43,7 @@ class Offer:
 
 
 def is_set(user: User) -> bool:
-    """Whether signing in takes more than the password."""
+    """Whether the user has a second factor."""
     return SecondFactor.objects.filter(user=user).exists()
 
 

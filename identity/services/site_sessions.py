@@ -66,7 +66,10 @@ def await_code(request: HttpRequest, user: User, *, then: str) -> None:
 
 
 def awaited(request: HttpRequest) -> tuple[User, str] | None:
-    """The person whose code is awaited, and the address to open then; None after ten minutes."""
+    """The person whose code is awaited and the address to open then.
+
+    None if no code is awaited, or after ten minutes.
+    """
     user_id, token_version, since, then = request.session.get(_AWAITED, (0, 0, 0, ""))
     if time.time() - since > _AWAITS_SECONDS:
         return None

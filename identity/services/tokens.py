@@ -140,7 +140,7 @@ def rotate(refresh_token: str) -> TokenResponse:
 
 
 def lock_user(user_id: int) -> User:
-    """The locked user: a concurrent `revoke_all` waits, and then ends the new token too."""
+    """Lock the user's row: a concurrent `revoke_all` waits, and then ends the new token too."""
     rows = User.objects.select_for_update(no_key=True, of=("self",)).select_related("client")
     return rows.get(pk=user_id)
 
@@ -157,7 +157,7 @@ def revoke(access_token: str, *, by: User) -> None:
 
 
 def revoke_family(family: uuid.UUID) -> int:
-    """End one sign-in with all its tokens; returns how many refresh tokens it had."""
+    """End one sign-in with all its tokens; returns how many refresh tokens were revoked."""
     end_sessions(SiteSession.objects.filter(token_family=family))
     live = RefreshToken.objects.filter(family=family, revoked_at=None)
     return live.update(revoked_at=timezone.now())

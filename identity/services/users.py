@@ -291,7 +291,7 @@ def _lock_anybody(person: User, *, by: User) -> User:
 
 
 def _end_sign_ins(user: User) -> None:
-    """End all sign-ins of a locked user."""
+    """End all sign-ins of a user whose row is locked."""
     user.token_version += 1
     user.save(update_fields=["token_version"])
     tokens.revoke_all(user)

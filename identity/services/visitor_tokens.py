@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core import signing
 
 HEADER = "Visitor-Token"
-# Every chat that is opened or read renews it.
+# Opening or reading a chat renews the token.
 LIFETIME = timedelta(days=180)
 _SALT = "identity.visitor"
 

@@ -29,17 +29,17 @@ class AuditQuery(Page, AuditFilter):
 
 
 class AuditExportQuery(AuditFilter):
-    """The audit log as a file."""
+    """Filters and format of an export of the audit log."""
 
     format: Literal["jsonl", "csv"] = Field(
-        "jsonl", description="A JSON object on each line, or a table."
+        "jsonl", description="`jsonl`: one JSON object per line; `csv`: a table."
     )
 
 
 class AuditEvent(Shape):
     """A row of the audit log: who did what, to what. It holds no secret."""
 
-    id: int = Field(description="Grows with time.")
+    id: int = Field(description="The row's id; it grows with time.")
     action: str = Field(description="What was done, such as `user.role_changed`.")
     subject: str = Field(description="The object of the action, such as `user:12`; may be empty.")
     changes: dict[str, Any] = Field(

@@ -28,7 +28,7 @@ class SubscriptionDto(Shape):
     credits_included: int = Field(description="Credits that the plan grants in each period.")
     credits_left: int = Field(
         description="Credits that can be used now, 0 or more: grants and top-ups, minus credits"
-        " used and credits reserved by running AI calls. The plan `unlimited` refuses nothing."
+        " used and credits reserved by running AI calls. It limits nothing in the plan `unlimited`."
     )
     credits_used: int = Field(
         description="Credits used in this period, including reservations of running AI calls;"

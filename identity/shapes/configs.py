@@ -146,7 +146,10 @@ class ClientConfigDto(Shape):
         " agent in turn; `least_busy`: the agent with the fewest open chats.",
     )
     agent_capacity: int = Field(
-        5, ge=1, le=1000, description="Most open chats that an agent is assigned, 1..1,000."
+        5,
+        ge=1,
+        le=1000,
+        description="Most open chats that the strategy assigns to an agent, 1..1,000.",
     )
     handoff_on_request: bool = Field(
         True, description="Whether a chat is handed over if the customer asks for a person."
@@ -266,7 +269,7 @@ class ClientConfigDto(Shape):
         None,
         ge=1,
         le=2**31 - 1,
-        description="Grows with every change. An update with an older version is a 409"
+        description="Grows with every change. An update with any other version is a 409"
         " `stale_version`; if it is left out or null, versions are not compared.",
         examples=[None],
     )
