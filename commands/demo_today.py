@@ -1,5 +1,8 @@
-"""What happens on the demo client's first day. It calls the services, so events, jobs and credits
-are real, and the workers do the rest once they run."""
+"""What happens on the demo client's first day.
+
+It calls the services, so events, jobs and credits are real, and the workers do the rest once they
+run.
+"""
 
 from urllib.parse import urlsplit
 

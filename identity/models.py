@@ -351,7 +351,7 @@ class Subscription(TenantModel):
     # Changed only by identity.services.credits, which writes a CreditEntry with each change.
     credits_left = models.PositiveBigIntegerField(default=0)
     credits_used = models.PositiveBigIntegerField(default=0)
-    # The lowest warning level (per cent of credits_included) reached so far; null: none.
+    # The lowest warning level (per cent of credits_included) since credits were added; null: none.
     low_warned = models.PositiveSmallIntegerField(null=True)
     period_start = models.DateTimeField(db_default=Now())
     # Null: the period does not end.

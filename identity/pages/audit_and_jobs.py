@@ -1,4 +1,4 @@
-"""Lists of the audit log and of jobs on the site. They are read-only; services change the rows."""
+"""The audit log and the jobs on the site: read-only, since services change the rows."""
 
 from typing import Any
 from urllib.parse import urlencode

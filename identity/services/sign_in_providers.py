@@ -52,7 +52,7 @@ def store(client: Client, *, body: SignInProviderDto, by: User) -> SignInProvide
         row.application_secret = _merged_secret(row, body)
         for name in {*_SET} if row._state.adding else body.model_fields_set & {*_SET}:
             setattr(row, name, getattr(body, name))
-        # Who sets the provider can sign in as anybody; an admin must not become an owner this way.
+        # An admin who sets the provider could sign in as anybody, but must not as an owner.
         row.admits_owners = by.role == Role.OWNER
         row.save()
         changes = {name: getattr(row, name) for name in (*_SET, "admits_owners")}

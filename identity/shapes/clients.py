@@ -28,7 +28,7 @@ class SubscriptionDto(Shape):
     credits_included: int = Field(description="Credits that the plan grants in each period.")
     credits_left: int = Field(
         description="Credits that can be used now, 0 or more: grants and top-ups, minus credits"
-        " used and credits reserved by running AI calls. It limits nothing in the plan `unlimited`."
+        " used and credits reserved by running AI calls. The plan `unlimited` has no such limit."
     )
     credits_used: int = Field(
         description="Credits used in this period, including reservations of running AI calls;"
@@ -233,7 +233,7 @@ class ApiKeyRequest(Shape):
     scope: ScopeName = Field(
         "secret",
         description="`secret`: for a server; all API-KEY operations. `public`: for a website; the"
-        " widget operations of one bot, only from hosts in the bot's `allowed_domain`.",
+        " widget operations of one bot, in browsers only on the bot's `allowed_domain`.",
         examples=["secret"],
     )
     bot_id: int | None = Field(
