@@ -1,8 +1,8 @@
 """The archive of a client: a ZIP with JSON lines for each table, its files, and a manifest.
 
-One that is to be read by another cell holds the secrets too, sealed row by row under the passphrase
-in TRANSFER_KEY, which both cells are given; without it they are left out. The manifest has the
-checksum of every entry, and under a passphrase it is signed.
+An archive for another cell also holds the secrets, sealed row by row with the passphrase in
+TRANSFER_KEY, which both cells must have; without a passphrase they are left out. The manifest holds
+the checksum of every entry, and is signed with the passphrase if there is one.
 """
 
 import base64
@@ -38,25 +38,26 @@ _NONCE_BYTES = 12
 _MIN_PASSPHRASE = 16
 _CHUNK = 1 << 20
 Row = dict[str, Any]
-# Raw bytes in which other clients' customers may stand; every callback of a moved client is done.
+# Raw bytes that may mention other clients' customers. Nothing needs them: a client is moved only
+# after all its callbacks have been processed.
 _HIDDEN = {"channels_app.InboundCallback.body"}
 
 
 @dataclass
 class Manifest:
-    """What an archive says of itself."""
+    """Describes an archive and the checksums of its entries."""
 
     code: str
-    # For another cell; else for the client, and no cell reads it.
+    # Whether another cell may import it; if not, it is a copy for the client.
     is_for_move: bool
     format: int = FORMAT
     # The latest migration of each app.
     release: dict[str, str] = field(default_factory=dict)
     has_secrets: bool = False
     salt: str = field(default_factory=lambda: secrets.token_hex(16))
-    # The cell that it comes from.
+    # The cell that wrote it.
     cell: str = ""
-    # Whether both cells have the same SECRET_KEY, without telling it.
+    # A digest that shows whether both cells have the same SECRET_KEY, without revealing it.
     secret_key: str = ""
     # Rows and checksum of each table's entry; checksum of each file.
     tables: dict[str, tuple[int, str]] = field(default_factory=dict)
@@ -101,18 +102,18 @@ class Sealer:
 
 
 def release() -> dict[str, str]:
-    """The latest migration of each app: tables of the same release have the same columns."""
+    """The latest migration of each app, which determines the columns of all tables."""
     applied = sorted(MigrationRecorder(connection).applied_migrations())
     return dict(applied)
 
 
 def secret_key_check(salt: str) -> str:
-    """Tells whether another cell has this SECRET_KEY, under which keys and cursors are checked."""
+    """A digest of SECRET_KEY. Only a cell with the same key can check API keys and cursors."""
     return hmac.digest(settings.SECRET_KEY.encode(), f"archive:{salt}".encode(), "sha256").hex()
 
 
 def secret_columns(model: type[models.Model]) -> set[str]:
-    """No secret and no hash of one is readable in an archive."""
+    """The columns with secrets, or with hashes of secrets, which no archive holds in plain text."""
     return {
         item.attname
         for item in model._meta.concrete_fields
@@ -120,7 +121,7 @@ def secret_columns(model: type[models.Model]) -> set[str]:
     }
 
 
-# --- written --------------------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------------
 
 
 class Writer:
@@ -169,7 +170,7 @@ class Writer:
 
 
 def read_rows(rows: models.QuerySet[Any]) -> Iterator[Row]:
-    """Rows as PostgreSQL writes them as JSON: each value exact, whatever its type."""
+    """The rows as PostgreSQL converts them to JSON, which keeps values of every type exact."""
     meta = rows.model._meta
     columns = [item.attname for item in meta.concrete_fields if not item.generated]
     statement, values = rows.order_by("pk").values(*columns).query.sql_with_params()
@@ -181,7 +182,7 @@ def read_rows(rows: models.QuerySet[Any]) -> Iterator[Row]:
 
 
 def split(model: type[models.Model], row: Row) -> tuple[Row, Row]:
-    """What is readable of a row, and its secrets."""
+    """The readable part of a row, and its secrets."""
     secret = secret_columns(model)
     shown = {
         name: value
@@ -192,13 +193,13 @@ def split(model: type[models.Model], row: Row) -> tuple[Row, Row]:
 
 
 def place_of(model: type[models.Model], row: Row) -> str:
-    """What a sealed value is bound to."""
+    """The place (table and key) that the sealed secrets of a row are bound to."""
     assert model._meta.pk
     return f"{model._meta.db_table}:{row[model._meta.pk.attname]}"
 
 
 def _opened(model: type[models.Model], row: Row, hidden: Row) -> Row:
-    """The secrets without this cell's encryption."""
+    """The secrets, decrypted with this cell's keys."""
     values = {}
     for name, value in hidden.items():
         one: Any = model._meta.get_field(name)
@@ -209,18 +210,18 @@ def _opened(model: type[models.Model], row: Row, hidden: Row) -> Row:
 
 
 def context_of(encrypted: EncryptedTextField, row: Row) -> str:
-    """What a row's encrypted value is bound to in its own cell."""
+    """The context that an encrypted value of the row is bound to in its own cell."""
     meta = encrypted.model._meta
     assert meta.pk
     names = {meta.pk.attname, encrypted.tenant_attribute} & row.keys()
     return encrypted.context_of(encrypted.model(**{name: row[name] for name in names}))
 
 
-# --- read -----------------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------------------
 
 
 class Reader:
-    """Reads an archive that was made to move a client, after all of it was checked."""
+    """Reads an archive that moves a client. `check_entries` checks its rows and files."""
 
     def __init__(self, file: Path, passphrase: str) -> None:
         try:
@@ -249,7 +250,7 @@ class Reader:
             raise CommandError(f"The archive is of another release: {', '.join(other)} differ.")
 
     def check_entries(self) -> None:
-        """Read everything once: nothing is missing, nothing was changed."""
+        """Read everything once; a CommandError if something is missing or was changed."""
         try:
             for table, (count, digest) in self.manifest.tables.items():
                 lines = _Counted(self._zip.open(f"{table}.jsonl"))
@@ -262,20 +263,20 @@ class Reader:
             raise CommandError(f"The archive is damaged: {exc}") from exc
 
     def rows(self, model: type[models.Model]) -> Iterator[Row]:
-        """A table's rows as they were; `sealed` if the secrets are in the archive."""
+        """A table's rows as they were exported; `sealed` holds the secrets if there are any."""
         with self._zip.open(f"{model._meta.db_table}.jsonl") as entry:
             for line in entry:
                 yield json.loads(line)
 
     def secrets_of(self, model: type[models.Model], row: Row) -> Row | None:
-        """The secrets of a row, taken out of it; None if the archive has none."""
+        """Take the secrets out of a row and open them; None if the archive has none."""
         sealed = row.pop(SEALED, None)
         if sealed is None or self._sealer is None:
             return None
         return self._sealer.open(sealed, place_of(model, row))
 
     def store_file(self, name: str) -> None:
-        """Put a file into this cell's store, under its own name, which is random."""
+        """Save a file to this cell's storage under its old name, which is random."""
         with self._zip.open(f"files/{name}") as entry:
             stored = default_storage.save(name, File(entry, name))
         if stored != name:
@@ -288,7 +289,7 @@ class Reader:
 
 
 class _Counted:
-    """Reads a whole entry: its lines and its checksum."""
+    """Reads a whole entry, counts its lines and computes its checksum."""
 
     def __init__(self, entry: IO[bytes]) -> None:
         self.count, self._digest = 0, hashlib.sha256()

@@ -1,8 +1,7 @@
-"""The ids of a client that moves to another cell: those that count up are given anew.
+"""Replaces the ids of a client that moves to another cell, where its numbers may be taken.
 
-UUIDs stay. Which columns hold counted ids is read from the foreign keys, and for the others from
-the tables below: a test holds that each column of JSON, and each whose name says that it is an id,
-is in one of them.
+UUIDs stay. Foreign keys show which columns hold numbers; the tables below name the other columns.
+A test checks that they cover each JSON column and each column whose name says that it is an id.
 """
 
 import re
@@ -25,7 +24,7 @@ NUMBERS = {
     "chats.Conversation.visitor_id": "chats.Customer",
     "chats.CustomerErasure.customer_id": "chats.Customer",
 }
-# JSON of ours, in which ids stand under the names below.
+# JSON of our own, which holds ids under the names in KEYS.
 TREES = {
     "chatplatform.Job.args",
     "chats.Conversation.responsible",
@@ -62,21 +61,21 @@ _KEYS_OF_JOBS = KEYS | {
     "subscription_id": "identity.Subscription",
     "up_to": "chats.Tagging",
 }
-# Objects, or lists of them, with the number of a row as `id`.
+# Objects, or lists of objects, whose `id` is the number of a row.
 _ROWS = {
     "chunks": "bots.Chunk",
     "customer": "chats.Customer",
     "document": "bots.Document",
     "feedback": "chats.Feedback",
 }
-# Who said something, and to whom: `type`, and as text `id`.
+# A message's sender and recipient: `type`, and `id` as text.
 _SIDES = {"sender", "recipient"}
 _TYPES = {"agent": "identity.User", "bot": "bots.Bot", "customer": "chats.Customer"}
-# The client's people, with their number as text in `external_id`.
+# The client's people, whose number is the text `external_id`.
 _PEOPLE = {"assigned_by", "assignee", "by"}
-# What the client's own systems say is theirs.
+# Data of the client's own systems, which stays as it is.
 _FREE = {"arguments", "attributes", "location", "metadata", "translations"}
-# `noun:number`, in the audit log and in the keys of jobs; a noun is a model's name or stands here.
+# Nouns of `noun:number`, in the audit log and in the keys of jobs, that are not a model's name.
 _NOUNS = {
     "ask-again": "chats.QuestionGroup",
     "assign": "identity.Client",
@@ -93,16 +92,16 @@ _FILTERED = KEYS | {"assignee": "identity.User", "customer": "chats.Customer",
 
 
 class DanglingReference(Exception):
-    """A row names another that the archive does not hold, and cannot be without it."""
+    """A row has a required reference to a row that the archive does not hold."""
 
 
 def is_counted(model: Model) -> bool:
-    """Whether the rows of a model count up, all clients' together."""
+    """Whether the rows of a model are numbered, with one sequence for all clients."""
     return isinstance(model._meta.pk, models.AutoField)
 
 
 class NewIds:
-    """The new number of each row of an archive, from this database's own sequences."""
+    """The new number of each row of an archive, taken from this database's sequences."""
 
     def __init__(self, using: str) -> None:
         self._using = using
@@ -111,7 +110,7 @@ class NewIds:
         self._nouns = nouns | _NOUNS
 
     def add(self, model: Model, old: Iterable[int]) -> None:
-        """Give numbers to rows, in the order of their old ones."""
+        """Give new numbers to rows, in the order of their old numbers."""
         ordered = sorted(old)
         self._new[model._meta.label] = dict(
             zip(ordered, self._take(model, len(ordered)), strict=True)
@@ -122,9 +121,9 @@ class NewIds:
         return self._new.get(label, {}).get(old)
 
     def of(self, label: str, old: int) -> int:
-        """The new number; of a row that is gone one that no row has or will ever have.
+        """The new number of a row; for a deleted row a number that no row will ever have.
 
-        The old one might be the number of another client's row here.
+        Its old number could belong to another client's row here.
         """
         numbers = self._new.setdefault(label, {})
         if old not in numbers:
@@ -144,7 +143,7 @@ class NewIds:
     # --- rows ---------------------------------------------------------------------------------
 
     def translate(self, model: Model, row: Row) -> Row:
-        """The row as it is stored here."""
+        """Replace the ids in a row with those of this cell."""
         label, pk = model._meta.label, model._meta.pk
         for field in model._meta.concrete_fields:
             name, value = field.attname, row.get(field.attname)
@@ -181,12 +180,12 @@ class NewIds:
         return self._text(label, value) if isinstance(value, str) else value
 
     def _text(self, label: str, value: str) -> str:
-        """A number as text; one that the archive does not know may be anybody's own id."""
+        """A number as text. An unknown one stays: it may be an id of the client's own."""
         new = self.known(label, int(value)) if value.isascii() and value.isdigit() else None
         return value if new is None else str(new)
 
     def tree(self, value: Any, keys: dict[str, str] = KEYS) -> Any:
-        """JSON of ours with the new ids in it."""
+        """JSON of our own, with the new ids."""
         if isinstance(value, list):
             return [self.tree(item, keys) for item in value]
         if not isinstance(value, dict):
@@ -221,7 +220,7 @@ class NewIds:
         return self._text(label, value) if label else value
 
     def _nouns_of(self, _: Row, value: str) -> str:
-        """`user:12`, `encode:7:0` and the like."""
+        """Replace the number in a text such as `user:12` or `encode:7:0`."""
 
         def new(found: re.Match[str]) -> str:
             label = self._nouns.get(found[1])
@@ -230,7 +229,7 @@ class NewIds:
         return _NUMBERED.sub(new, value)
 
     def _key_of_job(self, row: Row, value: str) -> str:
-        if value.isdigit():  # of one job a client
+        if value.isdigit():  # of a job that each client has once
             return self._text("identity.Client", value)
         return self._nouns_of(row, value)
 
@@ -242,7 +241,7 @@ class NewIds:
         return _SAVED_FILTER.sub(new, value)
 
     def _golden(self, _: Row, value: list[Any]) -> list[Any]:
-        """Golden questions as they were asked, each with its number."""
+        """The golden questions of a run, each with its new number."""
         label = "bots.GoldenQuestion"
         return [
             {**item, "id": self._number(label, item["id"])} if "id" in item else item
@@ -250,24 +249,24 @@ class NewIds:
         ]
 
     def _reference(self, _: Row, value: str) -> str:
-        """What a golden question was paid by: a job that asks it again must find it."""
+        """The reference of a golden question's charge, by which a repeated job must find it."""
         parts = value.split(":")
         if parts[0] == "golden" and len(parts) == 4:
             parts[2] = self._text("bots.GoldenQuestion", parts[2])
         return ":".join(parts)
 
     def _body(self, _: Row, value: str) -> str:
-        """The JSON that is sent for an event, as hex digits."""
+        """The JSON body that is sent for an event, as hexadecimal digits."""
         body = self.tree(orjson.loads(bytes.fromhex(value.removeprefix("\\x"))))
         return "\\x" + orjson.dumps(body).hex()
 
 
 def _noun(model: Model) -> str:
-    """How the audit log names a row of the model."""
+    """The audit log's noun for rows of the model."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", model.__name__).lower() if is_counted(model) else ""
 
 
-# Columns with a form of their own.
+# Columns whose values have a format of their own.
 OWN_FORMS: dict[str, Callable[[NewIds, Row, Any], Any]] = {
     "bots.GoldenRun.questions": NewIds._golden,
     "bots.GoldenRun.results": NewIds._golden,

@@ -19,15 +19,15 @@ from commands.client_ids import NewIds, is_counted
 from identity.models import AuditAnchor, AuditEvent, Client
 from webhooks.models import DisabledReason, FeedEntry, WebhookConfig
 
-# What one statement inserts.
+# The most that one statement inserts.
 _ROWS, _BYTES = 1_000, 4_000_000
-# Other processes draw numbers while the sequence is set.
+# Margin for the numbers that other processes draw while the sequence is set.
 _AHEAD = 100_000
 Model = type[models.Model]
 
 
 def store(archive: Reader, *, using: str) -> Counter[str]:
-    """Store all rows, with new ids; returns which secrets have to be entered again."""
+    """Store all rows with new ids; returns the number of secrets to enter again, by column."""
     found = {model._meta.db_table: model for model in apps.get_models()}
     tables = [found[name] for name in archive.manifest.tables]
     job = _Import(archive, using)
@@ -52,12 +52,12 @@ class _Import:
     def __init__(self, archive: Reader, using: str) -> None:
         self._archive, self._using = archive, using
         self._ids = NewIds(using)
-        # Secrets that have to be entered again, by their columns.
+        # The number of secrets that must be entered again, by column.
         self.missing = Counter[str]()
         self._anchor_hash = ""
 
     def number(self, model: Model) -> None:
-        """Give the rows of a table their new numbers, before anything names them."""
+        """Give the rows of a table their new numbers, before other rows refer to them."""
         if is_counted(model):
             assert model._meta.pk
             pk = model._meta.pk.attname
@@ -78,7 +78,7 @@ class _Import:
             _insert(model, batch, using=self._using)
 
     def _secrets(self, model: Model, row: Row, known: Row | None) -> Row:
-        """The columns of a row that the archive sealed, as this cell stores them."""
+        """The secret columns of a row, as this cell stores them."""
         stored = Row()
         for name in client_archive.secret_columns(model):
             one: Any = model._meta.get_field(name)
@@ -86,7 +86,7 @@ class _Import:
             if place == "identity_auditanchor.seal":
                 value: Any = self._statement(row)
             elif name == "recovery_hashes":
-                # Hashes over the person's number, which is another one here.
+                # The hashes include the person's number, which is a different one here.
                 value = []
                 self.missing[place] += len(known[name]) if known else 1
             elif known is None:
@@ -100,7 +100,7 @@ class _Import:
         return stored
 
     def _statement(self, row: Row) -> str:
-        """What the seal of an anchor holds; the export has checked the old one."""
+        """The text for a new seal of an anchor; the export has checked the old seal."""
         anchor = AuditAnchor(client_id=row["client_id"], rows=row["rows"], hash=row["hash"])
         anchor.month = date.fromisoformat(row["month"])
         statement, self._anchor_hash = anchor.statement(self._anchor_hash), row["hash"]
@@ -108,7 +108,7 @@ class _Import:
 
 
 def _insert(model: Model, rows: list[str], *, using: str) -> None:
-    """Insert rows as `to_jsonb` wrote them: PostgreSQL reads each value by its column's type."""
+    """Insert rows that `to_jsonb` wrote; PostgreSQL converts each value to its column's type."""
     quote = connections[using].ops.quote_name
     names = [field.column for field in model._meta.concrete_fields if not field.generated]
     columns, table = ", ".join(quote(str(name)) for name in names), quote(model._meta.db_table)
@@ -121,10 +121,10 @@ def _insert(model: Model, rows: list[str], *, using: str) -> None:
 
 
 def _as_new(model: Model, row: Row) -> Row:
-    """What is another in this cell, whatever its ids."""
+    """Reset the columns, besides ids, that depend on the cell."""
     match model._meta.label:
         case "chatplatform.Job":
-            # No worker of this cell has it.
+            # No worker of this cell is running it.
             row["state"] = "queued" if row["state"] == "running" else row["state"]
             row |= {"lease_until": None, "lease_token": None, "lease_holder": None}
             row["dispatched_at"] = None
@@ -139,9 +139,9 @@ def _as_new(model: Model, row: Row) -> Row:
 
 
 def _without(model: Model, name: str, row: Row) -> str:
-    """What stands for a secret that the archive does not hold: nothing fits it."""
+    """A value in place of a secret that the archive does not hold; nothing matches it."""
     if model is WebhookConfig and name == "secret":
-        # Its receiver does not know the signature.
+        # The receiver cannot verify signatures made with a new secret.
         row |= {"is_active": False, "disabled_reason": DisabledReason.BY_HAND}
         return new_secret()
     unusable = {"password": "!", "secret_hash": ""}
@@ -149,7 +149,7 @@ def _without(model: Model, name: str, row: Row) -> str:
 
 
 def _pass_feed(*, using: str) -> None:
-    """Places in the feed go on behind the client's own, which stay: readers hold them."""
+    """Continue the feed's numbers after the client's, which must stay: readers have stored them."""
     places = FeedEntry.objects.using(using)
     latest = places.aggregate(latest=models.Max("position"))["latest"] or 0
     with connections[using].cursor() as cursor:

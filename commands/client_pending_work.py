@@ -1,4 +1,4 @@
-"""What of a frozen client is still under way: its archive would not hold it."""
+"""Finds work of a frozen client that has not ended yet, which its archive would not hold."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -13,10 +13,10 @@ from identity.models import Client, CreditEntry
 from webhooks.models import Delivery, UnnumberedEvent
 from webhooks.services import feed_order
 
-# Other processes know a key and its client for a second; a request that was admitted then begins
-# its transaction at once.
+# Other processes cache a key and its client for a second, and a request that they admit begins its
+# transaction at once.
 ADMITTED_FOR = timedelta(seconds=2)
-# A call of a model ends sooner.
+# Longer than any call of a model.
 _CALL_LASTS = timedelta(minutes=2)
 _OLDER_TRANSACTIONS = """
 SELECT count(*) FROM pg_stat_activity
@@ -26,7 +26,7 @@ WHERE datname = current_database() AND backend_type = 'client backend'
 
 
 def under_way(client: Client) -> Iterator[str]:
-    """A few words for each kind of thing that has not ended yet; the client is frozen."""
+    """A few words for each kind of work of a frozen client that has not ended yet."""
     assert client.frozen_at
     admitted_until = client.frozen_at + ADMITTED_FOR
     if timezone.now() < admitted_until:

@@ -1,7 +1,7 @@
-"""All rows and files of one client, whatever the app: to hand them over, to move or to erase them.
+"""All rows and files of one client, in all apps: to export, move or erase them.
 
-Which tables hold rows of clients is read from the models, so that a new table is not forgotten; a
-test holds that each of the others is named here, with the reason.
+The models show which tables hold rows of clients, so that no new table is forgotten. A test checks
+that every other table is named here, with the reason.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ NOT_OF_A_CLIENT = {
     "chatplatform.KeyInUse": "the keys of this installation",
     "identity.Attempt": "hashes of accounts and addresses, for some minutes",
 }
-# Rows of clients that stay behind when one moves to another cell.
+# Rows that stay behind when a client moves to another cell.
 NOT_CARRIED = {
     "admin.LogEntry": "the site writes the audit log instead",
     "chatplatform.FairShare": "whose turn it is in the queues of the old cell",
@@ -46,7 +46,7 @@ NOT_CARRIED = {
 
 
 def of_client(client: Client) -> Iterator[tuple[type[models.Model], Rows]]:
-    """Each model with rows of clients, and those of this client; first what is found by others."""
+    """Each model with rows of clients, and this client's rows. Rows found through others first."""
     found = [
         (_steps(model), model, rows)
         for model in apps.get_models()
@@ -57,13 +57,13 @@ def of_client(client: Client) -> Iterator[tuple[type[models.Model], Rows]]:
 
 
 def whole(client: Client) -> Iterator[tuple[type[models.Model], Rows]]:
-    """Each model with rows of the client, and the client itself."""
+    """The client itself, then each model with its rows of this client."""
     yield Client, Client.objects.filter(pk=client.pk)
     yield from of_client(client)
 
 
 def carried(client: Client) -> Iterator[tuple[type[models.Model], Rows]]:
-    """Each model whose rows move to another cell with a client, and these rows."""
+    """Each model whose rows move with a client to another cell, and these rows."""
     yield Client, Client.objects.filter(pk=client.pk)
     for model, rows in of_client(client):
         if model._meta.label == "chatplatform.Job":
@@ -93,26 +93,28 @@ def _rows(model: type[models.Model], client: Client) -> Rows | None:
 
 
 def _steps(model: type[models.Model]) -> int:
-    """The people, by whom other rows are found, come last."""
+    """The place in the order: people come last, since other rows are found through them."""
     names = {field.attname for field in model._meta.concrete_fields}
     return 2 if model is User else int("client_id" in names)
 
 
 def jobs_without_client(client: Client) -> models.QuerySet[Job]:
-    """Jobs that were enqueued before it was known whose they are: their arguments name one of the
-    client's accounts, or the address of one of its people."""
+    """Jobs that were enqueued before their client was known, but belong to this one.
+
+    Their arguments name one of the client's accounts, or the address of one of its people.
+    """
     people = User.objects.filter(client=client)
     rows = Job.objects.filter(client_id=None)
     rows = rows.alias(account=KT("args__account_id"), address=Lower(KT("args__email")))
     named = models.Q(address__in=people.values(lower=Lower("email")))
     for channel, account_id in _accounts(client).values_list("channel", "account_id"):
-        # Two channels may give the same number.
+        # Two channels may give out the same account id.
         named |= models.Q(account=account_id, ordering_key__startswith=f"inbound:{channel}:")
     return rows.filter(named)
 
 
 def _accounts(client: Client) -> models.QuerySet[ChannelConnection]:
-    """The client's accounts at messaging providers, without those that are another's by now."""
+    """The client's accounts at messaging providers, except those that are now another client's."""
     elsewhere = ChannelConnection.objects.exclude(client=client).filter(
         status__in=LIVE,
         channel=models.OuterRef("channel"),
@@ -125,7 +127,10 @@ def _accounts(client: Client) -> models.QuerySet[ChannelConnection]:
 def callbacks(
     client: Client,
 ) -> tuple[models.QuerySet[InboundCallback], models.QuerySet[InboundItem]]:
-    """What messaging providers sent to the client's accounts; other clients' may be in it."""
+    """Callbacks to the client's accounts, and its items in them.
+
+    A callback may also hold items of other clients.
+    """
     own = ChannelConnection.objects.filter(client=client).values("pk")
     of_account = models.Q(account_id__in=_accounts(client).values("account_id"))
     items = InboundItem.objects.filter(
@@ -135,7 +140,7 @@ def callbacks(
 
 
 def file_names(rows: Rows) -> Iterator[str]:
-    """The stored files that rows of one model name."""
+    """The names of the stored files of rows of one model."""
     for field in rows.model._meta.concrete_fields:
         if isinstance(field, models.FileField):
             names = rows.exclude(**{field.name: ""}).values_list(field.name, flat=True)

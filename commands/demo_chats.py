@@ -1,9 +1,9 @@
 """A month of chats for the demo client, a shop: the same each time except for the dates.
 
-No service can act a month ago, so the chats and their charges are written as rows, with the times
-that they would have had, and without events, jobs or mails. What the bot says in them its rules and
-its embedded engine have decided, on the documents as they are now: a replay of such a day finds
-what has changed since, and nothing else. What is new today is `demo_today`'s.
+No service can act in the past, so the chats and their charges are written as rows with past times,
+without events, jobs or mails. The bot's replies come from its rules and its embedded engine with
+the current documents, so a replay of such a day shows only what has changed since. `demo_today`
+adds what happens today.
 """
 
 import json
@@ -48,22 +48,21 @@ from identity.services import credits
 
 SEED, DAYS = 20, 30
 AGENTS = [("amy@demo.example", "Amy Agent"), ("bao@demo.example", "Bảo Nguyễn")]
-# What customers and agents write, by topic and language. And the numbers: chats that begin on each
-# weekday from Monday, the weight of each hour from 00:00, and so on.
+# What customers and agents write, by topic and language; also numbers, such as the chats that begin
+# on each weekday from Monday and the weight of each hour from 00:00.
 SCRIPT: dict[str, Any] = json.loads(
     (Path(__file__).parent / "samples" / "chats.json").read_text(encoding="utf-8")
 )
-# Earlier questions that a short one may go on from, as `messages.answered_before` has them.
+# Earlier questions that a short one may follow up, as in `messages.answered_before`.
 TOPICS = 3
-# In the order in which they must be stored.
+# Models in the order in which their rows must be stored.
 STORED = (Customer, Conversation, Message, Tagging, Summary, Feedback, Notification)
 
 
 def create(bot: Bot, *, password: str) -> int:
-    """Create the demo's agents and a month of chats with the bot, whose documents are trained;
-    return the number of chats.
+    """Create the demo's agents and a month of chats with the bot; return the number of chats.
 
-    Nothing happens if the agents exist already.
+    The bot's documents must be trained. Does nothing if the agents already exist.
     """
     if User.objects.filter(email=AGENTS[0][0]).exists():
         return 0
@@ -83,7 +82,7 @@ def create(bot: Bot, *, password: str) -> int:
 
 
 def _charge(bot: Bot, month: "Month") -> None:
-    """The ledger of the month: what the client was given, then two entries for each paid answer."""
+    """Write the month's ledger: the client's grants, then two entries for each paid answer."""
     account = Subscription.objects.select_for_update(no_key=True).get(client=bot.client)
     began_at = month.now - timedelta(days=DAYS + 1)
     CreditEntry.objects.filter(client=bot.client).update(created_at=began_at)
@@ -110,7 +109,7 @@ def _charge(bot: Bot, month: "Month") -> None:
 
 
 class Month:
-    """One month of one bot. The random numbers are the same each time."""
+    """The rows of one month of one bot. The random numbers are the same each time."""
 
     def __init__(self, bot: Bot, agents: list[User], *, now: datetime) -> None:
         self.bot, self.agents, self.now = bot, agents, now
@@ -133,7 +132,7 @@ class Month:
         return self.chance.choices(list(weights), list(weights.values()))[0]
 
     def id_at(self, at: datetime) -> uuid.UUID:
-        """A UUIDv7 of that time, so that lists by id are in the order of time."""
+        """A UUIDv7 of that time, so that lists by id are in chronological order."""
         rest = self.chance.getrandbits(74)
         head = int(at.timestamp() * 1000) << 80 | 0x7 << 76 | 0b10 << 62
         return uuid.UUID(int=head | (rest >> 62) << 64 | rest & (1 << 62) - 1)
@@ -141,11 +140,11 @@ class Month:
     def decide(
         self, message: Message, answered: Sequence[str], *, has_knowledge_gap: bool
     ) -> Decision:
-        """What the bot does about a message: as in `reply.pipeline`, by the embedded engine and
-        free of charge.
+        """What the bot does about a message: as in `reply.pipeline`, but free of charge and with
+        the embedded engine.
 
-        `answered`: earlier questions of the chat that got an answer, the latest first;
-        `has_knowledge_gap`: another one got none.
+        `answered`: earlier questions of the chat that got an answer, latest first;
+        `has_knowledge_gap`: whether an earlier question got none.
         """
         may_go_on = question_splitting.may_follow_up(message.text)
         topics = tuple(answered[:TOPICS]) if may_go_on else ()
@@ -233,14 +232,16 @@ class DemoChat:
             created_at=begins_at,
         )
         self.messages: list[Message] = []
-        # The questions that got an answer, the latest first; and whether another got none.
+        # Questions that got an answer, latest first, and whether one got none.
         self.answered: list[str] = []
         self.has_knowledge_gap = False
         month.rows[Conversation].append(self.row)
 
     def ask(self, *, questions: int) -> bool:
-        """The customer asks what the documents may know, up to the first question that the bot has
-        no answer to, and sometimes gives thanks; returns whether all were answered."""
+        """The customer asks about the documents' topics until the bot has no answer.
+
+        Sometimes they say thanks at the end. Returns whether all questions were answered.
+        """
         for topic in [self.topic, *self.chance.sample(SCRIPT["topics"], questions - 1)]:
             if not self._write(self.chance.choice(topic[self.language]["questions"])):
                 return False
@@ -249,8 +250,7 @@ class DemoChat:
         return True
 
     def hand_over(self, outcome: str) -> None:
-        """The customer asks what the bot does not know, or for a person, until the chat waits in
-        the queue."""
+        """The customer asks unknown things, or for a person, until the chat waits in the queue."""
         if outcome == "customer_asked":
             self.ask(questions=1)
         lines = SCRIPT["lines"]["unknown"][self.language] + SCRIPT["not_yet_known"][self.language]
@@ -274,7 +274,7 @@ class DemoChat:
     def end(self, *, by: str) -> None:
         self._wait(*((86_400, 86_460) if by == "inactivity" else (20, 400)))
         self.row.status, self.row.ended_by = Status.ENDED, by
-        # If its end by inactivity is still to come, the customer ends the chat instead.
+        # If the end by inactivity would be in the future, the customer ends the chat instead.
         if self.at > self.month.now:
             self.at, self.row.ended_by = self.month.now - timedelta(minutes=5), "customer"
         self.row.ended_at, self.row.waiting_since = self.at, None
@@ -287,7 +287,7 @@ class DemoChat:
             return
         self.hand_over("no_answer")
         if state == "queue":
-            # What the timer would send for a chat that waits.
+            # The timer would send these for a waiting chat.
             for agent in self.month.agents:
                 self._add(Notification, after=300, user=agent, kind=NotificationKind.UNANSWERED)
             return
@@ -326,8 +326,10 @@ class DemoChat:
         return message
 
     def _write(self, text: str) -> bool:
-        """The customer writes, and the bot answers, asks back or hands over; returns whether it was
-        an answer."""
+        """The customer writes and the bot answers, asks back or hands over.
+
+        Returns whether it was an answer.
+        """
         question = self._add_customer_message(text)
         decision = self.month.decide(
             question, self.answered, has_knowledge_gap=self.has_knowledge_gap
@@ -386,7 +388,7 @@ class DemoChat:
         return message
 
     def _add(self, model: type[models.Model], *, after: float = 0, **fields: Any) -> Any:
-        """Add a row of this chat, `after` seconds from now."""
+        """Add a row of this chat, dated `after` seconds after its clock."""
         created_at = self.at + timedelta(seconds=after)
         of_chat = {"client_id": self.row.client_id, "conversation": self.row}
         row = model(**of_chat, created_at=created_at, **fields)

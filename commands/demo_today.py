@@ -1,5 +1,8 @@
-"""What happens on the demo client's first day, by the services: events, jobs and credits stand as
-for real, and the workers do the rest once they run."""
+"""What happens on the demo client's first day.
+
+It calls the services, so events, jobs and credits are real, and the workers do the rest once they
+run.
+"""
 
 from urllib.parse import urlsplit
 
@@ -22,10 +25,10 @@ from webhooks.models import WebhookConfig
 from webhooks.services import configs
 from webhooks.shapes import webhook as webhook_shapes
 
-# Cut off in the middle, as by a broken download.
+# Cut off in the middle, as after a broken download.
 BROKEN_PDF = b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n<< /Type /Pa"
-# Who writes, and which of the script's lines: the bot has no answer and asks for other words, or is
-# asked for a person and hands over.
+# The number of each customer who writes, and the kind of line: the bot has no answer and asks the
+# customer to rephrase, or the customer asks for a person and the bot hands over.
 WRITERS = (
     (1, "unknown"), (5, "person"), (11, "unknown"), (25, "person"), (29, "unknown"),
     (3, "person"), (9, "person"), (30, "person"),
@@ -34,8 +37,8 @@ WRITERS = (
 
 @transaction.atomic
 def begin(bot: Bot, key: ApiKey, *, owner: User) -> None:
-    """Saved replies, an endpoint that fails, a document that cannot be read, answers to what the
-    bot did not know all month, and customers who wait."""
+    """Add saved replies, a failing webhook endpoint, an unreadable document, answers to the month's
+    unanswered questions, and customers who wait."""
     for reply in SCRIPT["saved_replies"]:
         saved_replies.create(owner, SavedReplyDto(**reply, is_shared=True))
     _add_endpoint(owner)
@@ -54,8 +57,9 @@ def begin(bot: Bot, key: ApiKey, *, owner: User) -> None:
 
 
 def _add_endpoint(owner: User) -> WebhookConfig | None:
-    """At a simulated provider, which knows no such path: every delivery fails, and nothing leaves
-    this machine. None where there is none: another host that may be called is no demo's."""
+    """Add a webhook at a simulated provider, which does not know the path: every delivery fails,
+    and nothing leaves this machine. None without a simulated provider, since the demo must not call
+    other hosts."""
     provider = urlsplit(settings.SOCIALNET_API_URL).netloc
     if provider not in egress.allowed_for("webhook") or owner.client is None:
         return None

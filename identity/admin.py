@@ -1,4 +1,4 @@
-"""Clients, users and keys in the admin site; no secrets are shown."""
+"""Clients, users, keys and credits on the admin site, which shows no secrets."""
 
 import json
 from collections.abc import Callable
@@ -45,7 +45,7 @@ from identity.shapes.clients import ApiKeyDto, ClientChange, CompanyDto, TopUpAm
 from identity.shapes.configs import ClientConfigDto
 from identity.shapes.users import UserDto
 
-# Register their pages.
+# Importing them registers their pages.
 __all__ = ["audit_and_jobs", "sign_in_providers"]
 
 Checked = TypeVar("Checked", bound=Shape)
@@ -57,7 +57,7 @@ class ShapeForm(ModelForm):  # type: ignore[type-arg]
     by: models.User
 
     def check(self, shape: type[Checked], data: dict[str, Any]) -> Checked:
-        """The checked values; what is wrong is shown beside its field."""
+        """The checked values. An error is shown beside its field."""
         try:
             return shape(**data)
         except pydantic.ValidationError as exc:
@@ -93,7 +93,7 @@ class ServiceAdmin(TenantAdmin):
 
 @admin.register(models.Client)
 class ClientAdmin(ServiceAdmin):
-    """Added with their owner, config and plan: by registration, or by the platform's staff."""
+    """Clients are added with owner, config and plan: by registration, or by platform staff."""
 
     client_path = "pk"
     changed_by = PLATFORM
@@ -107,7 +107,7 @@ class ClientAdmin(ServiceAdmin):
 
     @button("New company", permissions=["platform"], icon="add")
     def new_company(self, request: HttpRequest) -> HttpResponse:
-        """A company on trial; its owner is mailed a link to choose a password."""
+        """Add a company on trial; its owner is mailed a link to choose a password."""
 
         def act(data: dict[str, Any]) -> HttpResponse:
             made = clients.add(CompanyDto(**data), by=viewer(request))
@@ -127,14 +127,14 @@ class ClientAdmin(ServiceAdmin):
 
 
 class UserForm(ShapeForm):
-    """Staff, owners and admins change a user by the rules and services of the API."""
+    """Changes a user with the rules and services of the API."""
 
     def clean_email(self) -> str:
-        """Kept in lower case, so that one address is one account."""
+        """The address in lower case, so that each address has one account."""
         return str(self.cleaned_data["email"]).lower()
 
     def _post_clean(self) -> None:
-        """Last of all checks: calls the services, and shows their refusals."""
+        """As the last check, call the services and show their refusals."""
         super()._post_clean()  # type: ignore[misc]
         if self.errors:
             return
@@ -147,7 +147,7 @@ class UserForm(ShapeForm):
 
     def _apply(self, person: models.User, data: dict[str, Any]) -> None:
         by, is_disabled = self.by, data["is_disabled"]
-        # A refusal of one of them takes back the others.
+        # If one of the services refuses, the changes of the others are rolled back.
         with transaction.atomic():
             if by.is_superuser:
                 own = {name: data[name] for name in _OWN_FIELDS}
@@ -186,13 +186,13 @@ class UserAdmin(ServiceAdmin):
     actions_detail = ("view_as",)
 
     def has_view_as_permission(self, request: HttpRequest, row_id: Any = None) -> bool:
-        """What the platform's staff may, of a client's people who may sign in."""
+        """Platform staff may impersonate a client's people who may sign in."""
         may = self.has_platform_permission(request)
         return may and (row_id is None or viewing.may_be_viewed(self.row(request, row_id)))
 
     @button("View as", permissions=["view_as"], url_path="view-as", icon="visibility")
     def view_as(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """The site as this person sees it, until one leaves or signs out."""
+        """Impersonate this person until the staff member leaves or signs out."""
         person: models.User = self.row(request, object_id)
 
         def act(data: dict[str, Any]) -> HttpResponse:
@@ -210,7 +210,7 @@ class UserAdmin(ServiceAdmin):
 
     @button("Invite", permissions=["create"], icon="person_add")
     def invite(self, request: HttpRequest) -> HttpResponse:
-        """A colleague, who is mailed a link to choose a password."""
+        """Invite a colleague, who is mailed a link to choose a password."""
         by = viewer(request)
 
         def act(data: dict[str, Any]) -> HttpResponse:
@@ -263,12 +263,12 @@ class UserAdmin(ServiceAdmin):
         self.message_user(request, f"{count} reset.", messages.SUCCESS)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """People's addresses and names are their own: with another address, an account is taken."""
+        """Only platform staff may edit these fields: a new address could take an account over."""
         fields = super().get_readonly_fields(request, obj)
         return fields if self.has_platform_permission(request) else (*fields, *_OWN_FIELDS)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: Any) -> None:
-        """The form's check has called the services, whose refusals it shows."""
+        """Does nothing: the form's last check has already called the services."""
 
 
 @admin.register(models.ApiKey)
@@ -286,7 +286,7 @@ class ApiKeyAdmin(TenantAdmin):
 
     @button("New key", permissions=["create"], icon="add")
     def new_key(self, request: HttpRequest) -> HttpResponse:
-        """A key, shown once with a call that tries it: a message would store it in a cookie."""
+        """Create a key and show it once in the reply: a message would store it in a cookie."""
         by = viewer(request)
 
         def act(data: dict[str, Any]) -> HttpResponse:
@@ -306,7 +306,7 @@ class ApiKeyAdmin(TenantAdmin):
 
     @button("Credits a day", url_path="daily-credits", permissions=["manage"], icon="savings")
     def change_cap(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """What replies in the chats of a page's key may cost in a day."""
+        """Change what chats opened with a public key may cost in a day."""
         key: models.ApiKey = self.row(request, object_id)
 
         def act(data: dict[str, Any]) -> HttpResponse:
@@ -367,7 +367,7 @@ class SubscriptionAdmin(ServiceAdmin):
         return found
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: Any) -> None:
-        # Only edited fields: the balance may change while the form is open.
+        # Save only edited fields: the balance may change while the form is open.
         if form.changed_data:
             changes = {name: form.cleaned_data[name] for name in form.changed_data}
             credits.change_plan(obj, changes, by=form.by)
@@ -375,7 +375,7 @@ class SubscriptionAdmin(ServiceAdmin):
 
 @admin.register(models.CreditOrder)
 class CreditOrderAdmin(TenantAdmin):
-    """Orders of credits: staff mark those that were paid, which adds the credits."""
+    """Orders for credits. Staff mark an order as paid, which adds its credits."""
 
     read_by = ADMINS
 
@@ -388,7 +388,7 @@ class CreditOrderAdmin(TenantAdmin):
 
     @button("Order credits", permissions=["create"], icon="add_shopping_cart")
     def order(self, request: HttpRequest) -> HttpResponse:
-        """Credits, which are added when the order is paid."""
+        """Order credits, which are added when the order is paid."""
         by = viewer(request)
 
         def act(data: dict[str, Any]) -> HttpResponse:
@@ -434,10 +434,10 @@ class CreditEntryAdmin(TenantAdmin):
 
 @admin.register(models.ClientConfig)
 class ClientConfigAdmin(TenantAdmin):
-    """Changed by services, which check; the site has a form for a part of them."""
+    """Chat settings. Services check and change them; the site has a form for some of them."""
 
     actions_detail = ("answering",)
-    # Its first column is the link, and a client's own people are told no client.
+    # The first column is the link, so it cannot be the client, which a client's people do not see.
     list_display = (
         "__str__", "assign_strategy", "agent_capacity", "answer_threshold", "retention_days",
         "version",
@@ -458,12 +458,12 @@ class ClientConfigAdmin(TenantAdmin):
 
     @display(description=cast("str", forms.ASKS_AGAIN))
     def asks_again(self, row: models.ClientConfig) -> str:
-        """As the form says it."""
+        """The setting in the words of the form."""
         return str(dict(forms.ASKS_AGAIN_CHOICES)[forms.asks_again(row)])
 
     @button("How bots answer", url_path="answering", permissions=["manage"], icon="help")
     def answering(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """How sure bots must be, and what they do about questions that they have no answer to."""
+        """Set how sure bots must be, and what they do about questions that they cannot answer."""
         config: models.ClientConfig = self.row(request, object_id)
 
         def act(data: dict[str, Any]) -> HttpResponse:

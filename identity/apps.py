@@ -14,7 +14,7 @@ class Config(AppConfig):
 
 
 class SiteConfig(admin_apps.AdminConfig):
-    """Django's admin site, with our sign-in and pages for every role."""
+    """Django's admin site, with our own sign-in and views for every role."""
 
     default = False
     default_site = "identity.pages.site.Site"

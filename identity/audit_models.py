@@ -1,4 +1,4 @@
-"""The audit log, and the chain that shows whether somebody changed it."""
+"""The audit log, and the hash chain that reveals changes to it."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -6,14 +6,14 @@ from django.db.models.functions import Now
 from chatplatform.crypto import EncryptedTextField
 from identity.client_models import Client, TenantModel
 
-# Codes are said in words.
+# Separators of codes become spaces for display.
 _SPACES = str.maketrans("._:", "   ")
 
 
 class AuditEvent(TenantModel):
     """Who granted, revealed or changed what. Append-only; holds no secrets.
 
-    It outlives what it names: its columns are ids, which no foreign key holds to a row.
+    An event outlives the rows that it names, so its ids have no foreign key constraints.
     """
 
     client = models.ForeignKey(Client, on_delete=models.DO_NOTHING, db_constraint=False)
@@ -47,9 +47,9 @@ class AuditEvent(TenantModel):
 
 
 class AuditLink(TenantModel):
-    """A link of a client's chain: the hash of an event and of the link before.
+    """A link of a client's chain: a hash of an event and the previous link's hash.
 
-    A trigger writes it at the commit, one after the other; the application may only read it.
+    A trigger writes the links one after the other at commit; the application may only read them.
     """
 
     client = models.ForeignKey(
@@ -68,10 +68,10 @@ class AuditLink(TenantModel):
 
 
 class AuditAnchor(TenantModel):
-    """What stands for the rows of a month that retention removed: the chain goes on from it."""
+    """Replaces the rows of a month that retention removed; the chain continues from its hash."""
 
     client = models.ForeignKey(Client, on_delete=models.DO_NOTHING, db_constraint=False)
-    # Its first day.
+    # The first day of the month.
     month = models.DateField()
     # How many rows were removed, and the hash of the last of them.
     rows = models.PositiveIntegerField()
@@ -86,5 +86,5 @@ class AuditAnchor(TenantModel):
         return f"anchor of {self.month:%Y-%m}"
 
     def statement(self, previous: str) -> str:
-        """What the seal holds; `previous` is the hash of the client's anchor before, if any."""
+        """The text in the seal; `previous` is the hash of the client's previous anchor, if any."""
         return f"{self.client_id} {self.month} {self.rows} {previous or '-'} {self.hash}"

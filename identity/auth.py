@@ -1,4 +1,4 @@
-"""Authentication: the accesses that operations declare, and the password hasher."""
+"""Authentication: the kinds of access that operations declare, and the password hasher."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -25,15 +25,15 @@ LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 @dataclass(frozen=True)
 class Principal:
-    """The caller: a client, and its user or API key; beside a public key perhaps a visitor."""
+    """The caller: a client with its user or API key, and perhaps the visitor of a public key."""
 
     client: Client
     user: User | None = None
     key: ApiKey | None = None
-    # The number of the visitor whose token came with a public key.
+    # The id of the visitor whose token came with a public key.
     visitor_id: int | None = None
     client_id: int = field(init=False)
-    # Whether a page calls, with a public key.
+    # Whether the caller's key is public.
     is_public_key: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -43,19 +43,23 @@ class Principal:
 
     @property
     def is_anonymous_visitor(self) -> bool:
-        """Whether it is a page whose visitor is not known yet."""
+        """Whether the caller has a public key and no visitor token."""
         return self.is_public_key and self.visitor_id is None
 
     @property
     def rights(self) -> tuple[str, ...]:
-        """The person's role, and `trainer` if they may train; or the key's scope."""
+        """The person's role, and `trainer` if they may train bots; or the scope of the key."""
         if self.key:
             return (f"{self.key.scope} key",)
         assert self.user
         return (self.user.role, "trainer") if self.user.can_train else (self.user.role,)
 
     def quotas(self, address: str, *, costs_credits: bool) -> tuple[Quota, ...]:
-        """A person's, or a key's; of a page also those of its one visitor and of their address."""
+        """The caller's request limits: one for a person or a secret key.
+
+        A public key also has a limit for each address and, if the request costs credits, limits on
+        replies.
+        """
         factor = self.client.rate_limit_factor
         if self.key is None:
             return (Quota("person", str(self), scaled(rate_limits.PERSON, factor)),)
@@ -70,7 +74,7 @@ class Principal:
         return (*self._quotas_of_replies(place), *quotas) if costs_credits else quotas
 
     def _quotas_of_replies(self, place: str) -> tuple[Quota, ...]:
-        """Of what a page asks for that a reply may follow; `place`: the key and the address."""
+        """Limits on requests that may cause a reply; `place` is the public key and the address."""
         factor = self.client.rate_limit_factor
         together = Quota("visitors", place, scaled(rate_limits.ADDRESS_REPLIES, factor))
         if self.visitor_id is None:
@@ -90,9 +94,9 @@ class Principal:
 
 
 class TenantViewSet(OperationViewSet):
-    """A viewset whose operations know the caller: `caller`, and its `client`, `user` and `key`."""
+    """A viewset with the caller of the request, and the caller's `client`, `user` and `key`."""
 
-    # A public operation has none.
+    # Not set in a public operation.
     caller: Principal
 
     @property
@@ -131,7 +135,7 @@ class Argon2(Argon2PasswordHasher):
 
 
 class SiteBackend(ModelBackend):
-    """Sign-in to the site; its failures count together with those of the API."""
+    """Sign-in to the site; its failures and those of the API count against the same limit."""
 
     def authenticate(
         self,
@@ -205,7 +209,10 @@ def _person_or_ticket(request: HttpRequest) -> Principal | None:
 
 
 def session_check(request: HttpRequest) -> Callable[[], bool]:
-    """A function that tells whether the sign-in of this request still exists, for later calls."""
+    """A function for streams to call later: whether the sign-in of this request is still valid.
+
+    It returns False if the sign-in has ended or the client is frozen.
+    """
     claims = getattr(request, "claims", None) or tokens.parse_claims(bearer_token(request))
 
     def is_still_admitted() -> bool:
@@ -218,9 +225,9 @@ def session_check(request: HttpRequest) -> Callable[[], bool]:
 def _api_key(request: HttpRequest) -> Principal | None:
     """The key in the `API-KEY` header, never from the query or the body.
 
-    A public key is admitted from pages that its bot allows, from our own widget, and without an
-    `Origin` (native apps, curl). Only browsers send a reliable `Origin`: it keeps other sites from
-    using the key, but does not prove who the caller is.
+    A public key is accepted from websites that its bot allows, from our own widget, and without an
+    `Origin` (native apps, curl). Only browsers send a reliable `Origin`: it keeps other websites
+    from using the key, but does not prove who the caller is.
     """
     presented = request.headers.get("API-KEY")
     key = api_keys.get_valid(presented) if presented else None
@@ -236,7 +243,7 @@ def _api_key(request: HttpRequest) -> Principal | None:
 
 
 def _visitor_or_key(request: HttpRequest) -> Principal | None:
-    """The key, and of a public key the visitor whom the `Visitor-Token` names."""
+    """The key and, for a public key, the visitor named by the `Visitor-Token`."""
     principal = _api_key(request)
     token = request.headers.get(visitor_tokens.HEADER)
     if principal is None or principal.key is None or token is None or not principal.is_public_key:
@@ -250,7 +257,7 @@ def _visitor_or_key(request: HttpRequest) -> Principal | None:
 def _person_or(
     find_key: Callable[[HttpRequest], Principal | None],
 ) -> Callable[[HttpRequest], Principal | None]:
-    """A person by their token, else a key."""
+    """A function that finds a person by the `Authorization` header, else a key."""
 
     def find(request: HttpRequest) -> Principal | None:
         if "Authorization" in request.headers:
@@ -270,7 +277,7 @@ def _any_bot_allows(origin: str) -> bool:
 
 
 def _is_own(origin: str, request: HttpRequest) -> bool:
-    """Whether it is a page of ours: the widget, which says itself who may frame it."""
+    """Whether the origin is this server, as for the widget, which limits who may frame it."""
     return origin.partition("://")[2] == request.get_host()
 
 
@@ -310,13 +317,13 @@ _VIEWER = (Role.VIEWER.value,)
 _SECRET_KEY = ("secret key",)
 _KEYS = (*_SECRET_KEY, "public key")
 
-# Work on chats and customers. A viewer reads.
+# Work on chats and customers. Viewers may only read.
 BEARER = Access(("bearer",), _person, _STAFF, _VIEWER)
-# What concerns a person alone, such as signing out.
+# A person's own account, such as signing out.
 BEARER_ANY_ROLE = Access(("bearer",), _person, _STAFF + _VIEWER)
 # For streams that a browser opens: EventSource cannot send headers.
 BEARER_OR_TICKET = Access(("bearer",), _person_or_ticket, _STAFF + _VIEWER)
-# What a bot knows and says.
+# The content and behaviour of bots.
 TRAINER = Access(("bearer",), _person, (*_ADMINS, "trainer"))
 # Bots, functions, webhooks, keys, people and settings.
 ADMIN = Access(("bearer",), _person, _ADMINS)
@@ -333,7 +340,7 @@ BEARER_OR_API_KEY = Access(
     _VIEWER,
     admits_origin=_any_bot_allows,
 )
-# What a visitor of a page does in their own chats, or the client's server for a customer.
+# A customer's own chats: used by a website's visitor, or by the client's server for a customer.
 VISITOR_OR_SECRET_KEY = Access(
     ("api_key",), _visitor_or_key, _KEYS, (), InvalidApiKey, _any_bot_allows, takes_visitor=True
 )

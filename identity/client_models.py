@@ -1,4 +1,4 @@
-"""The client itself, and what every row of a client has; below all other models."""
+"""The client, and the base class of all rows that belong to one; other models import them."""
 
 from typing import Self, TypeVar
 
@@ -16,13 +16,13 @@ class Client(models.Model):
     name = models.CharField(max_length=200)
     code = models.SlugField(max_length=60, unique=True)
     default_language = models.CharField(max_length=20, default="en")
-    # The languages of the client's bots; empty: those that its bots are offered in.
+    # The languages that its bots offer and a new bot gets; empty: those of all its enabled bots.
     languages = ArrayField(models.CharField(max_length=20), default=list, blank=True)
     timezone = models.CharField(max_length=64, default="UTC")
     is_disabled = models.BooleanField(default=False)
-    # Since when its requests are refused and its jobs wait, while it is moved to another cell.
+    # Set while the client is moved to another cell: its requests are refused and its jobs wait.
     frozen_at = models.DateTimeField(null=True, editable=False)
-    # Multiplies the limits of requests of its people and keys.
+    # Multiplies the request limits of its people and keys.
     rate_limit_factor = models.FloatField(
         default=1,
         db_default=1,
@@ -33,7 +33,7 @@ class Client(models.Model):
 
     class Meta:
         indexes = [
-            # Every claim of a job asks whether its client is one of them.
+            # Every claim of a job checks whether the job's client is frozen.
             models.Index(
                 fields=["id"], condition=models.Q(frozen_at__isnull=False), name="client_frozen"
             )
@@ -54,8 +54,8 @@ class OfClient(models.QuerySet[Row]):
 class TenantModel(models.Model):
     """A row that belongs to one client."""
 
-    # No way back: `for_client` leads to a client's rows. Nor would Django list dozens of ways, one
-    # by one, for each statement that leaves a column of a client out.
+    # No reverse relation: `for_client` finds a client's rows, and Django need not walk through
+    # dozens of reverse relations in every query that defers a column of the client.
     client = models.ForeignKey(Client, on_delete=models.CASCADE, related_name="+")
 
     objects = OfClient.as_manager()

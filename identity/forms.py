@@ -1,4 +1,4 @@
-"""The forms of the site's pages about companies, people, keys and credits."""
+"""The site's forms for companies, people, keys, credits and chat settings."""
 
 from typing import Any
 
@@ -14,16 +14,16 @@ from identity.services.bot_hooks import bots
 from identity.shapes.clients import MAX_DAILY_CREDITS
 from identity.shapes.fields import time_zones
 
-# A day's misuse of a page's key costs half of a trial's credits at most, while a day of a small
-# shop fits: 500 quoted replies, or 50 of the dearest that a model writes.
+# Default cap of a public key. A day's misuse costs at most half of a trial's credits, and a small
+# shop's day fits: 500 quoted replies, or 50 of a model's most expensive replies.
 PAGES_DAILY_CREDITS = 500
 _LIFETIMES = [(0, "Never"), (30, "In 30 days"), (90, "In 90 days"), (365, "In a year")]
 
 
 def check_own_password(user: User, password: str) -> None:
-    """Raise a ValidationError unless this is the password of whoever is signed in.
+    """Raise a ValidationError unless this is the password of the signed-in person.
 
-    A wrong one counts as a failed sign-in: an open session must not serve to guess.
+    A wrong password counts as a failed sign-in, so that an open session does not help to guess it.
     """
     try:
         known = logins.authenticate(
@@ -53,7 +53,7 @@ class CompanyForm(ServiceForm):
 
 
 class RegistrationForm(CompanyForm):
-    """A company that registers by itself; the browser tells its time zone."""
+    """A company that registers itself; its time zone comes from the browser."""
 
     full_name = forms.CharField(
         label=gettext_lazy("Your name"),
@@ -71,7 +71,7 @@ class RegistrationForm(CompanyForm):
     field_order = ("company_name", "full_name", "email", "password", "language", "timezone")
 
     def clean_timezone(self) -> str:
-        """The zone of the browser; a person can mend nothing in one that is not known here."""
+        """The browser's time zone, or UTC if it is unknown: the person could not correct it."""
         name: str = self.cleaned_data["timezone"]
         return name if name in time_zones() else "UTC"
 
@@ -81,7 +81,7 @@ class ResendForm(forms.Form):
 
 
 class ConfirmForm(ServiceForm):
-    """The link's token, which a script takes from the address, and the password."""
+    """The token, which a script reads from the link's address, and the password."""
 
     token = forms.CharField(
         max_length=200,
@@ -122,13 +122,13 @@ ASKS_AGAIN_CHOICES = [
 
 
 def asks_again(config: ClientConfig) -> str:
-    """Which of these choices the settings hold."""
+    """The key of the choice in ASKS_AGAIN_CHOICES that the settings hold."""
     chosen = config.ask_again_before_handoff
     return "" if chosen is None else str(chosen).lower()
 
 
 class AnsweringForm(ServiceForm):
-    """How sure bots must be, and what they do about questions that they have no answer to."""
+    """How bots answer, and what they do about questions that they cannot answer."""
 
     handoff_on_no_answer = forms.BooleanField(
         label=gettext_lazy("Hand the chat over if the bot has no answer"), required=False
@@ -155,7 +155,7 @@ class AnsweringForm(ServiceForm):
     )
 
 
-# What the page of the chat settings calls those that no form has.
+# Labels of the chat settings that have no form.
 CHAT_SETTINGS = {
     "business_hours": gettext_lazy("Hours in which people answer"),
     "holidays": gettext_lazy("Holidays"),
@@ -186,7 +186,7 @@ CHAT_SETTINGS = {
 
 
 def daily_credits_field() -> forms.IntegerField:
-    """What a page's key may spend in a day; a field of its own for each form."""
+    """A form field for the daily cap of a public key; each form needs a new one."""
     return forms.IntegerField(
         label="Credits a day",
         min_value=0,
@@ -228,7 +228,7 @@ class KeyForm(ServiceForm):
         self.offer("bot_id", [("", "Every bot"), *bots().names(client).items()])
 
     def clean(self) -> dict[str, Any]:
-        """A secret key has no cap: the form offers one before it knows the kind."""
+        """Drop the cap of a secret key: the form offers one before it knows the kind of key."""
         if self.cleaned_data.get("scope") != KeyScope.PUBLIC:
             self.cleaned_data["daily_credits"] = None
         return self.cleaned_data

@@ -21,7 +21,7 @@ from identity.registration_and_provider_models import SignInProvider as SignInPr
 
 
 class AssignStrategy(models.TextChoices):
-    """Who gets a waiting chat."""
+    """How a waiting chat gets its agent."""
 
     MANUAL = "manual"
     ROUND_ROBIN = "round_robin"
@@ -36,40 +36,40 @@ class ClientConfig(TenantModel):
     business_hours = models.JSONField(default=list)
     # [{"date": "2026-12-25", "name": "", "hours": [{"opens", "closes"}]}]; no hours: closed.
     holidays = models.JSONField(default=list)
-    # Language to text, as handoff_message.
+    # Language to text, like handoff_message.
     out_of_hours_message = models.JSONField(default=dict)
     assign_strategy = models.CharField(
         max_length=12, choices=AssignStrategy, default=AssignStrategy.MANUAL
     )
-    # Open chats assigned to an agent at most; an agent may still take more.
+    # A strategy assigns an agent at most this many open chats; the agent may still take more.
     agent_capacity = models.PositiveSmallIntegerField(default=5)
     handoff_on_request = models.BooleanField(default=True)
     handoff_on_no_answer = models.BooleanField(default=True)
-    # Whether the first question of a chat without an answer is asked for in other words. Null: in
-    # chats of the widget and of messaging channels, not in those of the client's own server.
+    # Whether the bot asks the customer to rephrase the first question that it cannot answer. Null:
+    # yes in chats of the widget and of messaging channels, no in those of the client's server.
     ask_again_before_handoff = models.BooleanField(null=True)
-    # Whether the bot answers what it knows while a chat waits for an agent.
+    # Whether the bot goes on answering while a chat waits for an agent.
     answer_while_waiting = models.BooleanField(default=True, db_default=True)
     handoff_message = models.JSONField(default=dict)
-    # Further words of the platform that the client replaced: name to language to text.
+    # Other system messages that the client has replaced: name to language to text.
     words = models.JSONField(default=dict)
-    # Probability (0..1) from which the bot answers; below it the bot hands over.
+    # Lowest probability (0..1) at which the bot answers; below it the bot hands over.
     answer_threshold = models.FloatField(default=0.77)
-    # If the model fails: the extractive answer, else a handover.
+    # Whether the extractive answer replaces that of a failed model; if not, the bot hands over.
     fallback_to_extractive = models.BooleanField(default=True)
-    # Whether a model is asked once more if its answer stands in the documents.
+    # Whether a second model call checks that the documents support each answer.
     confirm_answers = models.BooleanField(default=True, db_default=True)
-    # Customer messages within this time get one reply; 0: a reply each.
+    # Customer messages within this time get one common reply; 0: one reply for each.
     burst_wait_ms = models.PositiveIntegerField(default=0)
-    # Minutes without a message after which an open chat is ended; 0: never.
+    # An open chat ends after this many minutes without a message; 0: never.
     inactivity_end_minutes = models.PositiveIntegerField(default=1440)
-    # Minutes after the end in which a customer's message reopens the chat; 0: never.
+    # For this many minutes after its end a customer's message reopens a chat; 0: never.
     reopen_window_minutes = models.PositiveIntegerField(default=1440)
-    # Whether an identified customer has one open chat with a bot at most.
+    # Whether an identified customer has at most one open chat with a bot.
     reuse_open = models.BooleanField(default=False)
-    # Whether customers of chats that have ended are asked how it was.
+    # Whether customers are asked for a rating when their chat has ended.
     ask_feedback = models.BooleanField(default=True)
-    # Minutes in which a customer may correct a rating; 0: never.
+    # For how many minutes a customer may correct a rating; 0: never.
     feedback_edit_minutes = models.PositiveIntegerField(default=60)
     first_response_target_seconds = models.PositiveIntegerField(default=300)
     auto_summary = models.BooleanField(default=False)
@@ -89,7 +89,7 @@ class ClientConfig(TenantModel):
 
 
 class EmailNotification(TenantModel):
-    """Who gets which notifications by mail; no row: nobody."""
+    """Who gets which notifications by mail. Without a row nobody gets any."""
 
     client = models.OneToOneField(
         Client, on_delete=models.CASCADE, related_name="email_notification"
@@ -141,7 +141,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     avatar_url = models.CharField(max_length=500, default="", blank=True)
     role = models.CharField(max_length=10, choices=Role, default=Role.AGENT)
     language = models.CharField(max_length=20, default="en")
-    # Whether the person may train bots whatever the role.
+    # Whether the person may train bots regardless of the role.
     can_train = models.BooleanField(default=False)
     is_disabled = models.BooleanField(default=False)
     # Incremented to end all access tokens issued before.
@@ -164,12 +164,12 @@ class User(AbstractBaseUser, PermissionsMixin):
         return self.email
 
     def get_full_name(self) -> str:
-        """Django's name for who it is; the site shows it beside the address."""
+        """The person's name, under the method name that Django's templates call."""
         return self.full_name
 
     @property
     def is_active(self) -> bool:  # type: ignore[override]
-        """Django's name for an account that may sign in."""
+        """Whether the account may sign in, under the name that Django reads."""
         return not self.is_disabled and not (self.client and self.client.is_disabled)
 
     @property
@@ -202,15 +202,15 @@ class RefreshToken(TenantModel):
 
 
 class SiteSession(AbstractBaseSession):
-    """One sign-in to the site: Django's session, with the person whose it is."""
+    """One sign-in to the site: a Django session with a reference to its person."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, null=True, related_name="sessions")
-    # The family of the access tokens that the session is exchanged for; they end with it.
+    # The family of the access tokens issued for the session; they end with it.
     token_family = models.UUIDField(null=True, unique=True)
 
 
 class SiteView(models.Model):
-    """A look at the site as `user`, one of a client's people, by the person of the session."""
+    """An impersonation: the session's person sees the site as `user`, one of a client's people."""
 
     session = models.OneToOneField(SiteSession, on_delete=models.CASCADE, related_name="view")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="views")
@@ -220,14 +220,14 @@ class SiteView(models.Model):
 
 
 class SavedView(models.Model):
-    """What a list of the site shows, kept by a person: filters, order and columns."""
+    """A person's saved view of one of the site's lists: filters, order and columns."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="saved_views")
     # The list, such as "chats.conversation".
     page = models.CharField(max_length=60)
     name = models.CharField(max_length=60)
     query = models.CharField(max_length=2000, blank=True)
-    # Whether the colleagues see it too.
+    # Whether colleagues see it too.
     is_shared = models.BooleanField(default=False)
 
     class Meta:
@@ -240,14 +240,14 @@ class SavedView(models.Model):
 
 
 class SecondFactor(models.Model):
-    """The seed of a person's codes, and hashes of the recovery codes; no row: a password alone."""
+    """A person's TOTP secret and hashes of recovery codes; without a row a password suffices."""
 
     # Known before the insert, since the encryption binds the secret to the row.
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="second_factor")
-    # In base32, as apps take it.
+    # In base32, as authenticator apps expect it.
     secret = EncryptedTextField(tenant_attribute="user_id")
-    # The 30 seconds of the latest code that was accepted: each code works once.
+    # The 30-second step of the latest accepted code: each code works once.
     latest_step = models.BigIntegerField()
     recovery_hashes = ArrayField(models.CharField(max_length=64))
     created_at = models.DateTimeField(db_default=Now())
@@ -269,7 +269,7 @@ class AttemptKind(models.TextChoices):
     # These need a credential, but anybody can register for one, and they send mail to strangers.
     ADD_USER = "add_user"
     TEST_MAIL = "test_mail"
-    # Transcripts, by what is counted: the chat, the mailbox, the visitor.
+    # Mailed transcripts, counted for each chat, mailbox and visitor.
     MAIL_CHAT = "mail_chat"
     MAIL_TO = "mail_to"
     MAIL_GUEST = "mail_guest"
@@ -301,7 +301,7 @@ class KeyScope(models.TextChoices):
 
 
 class ApiKey(TenantModel):
-    """A key of a server (`secret`) or a web page (`public`, one bot), as prefix and keyed hash."""
+    """A key for a server (`secret`) or a website (`public`, one bot): its prefix and keyed hash."""
 
     client = models.ForeignKey(Client, on_delete=models.CASCADE, related_name="api_keys")
     # The key's bot; bots are in a higher app, so there is no foreign key. A secret key without one
@@ -311,17 +311,17 @@ class ApiKey(TenantModel):
     scope = models.CharField(max_length=10, choices=KeyScope)
     prefix = models.CharField(max_length=12, unique=True)
     secret_hash = models.CharField(max_length=64)
-    # The whole text of a public key, which any reader of its page sees. Empty for a secret key, and
-    # for one made before this column.
+    # The full text of a public key, which every visitor of its website can read. Empty for a secret
+    # key, and for a public key created before this column.
     public_key = models.CharField(max_length=100, db_default="", blank=True)
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
     created_at = models.DateTimeField(db_default=Now())
     last_used_at = models.DateTimeField(null=True)
     expires_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
-    # A lower limit of requests than its scope has; null: that of the scope.
+    # A request limit below that of the scope; null: the scope's limit.
     requests_per_minute = models.PositiveIntegerField(null=True)
-    # What the chats that it opened may cost in a day (UTC); null: what the client has.
+    # Credits that chats opened with the key may cost in a day (UTC); null: no cap of its own.
     daily_credits = models.PositiveIntegerField(null=True)
 
     class Meta:
@@ -351,7 +351,7 @@ class Subscription(TenantModel):
     # Changed only by identity.services.credits, which writes a CreditEntry with each change.
     credits_left = models.PositiveBigIntegerField(default=0)
     credits_used = models.PositiveBigIntegerField(default=0)
-    # The lowest level (per cent of credits_included) that was warned of; null: none.
+    # The lowest warning level (per cent of credits_included) since credits were added; null: none.
     low_warned = models.PositiveSmallIntegerField(null=True)
     period_start = models.DateTimeField(db_default=Now())
     # Null: the period does not end.
@@ -396,7 +396,7 @@ class CreditEntry(TenantModel):
     is_open = models.BooleanField(default=False)
     # The job that made a reservation; null if a request made it.
     job_id = models.BigIntegerField(null=True)
-    # The key whose chat it was for, if that has a daily cap.
+    # The key that opened the chat, if the key has a daily cap.
     key = models.ForeignKey(ApiKey, on_delete=models.SET_NULL, null=True, db_index=False)
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
     created_at = models.DateTimeField(db_default=Now())
@@ -419,7 +419,7 @@ class CreditEntry(TenantModel):
         indexes = [
             models.Index(fields=["client", "id"], name="credit_ledger"),
             models.Index(fields=["client", "reference"], name="credit_reference"),
-            models.Index(fields=["client", "created_at"], name="credit_pace"),  # of a day
+            models.Index(fields=["client", "created_at"], name="credit_pace"),
             # The clean-up: reservations whose call never ended.
             models.Index(
                 fields=["created_at"], condition=models.Q(is_open=True), name="credit_open"
@@ -442,11 +442,11 @@ class OrderStatus(models.TextChoices):
 
 
 class CreditOrder(TenantModel):
-    """Credits that a client wants to buy; they come into the ledger when the order is paid."""
+    """Credits that a client wants to buy; they are added to the ledger when the order is paid."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     amount = models.PositiveIntegerField()
-    # Chosen by the client, and the reference of the ledger's entry.
+    # Chosen by the client; also the reference of the ledger entry.
     reference = models.CharField(max_length=200)
     status = models.CharField(max_length=8, choices=OrderStatus, default=OrderStatus.PENDING)
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
@@ -464,7 +464,7 @@ class CreditOrder(TenantModel):
 
 
 class PasswordReset(TenantModel):
-    """A one-time right to set a password, sent by mail; stored as a keyed hash."""
+    """A one-time link to set a password, sent by mail; only its keyed hash is stored."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE)
     token_hash = models.CharField(max_length=64, unique=True)
@@ -477,7 +477,7 @@ class PasswordReset(TenantModel):
 
 
 class ChannelToken(TenantModel):
-    """A client's own access token at a messaging provider, encrypted; one a channel."""
+    """A client's own access token at a messaging provider, encrypted; one for each channel."""
 
     # Known before the insert, since the encryption binds the token to the row.
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -1,4 +1,4 @@
-"""What comes before a sign-in."""
+"""Registrations of companies, and clients' own sign-in providers."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -10,9 +10,9 @@ from identity.client_models import Client, TenantModel
 
 
 class Registration(models.Model):
-    """A company that asked to register: its rows are made when its mailbox has answered.
+    """A company's request to register; the client is created when the mailed link is confirmed.
 
-    One address may ask several times; each link belongs to one row and its password.
+    An address may have several requests; each link belongs to one request and its password.
     """
 
     company_name = models.CharField(max_length=200)
@@ -21,9 +21,9 @@ class Registration(models.Model):
     email = models.EmailField(max_length=254, db_index=True)
     language = models.CharField(max_length=20)
     timezone = models.CharField(max_length=64)
-    # As hashed for sign-ins: whoever has the link must know it too.
+    # Hashed as for sign-ins; it must be entered to confirm the link.
     password = models.CharField(max_length=128)
-    # Of the newest link, a keyed hash; null: none was mailed yet.
+    # Keyed hash of the newest link's token; null: no link was mailed yet.
     token_hash = models.CharField(max_length=64, unique=True, null=True)  # noqa: DJ001
     expires_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
@@ -42,13 +42,13 @@ class SignInProvider(TenantModel):
     # What the provider calls `client_id`.
     application_id = models.CharField(max_length=255)
     application_secret = EncryptedTextField()
-    # In lower case; whose verified address is of another one is not signed in by it.
+    # In lower case. A person's first sign-in needs a verified address in one of these domains.
     email_domains = ArrayField(models.CharField(max_length=253))
     # Whether only owners may still sign in by password.
     is_required = models.BooleanField(default=False)
-    # Whether a person who is not here yet becomes an agent at the first sign-in.
+    # Whether somebody without an account becomes an agent at the first sign-in.
     creates_agents = models.BooleanField(default=False)
-    # Whether it was an owner who stored this: else it signs no owner in.
+    # Whether owners can sign in with it: true if an owner made the latest change.
     admits_owners = models.BooleanField(default=False)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -57,7 +57,7 @@ class SignInProvider(TenantModel):
 
 
 class ProviderAccount(TenantModel):
-    """A person's account at the client's provider, known by its `sub` since the first sign-in."""
+    """A person's account at the client's provider, identified by its `sub`."""
 
     user = models.ForeignKey("identity.User", on_delete=models.CASCADE)
     issuer = models.CharField(max_length=500)

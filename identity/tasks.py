@@ -14,37 +14,37 @@ from identity.services import (
     tokens,
 )
 
-# Retries for about six minutes: enough for a mail server's restart.
+# Retries for about six minutes, enough for a mail server to restart.
 _MAIL_ATTEMPTS = 11
 
 
 @job("identity.send_mail", queue=Queue.WEBHOOK, max_attempts=_MAIL_ATTEMPTS)
 def send_mail(*, kind: str, to: list[str], language: str, context: dict[str, Any]) -> None:
-    """A mail to somebody, by the mail server."""
+    """Send a mail through the mail server."""
     mails.deliver(kind, to=to, language=language, context=context)
 
 
 @job("identity.send_reset_link", queue=Queue.WEBHOOK, max_attempts=_MAIL_ATTEMPTS)
 def send_reset_link(*, email: str, asked_from: str) -> None:
-    """The mail with a link to choose a new password."""
+    """Send the mail with a link to choose a new password."""
     passwords.send_reset_link(email=email, asked_from=asked_from)
 
 
 @job("identity.send_invitation", queue=Queue.WEBHOOK, max_attempts=_MAIL_ATTEMPTS)
 def send_invitation(*, user_id: int) -> None:
-    """The mail that invites a colleague."""
+    """Send the mail that invites a colleague."""
     passwords.send_invitation(user_id=user_id)
 
 
 @job("identity.send_registration_link", queue=Queue.WEBHOOK, max_attempts=_MAIL_ATTEMPTS)
 def send_registration_link(*, email: str) -> None:
-    """The mail that asks the mailbox of a company that registers."""
+    """Send the mail with which a company confirms its registration."""
     registrations.send_link(email=email)
 
 
 @job("identity.send_sign_in_link", queue=Queue.WEBHOOK, max_attempts=_MAIL_ATTEMPTS)
 def send_sign_in_link(*, email: str) -> None:
-    """The mail with the sign-in link of a company."""
+    """Send the mail with a company's sign-in link."""
     sign_in_providers.send_link(email=email)
 
 
@@ -60,6 +60,6 @@ def clean_up() -> None:
 
 @periodic("identity.clean_up_credits")
 def clean_up_credits() -> None:
-    """Start due periods, and release the reservations of interrupted calls."""
+    """Start due periods, end due trials, and release the reservations of interrupted calls."""
     credits.renew_due()
     credits.release_abandoned()

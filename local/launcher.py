@@ -1,4 +1,4 @@
-"""`make run`: the whole platform on one machine, started in order, watched and stopped in order."""
+"""`make run`: starts the whole platform on one machine, watches it and stops it in order."""
 
 import json
 import os
@@ -33,7 +33,7 @@ class Stopped(Exception):
 
 
 def read_config(environ: Mapping[str, str]) -> Config:
-    # Its secrets are public: a real site has no simulated providers.
+    # Only in development: the secrets of the simulated providers are public.
     is_development = (environ.get("DEBUG") or "false").lower() in TRUE
     host = environ.get("HOST") or "127.0.0.1"
     if is_development and not is_loopback(host):
@@ -46,7 +46,7 @@ def read_config(environ: Mapping[str, str]) -> Config:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether nobody but this machine reaches an address; of a name only `localhost` is known."""
+    """Whether only this machine can reach an address; of all names, only `localhost` counts."""
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
@@ -84,7 +84,7 @@ def check_port(config: Config) -> None:
 
 
 def kill_leftovers(data_dir: Path) -> None:
-    """Kill the processes of a killed run on this folder; their jobs are taken up again."""
+    """Kill the processes that a killed run left on this folder; their jobs will be run again."""
     mark = f"{RUN_MARK}={data_dir}".encode()
     deadline = time.monotonic() + 5
     while pids := list(_marked(mark)):
@@ -114,7 +114,7 @@ class Supervisor:
         thread_limits = {"OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
         own = {RUN_MARK: str(config.data_dir), "DATA_DIR": str(config.data_dir)}
         self.environ = dict(os.environ) | thread_limits | own | {"PORT": str(config.port)}
-        # For the set-up alone: the processes work in a role that owns nothing.
+        # Only for the set-up: the processes use a role that owns nothing.
         names = [name for name in self.environ if name.startswith("DATABASE_OWNER_")]
         self._owner = {name: self.environ.pop(name) for name in names}
         if config.simulator_port is not None:
@@ -128,7 +128,7 @@ class Supervisor:
 
     @contextmanager
     def _step(self, name: str) -> Iterator[None]:
-        """Print what begins, and how long it took."""
+        """Print the name of a step, and then how long it took."""
         self.output.line(f"{name} ...")
         started_at = time.monotonic()
         yield
@@ -203,7 +203,7 @@ class Supervisor:
                 )
 
     def _is_live(self) -> bool:
-        # No proxy: an HTTP_PROXY of the machine is not for our own address.
+        # No proxy: the machine's HTTP_PROXY is not meant for our own address.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
             with opener.open(f"{self.config.origin}/health/live", timeout=2) as reply:
@@ -250,9 +250,9 @@ class Supervisor:
             self.output.line(f"{server.name} is down, next try in {delay.died():.1f} s: {error}")
 
     def stop(self) -> None:
-        """Stop what makes work, then what does it, then the servers: at most 28 seconds.
+        """Stop what makes work, then the relay, the workers and the servers: in at most 28 seconds.
 
-        The relay stops after the web process, so that waiting requests may still get their reply.
+        The relay stops after the web process, so that waiting requests can still get their reply.
         """
         self.stopping.set()
         started_at = time.monotonic()
@@ -276,7 +276,7 @@ class Supervisor:
                 break
             time.sleep(0.02)
         for process in group:
-            process.signal(signal.SIGKILL)  # the leader if it still runs, and what it left
+            process.signal(signal.SIGKILL)  # the leader, if it still runs, and its children
 
 
 def run(environ: Mapping[str, str]) -> int:

@@ -1,4 +1,4 @@
-"""Processes of ours: started so that they end with us, found again, and waited for."""
+"""Starts processes that end with this one, finds them again, and waits for them."""
 
 import ctypes
 import errno
@@ -19,7 +19,7 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class ServerError(Exception):
-    """What went wrong, in one sentence for the person at the terminal."""
+    """An error, explained in one sentence to the person at the terminal."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Account:
 
 
 def exit_code(run: Callable[[], int], data_dir: object) -> int:
-    """What `run` returns; 1 after an error, which is told in one sentence."""
+    """The value that `run` returns; 1 after an error, which is printed in one sentence."""
     try:
         return run()
     except ServerError as error:
@@ -53,7 +53,7 @@ _LIBC = _load_libc()
 def die_with_parent(signum: int) -> Callable[[], None]:
     """A Popen preexec_fn: the kernel sends `signum` to the child when the starting thread ends.
 
-    It has to run after setuid, which clears the setting; Popen does it in that order.
+    It must run after setuid, which clears the setting; Popen keeps this order.
     """
     parent = os.getpid()
 
@@ -61,7 +61,7 @@ def die_with_parent(signum: int) -> Callable[[], None]:
         if _LIBC is None:
             return
         _LIBC.prctl(PR_SET_PDEATHSIG, signum)
-        if os.getppid() != parent:  # it ended before the call
+        if os.getppid() != parent:  # the parent ended before the call
             os._exit(1)
 
     return prepare
@@ -74,7 +74,7 @@ def free_port() -> int:
 
 
 def can_reach(account: Account, path: Path) -> bool:
-    """Whether `account` may run or enter `path`; a child tries, since only the kernel knows."""
+    """Whether `account` may run or enter `path`. Only the kernel knows, so a child tries it."""
     pid = os.fork()
     if pid == 0:
         allowed = False
@@ -88,9 +88,9 @@ def can_reach(account: Account, path: Path) -> bool:
 
 
 def processes_marked(marker: str, program: str) -> list[int]:
-    """Live processes of `program` whose title carries the marker.
+    """Live processes of `program` whose title contains the marker.
 
-    Titles, because /proc/PID/cwd and exe are closed to a container's root for other accounts.
+    A container's root cannot read /proc/PID/cwd and exe of other accounts, but it can read titles.
     """
     pids = []
     for folder in Path("/proc").glob("[0-9]*"):
@@ -117,7 +117,7 @@ def wait_until(condition: Callable[[], bool], *, secs: float) -> bool:
 
 
 def run_command(command: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Run it as a shell would: forward signals, return its exit code."""
+    """Run a command as a shell would: forward signals to it and return its exit code."""
     try:
         process = subprocess.Popen(
             command, env=dict(environ), preexec_fn=die_with_parent(signal.SIGTERM)
@@ -126,7 +126,7 @@ def run_command(command: Sequence[str], environ: Mapping[str, str]) -> int:
         raise ServerError(f"Cannot run {command[0]}: {error.strerror}.") from None
 
     def forward(signum: int, _frame: FrameType | None) -> None:
-        # A terminal sends Ctrl-C to the whole group, so the command has received it.
+        # A terminal sends Ctrl-C to the whole group, so the command already has it.
         if signum != signal.SIGINT or not _is_foreground():
             send(process.pid, signum)
 

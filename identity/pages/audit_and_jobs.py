@@ -1,4 +1,4 @@
-"""The audit log and the platform's jobs in the site: read; services change them."""
+"""The audit log and the jobs on the site: read-only, since services change the rows."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -21,7 +21,7 @@ from identity.services import cancel_job
 
 @admin.register(models.AuditEvent)
 class AuditEventAdmin(TenantAdmin):
-    """Read-only, which the database enforces too."""
+    """Read-only, which the database also enforces."""
 
     read_by = ADMINS
 
@@ -37,11 +37,11 @@ class AuditEventAdmin(TenantAdmin):
     search_fields = ("subject", "action", "user__email", "=address", "=request_id", "client__name")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[models.AuditEvent]:
-        """Not joined: the platform's own rows have no client."""
+        """Prefetch the client: a join would drop the platform's own rows, which have none."""
         return super().get_queryset(request).prefetch_related("client")
 
     def about(self, subject: str, row: Any) -> list[Entry]:
-        """For the page of a row: what the log says of it."""
+        """The latest events about a row, for its history on the site."""
         client_id = client_id_of(row)
         rows = models.AuditEvent.objects.filter(subject=subject)
         rows = rows.filter(client_id=client_id) if client_id else rows
@@ -57,7 +57,7 @@ class AuditEventAdmin(TenantAdmin):
         ]
 
     def link_to(self, subject: str, row: Any) -> tuple[str, str]:
-        """Where the whole log of a row is."""
+        """The label and address of the whole log of a row."""
         path = reverse("admin:identity_auditevent_changelist")
         return "All of it in the audit log", f"{path}?{urlencode({'subject__exact': subject})}"
 
@@ -71,7 +71,7 @@ class AuditEventAdmin(TenantAdmin):
 
 
 def _actor(row: models.AuditEvent) -> str:
-    """Who did it."""
+    """The person, key or platform that did it."""
     if row.user_id:
         return str(row.user) if row.user else "somebody who is gone"
     return f"the key {row.api_key or ''}".strip() if row.api_key_id else "the platform"
@@ -79,7 +79,7 @@ def _actor(row: models.AuditEvent) -> str:
 
 @admin.register(Job)
 class JobAdmin(TenantAdmin):
-    """Every client's work that follows from changes. It is never deleted."""
+    """The background jobs of all clients. They cannot be deleted here."""
 
     client_path = None
     read_by = PLATFORM

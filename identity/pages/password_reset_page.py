@@ -1,4 +1,4 @@
-"""The page that a mailed link opens; it uses the API."""
+"""The form that the mailed link of a password reset opens; it calls the API."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render

@@ -1,4 +1,4 @@
-"""The site's pages of signing in at the provider of one's company."""
+"""The site's views for sign-in at a company's own provider."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from identity.services import attempts, provider_sign_in, sign_in_providers, sit
 
 
 def ask_page(site: UnfoldAdminSite, request: HttpRequest, form: forms.Form) -> HttpResponse:
-    """Mails the link of one's company's sign-in; the answer reveals no account."""
+    """Mails a person the sign-in link of their company; the answer reveals no account."""
     status, is_sent = 200, False
     if form.is_valid():
         email, address = form.cleaned_data["email"], current_address()
@@ -36,7 +36,7 @@ def ask_page(site: UnfoldAdminSite, request: HttpRequest, form: forms.Form) -> H
 
 
 def leave(request: HttpRequest, code: str) -> HttpResponse:
-    """A company's own sign-in link: on to its provider."""
+    """A company's sign-in link, which redirects to its provider."""
     row = sign_in_providers.find(code)
     if row is None:
         raise Http404
@@ -47,7 +47,7 @@ def leave(request: HttpRequest, code: str) -> HttpResponse:
 
 
 def come_back(request: HttpRequest) -> HttpResponse:
-    """Where each provider sends people back: signs them in."""
+    """Signs in a person whom a provider has sent back."""
 
     def enter() -> HttpResponse:
         session: Any = request.session
@@ -63,6 +63,6 @@ def _saying(request: HttpRequest, act: Any) -> HttpResponse:
         page: HttpResponse = act()
     except ApiError as exc:
         page = errors.refused(request, exc)
-    # The address holds the code of a sign-in.
+    # The address holds a sign-in code, which must not leak to other sites.
     page["Referrer-Policy"] = "no-referrer"
     return page

@@ -1,4 +1,4 @@
-"""The pages of the site on which a company registers, and shows that its mailbox is its own."""
+"""The site's views with which a company registers and confirms its e-mail address."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from identity.shapes.clients import ConfirmRegistrationRequest, RegisterTrialDto
 
 
 def page(site: Any, request: HttpRequest) -> HttpResponse:
-    """Registers a company, in development at once; 404 where nobody registers by themselves."""
+    """Registers a company, at once in development; 404 if self-registration is off."""
     if not settings.REGISTRATION_OPEN:
         raise Http404
     if site.has_permission(request):
@@ -56,7 +56,7 @@ def send_again(site: Any, request: HttpRequest) -> HttpResponse:
 
 
 def confirm(site: Any, request: HttpRequest) -> HttpResponse:
-    """Makes the company of a mailed link and signs its owner in, who types the password again."""
+    """Creates the company of a mailed link, and signs in the owner, who repeats the password."""
 
     def act(data: dict[str, Any]) -> HttpResponse:
         body = ConfirmRegistrationRequest(**data)
@@ -76,13 +76,13 @@ def confirm(site: Any, request: HttpRequest) -> HttpResponse:
 
 
 def _enter(request: HttpRequest, client: Client) -> HttpResponse:
-    """The owner of a new company is signed in."""
+    """Sign in the owner of a new company."""
     site_sessions.begin(request, User.objects.for_client(client).get(role=Role.OWNER))
     return redirect("admin:index")
 
 
 def _sent(site: Any, request: HttpRequest, email: str) -> HttpResponse:
-    """Says where the link went, and offers to mail it again."""
+    """Shows where the link was mailed, and offers to mail it again."""
     context = {
         **site.each_context(request),
         "title": gettext("Look into your mailbox"),

@@ -1,4 +1,4 @@
-"""Where saved views of lists are kept and deleted; both lead back to the list."""
+"""Saves and deletes saved views of lists; both redirect to the list."""
 
 from django import forms
 from django.apps import apps
@@ -14,7 +14,7 @@ from identity.services import saved_views
 
 
 class SavedViewForm(forms.Form):
-    """What the list sends along with the name."""
+    """The name of a view, and what the list sends along with it."""
 
     page = forms.CharField(max_length=60)
     name = forms.CharField(max_length=60)
@@ -24,7 +24,7 @@ class SavedViewForm(forms.Form):
 
 @require_POST
 def save(request: HttpRequest) -> HttpResponse:
-    """Keep what a list shows under a name."""
+    """Save the filters, order and columns of a list under a name."""
     form, back = SavedViewForm(request.POST), _list(request)
     if not form.is_valid():
         messages.error(request, "A saved view needs a name of at most 60 characters.")
@@ -38,7 +38,7 @@ def save(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def delete(request: HttpRequest) -> HttpResponse:
-    """Forget a view; the list stays."""
+    """Delete a saved view."""
     user, view_id = request.user, request.POST.get("view", "")
     assert isinstance(user, User), "the site admits people alone"
     saved_views.delete(user, int(view_id) if view_id.isdecimal() else 0)

@@ -1,4 +1,4 @@
-"""The site's pages of the second factor: set up, removed, and asked for at sign-in."""
+"""The site's views that set up, remove and ask for the second factor."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ class CodeForm(forms.Form):
 
 
 class OwnForm(CodeForm):
-    """Also asks for the password: an open session alone neither sets one up nor removes it."""
+    """Also asks for the password, so that an open session alone cannot change the second factor."""
 
     password = forms.CharField(
         label=gettext_lazy("Password"),
@@ -53,12 +53,12 @@ class OwnForm(CodeForm):
 
     @property
     def has_right_password(self) -> bool:
-        """Whether the code may be looked at: the password is checked before it."""
+        """Whether the password is right; only then is the code checked."""
         return "password" in self.cleaned_data
 
 
 class SetUpForm(OwnForm):
-    """The first code proves that the app has the secret."""
+    """Asks for a first code, which proves that the app has the secret."""
 
     def __init__(self, user: User, *args: Any) -> None:
         super().__init__(user, *args)
@@ -88,7 +88,7 @@ class RemovalForm(OwnForm):
 
 
 def own_page(site: UnfoldAdminSite, request: HttpRequest) -> HttpResponse:
-    """Where one sets up, or removes, one's second factor."""
+    """Sets up or removes a person's own second factor."""
     user = request.user
     assert isinstance(user, User), "the site admits people alone"
     context = {**site.each_context(request), "title": gettext("Second factor")}
@@ -109,7 +109,7 @@ def _set_up(request: HttpRequest, user: User, context: dict[str, Any]) -> HttpRe
     context |= {
         "form": form,
         "offer": offer,
-        "qr_code": mark_safe(code),  # rectangles alone
+        "qr_code": mark_safe(code),  # it holds only rectangles
         "is_required": second_factor.is_missing(user),
     }
     return TemplateResponse(request, "admin/second_factor_set_up.html", context)
@@ -125,7 +125,7 @@ def _removal(request: HttpRequest, user: User, context: dict[str, Any]) -> HttpR
 
 
 def sign_in_page(site: UnfoldAdminSite, request: HttpRequest) -> HttpResponse:
-    """Asks whoever has given the right password for the code, and signs them in."""
+    """Asks a person who has given the right password for the code, and signs them in."""
     awaited = site_sessions.awaited(request)
     if awaited is None:
         return redirect("admin:login")

@@ -1,4 +1,4 @@
-"""A client's own OpenID provider in the site: set and removed."""
+"""Sets and removes a client's own OpenID provider on the site."""
 
 from typing import Any, cast
 
@@ -51,7 +51,7 @@ class ProviderForm(ServiceForm):
 
 @admin.register(SignInProvider)
 class SignInProviderAdmin(TenantAdmin):
-    """The secret is not shown: it is no field of a form."""
+    """Shows a client's provider, but never its secret."""
 
     read_by = ADMINS
     list_display = ("issuer", "client", "domains", "required", "updated_at")
@@ -95,13 +95,13 @@ class SignInProviderAdmin(TenantAdmin):
     @calls_out
     @button("Set the provider", permissions=["create"], icon="add")
     def set_provider(self, request: HttpRequest) -> HttpResponse:
-        """The provider at which the client's people sign in."""
+        """Set the provider at which the client's people sign in."""
         return self._page(request, viewer(request).client, None)
 
     @calls_out
     @button("Change", url_path="edit", permissions=["manage"], icon="edit")
     def edit(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Another issuer, application, secret or rule."""
+        """Change the issuer, application, secret or rules."""
         row: SignInProvider = self.row(request, object_id)
         return self._page(request, row.client, row)
 

@@ -1,4 +1,4 @@
-"""The site's own pages: sign-in for everybody, where each role lands, one's own password."""
+"""The site's own views: sign-in, the home of each role, and a person's own account."""
 
 import functools
 from collections import Counter
@@ -44,10 +44,10 @@ from identity.services import (
 from identity.services import saved_views as saved_view_services
 from identity.services.freezing import ensure_not_frozen
 
-# What the platform's staff reach before they have set up a second factor that they must have.
+# Views that staff can reach before they have set up a required second factor.
 _BEFORE_SECOND_FACTOR = {"second_factor", "logout", "jsi18n"}
 
-# The desk's own scripts alone; nothing is fetched from elsewhere, and nothing becomes markup.
+# Only the desk's own scripts run; nothing loads from elsewhere, and no text becomes markup.
 DESK_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
     " img-src 'self' blob:; media-src 'self'; base-uri 'none'; form-action 'none';"
@@ -56,7 +56,7 @@ DESK_POLICY = (
 
 
 class SignInForm(AuthenticationForm):
-    """E-mail address and password; says when too many were wrong."""
+    """E-mail address and password. Shows an error after too many failures."""
 
     wait_seconds = 0
 
@@ -72,7 +72,7 @@ class SignInForm(AuthenticationForm):
 
 
 class SignIn(LoginView):
-    """The one sign-in page; afterwards each role lands where it works."""
+    """The sign-in form; afterwards each role is sent to the place where it works."""
 
     form_class = SignInForm
     template_name = "admin/sign_in.html"
@@ -98,7 +98,7 @@ class SignIn(LoginView):
 
 
 class OwnPasswordForm(AdminOwnPasswordChangeForm):
-    """One's own password, changed as by the API: every other sign-in ends."""
+    """Changes a person's own password as the API does: every other sign-in ends."""
 
     user: User
 
@@ -131,8 +131,10 @@ class ForgotPasswordForm(forms.Form):
 
 
 def _for_background(request: HttpRequest, reply: Any) -> Any:
-    """The reply, where a script that sent a form in the background gets a 204 for a redirect: the
-    script decides whether the page follows it, and stays if it leads to the sign-in."""
+    """Replace a redirect by a 204 with `Location` if a script sent the form in the background.
+
+    The script decides whether to follow it, and does not if it leads to the sign-in.
+    """
     if reply.status_code == 302 and "Background" in request.headers:
         return HttpResponse(status=204, headers={"Location": reply["Location"]})
     return reply
@@ -164,8 +166,10 @@ class Site(UnfoldAdminSite):
         ]
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:  # noqa: FBT001, FBT002
-        """Leads the platform's staff to the set-up of a second factor that they must have, and says
-        what a service refuses, or the database to whoever looks as somebody else."""
+        """Redirect staff without a required second factor to its set-up, and show refusals.
+
+        Services refuse requests, and the database refuses writes during an impersonation.
+        """
         shown = super().admin_view(view, cacheable)
 
         @functools.wraps(shown)
@@ -191,7 +195,7 @@ class Site(UnfoldAdminSite):
 
     @method_decorator(never_cache)
     def register_company(self, request: HttpRequest) -> HttpResponse:
-        """Where a company registers, if anybody may."""
+        """Registers a company, if self-registration is on."""
         return registration.page(self, request)
 
     @method_decorator(never_cache)
@@ -204,12 +208,12 @@ class Site(UnfoldAdminSite):
 
     @method_decorator(never_cache)
     def confirm_registration(self, request: HttpRequest) -> HttpResponse:
-        """Where the mailed link of a registration leads."""
+        """The target of the mailed link of a registration."""
         return registration.confirm(self, request)
 
     @method_decorator(never_cache)
     def ask_sign_in_link(self, request: HttpRequest) -> HttpResponse:
-        """Mails the sign-in link of one's company."""
+        """Mails a person the sign-in link of their company."""
         return provider_sign_in.ask_page(self, request, ForgotPasswordForm(request.POST or None))
 
     @always_calls_out
@@ -221,25 +225,25 @@ class Site(UnfoldAdminSite):
     @always_calls_out
     @method_decorator(never_cache)
     def come_back_from_provider(self, request: HttpRequest) -> HttpResponse:
-        """Where a company's provider sends people back."""
+        """The address to which a company's provider sends people back."""
         return provider_sign_in.come_back(request)
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
-        """What every page gets: also the client whose rows the platform's staff have chosen."""
+        """Add the client whose rows the platform's staff have chosen to every template."""
         chosen = navigation.chosen_client(request)
         return {**super().each_context(request), "chosen_client": chosen}
 
     def second_factor(self, request: HttpRequest) -> HttpResponse:
-        """Where one sets up or removes one's second factor."""
+        """Sets up or removes a person's own second factor."""
         return second_factor_pages.own_page(self, request)
 
     @method_decorator(never_cache)
     def login_code(self, request: HttpRequest) -> HttpResponse:
-        """The second step of the sign-in of whoever has a second factor."""
+        """The second step of signing in, for people with a second factor."""
         return second_factor_pages.sign_in_page(self, request)
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        """Home: of the client, or of the platform. Agents land at their desk."""
+        """The home of the client or of the platform. Agents are redirected to their desk."""
         user = request.user
         assert isinstance(user, User), "the site admits people alone"
         if not user.is_superuser and user.role == Role.AGENT:
@@ -248,9 +252,10 @@ class Site(UnfoldAdminSite):
         return super().index(request, {"title": title, **(extra_context or {})})
 
     def desk(self, request: HttpRequest) -> HttpResponse:
-        """The agents' desk: a page of its own, since it shows what strangers wrote.
+        """The agents' desk, apart from the site's templates since it shows strangers' texts.
 
-        Whoever looks as an agent reads the chats instead: an open desk makes the agent present.
+        An impersonation is redirected to the list of chats: an open desk would make the agent
+        present.
         """
         if viewing.is_viewing(request):
             return redirect("admin:chats_conversation_changelist")
@@ -262,9 +267,9 @@ class Site(UnfoldAdminSite):
         return page
 
     def desk_token(self, request: HttpRequest) -> HttpResponse:
-        """The session is exchanged for an access token of the API.
+        """Exchange the session for an API access token.
 
-        A desk that nobody has touched since its last token says so by the header `Unattended`.
+        A desk that nobody has used since its last token sends the header `Unattended`.
         """
         user = request.user
         assert isinstance(user, User), "the site admits people alone"
@@ -280,7 +285,7 @@ class Site(UnfoldAdminSite):
         return JsonResponse({"access_token": token, "expires_in": lifetime})
 
     def sign_ins(self, request: HttpRequest) -> HttpResponse:
-        """Where one is signed in, with a button to end each."""
+        """A person's own sign-ins, each with a button to end it."""
         user, current = request.user, request.session.session_key
         assert isinstance(user, User), "the site admits people alone"
         if request.method == "POST":
@@ -301,14 +306,14 @@ class Site(UnfoldAdminSite):
         return saved_view_services.seen_with_rights(user, page)
 
     def is_viewing(self, request: HttpRequest) -> bool:
-        """Whether the reader looks as somebody else, and so can change nothing."""
+        """Whether an impersonation is active, so that nothing can be changed."""
         return viewing.is_viewing(request)
 
     def record_export(self, request: HttpRequest, noun: str, rows: Counter[int | None]) -> None:
-        """Record that rows of a list leave as a file: in the log of each client whose they are."""
+        """Record the export of a list's rows in the audit log of each client that owns some."""
         user = request.user
         assert isinstance(user, User), "the site admits people alone"
-        # The list of nobody's rows was taken along too.
+        # An export without rows is recorded too.
         for client_id, count in (rows or {user.client_id: 0}).items():
             audit.record_export(client_id, noun, by=user, rows=count)
 
@@ -340,7 +345,7 @@ class Site(UnfoldAdminSite):
 
     @method_decorator(never_cache)
     def forgot_password(self, request: HttpRequest) -> HttpResponse:
-        """Asks for the mail with a reset link; the answer reveals no account."""
+        """Requests the mail with a reset link; the answer reveals no account."""
         form = ForgotPasswordForm(request.POST or None)
         status, is_sent = 200, False
         if form.is_valid():

@@ -1,4 +1,4 @@
-"""How the platform's staff look at the site as one of a client's people."""
+"""Lets the platform's staff see the site as one of a client's people."""
 
 from django.conf import settings
 from django.db import InternalError, connection, transaction
@@ -14,15 +14,15 @@ from identity.models import User
 from identity.services import viewing
 
 _READS = {"GET", "HEAD", "OPTIONS"}
-# Pages of a person's own sign-in, and the desk's way to the API: nobody else's business.
+# Views of a person's own sign-in, and the desk's access to the API: closed to impersonation.
 _OWN = {"password_change", "password_change_done", "second_factor", "sign_ins", "desk_token"}
 
 
 class ViewAs(Middleware):
-    """Makes the person whom the platform's staff look as the reader of each page of the site.
+    """During an impersonation, makes the impersonated person the user of each request.
 
-    Nothing is changed meanwhile: other methods than those that read are refused, and the database
-    refuses what a page would write. Leaving and signing out are the reader's own.
+    Nothing can be changed: methods that write are refused, and so are writes to the database. Only
+    leaving the impersonation and signing out still concern the staff member.
     """
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
@@ -51,23 +51,23 @@ def refused(request: HttpRequest) -> HttpResponse:
 
 
 def is_viewing(request: HttpRequest) -> bool:
-    """Whether the reader of the page looks as somebody else."""
+    """Whether this request belongs to an impersonation."""
     return hasattr(request, "viewed_by")
 
 
 def is_closed(request: HttpRequest) -> bool:
-    """Whether the page is the viewed person's alone."""
+    """Whether the requested view is closed to impersonation."""
     match = request.resolver_match
     return is_viewing(request) and match is not None and match.url_name in _OWN
 
 
 def is_write(exc: InternalError) -> bool:
-    """Whether the database refused a change because it serves a view."""
+    """Whether the database refused a write because the transaction is read-only."""
     return isinstance(exc.__cause__, ReadOnlySqlTransaction)
 
 
 def leave(request: HttpRequest) -> HttpResponse:
-    """End the view; the reader is the platform's staff again, at the page of the client."""
+    """End the impersonation, and redirect the staff member to the client's overview."""
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
     person = viewing.leave(request.session.session_key)

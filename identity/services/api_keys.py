@@ -1,4 +1,4 @@
-"""API keys: created, looked up, revoked."""
+"""Creates, looks up and revokes API keys."""
 
 import re
 import secrets
@@ -41,7 +41,7 @@ def create(
     requests_per_minute: int | None = None,
     daily_credits: int | None = None,
 ) -> tuple[ApiKey, str]:
-    """A new key, and the text that its holder sends; that of a secret key is not stored."""
+    """A new key, and the text that its holder sends; the text of a secret key is not stored."""
     _check_bot(client, scope, bot_id)
     _check_cap(scope, daily_credits)
     if expires_at and expires_at <= timezone.now():
@@ -67,7 +67,10 @@ def create(
 
 
 def create_with_hosts(client: Client, *, hosts: str, **fields: Any) -> tuple[ApiKey, str]:
-    """A new key and, for a public one, where it works: the hosts of its bot, unless empty."""
+    """A new key; for a public one also set the hosts of its bot, unless `hosts` is empty.
+
+    422 if the bot then has no hosts.
+    """
     bot_id = fields["bot_id"]
     with transaction.atomic():
         made = create(client, **fields)
@@ -109,7 +112,7 @@ def revoke(client: Client, *, api_key_id: int, by: User | None) -> None:
     if key is None:
         raise NotFound
     with transaction.atomic():
-        # The moment of the first revocation stays.
+        # A repetition must not change the time of the first revocation.
         live = ApiKey.objects.for_client(client).filter(pk=key.pk, revoked_at=None)
         if live.update(revoked_at=timezone.now()):
             _record(key, "api_key.revoked", by=by)
@@ -144,7 +147,7 @@ def get_valid(presented: str) -> ApiKey | None:
     if key.expires_at and key.expires_at <= timezone.now():
         return None
     if cached is None:
-        # A frozen client's rows stay as they are: it is refused next.
+        # The rows of a frozen client must not change; the caller refuses the request next.
         if not key.client.frozen_at:
             _record_use(key)
         _store_cached(key)
@@ -202,7 +205,7 @@ def _own_copy(key: ApiKey) -> ApiKey:
 
 
 def _copy(row: Row) -> Row:
-    """A row with relations of its own. Django's way, by pickling, takes ten times as long."""
+    """A copy of a row with its own relations. Django copies by pickling, ten times as slowly."""
     row_copy = type(row).__new__(type(row))
     row_copy.__dict__.update(row.__dict__, _state=ModelState())
     row_copy._state.db, row_copy._state.adding = row._state.db, row._state.adding

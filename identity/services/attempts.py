@@ -31,28 +31,28 @@ class Limit:
 LIMITS = {
     # An account is locked for one address only, so that nobody can lock out its owner.
     AttemptKind.SIGN_IN: Limit(timedelta(minutes=15), from_address=100, for_account=10),
-    # Whoever tries codes knows the password: from wherever they come, they try no more.
+    # Somebody who tries codes already knows the password: all addresses share the limit.
     AttemptKind.CODE: Limit(timedelta(minutes=15), for_account=10, account_anywhere=True),
-    # Limits the mails to one address, from wherever they are requested.
+    # Limits the mails to one mailbox, wherever they are requested from.
     AttemptKind.ASK_RESET: Limit(
         timedelta(hours=1), from_address=30, for_account=5, account_anywhere=True
     ),
     AttemptKind.TRY_RESET: Limit(timedelta(minutes=15), from_address=6),
-    # Each mails the address, from wherever it is asked.
+    # Each attempt mails the address, wherever it comes from.
     AttemptKind.REGISTER: Limit(
         timedelta(hours=1), from_address=20, for_account=5, account_anywhere=True
     ),
-    # Whoever tries passwords has the link.
+    # Somebody who tries passwords has the link: all addresses share the limit.
     AttemptKind.CONFIRM: Limit(
         timedelta(minutes=15), from_address=30, for_account=10, account_anywhere=True
     ),
-    # Each asks the provider of a client.
+    # Each attempt may send a request to the client's provider.
     AttemptKind.PROVIDER: Limit(timedelta(minutes=15), from_address=100),
     AttemptKind.ADD_USER: Limit(timedelta(hours=1), for_account=100, account_anywhere=True),
     AttemptKind.TEST_MAIL: Limit(timedelta(hours=1), for_account=10, account_anywhere=True),
     AttemptKind.MAIL_CHAT: Limit(timedelta(days=1), for_account=5, account_anywhere=True),
     AttemptKind.MAIL_TO: Limit(timedelta(days=1), for_account=5, account_anywhere=True),
-    # Anybody is a new visitor at will, so addresses count too.
+    # Anybody can become a new visitor at will, so addresses count too.
     AttemptKind.MAIL_GUEST: Limit(
         timedelta(days=1), from_address=20, for_account=5, account_anywhere=True
     ),
@@ -83,7 +83,7 @@ def start(kind: AttemptKind, *, address: str, account: str = "") -> Attempt:
         ),
     )
     if wait:
-        # Not counted, else repeated attempts would extend the lock forever.
+        # Not counted: repeated attempts would extend the lock forever.
         attempt.delete()
         raise TooManyAttempts(wait)
     return attempt
@@ -97,7 +97,7 @@ def clear_failures(attempt: Attempt) -> None:
 
 
 def forget(kind: AttemptKind, *, account: str) -> None:
-    """Forget an account's attempts, from wherever they came."""
+    """Forget an account's attempts from all addresses."""
     Attempt.objects.filter(kind=kind, account_hash=hash_secret(account)).delete()
 
 
@@ -125,7 +125,7 @@ def _for_account(rows: QuerySet[Attempt], attempt: Attempt) -> QuerySet[Attempt]
 def _seconds_until_allowed(
     attempts: QuerySet[Attempt], limit: int | None, window: timedelta, now: datetime
 ) -> int:
-    """Seconds until fewer than `limit` attempts are in the window; 0 if that is so now."""
+    """Seconds until fewer than `limit` attempts are in the window; 0 if fewer are in it now."""
     if limit is None:
         return 0
     moments = attempts.order_by("-created_at", "-pk").values_list("created_at", flat=True)

@@ -19,7 +19,7 @@ def record(
     subject: str = "",
     changes: dict[str, Any] | None = None,
 ) -> None:
-    """Record an action, in its transaction. `client_id` None: in the platform's own log.
+    """Record an action in the caller's transaction. `client_id` None: in the platform's own log.
 
     `action` is `<noun>.<past participle>`, `subject` for example `user:12`. `changes` names the
     changed fields, with values unless they are secret or a customer's. `by` None: the platform.
@@ -32,9 +32,9 @@ def record(
         action=action,
         subject=subject,
         changes=changes or {},
-        # Whoever uses the key of a page is a customer.
+        # With a public key the caller is a customer, whose address is not kept.
         address="" if is_public_key else current_address(),
-        # A caller may choose a longer one.
+        # A caller may send a longer one.
         request_id=REQUEST_ID.get()[:64],
     )
 
@@ -48,9 +48,9 @@ def record_export(
     rows: int | None = None,
     subject: str = "",
 ) -> None:
-    """Record that rows left as a file or as an export's pages: `<noun>.exported`.
+    """Record that rows were exported, as a file or in pages: `<noun>.exported`.
 
-    Of `asked` the names of the fields that were set, never their values; `rows` None: not known.
+    Keeps the names of the fields set in `asked`, never their values. `rows` None: unknown.
     """
     changes: dict[str, Any] = {"fields": _set_fields(asked) if asked else []}
     if rows is not None:

@@ -1,4 +1,4 @@
-"""The hash chains of the audit logs, of each client and the platform, and what breaks them."""
+"""Checks the hash chains of the audit logs: one for each client and one for the platform."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -40,12 +40,12 @@ _ONE_ROLE = Warning(
 
 
 def faults(client_id: int | None = None, *, using: str = "default") -> Iterator[str]:
-    """A sentence for each row that was changed, deleted or slipped in, by the chains' hashes.
+    """A sentence for each row that was changed, deleted or inserted, as the hashes show.
 
-    Of one client, or of all; in a transaction.
+    Checks one client's chain, or all of them. Call it in a transaction.
     """
     with connections[using].cursor() as cursor:
-        # Millions of rows may take longer than a request may.
+        # Millions of rows may take longer than the time limit of a statement.
         cursor.execute("SET LOCAL statement_timeout = 0")
         yield from _anchor_faults(client_id, using)
         cursor.execute(_BROKEN, {"client": client_id})
@@ -63,7 +63,7 @@ def _owner(client_id: int) -> str:
 
 
 def _anchor_faults(client_id: int | None, using: str) -> Iterator[str]:
-    """A sentence for each anchor that does not say what was sealed when it was written."""
+    """A sentence for each anchor that differs from its seal."""
     anchors = AuditAnchor.objects.using(using).order_by("client_id", "id")
     if client_id is not None:
         anchors = anchors.filter(client_id=client_id)
@@ -81,7 +81,7 @@ def _anchor_faults(client_id: int | None, using: str) -> Iterator[str]:
 
 
 def role(databases: Any = None, **_: Any) -> list[CheckMessage]:
-    """Whether the application could change the audit log; asked with `check --database default`."""
+    """Warn if the application's role may change the audit log (`check --database default`)."""
     if not databases or "default" not in databases:
         return []
     with connections["default"].cursor() as cursor:

@@ -45,7 +45,7 @@ def export(
     count = rows.order_by()[: MAX_EXPORTED + 1].count()
     if count > MAX_EXPORTED:
         raise TooManyEvents
-    file = tempfile.TemporaryFile()  # noqa: SIM115 - whoever asked for it closes it
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
     text = io.TextIOWrapper(file, "utf-8", newline="")
     try:
         _write(text, query.format, rows)

@@ -1,4 +1,4 @@
-"""Old months of the audit log are removed, and leave a signed anchor from which the chain goes on.
+"""Removes old months of the audit log; each leaves a signed anchor that continues the chain.
 
 Only the role that owns the tables may do this (docs/decisions/0019-audit-anchors.md).
 """
@@ -15,7 +15,7 @@ from identity.services import audit_chain
 
 
 class BrokenChain(Exception):
-    """Rows that do not fit their chain are not removed: an anchor would vouch for them."""
+    """The chain is broken, so nothing is removed: an anchor would vouch for wrong rows."""
 
 
 def clients_with_old_rows(*, using: str) -> list[int]:
@@ -35,23 +35,23 @@ def purge_expired(client_id: int, *, using: str) -> Iterator[AuditAnchor]:
 
 
 def first_kept() -> datetime:
-    """The begin of the oldest month that is kept: AUDIT_RETENTION_MONTHS before this one."""
+    """The start of the oldest month that is kept: AUDIT_RETENTION_MONTHS before this month."""
     today = timezone.now().astimezone(UTC)
     return _month(today.year, today.month - settings.AUDIT_RETENTION_MONTHS)
 
 
 def _month(year: int, month: int) -> datetime:
-    """The begin of a month; month 0 is December of the year before."""
+    """The start of a month; month 0 is December of the previous year."""
     years, index = divmod(month - 1, 12)
     return datetime(year + years, index + 1, 1, tzinfo=UTC)
 
 
 def _purge_month(client_id: int, *, using: str) -> AuditAnchor | None:
-    """Replace the oldest month of a chain by an anchor, if it is old enough."""
+    """Replace the oldest month of a chain with an anchor, if the month is old enough."""
     links = AuditLink.objects.using(using).filter(client_id=client_id).order_by("id")
     with transaction.atomic(using=using), connections[using].cursor() as cursor:
         cursor.execute("SET LOCAL statement_timeout = 0")
-        # Who adds rows waits a moment, so that the new link finds either the old one or the anchor.
+        # Writers of new links wait, so that they find either the last link or the anchor.
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('audit', %s))", [client_id])
         oldest = links.select_related("event").first()
         if oldest is None or oldest.event.created_at >= first_kept():
@@ -59,7 +59,7 @@ def _purge_month(client_id: int, *, using: str) -> AuditAnchor | None:
         month = oldest.event.created_at.astimezone(UTC).replace(
             day=1, hour=0, minute=0, second=0, microsecond=0
         )
-        # Always the begin of the chain: a row that came late stays with the month after it.
+        # Remove only from the start of the chain: a row linked late goes with the next month.
         next_one = links.filter(event__created_at__gte=_month(month.year, month.month + 1)).first()
         if next_one:
             links = links.filter(id__lt=next_one.pk)

@@ -1,4 +1,4 @@
-"""What identity asks about bots, which are in a higher app: `bots.apps` sets the answers."""
+"""What identity must know about bots, which are in a higher app; `bots.apps` installs it."""
 
 from typing import Protocol
 
@@ -6,13 +6,13 @@ from identity.models import Client, User
 
 
 class BotLookup(Protocol):
-    """Satisfied by the module `bots.services.bots`."""
+    """Implemented by the module `bots.services.bots`."""
 
     def exists(self, client: Client, bot_id: int) -> bool:
         """Whether the client has this bot."""
 
     def allowed_hosts(self, bot_id: int) -> list[str]:
-        """Host names (`*.` for all below) whose pages may use the bot's public key."""
+        """Hosts (`*.` for all subdomains) whose pages may use the bot's public key."""
 
     def any_allows(self, origin: str) -> bool:
         """Whether a page of `origin` may use the public key of any bot at all."""
@@ -29,7 +29,7 @@ _lookup: BotLookup | None = None
 
 def install(lookup: BotLookup) -> None:
     """Called once, when the apps are loaded."""
-    global _lookup  # noqa: PLW0603 - one a process
+    global _lookup  # noqa: PLW0603 - one per process
     _lookup = lookup
 
 

@@ -1,4 +1,4 @@
-"""Jobs that staff cancel, with a record in the audit log of their client."""
+"""Lets staff cancel a job, with a record in the audit log of its client."""
 
 from django.db import transaction
 
@@ -11,7 +11,7 @@ from identity.services import audit
 def cancel(job: Job, *, by: User) -> bool:
     """Cancel a job that waits or is dead; False if it is neither.
 
-    The platform's own jobs stay: no client's audit log could tell of them.
+    The platform's own jobs cannot be cancelled: no client's audit log could record it.
     """
     if job.client_id is None:
         return False

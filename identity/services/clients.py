@@ -1,4 +1,4 @@
-"""Clients: registered, and their own access tokens at messaging providers."""
+"""Registers and changes clients, and stores their access tokens at messaging providers."""
 
 from datetime import timedelta
 
@@ -49,7 +49,7 @@ def _register(body: CompanyDto, *, password: str | None, by: User | None) -> Cli
 
 
 def update(client: Client, change: ClientChange, *, by: User) -> None:
-    """Change a client as the platform's staff wish; its people and keys are refused if disabled."""
+    """Change a client for the platform's staff. A disabled client's people and keys are refused."""
     with transaction.atomic():
         row = Client.objects.select_for_update(no_key=True).get(pk=client.pk)
         changes = {
@@ -100,7 +100,7 @@ def _create_client(body: CompanyDto) -> Client:
     slug = slugify(body.company_name)[:50].strip("-") or "client"
     for code in (slug, f"{slug}-{ids.short_code(6).lower()}"):
         try:
-            # A savepoint: if the code is taken at this moment, the next one is tried.
+            # A savepoint, so that the next code can be tried if this one is taken.
             with transaction.atomic():
                 return Client.objects.create(
                     name=body.company_name,

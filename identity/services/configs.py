@@ -42,7 +42,7 @@ def update(config: ClientConfig, body: ClientConfigDto, *, by: User | None) -> C
 def replace_words(
     config: ClientConfig, columns: dict[str, dict[str, Any]], *, by: User
 ) -> ClientConfig:
-    """Replace the columns that hold words of the client's own."""
+    """Replace the columns that hold the client's own messages."""
     with transaction.atomic():
         before = _lock(config)
         changes = {name: value for name, value in columns.items() if value != getattr(before, name)}

@@ -1,4 +1,4 @@
-"""What calls under way hold of all clients' credits, for the metrics."""
+"""Metrics of the credits that running calls have reserved, for all clients together."""
 
 from django.db import Error, connection
 
@@ -21,6 +21,6 @@ def read() -> Readings:
     except Error:
         return
     finally:
-        connection.close()  # this thread's own
+        connection.close()  # belongs to this thread
     yield Reading(metrics.CREDITS_RESERVED, reserved)
     yield Reading(metrics.CREDITS_OLDEST, oldest)

@@ -1,4 +1,4 @@
-"""Orders of credits: made by a client's admin, paid or refused by staff or a payment provider."""
+"""Orders for credits: a client's admin makes them, staff or a payment provider close them."""
 
 import uuid
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from identity.shapes.clients import CreditPayment
 
 
 class OrderClosed(ApiError):
-    """The order has ended otherwise."""
+    """The order was already closed with the other status."""
 
     code, status = "order_closed", 409
     more: ClassVar = {"order_status": (str, "How the order ended: `paid` or `refused`.")}
@@ -30,7 +30,7 @@ class PaymentDiffers(ApiError):
 
 
 class PaymentsNotConfigured(NotConfigured):
-    """Nobody can be believed to be the payment provider."""
+    """Without a secret no request of a payment provider can be verified."""
 
     code = "payments_not_configured"
     detail = "No payment provider is set up: set PAYMENT_WEBHOOK_SECRET on the server."
@@ -42,7 +42,7 @@ class WrongSignature(Forbidden):
 
 
 def create(client: Client, *, amount: int, reference: str, by: User | None) -> CreditOrder:
-    """Order credits. A repeated reference gives the same order; with another amount it is a 409."""
+    """Order credits. A repeated reference returns the same order; 409 if its amount differs."""
     with transaction.atomic():
         order, is_new = CreditOrder.objects.get_or_create(
             client=client, reference=reference, defaults={"amount": amount, "created_by": by}
@@ -60,7 +60,7 @@ def list_for_client(client: Client) -> QuerySet[CreditOrder]:
 
 
 def get(client: Client, order_id: uuid.UUID) -> CreditOrder:
-    """One of the client's orders; 404 for another's."""
+    """One of the client's orders; 404 for another client's."""
     return first_or_404(CreditOrder.objects.for_client(client).filter(pk=order_id))
 
 
@@ -79,7 +79,7 @@ def refuse(order: CreditOrder, *, by: User | None) -> None:
 
 
 def receive_payment(body: CreditPayment, *, raw: bytes, headers: Mapping[str, str]) -> None:
-    """Pay or refuse the order of a callback that the payment provider has signed."""
+    """Pay or refuse the order that the payment provider's signed request names."""
     if not settings.PAYMENT_WEBHOOK_SECRET:
         raise PaymentsNotConfigured(setting="PAYMENT_WEBHOOK_SECRET")
     if not is_signed(settings.PAYMENT_WEBHOOK_SECRET, headers=headers, body=raw):
@@ -93,7 +93,7 @@ def receive_payment(body: CreditPayment, *, raw: bytes, headers: Mapping[str, st
 
 
 def _close(order: CreditOrder, status: OrderStatus) -> bool:
-    """Whether this call ended the order, and no earlier one; 409 if that ended it otherwise."""
+    """Close a pending order. False if it already has this status, 409 if it has the other."""
     pending = CreditOrder.objects.filter(pk=order.pk, status=OrderStatus.PENDING)
     is_closed = bool(pending.update(status=status))
     order.refresh_from_db(fields=["status"])

@@ -28,18 +28,18 @@ from identity.services import audit
 # Prices in credits (docs/credits.md).
 EMBEDDED_TASK = 1
 TOKENS_A_CREDIT = 1_000
-# Tokens (in thousands) that are reserved for a model's reply, and the most that it pays.
+# Thousands of tokens reserved for a model's reply; it is never charged more.
 MODEL_REPLY = 10
 
 # Levels of warnings, in per cent of credits_included; each is sent once.
 LOW_PERCENT = 20
 USED_UP = 0
-# Longer than any request: an older reservation without a running job is released.
+# Longer than any request. An older reservation without an unfinished job is released.
 ABANDONED_AFTER = timedelta(hours=1)
 
 _CALL_ENTRIES = {EntryKind.RESERVE, EntryKind.SETTLE, EntryKind.RELEASE}
 
-# Every reply takes these twice.
+# Plain SQL, since every reply runs these statements twice.
 _ACCOUNT = Columns(Subscription)
 _LOCK = f"""
 SELECT {_ACCOUNT.column_list()} FROM identity_subscription WHERE client_id = %s FOR NO KEY UPDATE
@@ -86,11 +86,11 @@ class InsufficientCredits(ApiError):
 
 
 class CapReached(InsufficientCredits):
-    """What is left of a public key's daily cap does not cover the call."""
+    """The rest of a public key's daily cap does not cover the call."""
 
 
 class SubscriptionInactive(InsufficientCredits):
-    """The trial is over or the plan has ended. Also 402, since the remedy is to pay."""
+    """The trial or the plan has ended. Also a 402, since the remedy is to pay."""
 
     code = "subscription_inactive"
     detail = "The plan has ended: ask for a new one. What is left is kept."
@@ -120,8 +120,8 @@ def charge(
 ) -> Iterator[Reservation]:
     """Reserve `cost` credits for an AI call. Afterwards charge `used`, or nothing if it raises.
 
-    A `reference` that was paid is not charged again. `key_id`: as in `reserve`. Do not call it in
-    a transaction: the balance would stay locked for the whole call.
+    A `reference` that was paid is not charged again. `key_id` as in `reserve`. Do not call this in
+    a transaction: the balance would stay locked for the whole AI call.
     """
     reserve(client_id, cost=cost, reference=reference, key_id=key_id)
     reservation = Reservation(cost)
@@ -134,10 +134,10 @@ def charge(
 
 
 def reserve(client_id: int, *, cost: int, reference: str, key_id: int | None = None) -> None:
-    """Reserve `cost` credits, or raise InsufficientCredits; CapReached, if a cap refuses it.
+    """Reserve `cost` credits, or raise InsufficientCredits (CapReached if a key's cap refuses it).
 
-    Does nothing if `reference` has an open reservation or was paid. `key_id` names the key whose
-    daily cap holds too.
+    Does nothing if `reference` has an open reservation or was paid. `key_id` is the key whose
+    daily cap applies, if it has one.
     """
     assert cost >= 0
     with transaction.atomic():
@@ -160,7 +160,7 @@ def reserve(client_id: int, *, cost: int, reference: str, key_id: int | None = N
 
 
 def are_left(client_id: int, *, cost: int, key_id: int | None = None) -> bool:
-    """Whether `cost` credits could be reserved, as it looks without the account's lock."""
+    """Whether `cost` credits could be reserved; without a lock, so this may change at once."""
     try:
         _ensure_within_cap(key_id, cost)
     except InsufficientCredits:
@@ -233,7 +233,7 @@ def change_plan(account: Subscription, changes: dict[str, Any], *, by: User) -> 
 
 
 def renew_due() -> int:
-    """Start the next period of every plan whose period is over; trials end instead."""
+    """Start the next period of every plan whose period is over, or end it if it is a trial."""
     now = timezone.now()
     due = Subscription.objects.filter(is_active=True, period_end__lte=now)
     clients = list(due.values_list("client_id", flat=True))
@@ -243,7 +243,7 @@ def renew_due() -> int:
 
 
 def release_abandoned() -> int:
-    """Release reservations of interrupted calls: an hour old, and without an unfinished job."""
+    """Release reservations of interrupted calls: over an hour old, without an unfinished job."""
     unfinished = Job.objects.filter(
         pk=OuterRef("job_id"), state__in=[JobState.QUEUED, JobState.RUNNING]
     )
@@ -254,14 +254,14 @@ def release_abandoned() -> int:
     for pk, client_id, reference in entries:
         with transaction.atomic():
             _lock(client_id)
-            # A new attempt may have reserved under the reference meanwhile.
+            # A new attempt may meanwhile have reserved credits with this reference.
             if abandoned.filter(pk=pk).exists():
                 release(client_id, reference=reference)
     return len(entries)
 
 
 def daily_balances(client_id: int, *, days: int = 30) -> dict[date, int]:
-    """The balance at the end (UTC) of each of the latest `days` on which it changed."""
+    """The balance at the end of each day (UTC) on which it changed, for the latest `days`."""
     rows = (
         CreditEntry.objects.filter(
             client_id=client_id, created_at__gt=timezone.now() - timedelta(days=days)
@@ -312,9 +312,9 @@ def _grant(account: Subscription, amount: int, reference: str) -> None:
 
 
 def _ensure_within_cap(key_id: int | None, cost: int) -> int | None:
-    """The key, if it has a daily cap; raises CapReached if the cap does not hold the cost.
+    """The key's id if it has a daily cap; raises CapReached if the cap does not cover the cost.
 
-    Who reserves holds the account's lock: what its other calls reserve is known.
+    `reserve` holds the account's lock, so no other reservation can be missed.
     """
     if key_id is None:
         return None
@@ -339,10 +339,10 @@ def _move(
     by: User | None = None,
     key_id: int | None = None,
 ) -> None:
-    """Change the balance of a locked row and write an entry; the column refuses less than 0."""
+    """Change the balance of a locked row and write an entry. The column refuses values below 0."""
     account.credits_left += amount
     if kind in _CALL_ENTRIES:
-        # Credits reserved in the last period may come back in this one: never below 0.
+        # Credits reserved in the last period may be returned in this one.
         account.credits_used = max(0, account.credits_used - amount)
     values: dict[str, Any] = {
         "left": account.credits_left, "used": account.credits_used, "account": account.pk,
@@ -355,7 +355,7 @@ def _move(
 
 
 def _level(account: Subscription) -> int | None:
-    """The level of the warning that is due at this balance; None: none."""
+    """The warning level of this balance; None if no warning is due."""
     if account.credits_left == 0:
         return USED_UP
     low = account.credits_left * 100 < account.credits_included * LOW_PERCENT
@@ -378,7 +378,7 @@ def _warn(account: Subscription, level: int) -> None:
 
 
 def _reset_warnings(account: Subscription) -> None:
-    """After credits were added: warn again when the balance falls below a level that it exceeds."""
+    """After credits were added, allow new warnings for the levels that the balance exceeds."""
     account.low_warned = _level(account)
     account.save(update_fields=["low_warned"])
 
@@ -395,7 +395,7 @@ def _renew(client_id: int, now: datetime) -> None:
             subject = f"subscription:{account.pk}"
             audit.record(client_id, "subscription.ended", by=None, subject=subject)
             return
-        # Skipped periods bring no grant: nothing could be used in them.
+        # Periods that were skipped grant nothing: nothing could be used in them.
         length = end - account.period_start
         account.period_start = end + (now - end) // length * length
         account.period_end = account.period_start + length

@@ -1,4 +1,4 @@
-"""A frozen client: its requests are refused for a moment and its jobs wait, while it is moved."""
+"""Freezes a client while it is moved: its requests are refused for a moment, its jobs wait."""
 
 from typing import ClassVar
 
@@ -11,7 +11,7 @@ from identity.services import audit
 
 
 class ClientFrozen(ApiError):
-    """Nothing of the request was carried out: whoever sends it again later loses nothing."""
+    """Nothing of the request was carried out, so the caller can send it again later."""
 
     code, status = "client_frozen", 503
     detail = "This company is being moved: send the same request again in a moment."
@@ -25,7 +25,7 @@ def ensure_not_frozen(client: Client | None) -> None:
 
 
 def freeze(client: Client, *, by: User | None) -> bool:
-    """Refuse the client's requests and let its jobs wait, from now on; False if it was frozen.
+    """Refuse the client's requests and let its jobs wait; False if it was already frozen.
 
     Requests and jobs that have begun go on: `manage.py freeze_client` waits for them.
     """
@@ -48,7 +48,7 @@ def unfreeze(client: Client, *, by: User | None) -> bool:
 
 
 def frozen_ids() -> list[int]:
-    """The clients that are frozen now: what acts by itself leaves their rows alone."""
+    """The ids of frozen clients: periodic tasks must not change their rows."""
     return list(Client.objects.filter(frozen_at__isnull=False).values_list("pk", flat=True))
 
 

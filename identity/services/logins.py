@@ -1,4 +1,4 @@
-"""Signing in by password, with a guard against guessing (docs/decisions/0008)."""
+"""Sign-in by password, with a guard against guessing (docs/decisions/0008)."""
 
 from django.contrib.auth.hashers import make_password
 from django.db import transaction
@@ -13,26 +13,26 @@ from identity.shapes.users import TokenResponse
 
 
 class UnsupportedGrantType(tokens.OAuthError):
-    """400 and not 422, as in RFC 6749 (5.2)."""
+    """400 instead of 422, as RFC 6749 (5.2) requires."""
 
     code, status = "unsupported_grant_type", 400
 
 
 class OtpRequired(tokens.OAuthError, NotAuthenticated):
-    """The password is right; the person has a second factor as well."""
+    """The password is right, but the code of the second factor is missing."""
 
     code = "otp_required"
 
 
 class ProviderRequired(tokens.InvalidGrant):
-    """The password is right, and the person's company does not take passwords."""
+    """The password is right, but the person's company requires its own sign-in provider."""
 
     code = "provider_required"
     detail = "Your company logs in with its own account: use its link."
 
 
 def grant(body: LoginBody, *, address: str) -> TokenResponse:
-    """Tokens for a password or a refresh token, as the form says."""
+    """Tokens for a password or a refresh token, depending on `grant_type`."""
     if body.grant_type == "password":
         return sign_in(
             email=_required(body.username, "username"),
@@ -52,7 +52,7 @@ def _required(value: str | None, name: str) -> str:
 
 
 def sign_in(*, email: str, password: str, otp: str | None, address: str) -> TokenResponse:
-    """Tokens for the right password, and code if the person has a second factor.
+    """Tokens for the right password and, if the person has a second factor, its code.
 
     401 `invalid_grant` or `otp_required`, or 429 after too many failures.
     """
@@ -69,9 +69,9 @@ def sign_in(*, email: str, password: str, otp: str | None, address: str) -> Toke
 
 
 def begin(user: User) -> None:
-    """Note that a sign-in begins, in its transaction; 401 if the password changed since the check.
+    """Record a sign-in in the caller's transaction; 401 if the password changed since its check.
 
-    This locks the row: whoever ends the user's sign-ins waits for this one, and ends it too.
+    This locks the user's row: code that ends all sign-ins waits, and then ends this one too.
     503 `client_frozen` while the user's company is moved.
     """
     ensure_not_frozen(user.client)
@@ -84,7 +84,7 @@ def begin(user: User) -> None:
 
 
 def check_code(user: User, code: str, *, address: str) -> None:
-    """401 `invalid_grant` for a wrong code of the second factor; 429 after too many of them."""
+    """Check a code of the second factor: 401 `invalid_grant`, or 429 after too many failures."""
     attempt = attempts.start(AttemptKind.CODE, address=address, account=f"{user.pk}")
     if not second_factor.accept(user, code):
         _audit_lock(attempt, user)
@@ -95,11 +95,10 @@ def check_code(user: User, code: str, *, address: str) -> None:
 def authenticate(
     *, email: str, password: str, address: str, admits_staff: bool = False
 ) -> User | None:
-    """The user with this e-mail address and password: a client's, or with `admits_staff` also the
-    platform's.
+    """The client's user with this e-mail address and password; None if there is none.
 
-    None if there is none; 401 `provider_required` if the person's company takes no passwords; 429
-    after too many failures, even for the right password.
+    `admits_staff` also admits the platform's staff. 401 `provider_required` if the person's company
+    requires its own provider; 429 after too many failures, even for the right password.
     """
     attempt = attempts.start(AttemptKind.SIGN_IN, address=address, account=email.lower())
     user = User.objects.select_related("client").filter(email=email.lower()).first()
@@ -113,14 +112,13 @@ def authenticate(
 
 
 def takes_password(user: User) -> bool:
-    """Whether a password can sign this person in: not who has none, nor where the company's
-    provider is required."""
+    """Whether the person has a password, and their company does not require its own provider."""
     return user.has_usable_password() and not sign_in_providers.is_required(user)
 
 
 def _is_right(user: User | None, password: str, *, admits_staff: bool) -> bool:
     if user is None or not user.has_usable_password():
-        # Takes as long as a real check, so that the time does not reveal accounts.
+        # As slow as a real check, so that the time does not reveal accounts.
         make_password(password)
         return False
     is_admitted = bool(user.client_id) or (admits_staff and user.is_superuser)
@@ -128,6 +126,6 @@ def _is_right(user: User | None, password: str, *, admits_staff: bool) -> bool:
 
 
 def _audit_lock(attempt: Attempt, user: User | None) -> None:
-    """Once for each lock, so that guessing does not fill the log."""
+    """Record a lock when it begins, so that further guesses do not fill the log."""
     if attempts.reaches_limit(attempt) and user:
         audit.record(user.client_id, "user.locked", by=None, subject=f"user:{user.pk}")

@@ -34,12 +34,12 @@ NOTIFICATIONS = {
     "low_credit": {"credits_left"},
 }
 _MAX_VALUE = 300
-# What the platform wrote itself: it may be a link.
+# Written by the platform itself, so they may be links.
 _LINKS = {"link", "url"}
-# Words of strangers: they stand in quotation marks, so that nobody takes them for ours.
+# Written by strangers, so they are quoted: nobody should take them for the platform's words.
 _NAMES = {"name", "company", "customer", "agent", "bot", "provider"}
 _QUOTES = re.compile('[“”„"]')
-# Where mail programs see a link: after a scheme, or in a host's name; not in a time such as 9:05.
+# Characters that make a link for mail programs: in a URL or host name, not in a time such as 9:05.
 _LINK_SIGN = re.compile(r"(?<=\S)([.。．｡]|(?<!\d):|:(?!\d))(?=[/\\\w])")
 
 
@@ -65,9 +65,9 @@ def notify(
 ) -> None:
     """Mail a notification to the client's recipients, if the client has chosen this kind.
 
-    The agent whom it concerns gets it too, in the agent's own language. Enqueues the jobs in the
-    caller's transaction. NOTIFICATIONS lists the kinds and their context. The context is stored
-    with the job, so it must not hold a secret.
+    `assignee` gets it too, in their own language, unless the client has turned that off. Enqueues
+    the jobs in the caller's transaction. NOTIFICATIONS lists the kinds and their context. The
+    context is stored with the job, so it must not hold a secret.
     """
     unknown = set(context) - NOTIFICATIONS[kind]
     if unknown:
@@ -96,8 +96,10 @@ def deliver(
     context: dict[str, Any],
     attached: tuple[str, str] | None = None,
 ) -> None:
-    """Render and send a mail now, for jobs, with a text file (its name, its text) if there is one.
-    Raises GiveUp or TryLater if the mail server does not take it."""
+    """Render and send a mail now; for jobs. `attached` is a text file: its name and its text.
+
+    Raises GiveUp or TryLater if the mail server does not accept it.
+    """
     if not are_sent():
         raise GiveUp("No mail is sent: EMAIL_URL is not set.")
     subject, text = render(kind, language, context)
@@ -141,7 +143,7 @@ def check_configured() -> None:
 
 
 def get_notification(client: Client, client_id: int) -> EmailNotification:
-    """Who gets which mails of the client; nobody, if it never chose. 404 for another client."""
+    """The client's choice of mails; no recipients if it never chose. 404 for another client."""
     if client_id != client.pk:
         raise NotFound
     row: EmailNotification | None = EmailNotification.objects.for_client(client).first()
@@ -195,7 +197,7 @@ def _send(
 
 
 def _later(error: OSError) -> TryLater:
-    """A mail server that is away is no fault of ours: one line for each try, and no traceback."""
+    """Log one line without a traceback: a mail server that is down is no fault of the platform."""
     reason = f"{type(error).__name__}: {error}"
     log.warning("a mail was not taken, and is tried again: %s", reason)
     return TryLater(reason)

@@ -1,6 +1,7 @@
-"""What is said to an OpenID provider, and what is believed of its answers (OpenID Connect Core).
+"""Requests to OpenID providers, and the checks of their answers (OpenID Connect Core).
 
-Every call goes through the guard against our own network: a client names the provider.
+Clients choose the provider's address, so every request goes through `egress`, which guards our own
+network.
 """
 
 import base64
@@ -25,23 +26,23 @@ from identity.models import SignInProvider
 from identity.services.sign_in_providers import PURPOSE, redirect_url
 
 log = logging.getLogger(__name__)
-# Signatures by a private key alone: with HS256 a public key would serve as a secret.
+# Only signatures by a private key: with HS256 the public key could be used as the secret.
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512"]
 SCOPES = "openid email profile"
 LEEWAY_SECONDS = 30
 _TIMEOUT_SECONDS = 10
 _MAX_BYTES = 500_000
-# Seconds for which metadata and keys are kept; keys, and a provider that failed, are not asked for
-# more often than this.
+# Seconds for which metadata and keys are cached, and the shortest time between two requests for
+# keys or to a provider that failed.
 _KEPT_SECONDS, _PAUSE_SECONDS = 3600, 60
 
 
 class ProviderFault(Exception):
-    """The provider cannot be reached, or says what is not to be believed."""
+    """The provider cannot be reached, or its answer is not acceptable."""
 
 
 class Metadata(BaseModel):
-    """What is needed of a provider's discovery document."""
+    """The fields of a provider's discovery document that the sign-in uses."""
 
     issuer: str
     authorization_endpoint: str
@@ -51,7 +52,7 @@ class Metadata(BaseModel):
 
 
 def authorization_url(row: SignInProvider, *, state: str, nonce: str, verifier: str) -> str:
-    """Where a person goes to sign in."""
+    """The provider's address at which a person signs in."""
     return str(
         prepare_grant_uri(
             metadata(row).authorization_endpoint,
@@ -78,7 +79,7 @@ def exchange(row: SignInProvider, *, code: str, verifier: str) -> str:
     }
     headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
     if "client_secret_basic" in found.token_endpoint_auth_methods_supported:
-        # RFC 6749, 2.3.1: both are encoded as a form encodes them.
+        # RFC 6749, 2.3.1: both are encoded as in a form.
         pair = f"{quote(row.application_id, safe='')}:{quote(row.application_secret, safe='')}"
         headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
     else:
@@ -91,7 +92,7 @@ def exchange(row: SignInProvider, *, code: str, verifier: str) -> str:
 
 
 def verify(row: SignInProvider, id_token: str, *, nonce: str) -> dict[str, Any]:
-    """The claims of an ID token that this provider made for us, now, and for this sign-in."""
+    """The claims of an ID token, if this provider issued it for us and this sign-in."""
     try:
         decoded = jwt.decode(id_token, _keys(row, id_token), algorithms=ALGORITHMS)
         claims = CodeIDToken(
@@ -112,7 +113,7 @@ def verify(row: SignInProvider, id_token: str, *, nonce: str) -> dict[str, Any]:
 
 
 def metadata(row: SignInProvider) -> Metadata:
-    """The provider's discovery document; a fault is kept too, for a minute."""
+    """The provider's discovery document, cached for an hour; a fault is cached for a minute."""
     name = f"openid:{row.pk}:{row.issuer}"
     stored = cache.get(name)
     if isinstance(stored, str):
@@ -142,12 +143,12 @@ def _discovered(row: SignInProvider) -> Metadata:
 
 
 def _keys(row: SignInProvider, id_token: str) -> KeySet:
-    """The provider's keys; asked for anew if the token names one that is not among them."""
+    """The provider's keys; requested again if the token names a key that is not among them."""
     name = f"openid-keys:{row.pk}:{row.issuer}"
     asked_at, stored = cache.get(name) or (0.0, None)
     wanted = extract_compact(id_token.encode()).headers().get("kid")
     kids = [key.get("kid") for key in stored["keys"]] if stored else []
-    # Not at every token that names an unknown key.
+    # Tokens that name unknown keys must not cause a request each.
     is_recent = time.time() - asked_at < _PAUSE_SECONDS
     if stored is None or (wanted is not None and wanted not in kids and not is_recent):
         stored = _call("GET", metadata(row).jwks_uri)
@@ -159,7 +160,7 @@ def _keys(row: SignInProvider, id_token: str) -> KeySet:
 
 
 def _check(url: str) -> None:
-    """Endpoints are https as the issuer is: one of them gets the secret, another the person."""
+    """Endpoints must be https like the issuer: one receives the secret, another the person."""
     try:
         is_safe = urlsplit(url).scheme in {"http", "https"} and egress.keeps_secrets(
             url, purpose=PURPOSE

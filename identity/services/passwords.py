@@ -21,7 +21,7 @@ from identity.services import attempts, audit, mails, tokens
 from identity.services.freezing import ensure_not_frozen
 
 RESET_LIFETIME = timedelta(hours=1)
-# Longer than a reset: an invitation comes unexpected.
+# Longer than for a reset, since nobody waits for an invitation.
 INVITATION_LIFETIME = timedelta(days=3)
 
 
@@ -39,13 +39,13 @@ def check_rules(password: str, *, field: str = "password") -> None:
 
 
 def encode(password: str, *, field: str = "password") -> str:
-    """The password's hash. Slow on purpose: call it outside of transactions."""
+    """The password's hash. Slow on purpose, so call it outside of transactions."""
     check_rules(password, field=field)
     return make_password(password)
 
 
 def set_encoded(user: User, encoded: str, *, by: User) -> None:
-    """Set a locked user's password; ends every sign-in and reset link, and sends a mail."""
+    """Set the password of a user whose row is locked; ends sign-ins and links, and sends a mail."""
     user.password = encoded
     user.token_version += 1
     user.save(update_fields=["password", "token_version"])
@@ -104,16 +104,16 @@ def use_reset(*, token: str, password: str, address: str) -> None:
 
 
 def purge_expired() -> None:
-    """Delete links that expired a day ago."""
+    """Delete links that expired more than a day ago."""
     PasswordReset.objects.filter(expires_at__lt=timezone.now() - timedelta(days=1)).delete()
 
 
 def _make_token(user: User, lifetime: timedelta, *, asked_from: str) -> str:
-    """A new token; earlier ones end."""
+    """A new token for the user; it voids the earlier ones."""
     assert user.client_id
     token = secrets.token_urlsafe(32)
     with jobs.commit():
-        # Locked, so that concurrent links end each other too.
+        # Locked, so that of concurrent links only one stays valid.
         User.objects.select_for_update(no_key=True).get(pk=user.pk)
         PasswordReset.objects.filter(user=user, used_at=None).delete()
         PasswordReset.objects.create(
@@ -128,7 +128,7 @@ def _make_token(user: User, lifetime: timedelta, *, asked_from: str) -> str:
 
 
 def _link(token: str) -> str:
-    """From the settings, never from a request's Host. The fragment reaches no server."""
+    """The link to mail. Its host never comes from a request; browsers do not send the fragment."""
     return f"{settings.PASSWORD_RESET_URL}#token={token}"
 
 
@@ -138,7 +138,7 @@ def _find_valid(token: str, address: str) -> PasswordReset:
     try:
         attempt = attempts.start(AttemptKind.TRY_RESET, address=address)
     except attempts.TooManyAttempts:
-        # A right token after so many wrong ones was guessed: it is void.
+        # A right token after too many wrong ones was probably guessed, so it becomes void.
         unused.update(used_at=timezone.now())
         raise
     rows = unused.select_related("user__client")

@@ -1,4 +1,4 @@
-"""Signing in at a client's own OpenID provider: out to it, and back (docs/decisions/0022)."""
+"""Sign-in at a client's own OpenID provider: the way there and back (docs/decisions/0022)."""
 
 import hmac
 import logging
@@ -19,9 +19,9 @@ from identity.shapes.users import UserDto
 
 log = logging.getLogger(__name__)
 _FLOW = "provider_flow"
-# Seconds that a person has at the provider.
+# Seconds within which a person must come back from the provider.
 _FLOW_SECONDS = 600
-# Of one client's people, whom its provider keeps waiting: anybody may follow its link.
+# Concurrent calls to the provider of one client, whose link anybody may follow.
 _AT_ONCE = 3
 
 
@@ -42,7 +42,7 @@ class NotAdmitted(Forbidden):
 
 
 def start(session: MutableMapping[str, Any], row: SignInProvider, *, address: str) -> str:
-    """Where a person goes to sign in; what comes back is believed in this browser alone, once."""
+    """The address at which a person signs in. The answer is accepted once, in this session."""
     attempts.start(AttemptKind.PROVIDER, address=address)
     state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
     try:
@@ -55,7 +55,10 @@ def start(session: MutableMapping[str, Any], row: SignInProvider, *, address: st
 
 
 def finish(session: MutableMapping[str, Any], answer: Mapping[str, str]) -> User:
-    """Who came back from the provider; 400 if this sign-in did not begin here, or not lately."""
+    """The person who comes back from the provider.
+
+    400 if the sign-in did not begin in this session, or did so over ten minutes ago.
+    """
     row_id, state, nonce, verifier, since = flow = session.pop(_FLOW, ("", "", "", "", 0))
     is_ours = state and hmac.compare_digest(state.encode(), answer.get("state", "").encode())
     if not is_ours or time.time() - since > _FLOW_SECONDS:
@@ -64,7 +67,7 @@ def finish(session: MutableMapping[str, Any], answer: Mapping[str, str]) -> User
     if row is None:
         raise ProviderSignInFailed
     try:
-        # RFC 9207: another provider's answer is not taken for this one's.
+        # RFC 9207: another provider's answer must not be taken for this provider's.
         if answer.get("iss", row.issuer) != row.issuer:
             raise openid.ProviderFault("the answer is another issuer's")
         if "code" not in answer:
@@ -73,7 +76,7 @@ def finish(session: MutableMapping[str, Any], answer: Mapping[str, str]) -> User
             token = openid.exchange(row, code=answer["code"], verifier=verifier)
             claims = openid.verify(row, token, nonce=nonce)
     except TooManyRequests:
-        session[_FLOW] = flow  # nothing was sent yet: the same page may be asked for again
+        session[_FLOW] = flow  # nothing was sent yet, so the same page may be requested again
         raise
     except openid.ProviderFault as exc:
         raise _failed(row, exc) from exc
@@ -81,7 +84,7 @@ def finish(session: MutableMapping[str, Any], answer: Mapping[str, str]) -> User
 
 
 def _bulkhead(row: SignInProvider) -> AbstractContextManager[None]:
-    """Around calls to the provider: 429 if others of its client wait for it."""
+    """Wraps calls to the provider; 429 if the client already has three at once."""
     return OUTGOING_CALLS.admit({f"sign-in:{row.client_id}": _AT_ONCE})
 
 
@@ -91,7 +94,7 @@ def _failed(row: SignInProvider, fault: openid.ProviderFault) -> ProviderSignInF
 
 
 def _person(row: SignInProvider, claims: dict[str, Any]) -> User:
-    """The client's person of these claims: known by `sub`, or at first by the verified address."""
+    """The client's person with these claims: found by `sub`, the first time by verified address."""
     of_issuer = ProviderAccount.objects.for_client(row.client).filter(issuer=row.issuer)
     known = of_issuer.filter(subject=claims["sub"]).select_related("user__client").first()
     if known:
@@ -106,13 +109,13 @@ def _person(row: SignInProvider, claims: dict[str, Any]) -> User:
             client=row.client, issuer=row.issuer, user=user, defaults={"subject": claims["sub"]}
         )
         if account.subject != claims["sub"]:
-            # An address that changed hands does not open the account of whoever had it.
+            # An address that changed hands must not open its previous holder's account.
             raise NotAdmitted
         if is_new:
             audit.record(row.client_id, "user.provider_linked", by=user,
                          subject=f"user:{user.pk}", changes={"issuer": row.issuer})  # fmt: skip
         if is_new and known_here and mails.are_sent():
-            # Whoever sets the provider could sign in as a colleague: the colleague is told.
+            # An admin who sets the provider could sign in as a colleague, who is warned by mail.
             told = {"company": str(row.client), "provider": row.issuer}
             mails.send_to(user, "provider_linked", told)
     return user
@@ -134,7 +137,7 @@ def _verified_address(row: SignInProvider, claims: dict[str, Any]) -> str:
 
 
 def _new_agent(row: SignInProvider, email: str, claims: dict[str, Any]) -> User:
-    """Somebody who is not here yet, if the client wants them added."""
+    """A new agent, if the client lets the provider's people join by themselves."""
     if not row.creates_agents:
         raise NotAdmitted
     name = claims.get("name")

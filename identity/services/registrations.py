@@ -1,7 +1,8 @@
-"""Companies that register by themselves: on a real site their mailbox must answer first.
+"""Self-registration of companies, which in production must be confirmed by mail.
 
-Until then there is no client and no person, so nothing else has to ask whether an account is real.
-A request does the same for a known and for an unknown address; the job that mails looks it up.
+Until then there is no client and no user, so no other code has to check whether an account is
+confirmed. A request does the same for known and unknown addresses; only the job that sends the mail
+looks the address up.
 """
 
 import secrets
@@ -20,7 +21,7 @@ from identity.services import attempts, clients, mails, passwords
 from identity.shapes.clients import CompanyDto, RegisterTrialDto
 
 LINK_LIFETIME = timedelta(days=1)
-# For so long a new link can be asked for.
+# For this long a new link can be requested.
 KEPT = timedelta(days=3)
 
 
@@ -35,9 +36,9 @@ class RegistrationTokenInvalid(ApiError):
 
 
 def ask(body: RegisterTrialDto, *, address: str) -> Client | None:
-    """Register a company: in development at once, else None, and a mail asks its mailbox.
+    """Register a company at once in development; otherwise mail a link and return None.
 
-    403 `registration_closed` where nobody registers by themselves, 429 after too many tries.
+    403 `registration_closed` if self-registration is off, 429 after too many tries.
     """
     _check_open()
     passwords.check_rules(body.password)
@@ -60,7 +61,7 @@ def ask_again(*, email: str, address: str) -> None:
 
 
 def send_link(*, email: str) -> None:
-    """Mail the link to a new address; tell whoever has an account that they have one."""
+    """Mail the link to a new address; if the address has an account, mail a note about that."""
     row = Registration.objects.filter(email=email).order_by("-pk").first()
     if row is None:
         return
@@ -80,10 +81,10 @@ def send_link(*, email: str) -> None:
 
 
 def confirm(*, token: str, password: str, address: str) -> Client:
-    """Make the company of a link, for whoever also knows the password: each link works once.
+    """Create the company of a link, if the password is that of the registration. Works once.
 
-    The password shows that who reads the mail is who registered: else a stranger could register
-    somebody's address with a password of the stranger's own.
+    The password proves that the reader of the mail is the person who registered. Otherwise a
+    stranger could register somebody else's address with a password of their own.
     """
     attempt = attempts.start(AttemptKind.CONFIRM, address=address, account=token)
     row = Registration.objects.filter(
@@ -95,7 +96,7 @@ def confirm(*, token: str, password: str, address: str) -> Client:
         msg = "This is not the password with which you registered."
         raise Invalid.field("body", "password", msg=msg)
     with transaction.atomic():
-        # Of two uses at once one wins here.
+        # Of two concurrent uses only one deletes the row.
         if not Registration.objects.filter(pk=row.pk, token_hash=row.token_hash).delete()[0]:
             raise RegistrationTokenInvalid
         client = clients.register(CompanyDto.copy_from(row), password=password)
@@ -105,7 +106,7 @@ def confirm(*, token: str, password: str, address: str) -> Client:
 
 
 def purge_expired() -> None:
-    """Delete registrations whose mailbox never answered."""
+    """Delete registrations that nobody confirmed in time."""
     Registration.objects.filter(created_at__lt=timezone.now() - KEPT).delete()
 
 

@@ -1,4 +1,4 @@
-"""Saved views of the site's lists: filters, order and columns under a name, own or shared."""
+"""Saved views of the site's lists: filters, order and columns under a name, private or shared."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -12,9 +12,9 @@ from chatplatform.api.errors import ApiError, Forbidden
 from identity.models import SavedView, User
 from identity.services import audit
 
-# Of one person and list: more than anybody reads.
+# Limit for one person and list; more than anybody reads.
 MOST = 30
-# Letters of the shortest word that can name somebody.
+# Length of the shortest word that can identify somebody.
 _LEAST = 3
 
 
@@ -38,7 +38,7 @@ def seen_with_rights(user: User, page: str) -> list[tuple[SavedView, bool]]:
 
 
 def save(user: User, page: str, *, name: str, query: str, is_shared: bool) -> SavedView:
-    """Store what a list shows; one's own view of the same name is replaced. 409: too many."""
+    """Save a view, or replace the person's view of that name; 409 if they have too many."""
     with transaction.atomic():
         User.objects.select_for_update(no_key=True).get(pk=user.pk)
         own = SavedView.objects.filter(user=user, page=page)
@@ -53,7 +53,7 @@ def save(user: User, page: str, *, name: str, query: str, is_shared: bool) -> Sa
 
 
 def delete(user: User, view_id: int) -> None:
-    """Delete a view of one's own, or as an owner or admin a shared one; 403 for others."""
+    """Delete one's own view or, as an owner or admin, a shared one; 403 for any other."""
     with transaction.atomic():
         row = SavedView.objects.select_related("user").filter(pk=view_id).first()
         if row is None or not _may_delete(row, user):
@@ -63,8 +63,11 @@ def delete(user: User, view_id: int) -> None:
 
 
 def forget(client_id: int, told: Sequence[str]) -> None:
-    """Delete what a client's people, or the platform's staff, kept under or for words of a
-    customer who is erased: their name, addresses and ids."""
+    """Delete saved views that mention a customer who is erased.
+
+    `told` holds the customer's name, addresses and ids. Checks the views of the client's people and
+    of the platform's staff.
+    """
     rows = SavedView.objects.filter(Q(user__client=client_id) | Q(user__client=None))
     for row in rows:
         values = [(name, item) for name, many in QueryDict(row.query).lists() for item in many]
@@ -74,9 +77,10 @@ def forget(client_id: int, told: Sequence[str]) -> None:
 
 
 def mentions(name: str, searched: Iterable[str], told: Sequence[str]) -> bool:
-    """Whether a name holds what a customer is called, or a word of it, or a search finds them.
+    """Whether a view's name or searches share a text or a word with `told`, a customer's data.
 
-    Words of less than three letters name nobody. Rather one too many: it is made again in a minute.
+    Ignores words shorter than three letters. A false match does little harm: the view can be saved
+    again.
     """
     called = [text.casefold() for text in told if len(text) >= _LEAST]
     words = {word for text in called for word in text.split() if len(word) >= _LEAST}
@@ -90,14 +94,14 @@ def mentions(name: str, searched: Iterable[str], told: Sequence[str]) -> bool:
 
 
 def _may_delete(row: SavedView, user: User) -> bool:
-    """One's own; owners and admins also what their colleagues share."""
+    """Whether the view is the user's own, or shared and the user is an owner or admin."""
     rules = user.is_superuser or user.is_admin
     is_shared = row.is_shared and row.user.client_id == user.client_id
     return row.user_id == user.pk or (rules and is_shared)
 
 
 def _kept(query: str) -> str:
-    """What is remembered of the address of a list: not the page, on which other rows are later."""
+    """The query of a list without its page number, since the rows of a page change."""
     params = QueryDict(query.removeprefix("?"))
     return urlencode(
         [(name, item) for name, many in params.lists() if name != "p" for item in many]
@@ -105,8 +109,10 @@ def _kept(query: str) -> str:
 
 
 def _record(row: SavedView, what: str, *, by: User) -> None:
-    """What colleagues see changes; one's own views are nobody else's business. Without the name:
-    it may be a customer's."""
+    """Record changes of shared views, which colleagues see; private views concern nobody else.
+
+    The record leaves the view's name out: it may be a customer's name.
+    """
     if row.is_shared:
         audit.record(by.client_id, f"saved_view.{what}", by=by, subject=f"saved_view:{row.pk}",
                      changes={"page": row.page})  # fmt: skip

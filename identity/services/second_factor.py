@@ -1,6 +1,6 @@
 """The second factor of a sign-in: a code of an app (TOTP, RFC 6238), or a recovery code.
 
-The rows are our own, since those of django-otp keep the secrets as plain text.
+It has its own model, since django-otp stores the secrets as plain text.
 """
 
 import base64
@@ -25,7 +25,7 @@ RECOVERY_CODES = 10
 _ISSUER = "Chatbot Platform"
 _SALT = "second-factor"
 _SECRET_BYTES = 20
-# Steps of 30 seconds that the clock of a device may be wrong.
+# Steps of 30 seconds by which the clock of a device may be wrong.
 _TOLERANCE = 1
 # Seconds in which an offered secret can be set up.
 _OFFER_SECONDS = 1800
@@ -35,7 +35,7 @@ _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 
 @dataclass(frozen=True)
 class Offer:
-    """A secret as a person gives it to an app; `signed` comes back with the first code."""
+    """A secret to enter into an authenticator app; `signed` is sent back with the first code."""
 
     secret: str
     uri: str
@@ -43,7 +43,7 @@ class Offer:
 
 
 def is_set(user: User) -> bool:
-    """Whether signing in takes more than the password."""
+    """Whether the user has a second factor."""
     return SecondFactor.objects.filter(user=user).exists()
 
 
@@ -53,7 +53,7 @@ def is_missing(user: User) -> bool:
 
 
 def offer(user: User, *, signed: str = "") -> Offer:
-    """A secret to set up: that of the page before, if it is not too old. Nothing is stored."""
+    """A secret to set up: the one in `signed`, unless it is too old, or a new one. Not stored."""
     secret = _offered(user, signed)
     if secret is None:
         secret = base64.b32encode(secrets.token_bytes(_SECRET_BYTES)).decode()
@@ -64,7 +64,7 @@ def offer(user: User, *, signed: str = "") -> Offer:
 
 
 def set_up(user: User, *, signed: str, code: str) -> list[str]:
-    """Require codes of the app that made this one; returns the recovery codes, shown once."""
+    """Require codes from now on, if `code` is right; returns the recovery codes, shown once."""
     secret = _offered(user, signed)
     if secret is None:
         raise ValidationError("This page was too old: scan the new code.")
@@ -82,7 +82,7 @@ def set_up(user: User, *, signed: str, code: str) -> list[str]:
 
 
 def accept(user: User, code: str) -> bool:
-    """Whether the code is right. Each works once."""
+    """Whether this is a right code or recovery code. Each works once."""
     with transaction.atomic():
         factor = SecondFactor.objects.select_for_update(no_key=True).filter(user=user).first()
         if factor is None:
@@ -108,7 +108,7 @@ def recovery_codes_left(user: User) -> int:
 
 
 def remove(user: User, *, by: User) -> bool:
-    """The password alone signs in again; False if it did already."""
+    """Remove the second factor; False if the user has none."""
     with transaction.atomic():
         is_removed = bool(SecondFactor.objects.filter(user=user).delete()[0])
         if is_removed:
@@ -127,7 +127,7 @@ def _offered(user: User, signed: str) -> str | None:
 
 
 def _step(secret: str, code: str, *, after: int) -> int | None:
-    """The 30 seconds, later than `after`, that the code belongs to; None if it is wrong."""
+    """The code's 30-second step, if it is later than `after`; None if the code is wrong."""
     digits = re.sub(r"\s", "", code)
     if not re.fullmatch("[0-9]{6}", digits):
         return None
@@ -142,7 +142,7 @@ def _recovery_code() -> str:
 
 
 def _hashes(user: User, codes: list[str]) -> list[str]:
-    """As they are stored; however a person writes them."""
+    """Hashes of recovery codes; case, spaces and hyphens make no difference."""
     plain = [re.sub(r"[^a-z0-9]", "", code.lower()) for code in codes]
     return [hash_secret(f"recovery:{user.pk}:{code}") for code in plain]
 

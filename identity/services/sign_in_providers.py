@@ -42,7 +42,7 @@ def redirect_url() -> str:
 
 
 def store(client: Client, *, body: SignInProviderDto, by: User) -> SignInProvider:
-    """Set the client's provider; what is left out stays, the secret with its issuer."""
+    """Set the client's provider. Fields left out keep their value; a new issuer needs a secret."""
     # The name is resolved before the transaction, since that may take seconds.
     _check_destination(body.issuer)
     with transaction.atomic():
@@ -52,7 +52,7 @@ def store(client: Client, *, body: SignInProviderDto, by: User) -> SignInProvide
         row.application_secret = _merged_secret(row, body)
         for name in {*_SET} if row._state.adding else body.model_fields_set & {*_SET}:
             setattr(row, name, getattr(body, name))
-        # Whoever sets the provider decides who somebody is: an admin must not become an owner.
+        # An admin who sets the provider could sign in as anybody, but must not as an owner.
         row.admits_owners = by.role == Role.OWNER
         row.save()
         changes = {name: getattr(row, name) for name in (*_SET, "admits_owners")}
@@ -62,7 +62,7 @@ def store(client: Client, *, body: SignInProviderDto, by: User) -> SignInProvide
 
 
 def remove(client: Client, *, by: User) -> None:
-    """Forget the provider and its accounts, if there is one: passwords sign in again."""
+    """Remove the provider and its accounts, if there is one; people sign in by password again."""
     with transaction.atomic():
         row = SignInProvider.objects.for_client(client).select_for_update().first()
         if row:
@@ -72,17 +72,17 @@ def remove(client: Client, *, by: User) -> None:
 
 
 def is_required(user: User) -> bool:
-    """Whether this person may not sign in by password: owners always may."""
+    """Whether this person must sign in by the provider. Owners may always use their password."""
     if user.client is None or user.role == Role.OWNER:
         return False
     return SignInProvider.objects.for_client(user.client).filter(is_required=True).exists()
 
 
 def ask_link(*, email: str, address: str) -> None:
-    """Mail the link of the client's sign-in, if somebody with this address has one.
+    """Mail the link of the client's sign-in, if this address has an account at such a client.
 
-    The job looks it up, so that neither the answer nor its time reveals who is here. A mail and no
-    redirect: else a client could send strangers of a domain to a provider of its own.
+    The job looks the address up, so that neither the answer nor its time reveals accounts. It is a
+    mail, not a redirect, since a client could otherwise redirect strangers to its own provider.
     """
     attempts.start(AttemptKind.ASK_RESET, address=address, account=email)
     jobs.enqueue("identity.send_sign_in_link", client_id=None, email=email)

@@ -1,4 +1,4 @@
-"""Sign-ins to the site: Django's sessions, stored with their person.
+"""Sign-ins to the site: Django sessions, stored with a reference to their person.
 
 The settings name this module as the session engine, so the store is called `SessionStore`.
 """
@@ -24,14 +24,14 @@ from identity.models import RefreshToken, SiteSession, User
 from identity.services import audit, logins, tokens, viewing
 
 _BEGAN, _AWAITED, _TOKEN_FAMILY = "began", "awaited", "token_family"
-# Seconds that a right password waits for the code of the second factor.
+# Seconds within which the code of the second factor must follow a right password.
 _AWAITS_SECONDS = 600
 
 
 class SessionStore(DatabaseStore):
     """Rows of `SiteSession`."""
 
-    # Whether a page made this request by itself: then the sign-in does not last longer for it.
+    # Whether a script made this request by itself, which must not prolong the sign-in.
     is_unattended = False
 
     @classmethod
@@ -44,12 +44,12 @@ class SessionStore(DatabaseStore):
         return row
 
     def save(self, must_create: bool = False) -> None:  # noqa: FBT001, FBT002 - Django's
-        """As Django does, which moves the time at which it ends."""
+        """Save and so prolong the session, unless the request is unattended and changed nothing."""
         if must_create or self.modified or not self.is_unattended:
             super().save(must_create)
 
     def delete(self, session_key: str | None = None) -> None:
-        """As Django does; with the session a view ends, which is recorded."""
+        """Delete the session; an impersonation in it ends and is recorded."""
         rows = SiteSession.objects.filter(session_key=session_key or self.session_key)
         with transaction.atomic():
             viewing.end(rows)
@@ -57,14 +57,19 @@ class SessionStore(DatabaseStore):
 
 
 def await_code(request: HttpRequest, user: User, *, then: str) -> None:
-    """Note that a person's password was right: the code of the second factor is still to come, and
-    `then` where they go."""
+    """Remember that a person's password was right, and that the second factor's code must follow.
+
+    `then` is the address to open afterwards.
+    """
     request.session.flush()
     request.session[_AWAITED] = [user.pk, user.token_version, time.time(), then]
 
 
 def awaited(request: HttpRequest) -> tuple[User, str] | None:
-    """Whose code is still to come, and where they go then; None if their password is too old."""
+    """The person whose code is awaited and the address to open then.
+
+    None if no code is awaited, or after ten minutes.
+    """
     user_id, token_version, since, then = request.session.get(_AWAITED, (0, 0, 0, ""))
     if time.time() - since > _AWAITS_SECONDS:
         return None
@@ -74,7 +79,7 @@ def awaited(request: HttpRequest) -> tuple[User, str] | None:
 
 
 def begin(request: HttpRequest, user: User) -> None:
-    """Sign a person in, who has proved who they are; 401 if their password changed since."""
+    """Sign in a person whose identity was checked; 401 if their password changed since."""
     with transaction.atomic():
         logins.begin(user)
         login(request, user)
@@ -89,7 +94,7 @@ def begin(request: HttpRequest, user: User) -> None:
 
 
 def access_token(request: HttpRequest, user: User) -> str:
-    """A token of the API for whoever is signed in to the site; it ends with the session."""
+    """An API access token for a person who is signed in to the site; it ends with the session."""
     return tokens.access_token(user, family=uuid.UUID(request.session[_TOKEN_FAMILY]))
 
 
@@ -114,7 +119,7 @@ class SignIn:
 
 
 def list_own(user: User, *, current: str | None) -> list[SignIn]:
-    """Where a person is signed in, the latest use first; `current`: the session of the request."""
+    """A person's sign-ins, latest use first; `current` is the key of the request's session."""
     idle = timedelta(seconds=settings.SESSION_COOKIE_AGE)
     found = []
     for row in SiteSession.objects.filter(user=user, expire_date__gt=timezone.now()):
@@ -137,7 +142,7 @@ def list_own(user: User, *, current: str | None) -> list[SignIn]:
 
 
 def end_own(user: User, sign_in: str) -> bool:
-    """End one of a person's sign-ins; False if it is none of theirs, or has ended."""
+    """End one of a person's sign-ins; False if it is not theirs, or has ended."""
     keys = SiteSession.objects.filter(user=user).values_list("session_key", flat=True)
     families = {token.family for token in _live_tokens(user)}
     with transaction.atomic():

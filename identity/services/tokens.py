@@ -1,4 +1,4 @@
-"""Access and refresh tokens: issued at sign-in, rotated, revoked. One-time tickets."""
+"""Issues, rotates and revokes access and refresh tokens, and makes one-time tickets."""
 
 import logging
 import secrets
@@ -63,7 +63,7 @@ class InvalidGrant(OAuthError, NotAuthenticated):
 
 
 def issue(user: User, *, family: uuid.UUID | None = None) -> TokenResponse:
-    """An access token and a refresh token, of a new sign-in or of the `family`."""
+    """An access token and a refresh token, for a new sign-in or for the sign-in `family`."""
     assert user.client_id, "platform staff use the admin site"
     family = family or uuid7()
     refresh_token = secrets.token_urlsafe(48)
@@ -89,7 +89,7 @@ def access_token(user: User, *, family: uuid.UUID) -> str:
     token["user_id"] = str(user.pk)
     token["tv"] = user.token_version
     token["sid"] = str(family)
-    # A host whose clock is behind would refuse what was issued in its future.
+    # A host whose clock is behind would refuse a token issued in its future.
     del token["iat"]
     return str(token)
 
@@ -140,7 +140,7 @@ def rotate(refresh_token: str) -> TokenResponse:
 
 
 def lock_user(user_id: int) -> User:
-    """The locked user: a concurrent `revoke_all` waits, and then ends the new token too."""
+    """Lock the user's row: a concurrent `revoke_all` waits, and then ends the new token too."""
     rows = User.objects.select_for_update(no_key=True, of=("self",)).select_related("client")
     return rows.get(pk=user_id)
 
@@ -157,7 +157,7 @@ def revoke(access_token: str, *, by: User) -> None:
 
 
 def revoke_family(family: uuid.UUID) -> int:
-    """End one sign-in with all its tokens; returns how many refresh tokens it had."""
+    """End one sign-in with all its tokens; returns how many refresh tokens were revoked."""
     end_sessions(SiteSession.objects.filter(token_family=family))
     live = RefreshToken.objects.filter(family=family, revoked_at=None)
     return live.update(revoked_at=timezone.now())
@@ -170,7 +170,7 @@ def revoke_all(user: User) -> None:
 
 
 def end_sessions(rows: QuerySet[SiteSession]) -> int:
-    """End sign-ins to the site, and what is looked at in them; returns how many there were."""
+    """End sign-ins to the site and impersonations in them; returns how many sign-ins ended."""
     with transaction.atomic():
         viewing.end(rows)
         return rows.delete()[0]
@@ -188,8 +188,8 @@ def parse_claims(access_token: str) -> Claims | None:
 def make_ticket(access_token: str) -> str:
     """A one-time ticket for a valid access token; 503 without Valkey.
 
-    For the URL of a browser's EventSource, which cannot send headers. It stands for the sign-in in
-    one request within a minute. Valkey holds the claims under its hash, never the token.
+    For the URL of a browser's EventSource, which cannot send headers. The ticket replaces the token
+    in one request within a minute. Valkey stores the claims under the ticket's hash, never a token.
     """
     ticket = secrets.token_urlsafe(32)
     claims = parse_claims(access_token)

@@ -1,4 +1,4 @@
-"""A client's people: added, disabled, given roles and passwords."""
+"""Adds and disables a client's people, and gives them roles and passwords."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ class EmailTaken(ApiError):
     place = ("email",)
 
 
-# To whoever adds somebody else.
+# Shown to a person who adds somebody else.
 _TAKEN = (
     "Somebody has an account with this address already, here or at another company: use another."
 )
@@ -104,10 +104,10 @@ def set_disabled(client: Client, *, user_id: int, is_disabled: bool, by: User) -
 def set_role(
     client: Client, *, user_id: int, role: str, can_train: bool | None = None, by: User
 ) -> User:
-    """Change a user's role, and (unless None) whether they may train bots on top.
+    """Change a user's role, and (unless None) whether they may also train bots.
 
-    A new role ends access tokens; a refresh returns one with it. A job releases the chats of a
-    user who becomes a viewer.
+    A new role ends access tokens; a refresh returns one with the new role. A job releases the chats
+    of a user who becomes a viewer.
     """
     _check_may_give(by, role)
     with transaction.atomic():
@@ -127,7 +127,7 @@ def set_role(
 
 
 def update(user: User, change: UserDto, *, by: User) -> None:
-    """Change address, name and language as the platform's staff wish."""
+    """Change a person's address, name and language for the platform's staff."""
     names = ("email", "full_name", "language")
     with transaction.atomic():
         row = User.objects.select_for_update(no_key=True).get(pk=user.pk)
@@ -139,10 +139,10 @@ def update(user: User, change: UserDto, *, by: User) -> None:
 
 
 def make_staff(*, email: str, password: str) -> User:
-    """One of the platform's staff with this password: made, or restored without a second factor and
-    with every sign-in ended.
+    """Create one of the platform's staff with this password, or restore their account.
 
-    409 `email_taken` if the address is of a client's person.
+    A restored account is enabled, has no second factor, and every sign-in has ended. 409
+    `email_taken` if the address belongs to a client's person.
     """
     encoded = passwords.encode(password)
     with transaction.atomic():
@@ -177,7 +177,7 @@ def set_staff_disabled(user_id: int, *, is_disabled: bool, by: User) -> None:
 
 
 def update_own(user: User, body: OwnUser) -> User:
-    """Change one's own name, language and picture; None: as it is."""
+    """Change one's own name, language and picture; None: unchanged."""
     given = {name: getattr(body, name) for name in ("full_name", "language", "avatar_url")}
     changes = {
         name: value for name, value in given.items() if value not in {None, getattr(user, name)}
@@ -189,9 +189,9 @@ def update_own(user: User, body: OwnUser) -> User:
 
 
 def change_own_password(user: User, *, current: str, new: str) -> TokenResponse:
-    """Set one's own password. Every sign-in ends; the returned tokens are of a new one.
+    """Set one's own password. Every sign-in ends; the returned tokens belong to a new one.
 
-    A wrong current password counts as a failed sign-in: a stolen token must not serve to guess it.
+    A wrong current password counts as a failed sign-in, so a stolen token does not help to guess.
     """
     known = logins.authenticate(email=user.email, password=current, address=current_address())
     if known is None:
@@ -201,7 +201,7 @@ def change_own_password(user: User, *, current: str, new: str) -> TokenResponse:
 
 
 def set_own_password(known: User, new: str) -> User:
-    """Set the password of a person who has just proved the old one; ends every sign-in."""
+    """Set the password of a person who has just given the old one; ends every sign-in."""
     encoded = passwords.encode(new, field="new_password")
     with transaction.atomic():
         locked = User.objects.select_for_update(no_key=True).get(pk=known.pk)
@@ -220,7 +220,7 @@ def reset_password(client: Client, *, user_id: int, password: str, by: User) -> 
 
 
 def reset_second_factor(person: User, *, by: User) -> bool:
-    """Take away another person's second factor, which they have lost, and end their sign-ins."""
+    """Remove another person's second factor and end their sign-ins; False if they have none."""
     if person.pk == by.pk:
         raise Forbidden("Remove your own second factor with your password and a code.")
     with transaction.atomic():
@@ -240,7 +240,7 @@ def sign_out_everywhere(person: User, *, by: User) -> None:
 
 
 def unlock(person: User, *, by: User) -> None:
-    """Let a person try to sign in again, who was locked out by failed tries."""
+    """Let a person who is locked out by failed sign-ins try again."""
     with transaction.atomic():
         user = _lock_anybody(person, by=by)
         attempts.forget(AttemptKind.SIGN_IN, account=user.email)
@@ -249,7 +249,7 @@ def unlock(person: User, *, by: User) -> None:
 
 
 def invite_again(person: User, *, by: User) -> None:
-    """Mail a person a new link to choose the first password; the one before ends.
+    """Mail a person a new link to choose the first password; earlier links end.
 
     409 `already_joined` if they have a password, 429 after too many invitations.
     """
@@ -265,8 +265,8 @@ def invite_again(person: User, *, by: User) -> None:
 def lock_for_change(client: Client, *, user_id: int, by: User, stays_owner: bool = True) -> User:
     """Check that `by` may change the user; lock the user, `by` and all owners.
 
-    Always in the same order: two owners who change each other wait for one another, and the
-    second sees the first change.
+    The order of locks is always the same: if two owners change each other, the second waits and
+    sees the first change.
     """
     target = User.objects.for_client(client).filter(pk=user_id).first()
     if target is None:
@@ -278,20 +278,20 @@ def lock_for_change(client: Client, *, user_id: int, by: User, stays_owner: bool
     owners = [row for row in locked.values() if row.role == Role.OWNER and not row.is_disabled]
     if not stays_owner and owners == [user]:
         raise LastOwner
-    # Again, with the rights as they are under the lock.
+    # Check again with the rights that were read under the lock.
     _check_may_change(locked.get(by.pk, by), user)
     return user
 
 
 def _lock_anybody(person: User, *, by: User) -> User:
-    """Lock a client's person, or one of the platform's staff, whom their colleagues alone see."""
+    """Lock a client's person, or one of the platform's staff, whom only other staff can change."""
     if person.client:
         return lock_for_change(person.client, user_id=person.pk, by=by)
     return User.objects.select_for_update(no_key=True).get(pk=person.pk)
 
 
 def _end_sign_ins(user: User) -> None:
-    """End all sign-ins of a locked user."""
+    """End all sign-ins of a user whose row is locked."""
     user.token_version += 1
     user.save(update_fields=["token_version"])
     tokens.revoke_all(user)
@@ -310,7 +310,7 @@ def _check_may_change(by: User, user: User) -> None:
 
 
 def _is_above_owners(user: User) -> bool:
-    """Owners, and platform staff in the admin site."""
+    """Whether the user may make and change owners: an owner, or platform staff on the site."""
     return user.role == Role.OWNER or user.is_superuser
 
 

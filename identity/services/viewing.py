@@ -1,6 +1,6 @@
-"""The platform's staff look at a client's site as one of its people sees it; they change nothing.
+"""Impersonation: the platform's staff see the site as a client's person does, but change nothing.
 
-A view is a row of their session: it ends with it, however that ends.
+An impersonation belongs to a session and ends with it, however the session ends.
 """
 
 from django.db import transaction
@@ -10,18 +10,21 @@ from chatplatform.api.errors import Forbidden
 from identity.models import SiteSession, SiteView, User
 from identity.services import audit
 
-# What is refused while somebody looks as another person.
+# Said if somebody tries to change something while they impersonate another person.
 REFUSED = "You look at the site as somebody else: nothing can be changed. Leave this view first."
 _NOT_VIEWABLE = "Only people of a client who may sign in can be looked at."
 
 
 def may_be_viewed(person: User) -> bool:
-    """Whether it is one of a client's people who may sign in."""
+    """Whether this is one of a client's people and may sign in."""
     return person.client_id is not None and not person.is_superuser and person.is_active
 
 
 def begin(session_key: str, person: User, *, by: User) -> None:
-    """Look as `person` in this session; 403 for whom nobody looks as, and inside another view."""
+    """Impersonate `person` in this session.
+
+    403 if the person cannot be impersonated, or an impersonation is active.
+    """
     if not by.is_superuser or person.client_id is None or not may_be_viewed(person):
         raise Forbidden(_NOT_VIEWABLE)
     with transaction.atomic():
@@ -34,7 +37,7 @@ def begin(session_key: str, person: User, *, by: User) -> None:
 
 
 def viewed_in(session_key: str | None) -> User | None:
-    """As whom somebody looks in this session; a person who may sign in no more ends the view."""
+    """The person who is impersonated in this session; ends it if they may no longer sign in."""
     view = SiteView.objects.select_related("user__client").filter(session_id=session_key).first()
     if view is None or may_be_viewed(view.user):
         return view.user if view else None
@@ -43,17 +46,17 @@ def viewed_in(session_key: str | None) -> User | None:
 
 
 def leave(session_key: str | None) -> User | None:
-    """End the view of this session; returns who was looked as, if anybody."""
+    """End the impersonation in this session; returns the impersonated person, if any."""
     return end(SiteSession.objects.filter(pk=session_key))
 
 
 def end(sessions: QuerySet[SiteSession]) -> User | None:
-    """End the views of these sessions; returns who was looked as, if anybody."""
+    """End the impersonations in these sessions; returns one impersonated person, if any."""
     person = None
     with transaction.atomic():
         views = SiteView.objects.filter(session__in=sessions)
         for view in views.select_related("user", "session__user"):
-            # Of two requests that end a view, one records it.
+            # If two requests end it, only one records that.
             if SiteView.objects.filter(pk=view.pk).delete()[0]:
                 person = view.user
                 _record(person, "user.view_ended", by=view.session.user)

@@ -10,18 +10,16 @@ from identity import models
 
 
 class AuditFilter(Shape):
-    """Which rows of the audit log; all that are given must match."""
+    """Filters for the audit log; a row must match every filter that is given."""
 
     action: Text | None = Field(
         None, max_length=60, description="Only this action, such as `user.role_changed`."
     )
     subject: Text | None = Field(
-        None, max_length=100, description="Only what was done to this, such as `user:12`."
+        None, max_length=100, description="Only actions on this object, such as `user:12`."
     )
-    user_id: int | None = Field(None, ge=1, le=MAX_ID, description="Only what this person did.")
-    api_key_id: int | None = Field(
-        None, ge=1, le=MAX_ID, description="Only what was done with this key."
-    )
+    user_id: int | None = Field(None, ge=1, le=MAX_ID, description="Only actions of this person.")
+    api_key_id: int | None = Field(None, ge=1, le=MAX_ID, description="Only actions with this key.")
     created_from: Moment | None = Field(None, description="Only from this time on.")
     created_to: Moment | None = Field(None, description="Only before this time.")
 
@@ -31,31 +29,32 @@ class AuditQuery(Page, AuditFilter):
 
 
 class AuditExportQuery(AuditFilter):
-    """The audit log as a file."""
+    """Filters and format of an export of the audit log."""
 
     format: Literal["jsonl", "csv"] = Field(
-        "jsonl", description="A JSON object on each line, or a table."
+        "jsonl", description="`jsonl`: one JSON object per line; `csv`: a table."
     )
 
 
 class AuditEvent(Shape):
     """A row of the audit log: who did what, to what. It holds no secret."""
 
-    id: int = Field(description="Grows with time.")
+    id: int = Field(description="The row's id; it grows with time.")
     action: str = Field(description="What was done, such as `user.role_changed`.")
-    subject: str = Field(description="To what, such as `user:12`; empty for none.")
+    subject: str = Field(description="The object of the action, such as `user:12`; may be empty.")
     changes: dict[str, Any] = Field(
-        description="More of it: names of changed fields, new roles, counts."
+        description="Details: names of changed fields, new roles, counts."
     )
-    user_id: int | None = Field(description="The person who did it; null for others.")
-    api_key_id: int | None = Field(description="The key it was done with; null for others.")
-    address: str = Field(description="The network address it came from; empty for the platform.")
+    user_id: int | None = Field(description="The person who did it; null if no person did.")
+    api_key_id: int | None = Field(description="The key it was done with; null if no key was used.")
+    address: str = Field(
+        description="The caller's network address; empty for the platform and for public keys."
+    )
     request_id: str = Field(description="The `X-Request-ID` of the request.")
     created_at: Moment = Field(description="When it was done.")
     hash: str | None = Field(
-        description="The row's link in your chain: SHA-256, in hexadecimal, of the hash before and"
-        " this row. Keep exports: a later one with another hash of the same row shows that the log"
-        " was rewritten."
+        description="SHA-256, in hexadecimal, of the previous row's hash and this row. Keep your"
+        " exports: if a later export has another hash for the same row, the log was rewritten."
     )
 
     @classmethod
@@ -68,4 +67,4 @@ class AuditEventsResponse(Shape):
     """A page of the audit log, newest first."""
 
     items: list[AuditEvent] = Field(description="The rows of this page.")
-    next_cursor: str | None = Field(description="Asks for the next page; null on the last.")
+    next_cursor: str | None = Field(description="Cursor of the next page; null on the last.")

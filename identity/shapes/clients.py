@@ -28,7 +28,7 @@ class SubscriptionDto(Shape):
     credits_included: int = Field(description="Credits that the plan grants in each period.")
     credits_left: int = Field(
         description="Credits that can be used now, 0 or more: grants and top-ups, minus credits"
-        " used and credits reserved by running AI calls. The plan `unlimited` refuses nothing."
+        " used and credits reserved by running AI calls. The plan `unlimited` has no such limit."
     )
     credits_used: int = Field(
         description="Credits used in this period, including reservations of running AI calls;"
@@ -48,17 +48,17 @@ Reference = Annotated[Name, Field(min_length=1, max_length=200, examples=["INV-2
 
 
 class TopUpAmount(Shape):
-    """Credits that are ordered."""
+    """An order for credits."""
 
     amount: Amount = Field(description="Credits to buy, 1..1,000,000.")
     reference: Reference = Field(
-        description="Names the purchase, such as the invoice's number; 1..200 characters. The same"
-        " one again makes no second order."
+        description="Names the purchase, such as an invoice number; 1..200 characters. Repeating it"
+        " does not create a second order."
     )
 
 
 class CreditOrder(Shape):
-    """An order of credits; they can be used when it is paid."""
+    """An order for credits; they can be used once it is paid."""
 
     id: uuid.UUID = Field(description="The order's id.")
     amount: int = Field(description="Credits that were ordered.")
@@ -82,7 +82,7 @@ class CreditOrdersResponse(Shape):
 
 
 class CreditPayment(Shape):
-    """What a payment provider says of an order."""
+    """A payment provider's report about an order."""
 
     model_config = example(
         order_id="019aa4c1-7c1e-7000-8000-5f0a4b1c2d3e",
@@ -92,8 +92,8 @@ class CreditPayment(Shape):
     )
 
     order_id: uuid.UUID = Field(description="The order's id.")
-    amount: Amount = Field(description="The credits of the order; others are a 409.")
-    reference: Reference = Field(description="The reference of the order; another is a 409.")
+    amount: Amount = Field(description="The order's amount; 409 if it differs.")
+    reference: Reference = Field(description="The order's reference; 409 if it differs.")
     status: Literal["paid", "refused"] = Field(
         description="`paid`: the credits are added, once; `refused`: the order ends without them."
     )
@@ -170,7 +170,7 @@ class RegisterTrialDto(CompanyDto):
 
 
 class RegistrationPending(Shape):
-    """A registration that waits for its mailbox; the same for every address."""
+    """A registration that must be confirmed by mail. The answer is the same for every address."""
 
     status: Literal["unconfirmed"] = Field(
         "unconfirmed", description="Always `unconfirmed`: open the link that was mailed."
@@ -178,13 +178,16 @@ class RegistrationPending(Shape):
 
 
 class ConfirmRegistrationRequest(Shape):
-    """Shows that who registered reads the mailbox."""
+    """Proves that the person who registered can read the mailbox."""
 
     token: Text = Field(
-        description="From the mailed link.", min_length=1, max_length=200, examples=["x" * 43]
+        description="The token in the mailed link.",
+        min_length=1,
+        max_length=200,
+        examples=["x" * 43],
     )
     password: Text = Field(
-        description="The password with which the company was registered.",
+        description="The password given at the registration.",
         min_length=1,
         max_length=128,
         examples=["correct-horse-battery"],
@@ -192,10 +195,10 @@ class ConfirmRegistrationRequest(Shape):
 
 
 class ResendRegistrationRequest(Shape):
-    """Whose link is mailed again."""
+    """The registration whose link is mailed again."""
 
     email: Email = Field(
-        description="The address with which the company was registered.",
+        description="The address given at the registration.",
         examples=["ann@acme.example"],
     )
 
@@ -205,15 +208,15 @@ MAX_DAILY_CREDITS = 1_000_000_000
 DailyCredits = Annotated[int, Field(ge=0, le=MAX_DAILY_CREDITS)]
 LOWER_LIMIT: Any = Field(
     None,
-    description="A lower limit of requests in a minute than the key's scope has. Null: that of the"
-    " scope.",
+    description="Limit on requests per minute, if lower than that of the key's scope. Null: the"
+    " scope's limit.",
     examples=[600],
 )
 DAILY_CAP: Any = Field(
     None,
-    description="For a `public` key: what the chats that it opened may cost in a day (UTC), by"
-    " replies, and by translations, summaries, tags and sentiment that nobody ordered. Then the bot"
-    " hands over, and the others are not made. Null: what the client has.",
+    description="Only for a `public` key: credits that chats opened with it may cost in a day"
+    " (UTC), for replies and for automatic translations, summaries, tags and sentiment. Once they"
+    " are used up, the bot hands over and the automatic tasks are skipped. Null: no cap.",
     examples=[None],
 )
 
@@ -222,15 +225,15 @@ class ApiKeyRequest(Shape):
     """A key to be created."""
 
     name: Name = Field(
-        description="Says what the key is for, 1..100 characters.",
+        description="What the key is for, 1..100 characters.",
         min_length=1,
         max_length=100,
         examples=["Shop backend"],
     )
     scope: ScopeName = Field(
         "secret",
-        description="`secret`: for a server, all API-KEY operations. `public`: for a web page,"
-        " one bot's widget operations, only from the bot's allowed_domain.",
+        description="`secret`: for a server; all API-KEY operations. `public`: for a website; the"
+        " widget operations of one bot, in browsers only on the bot's `allowed_domain`.",
         examples=["secret"],
     )
     bot_id: int | None = Field(
@@ -251,12 +254,12 @@ class ApiKeyRequest(Shape):
 
 
 class ApiKeyDto(Shape):
-    """A key. A request changes its name and limits; what it leaves out stays as it is."""
+    """A key. A request changes its name and limits; fields left out keep their value."""
 
     id: int | None = read_only("The key's id.", path="api_key_id")
     name: Name = Field(
         "",
-        description="Says what the key is for, 1..100 characters.",
+        description="What the key is for, 1..100 characters.",
         min_length=1,
         max_length=100,
         examples=["Shop backend"],

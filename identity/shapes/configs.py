@@ -21,12 +21,12 @@ Notice = Annotated[Text, Field(max_length=2_000)]
 
 
 class DayHours(Shape):
-    """From when until when it is open on one day."""
+    """Opening hours on one day."""
 
     opens: ClockTime = Field(description="HH:MM in the client's time zone, 00:00..23:59.")
     closes: ClosingTime = Field(
         description="HH:MM, after `opens`; closed from this minute on. 24:00 is the end of the"
-        " day: hours over midnight are two entries."
+        " day; hours across midnight need two entries."
     )
 
     @model_validator(mode="after")
@@ -37,7 +37,7 @@ class DayHours(Shape):
 
 
 class BusinessHours(DayHours):
-    """Opening hours of a weekday. A day may have several entries; without any it is closed."""
+    """Opening hours of a weekday. A day may have several entries; a day without any is closed."""
 
     weekday: int = Field(ge=0, le=6, description="0 for Monday to 6 for Sunday.", examples=[0])
 
@@ -62,26 +62,25 @@ def _check_apart(day: str, hours: Sequence[DayHours]) -> None:
 
 
 def _day(text: str) -> str:
-    # The parser accepts the form 20261225 too; we do not.
+    # The parser also accepts 20261225; we do not.
     if date.fromisoformat(text).isoformat() != text:
         raise ValueError("must be a date such as 2026-12-25")
     return text
 
 
 class Holiday(Shape):
-    """A date with hours of its own, or closed all day."""
+    """A date that has its own hours, or is closed all day."""
 
     date: Annotated[
         str, AfterValidator(_day), WithJsonSchema({"type": "string", "format": "date"})
     ] = Field(
         max_length=10, description="The day in the client's time zone.", examples=["2026-12-25"]
     )
-    name: Text = Field("", max_length=100, description="What it is called, for people to read.")
+    name: Text = Field("", max_length=100, description="The holiday's name, for display.")
     hours: Annotated[list[DayHours], AfterValidator(_day_apart)] = Field(
         default_factory=list,
         max_length=10,
-        description="When it is open on that day, in place of the weekday's hours; empty: closed"
-        " all day.",
+        description="Opening hours on that day, instead of the weekday's; empty: closed all day.",
     )
 
 
@@ -123,21 +122,22 @@ class ClientConfigDto(Shape):
     )
     business_hours: WeekHours = Field(
         default_factory=list,
-        description="When agents are available, replaced as a whole; hours of one day must not"
-        " overlap. Empty: always. Outside of them no chat is assigned by strategy, and no customer"
-        " counts as waiting too long. A bot may have its own.",
+        description="When agents are available; hours of one day must not overlap. Empty: always."
+        " Outside these hours no chat is assigned by the strategy, and no customer counts as"
+        " waiting too long. A bot may have its own hours. A request replaces the whole list.",
     )
     holidays: Holidays = Field(
         default_factory=list,
-        description="Dates on which other hours hold, each date once, at most 400; replaced as a"
-        " whole.",
+        description="Dates with hours other than the weekday's: at most 400, each date once. A"
+        " request replaces the whole list.",
         examples=[[{"date": "2026-12-25", "name": "Christmas", "hours": []}]],
     )
     out_of_hours_message: dict[Language, Notice] = Field(
         default_factory=dict,
         max_length=50,
-        description="Text for customers who wait for a person outside business hours, told once"
-        " while it is closed, by language; at most 2,000 characters each, replaced as a whole.",
+        description="Text, by language, for customers who wait for a person outside business hours;"
+        " sent once while it is closed. At most 2,000 characters each. A request replaces the texts"
+        " of all languages.",
         examples=[{"en": "We are back at nine."}],
     )
     assign_strategy: Literal["manual", "round_robin", "least_busy"] = Field(
@@ -146,7 +146,10 @@ class ClientConfigDto(Shape):
         " agent in turn; `least_busy`: the agent with the fewest open chats.",
     )
     agent_capacity: int = Field(
-        5, ge=1, le=1000, description="Open chats assigned to an agent at most, 1..1,000."
+        5,
+        ge=1,
+        le=1000,
+        description="Most open chats that the strategy assigns to an agent, 1..1,000.",
     )
     handoff_on_request: bool = Field(
         True, description="Whether a chat is handed over if the customer asks for a person."
@@ -156,22 +159,23 @@ class ClientConfigDto(Shape):
     )
     ask_again_before_handoff: bool | None = Field(
         None,
-        description="Whether the bot, at the first question of a chat that it has no answer to,"
-        " asks for other words and offers the nearest headings of its documents and a person; the"
-        " second one is handed over. true: in all chats; false: in none; null: in chats of the"
-        " widget (`web`) and of messaging channels, not in those of the channel `api`.",
+        description="Whether the bot, at the first question of a chat that it cannot answer, asks"
+        " the customer to rephrase and offers a person and the closest headings of its documents;"
+        " at the second such question it hands over. true: in all chats; false: in none; null: in"
+        " chats of the widget (`web`) and of messaging channels, but not of the channel `api`.",
         examples=[None],
     )
     answer_while_waiting: bool = Field(
         True,
-        description="Whether the bot answers what its documents hold while a chat waits in the"
-        " queue, until an agent writes or has the chat.",
+        description="Whether the bot goes on answering from its documents while a chat waits in the"
+        " queue, until an agent has the chat or writes.",
     )
     handoff_message: dict[Language, Notice] = Field(
         default_factory=dict,
         max_length=50,
-        description="Text for customers at a handover, by language; at most 2,000 characters each,"
-        " replaced as a whole. Languages without an entry get the platform's own text.",
+        description="Text for customers at a handover, by language; at most 2,000 characters each."
+        " Languages without an entry get the platform's own text. A request replaces the texts of"
+        " all languages.",
         examples=[{"en": "A colleague will write to you here."}],
     )
     answer_threshold: float = Field(
@@ -179,59 +183,60 @@ class ClientConfigDto(Shape):
         ge=0,
         le=1,
         allow_inf_nan=False,
-        description="Probability, 0..1, from which the bot answers; below it the bot hands over."
-        " A model, which says itself if the documents do not answer, is asked from 0.15 on.",
+        description="Lowest probability, 0..1, at which the bot answers; below it the bot hands"
+        " over. A model is asked from 0.15 on, since it reports itself if the documents hold no"
+        " answer.",
     )
     fallback_to_extractive: bool = Field(
         True,
-        description="What follows if the model fails. true: the bot quotes its documents where"
-        " they hold the answer; false: it hands the chat over.",
+        description="What happens if the model fails. true: the bot quotes its documents if they"
+        " hold the answer; false: it hands the chat over.",
     )
     confirm_answers: bool = Field(
         True,
-        description="Whether a model that has written an answer is asked once more, statement by"
-        " statement, if its passages hold it. Only an answer that it confirms is sent; what follows"
-        " if it does not is as if the model had failed. It costs a second request for each answer,"
-        " and a streamed one comes in one piece. Without it a model is asked only about an answer"
-        " with a link, an address or a figure that stands nowhere, a deed that was not done, or no"
-        " citation; any other invention reaches the customer.",
+        description="Whether the model checks each of its answers, statement by statement, against"
+        " its passages. Only a confirmed answer is sent; any other counts as a failure of the"
+        " model. The check costs a second request for each answer, and a streamed answer arrives in"
+        " one piece. If false, only answers are checked that have no citation, claim an action that"
+        " was not done, or hold a link, an address or a figure without a source; any other"
+        " invention reaches the customer.",
     )
     burst_wait_ms: int = Field(
         0,
         ge=0,
         le=60_000,
-        description="Customer messages within this time get one reply; milliseconds, 0..60,000."
-        " 0: a reply each.",
+        description="Customer messages within this time get one common reply; milliseconds,"
+        " 0..60,000. 0: one reply for each.",
     )
     inactivity_end_minutes: int = Field(
         1440,
         ge=0,
         le=525_600,
-        description="Minutes without a message after which an open chat ends, 0..525,600."
+        description="An open chat ends after this many minutes without a message, 0..525,600."
         " 0: never.",
     )
     reopen_window_minutes: int = Field(
         1440,
         ge=0,
         le=525_600,
-        description="Minutes after its end in which a customer's message reopens the chat,"
-        " 0..525,600. 0: each starts a new chat.",
+        description="For this many minutes after its end, 0..525,600, a customer's message reopens"
+        " a chat. 0: a message after the end starts a new chat.",
     )
     reuse_open: bool = Field(
         False,
-        description="Whether a customer with an `external_id` has one open chat with a bot at most:"
+        description="Whether a customer with an `external_id` has at most one open chat with a bot:"
         " opening another one returns the open one.",
     )
     ask_feedback: bool = Field(
         True,
-        description="Whether the customer of a chat that has ended, and in which somebody answered,"
-        " is asked how it was: by a message of type `feedback`, on channels by their own survey.",
+        description="Whether the customer is asked for a rating after a chat in which somebody"
+        " answered: by a message of type `feedback`, or on channels by their own survey.",
     )
     feedback_edit_minutes: int = Field(
         60,
         ge=0,
         le=525_600,
-        description="Minutes in which a customer may correct a rating, 0..525,600. 0: never.",
+        description="For how many minutes a customer may correct a rating, 0..525,600. 0: never.",
     )
     first_response_target_seconds: int = Field(
         300,
@@ -252,8 +257,7 @@ class ClientConfigDto(Shape):
     mask_personal_data: bool = Field(
         False,
         description="Whether personal data is masked before a model reads it for summaries, tags,"
-        " sentiment and suggestions. Translations and answers to customers need the words as they"
-        " are.",
+        " sentiment and suggestions. Translations and answers to customers use the unmasked text.",
     )
     retention_days: int | None = Field(
         None,
@@ -265,8 +269,8 @@ class ClientConfigDto(Shape):
         None,
         ge=1,
         le=2**31 - 1,
-        description="Grows with every change. An update with an older version is a 409"
-        " `stale_version`; left out or null, it is not compared.",
+        description="Grows with every change. An update with any other version is a 409"
+        " `stale_version`; if it is left out or null, versions are not compared.",
         examples=[None],
     )
 
@@ -293,7 +297,7 @@ class EmailNotificationRequest(Shape):
 
     recipients: Annotated[list[Email], Field(max_length=20), AfterValidator(_unique)] = Field(
         default_factory=list,
-        description="E-mail addresses that get all the mails, at most 20.",
+        description="E-mail addresses that get all chosen mails, at most 20.",
         examples=[["desk@acme.example"]],
     )
     on_assigned: bool = Field(False, description="Mail when a chat is assigned to an agent.")
@@ -318,8 +322,6 @@ class EmailNotificationRequest(Shape):
 
 
 class TestedRecipients(Shape):
-    """To whom a test was mailed."""
+    """The recipients of a test mail."""
 
-    recipients: list[str] = Field(
-        description="The addresses for which the mail server took the test."
-    )
+    recipients: list[str] = Field(description="The addresses to which the test was mailed.")

@@ -1,4 +1,4 @@
-"""Types of fields that several shapes of this app have."""
+"""Field types that several shapes of this app share."""
 
 import zoneinfo
 from functools import cache
@@ -22,7 +22,7 @@ def _email(text: str) -> str:
 @cache
 def time_zones() -> frozenset[str]:
     """The names of the IANA database's zones. Reading them opens 600 files, so it is done once."""
-    # "localtime" is a file of this machine, and no zone.
+    # "localtime" is a file of this machine, not a zone.
     return frozenset(zoneinfo.available_timezones() - {"localtime"})
 
 

@@ -27,8 +27,8 @@ class SignInProviderDto(Shape):
     issuer: Text = Field(
         max_length=500,
         pattern=r"^https?://[^\s?#]+$",
-        description="The provider's issuer, as it writes it in its tokens: below it stands"
-        " `/.well-known/openid-configuration`. https, and a public host: else a 422.",
+        description="The provider's issuer, exactly as in its tokens; the platform reads"
+        " `/.well-known/openid-configuration` below it. 422 unless it is https at a public host.",
     )
     application_id: Text = Field(
         min_length=1,
@@ -42,23 +42,24 @@ class SignInProviderDto(Shape):
         min_length=1,
         max_length=500,
         pattern=r"^[\x21-\x7e]+$",
-        description="What the provider calls `client_secret`; stored encrypted and never shown."
-        " Left out: the stored one stays, while the issuer stays.",
+        description="What the provider calls `client_secret`; stored encrypted and never shown. If"
+        " it is left out, the stored secret is kept; 422 if the issuer changes.",
         json_schema_extra={"writeOnly": True},
     )
     email_domains: list[Domain] = Field(
         min_length=1,
         max_length=50,
-        description="Domains of the addresses that it may sign in, 1..50.",
+        description="Domains, 1..50. A person's first sign-in by the provider needs a verified"
+        " address in one of them.",
         examples=[["acme.example"]],
     )
     is_required: bool = Field(
         False,
-        description="Whether people may no longer sign in by password. Owners always may, so that"
-        " a provider that fails locks nobody out.",
+        description="Whether people may sign in only by the provider. Owners may always use their"
+        " password, so that a failing provider does not lock the company out.",
     )
     creates_agents: bool = Field(
-        False, description="Whether somebody who is not here yet is added, as an agent."
+        False, description="Whether somebody without an account is added, as an agent."
     )
     admits_owners: bool | None = read_only(
         "Whether it signs owners in too: only if it was an owner who stored this."

@@ -36,8 +36,8 @@ class UserDto(Shape):
     )
     can_train: bool = Field(
         False,
-        description="Whether the person may train bots whatever the role; an owner or admin may"
-        " anyway.",
+        description="Whether the person may train bots regardless of the role. Owners and admins"
+        " always may.",
     )
     is_disabled: bool | None = read_only("Whether the person is refused.")
     language: Language = Field(
@@ -48,8 +48,8 @@ class UserDto(Shape):
     created_at: Moment | None = read_only("When the person was added.")
     password: Text | None = Field(
         None,
-        description="10..128 characters, not a common password. In a request only, never in a"
-        " reply. Left out: the person is mailed a link to choose one.",
+        description="10..128 characters, not a common password. Only in requests, never in a reply."
+        " If it is left out, the person is mailed a link to choose one.",
         min_length=10,
         max_length=128,
         exclude=True,
@@ -87,7 +87,7 @@ class UserPassword(Shape):
 
 
 class OwnUser(Shape):
-    """What people change of their own account; fields that are left out keep their value."""
+    """What people may change in their own account; fields left out keep their value."""
 
     full_name: Name | None = Field(
         None,
@@ -118,7 +118,7 @@ class OwnPassword(Shape):
     """A change of one's own password."""
 
     current_password: Text = Field(
-        description="The password until now; at most 128 characters.",
+        description="The current password; at most 128 characters.",
         max_length=128,
         examples=["correct-horse-battery"],
     )
@@ -128,7 +128,7 @@ class OwnPassword(Shape):
 
 
 class UserRole(Shape):
-    """A person's new role, and whether they may train bots on top."""
+    """A person's new role, and whether they may also train bots."""
 
     role: RoleName = Field(
         description="The person's rights: `owner` and `admin`: everything; `agent`: chats;"
@@ -136,7 +136,7 @@ class UserRole(Shape):
         examples=["agent"],
     )
     can_train: bool | None = Field(
-        None, description="Whether the person may train bots whatever the role; null: as it is."
+        None, description="Whether the person may also train bots; null: unchanged."
     )
 
 
@@ -166,7 +166,7 @@ class Body_login_for_access_token2_identity_token2_post(Shape):  # noqa: N801 - 
     otp: Text | None = Field(
         None,
         description="The code of the person's second factor, or one of their recovery codes;"
-        " required for `password` if they have one: 401 `otp_required` without.",
+        " required for `password` if they have a second factor: else 401 `otp_required`.",
         max_length=40,
         examples=["492039"],
     )
@@ -192,7 +192,7 @@ class TokenResponse(Shape):
     token_type: Literal["bearer"] = Field(description="How to send the access token.")
     expires_in: int = Field(description="Seconds until the access token expires.")
     refresh_token: str = Field(
-        description="Exchanged for the next pair, once; a second use ends the whole sign-in."
+        description="Can be exchanged once for the next pair; a second use ends the whole sign-in."
     )
     scope: str = Field(description="The person's role.")
 

@@ -18,9 +18,9 @@ FILE = RawResponse(tuple(audit_log.MIME_TYPES.values()), "The rows as a file, as
 class AuditViewSet(TenantViewSet):
     @operation("identity", "Get Audit Log", access=ADMIN, returns=AuditEventsResponse)
     def list(self, query: AuditQuery) -> dict[str, Any]:
-        """Who changed what, newest first: people, keys, settings, bots, training, credits, ….
+        """List who changed what, newest first: people, keys, settings, bots, training, credits.
 
-        What is done in conversations is in `GET /webhook/events`. Nobody changes or deletes a row.
+        Events in conversations are in `GET /webhook/events`. No operation changes or deletes a row.
         """
         return page(audit_log.find(self.client, query), query, by="-id", shape=AuditEvent.from_row)
 

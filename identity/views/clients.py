@@ -28,12 +28,12 @@ class ClientViewSet(TenantViewSet):
     def register_trial(self, body: client_shapes.RegisterTrialDto) -> HttpResponse:
         """Register a company with its owner and a trial plan.
 
-        On a real site 202, the same whether or not somebody has an account with this address: a
-        link is mailed, and the company is there once Confirm Registration was called with it. A
-        platform in development makes it at once: 201, or 409 `email_taken`.
+        In production the answer is 202, whether or not an account has this address: a link is
+        mailed, and Confirm Registration with its token creates the company. In development the
+        company is created at once: 201, or 409 `email_taken`.
 
-        403 `registration_closed` where the platform's staff alone add companies; 503
-        `mail_not_configured` while the platform has no mail server. After 5 tries for an e-mail
+        403 `registration_closed` if only the platform's staff add companies; 503
+        `mail_not_configured` if the platform has no mail server. After 5 tries for an e-mail
         address, or 20 from a network address, within an hour: 429 with Retry-After.
         """
         client = registrations.ask(body, address=current_address())
@@ -51,11 +51,11 @@ class ClientViewSet(TenantViewSet):
     def confirm_registration(
         self, body: client_shapes.ConfirmRegistrationRequest
     ) -> client_shapes.ClientDto:
-        """Make the company whose link was mailed; then its owner can sign in.
+        """Create the company of a mailed link. Its owner can sign in afterwards.
 
         The link works once, for a day: else 400 `registration_token_invalid`. 422 if `password` is
-        not the one of the registration. After 10 tries with one link, or 30 from one address,
-        within 15 minutes: 429 with Retry-After.
+        not the password of the registration. After 10 tries with one link, or 30 from one network
+        address, within 15 minutes: 429 with Retry-After.
         """
         client = registrations.confirm(**dict(body), address=current_address())
         return client_shapes.ClientDto.from_row(client)
@@ -66,8 +66,8 @@ class ClientViewSet(TenantViewSet):
     def resend_registration(self, body: client_shapes.ResendRegistrationRequest) -> None:
         """Mail a new link for the newest registration of an address.
 
-        The answer is the same whether or not there is one. The link before ends. Counts as a try
-        to register; a registration is kept for three days.
+        The answer is the same whether or not there is one. The previous link ends. Counts as a try
+        to register. A registration is kept for three days.
         """
         registrations.ask_again(email=body.email, address=current_address())
 
@@ -93,10 +93,10 @@ class SubscriptionViewSet(TenantViewSet):
 
     @operation("identity", "Top Up", access=ADMIN, status=202, also={409: Error})
     def top_up(self, body: client_shapes.TopUpAmount) -> client_shapes.CreditOrder:
-        """Order credits. They are added when the platform's staff or its payment provider says
-        that the order is paid.
+        """Order credits. They are added when the platform's staff or its payment provider confirms
+        the payment.
 
-        Repeating a `reference` returns the order that it made; with another amount it is a 409
+        Repeating a `reference` returns the existing order; with another amount it is a 409
         `reference_taken`. A top-up does not restart a plan that has ended; the credits are kept.
         """
         order = credit_orders.create(self.client, **dict(body), by=self.user)
@@ -109,13 +109,13 @@ class SubscriptionViewSet(TenantViewSet):
         returns=client_shapes.CreditOrdersResponse,
     )
     def orders(self, query: Page) -> dict[str, Any]:
-        """The orders of credits, newest first."""
+        """The client's orders for credits, newest first."""
         rows = credit_orders.list_for_client(self.client)
         return page(rows, query, by="-id", shape=client_shapes.CreditOrder.from_row)
 
     @operation("identity", "Get Credit Order", access=ADMIN)
     def order(self, order_id: uuid.UUID) -> client_shapes.CreditOrder:
-        """One order of credits: whether it was paid."""
+        """One order for credits, with its status."""
         return client_shapes.CreditOrder.from_row(credit_orders.get(self.client, order_id))
 
     @operation(
@@ -127,13 +127,13 @@ class SubscriptionViewSet(TenantViewSet):
         also={403: Error, 404: Error, 409: Error},
     )
     def receive_payment(self, request: HttpRequest, body: client_shapes.CreditPayment) -> None:
-        """For the platform's payment provider: an order was paid, or will not be.
+        """Report that an order was paid or refused. Called by the platform's payment provider.
 
-        Signed as in Standard Webhooks (`webhook-id`, `webhook-timestamp`, `webhook-signature`)
-        with `PAYMENT_WEBHOOK_SECRET`: else 403 `wrong_signature`, and 503
-        `payments_not_configured` while that is not set. The same again changes nothing. An order
-        that ended otherwise is a 409 `order_closed`; another amount or reference than the order's
-        is a 409 `payment_differs`.
+        The request is signed as in Standard Webhooks (`webhook-id`, `webhook-timestamp`,
+        `webhook-signature`) with `PAYMENT_WEBHOOK_SECRET`: else 403 `wrong_signature`, and 503
+        `payments_not_configured` if that is not set. Repeating a report changes nothing. 409
+        `order_closed` if the order has ended with the other status; 409 `payment_differs` if the
+        amount or reference is not the order's.
         """
         credit_orders.receive_payment(body, raw=request.body, headers=request.headers)
 
@@ -153,13 +153,13 @@ class ApiKeyViewSet(TenantViewSet):
 
     @operation("identity", "Update Api Key", access=ADMIN)
     def update(self, api_key_id: int, body: client_shapes.ApiKeyDto) -> client_shapes.ApiKeyDto:
-        """Change the fields that the body names; within a second everywhere."""
+        """Change the fields that the body names. Takes effect everywhere within a second."""
         row = api_keys.change(self.client, api_key_id=api_key_id, change=body, by=self.user)
         return client_shapes.ApiKeyDto.from_row(row)
 
     @operation("identity", "Revoke Api Key", access=ADMIN, status=204)
     def destroy(self, api_key_id: int) -> None:
-        """End a key, within a second everywhere. Revoking it again does nothing."""
+        """Revoke a key; it stops working everywhere within a second. Repeating it does nothing."""
         api_keys.revoke(self.client, api_key_id=api_key_id, by=self.user)
 
 
@@ -173,8 +173,8 @@ class ConfigViewSet(TenantViewSet):
     def update(self, client_id: int, body: ClientConfigDto) -> ClientConfigDto:
         """Change the fields that the body names; the others keep their value.
 
-        Send the `version` that you read to detect a change in between: then nothing changes, and
-        the 409 `stale_version` holds the current `version`.
+        Send the `version` that you read to detect a change in between: if there was one, nothing
+        changes, and the 409 `stale_version` holds the current `version`.
         """
         config = configs.get(self.client, client_id)
         return ClientConfigDto.from_row(configs.update(config, body, by=self.user))
@@ -202,8 +202,8 @@ class EmailNotificationViewSet(TenantViewSet):
     def test(self, client_id: int) -> TestedRecipients:
         """Mail a test to the recipients now.
 
-        409 `no_recipients` if there are none, 502 `mail_failed` if the mail server does not take
-        it, 503 `mail_not_configured` while the platform has no mail server. After 10 within an
+        409 `no_recipients` if there are none, 502 `mail_failed` if the mail server refuses the
+        mail, 503 `mail_not_configured` if the platform has no mail server. After 10 within an
         hour: 429 with Retry-After.
         """
         row = mails.get_notification(self.client, client_id)

@@ -14,17 +14,17 @@ class SignInProviderViewSet(TenantViewSet):
 
     @operation("identity", "Set Sign In Provider", access=ADMIN, waits=True)
     def update(self, body: SignInProviderDto) -> SignInProviderDto:
-        """Set the OpenID provider at which your people sign in to the site, in place of the one
-        before.
+        """Set or change the OpenID provider at which your people sign in to the site.
 
-        It signs owners in only if an owner set it. Fields left out get their default; the secret
-        stays, if the issuer does.
+        Owners can sign in with it only if an owner made the latest change. Fields left out keep
+        their value, or get their default in a new provider; the secret is required for a new
+        issuer.
         """
         row = sign_in_providers.store(self.client, body=body, by=self.user)
         return sign_in_providers.described(row)
 
     @operation("identity", "Remove Sign In Provider", access=ADMIN, status=204)
     def destroy(self) -> None:
-        """Forget the provider and who signed in by it: passwords sign in again. Without one it does
-        nothing."""
+        """Remove the provider and its links to people, who sign in by password again. Does nothing
+        if there is no provider."""
         sign_in_providers.remove(self.client, by=self.user)

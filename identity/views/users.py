@@ -20,7 +20,7 @@ LOGIN_FORM = Form(LoginBody, ("application/x-www-form-urlencoded", "multipart/fo
 class UserViewSet(TenantViewSet):
     @operation("identity", "Read Users Me", access=BEARER)
     def me(self) -> user_shapes.UserDto:
-        """The caller."""
+        """The person who calls."""
         return user_shapes.UserDto.from_row(self.user)
 
     @operation("identity", "Update Users Me", access=BEARER_ANY_ROLE)
@@ -30,8 +30,8 @@ class UserViewSet(TenantViewSet):
 
     @operation("identity", "Change My Password", access=BEARER_ANY_ROLE, also={429: None})
     def change_password(self, body: user_shapes.OwnPassword) -> user_shapes.TokenResponse:
-        """Change your own password. Every sign-in ends, this one too: go on with the tokens of
-        the reply. You are told by mail.
+        """Change your own password. Every sign-in ends, including this one: continue with the
+        tokens in the reply. You are notified by mail.
 
         422 if `current_password` is wrong, which counts as a failed sign-in: after 10 within 15
         minutes 429.
@@ -44,9 +44,10 @@ class UserViewSet(TenantViewSet):
         "identity", "Create Client User", access=ADMIN, status=201, also={409: None, 429: None}
     )
     def create(self, body: user_shapes.UserDto) -> user_shapes.UserDto:
-        """Add a person, who gets a mail: a welcome, or without a password a link to choose one.
+        """Add a person. They are mailed a welcome or, without a password, a link to choose one.
 
-        409 `email_taken`. Only an owner adds owners: 403. After 100 within an hour: 429.
+        409 `email_taken` if an account has this address. Only an owner may add an owner: 403. After
+        100 within an hour: 429.
         """
         fields = body.model_dump(include={"email", "full_name", "role", "language", "can_train"})
         user = users.create(self.client, **fields, password=body.password, by=self.user)
@@ -77,12 +78,12 @@ class UserViewSet(TenantViewSet):
 
     @operation("identity", "Update User Role", access=ADMIN, also={409: None})
     def set_role(self, user_id: int, body: user_shapes.UserRole) -> user_shapes.UserDto:
-        """Give a person another role, and the right to train bots on top (`can_train`).
+        """Change a person's role, and whether they may also train bots (`can_train`).
 
         A new role ends their access tokens at once; a refresh token still works and returns an
-        access token with it. `can_train` counts from the next request.
+        access token with the new role. `can_train` takes effect with the next request.
 
-        Only an owner makes or changes owners: 403. The last owner keeps the role: 409
+        Only an owner may make or change an owner: 403. The last owner keeps the role: 409
         `last_owner`.
         """
         user = users.set_role(self.client, user_id=user_id, **dict(body), by=self.user)
@@ -101,10 +102,10 @@ class TokenViewSet(TenantViewSet):
     def create(self, body: LoginBody) -> HttpResponse:
         """Sign in with e-mail address and password, or exchange a refresh token.
 
-        401 `invalid_grant` if the password or the refresh token is wrong, expired or used, or the
-        code of the second factor; 401 `otp_required` if the person has one and `otp` is missing.
-        After 10 failures of an account from one address, or 100 failures from one address, within
-        15 minutes: 429 with Retry-After, even if the password is right.
+        401 `invalid_grant` if the password, the refresh token or the code of the second factor is
+        wrong, expired or used; 401 `otp_required` if the person has a second factor and `otp` is
+        missing. After 10 failures of an account from one address, or 100 failures from one address,
+        within 15 minutes: 429 with Retry-After, even if the password is right.
         """
         response = logins.grant(body, address=current_address())
         return json_response(response.model_dump(mode="json"), headers={"Pragma": "no-cache"})
@@ -132,8 +133,8 @@ class PasswordResetViewSet(TenantViewSet):
     def verify(self, body: user_shapes.VerifyResetTokenRequest) -> None:
         """Check whether a link still works; 400 `reset_token_invalid` if it does not.
 
-        After 6 wrong tokens from one address within 15 minutes: 429, even for a right one, which
-        is then void.
+        After 6 wrong tokens from one address within 15 minutes: 429, even for a right token, which
+        becomes void.
         """
         passwords.check_reset(token=body.token, address=current_address())
 
@@ -141,7 +142,7 @@ class PasswordResetViewSet(TenantViewSet):
     def reset(self, body: user_shapes.ResetPasswordRequest) -> None:
         """Set the password of the person to whom the link was sent; all their tokens end.
 
-        400 `reset_token_invalid` if the link is wrong, used or expired; such a try counts as in
-        Verify Reset Token.
+        400 `reset_token_invalid` if the link is wrong, used or expired. Such a try counts towards
+        the limit of Verify Reset Token.
         """
         passwords.use_reset(token=body.token, password=body.new_password, address=current_address())

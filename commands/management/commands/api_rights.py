@@ -1,4 +1,4 @@
-"""`manage.py api_rights`: prints who may call which operation; `make openapi` keeps it in docs/."""
+"""`manage.py api_rights`: prints who may call what; `make openapi` stores it in docs/."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""`manage.py check_audit`: whether somebody changed the audit log."""
+"""`manage.py check_audit`: checks whether somebody changed the audit log."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`manage.py erase_client CODE`: everything that is stored of a client is deleted, for good."""
+"""`manage.py erase_client CODE`: deletes everything that is stored about a client, for good."""
 
 import os
 from pathlib import Path
@@ -64,13 +64,13 @@ def _ensure_moved(client: Client, file: Path) -> None:
 
 
 def _erase(client: Client, alias: str) -> int:
-    """Delete the rows, of whatever order: foreign keys are checked at the commit."""
+    """Delete the rows. Their order does not matter: foreign keys are checked at commit."""
     with connections[alias].cursor() as cursor:
         cursor.execute("SET LOCAL chatplatform.changes_audit_log = 'on'")
         callbacks, items = client_rows.callbacks(client)
         callbacks.using(alias).update(body=b"")
         items.using(alias).delete()
-        # First, since they are found by the accounts and people.
+        # Deleted first, since they are found through the accounts and people.
         client_rows.jobs_without_client(client).using(alias).delete()
         found = [rows.using(alias) for _, rows in client_rows.of_client(client)]
         erased = sum(rows._raw_delete(alias) for rows in found)

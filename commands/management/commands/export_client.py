@@ -1,4 +1,4 @@
-"""`manage.py export_client CODE FILE`: all that is stored of a client, as a file."""
+"""`manage.py export_client CODE FILE`: writes all that is stored about a client to a file."""
 
 import os
 from pathlib import Path
@@ -30,7 +30,7 @@ class Command(BaseCommand):
         passphrase = os.environ.get("TRANSFER_KEY", "") if move else ""
         if move:
             _ensure_quiet(client)
-            # Before the rows are read, so that the archive has this row too.
+            # Recorded before the rows are read, so that the archive includes this event.
             audit.record_export(client.pk, "client", by=None)
         with file.open("xb") as opened:
             writer = Writer(opened, Manifest(code=code, is_for_move=move), passphrase)
@@ -54,7 +54,7 @@ def _ensure_quiet(client: Client) -> None:
 
 
 def _write(writer: Writer, client: Client) -> int:
-    """All tables as they are at one moment, and the files that they name."""
+    """Write all tables as of one moment, and the files that they name."""
     is_for_move, count = writer.manifest.is_for_move, 0
     with transaction.atomic():
         with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""`manage.py freeze_client CODE`: nothing of a client changes until it is unfrozen or erased."""
+"""`manage.py freeze_client CODE`: stops all changes to a client until it is unfrozen or erased."""
 
 import time
 from typing import Any

@@ -1,4 +1,4 @@
-"""`manage.py import_client FILE`: a client comes from another cell, by its archive."""
+"""`manage.py import_client FILE`: imports a client from another cell's archive."""
 
 import os
 from collections import Counter

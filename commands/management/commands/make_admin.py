@@ -1,4 +1,4 @@
-"""`manage.py make_admin EMAIL`: makes or restores one of the platform's staff."""
+"""`manage.py make_admin EMAIL`: creates or restores an account of the platform's staff."""
 
 import secrets
 from typing import Any

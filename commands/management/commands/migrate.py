@@ -1,4 +1,4 @@
-"""`manage.py migrate`: Django's own, as the owner of the tables, and the application's rights."""
+"""`manage.py migrate`: Django's, run as the tables' owner; also grants the application's rights."""
 
 from typing import Any
 
@@ -11,13 +11,13 @@ from psycopg import sql
 from chatplatform import key_check
 
 OWNER = "owner"
-# What the application adds rows to and never changes; of the others it only reads.
+# Tables whose rows the application must not change, and those of them that it may only read.
 APPEND_ONLY = ("identity_auditevent", "identity_auditlink", "identity_auditanchor")
 READ_ONLY = ("identity_auditlink", "identity_auditanchor")
 
 
 def migrating() -> str:
-    """The connection that migrates: the owner's, if that is another role."""
+    """The connection for migrations: that of the tables' owner, if the owner is another role."""
     users = {alias: database["USER"] for alias, database in settings.DATABASES.items()}
     return OWNER if users.get(OWNER, users["default"]) != users["default"] else "default"
 
@@ -28,9 +28,9 @@ class Command(migrate.Command):
         parser.set_defaults(database=migrating())
 
     def handle(self, *args: Any, **options: Any) -> None:
-        # With wrong keys nothing is migrated.
+        # Nothing is migrated with wrong keys.
         key_check.check(options["database"])
-        # An index of a big table takes longer than any statement of a request may.
+        # Indexing a big table takes longer than a request's statement may.
         with connections[options["database"]].cursor() as cursor:
             cursor.execute("SET statement_timeout = 0")
         try:
@@ -45,9 +45,9 @@ class Command(migrate.Command):
 
 
 def grant(alias: str, *, role: str, password: str) -> None:
-    """Give the application's role what it needs of all tables, and no more of the audit log's.
+    """Grant the application's role its rights on all tables; it cannot change the audit log.
 
-    It is made if it is missing; the password of one that is there stays.
+    A missing role is created; an existing role keeps its password.
     """
     name = sql.Identifier(role)
     statements = [

@@ -1,4 +1,4 @@
-"""`manage.py openapi`: prints the OpenAPI document; `make openapi` keeps it in docs/."""
+"""`manage.py openapi`: prints the OpenAPI document; `make openapi` stores it in docs/."""
 
 import json
 from typing import Any

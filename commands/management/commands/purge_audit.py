@@ -21,7 +21,7 @@ class Command(BaseCommand):
             self.stdout.write("AUDIT_RETENTION_MONTHS is 0: every month of the audit log is kept.")
             return
         alias, removed, broken = migrating(), 0, 0
-        # The anchors are sealed with them.
+        # The anchors are sealed with the keys.
         key_check.check(alias)
         for client_id in audit_retention.clients_with_old_rows(using=alias):
             try:

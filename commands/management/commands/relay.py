@@ -22,7 +22,7 @@ class Command(BaseCommand):
         stop = Stop()
 
         def end(*_: object) -> None:
-            # Not here: a signal may come while this thread holds the lock of an event.
+            # In another thread: this one may hold the event's lock when the signal comes.
             threading.Thread(target=stop.set).start()
 
         for number in (signal.SIGTERM, signal.SIGINT):

@@ -49,7 +49,10 @@ class Command(BaseCommand):
         self._retire_older_keys(alias)
 
     def _look_again(self, alias: str) -> tuple[int, int]:
-        """How many rows a process that has an older key first wrote meanwhile, and what is lost."""
+        """Rotate once more and count the changed rows and the unreadable values.
+
+        A process whose first key is an older one may have written rows meanwhile.
+        """
         self._is_quiet = True
         found = [self._rotate(model, fields, alias) for model, fields in encrypted_columns()]
         self._is_quiet = False
@@ -66,9 +69,9 @@ class Command(BaseCommand):
             self._say(f"You may remove from FIELD_KEYS: {keys}, if {newest} is first everywhere.")
 
     def _rotate(self, model: type[models.Model], fields: Fields, alias: str) -> tuple[int, int]:
-        """Encrypt a table's values anew, some rows in each transaction.
+        """Encrypt a table's values again, in transactions of 500 rows.
 
-        Return how many rows were changed, and how many values do not open.
+        Returns how many rows were changed, and how many values could not be decrypted.
         """
         rows = model._base_manager.using(alias).order_by("pk")
         total, seen, changed, unreadable, last = rows.count(), 0, 0, 0, None
@@ -86,7 +89,7 @@ class Command(BaseCommand):
     def _rotate_value(
         self, row: models.Model, field: EncryptedTextField, alias: str
     ) -> bool | None:
-        """Whether a value was encrypted anew; None if it does not open."""
+        """Whether a value was encrypted again; None if it could not be decrypted."""
         stored, context = str(row.__dict__[field.attname]), field.context_of(row)
         try:
             if crypto.is_current(stored, context=context):
@@ -108,7 +111,7 @@ class Command(BaseCommand):
 def _replace(
     row: models.Model, field: EncryptedTextField, stored: str, new: str, alias: str
 ) -> bool:
-    """Write the value if it is still the one that was read: somebody may have saved the row."""
+    """Write the new value, unless somebody has saved another one since it was read."""
     quote, meta = connections[alias].ops.quote_name, field.model._meta
     column, pk = quote(field.attname), quote(meta.pk.attname)
     with connections[alias].cursor() as cursor:

@@ -1,6 +1,6 @@
-"""`manage.py seed`: create a demo client with a trained bot and a month of chats, once.
+"""`manage.py seed`: creates a demo client with a trained bot and a month of chats, once.
 
-Its logins are printed each time.
+It prints the demo's logins each time.
 """
 
 import json
@@ -42,7 +42,7 @@ class Command(BaseCommand):
             stored_secret("demo_api_key", key)
             self.stdout.write(f"Made the demo client and bot {new_bot.pk}.")
         owner = User.objects.get(email=OWNER)
-        # The month of chats quotes them.
+        # The month of chats quotes the documents.
         _train(owner.client)
         bot = Bot.objects.filter(client=owner.client).order_by("id")[0]
         _make_page_key(bot)
@@ -56,7 +56,7 @@ class Command(BaseCommand):
         self._print_logins(password)
 
     def _print_logins(self, password: str) -> None:
-        """Print them, and keep them for the start page and the last lines of `make run`."""
+        """Print the logins, and store them for the start page and the last lines of `make run`."""
         people = [("Owner", OWNER), *(("Agent", email) for email, _ in demo_chats.AGENTS),
                   ("Platform staff", ADMIN)]  # fmt: skip
         logins = [{"role": role, "email": email, "password": password} for role, email in people]
@@ -69,7 +69,7 @@ class Command(BaseCommand):
 
 
 def _train(client: Client | None) -> None:
-    """Train what waits for it: whoever asks as soon as the platform is ready gets an answer."""
+    """Train the waiting documents, so that the first question already gets an answer."""
     waiting = Document.objects.filter(client=client, status=DocumentStatus.QUEUED)
     for document_id in waiting.order_by("id").values_list("id", flat=True):
         training.train(document_id)
@@ -77,7 +77,7 @@ def _train(client: Client | None) -> None:
 
 
 def _make_page_key(bot: Bot) -> None:
-    """The key of the demo shop's page, once."""
+    """Create the public key of the demo shop's website, once."""
     if not (settings.DATA_DIR / "keys" / "demo_page_key").exists():
         _, key = api_keys.create(
             bot.client, name="Demo shop's page", scope=KeyScope.PUBLIC, bot_id=bot.pk
@@ -86,7 +86,7 @@ def _make_page_key(bot: Bot) -> None:
 
 
 def _create_client(password: str) -> tuple[Bot, str]:
-    """The client with owner, credits, a bot with documents and a key; in one transaction."""
+    """Create the client with owner, credits, key, and a bot with documents; in a transaction."""
     shop = json.loads((SAMPLES / "shop.json").read_text(encoding="utf-8"))
     owner = RegisterTrialDto(email=OWNER, password=password, **shop["client"])
     client: Client = clients.register(owner, password=owner.password)

@@ -1,4 +1,4 @@
-"""`manage.py set_up`: what the processes need before they start; `make run` calls it."""
+"""`manage.py set_up`: prepares what the processes need before they start; `make run` calls it."""
 
 from typing import Any
 
@@ -15,13 +15,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         self._print("migrating the database ...")
-        # The lines of migrations that are new here: the first start takes some seconds for them.
+        # Print the lines of new migrations, which take some seconds at the first start.
         is_current = not _new_migrations()
         call_command("migrate", interactive=False, verbosity=0 if is_current else 1)
         try:
             call_command("purge_audit", verbosity=0, stdout=self.stdout)
         except CommandError as exc:
-            # What is wrong with the audit log keeps nobody from starting.
+            # A fault in the audit log must not prevent the start.
             self.stderr.write(str(exc))
         self._print("preparing the demo client ...")
         call_command("seed", stdout=self.stdout)

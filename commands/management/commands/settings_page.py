@@ -1,4 +1,4 @@
-"""`manage.py settings_page`: prints docs/settings.md; `make openapi` keeps it in docs/."""
+"""`manage.py settings_page`: prints docs/settings.md; `make openapi` stores it in docs/."""
 
 import ast
 import re
@@ -78,7 +78,7 @@ def _reads(statement: ast.stmt) -> Iterator[tuple[str, str]]:
 def _as_text(default: ast.expr | None) -> str:
     try:
         value = ast.literal_eval(default) if default else ""
-    except ValueError:  # It is computed: the comment says it in words.
+    except ValueError:  # It is computed: the comment describes it.
         return ""
     if isinstance(value, bool):
         return "on" if value else "off"

@@ -1,5 +1,5 @@
-// The token stands in the fragment of the mailed link, which reaches no server's log. It leaves the
-// address at once: the browser keeps addresses.
+// The token is in the fragment of the mailed link, so it reaches no server's log. It is removed from
+// the address at once, since the browser keeps a history of addresses.
 const token = new URLSearchParams(location.hash.slice(1)).get("token");
 if (token) {
   document.querySelector("[name=token]").value = token;
