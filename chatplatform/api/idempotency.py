@@ -182,7 +182,8 @@ def _store(current: _KeyedRequest, fingerprint: str, response: HttpResponseBase)
 
 
 def _answer(response: HttpResponseBase) -> dict[str, Any]:
-    """The response as data; empty for a stream or a large body, which a repetition makes anew."""
+    """The response as data; empty for a stream, a file or a large body: a repetition makes these
+    anew."""
     if isinstance(response, StreamingReply) or not isinstance(response, HttpResponse):
         return {}
     if len(response.content) > MAX_ANSWER_BYTES:

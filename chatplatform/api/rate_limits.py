@@ -52,7 +52,7 @@ OF_KEYS = {"key", "page", "replies", "burst", "newcomers", "visitors"}
 
 @dataclass(frozen=True)
 class Quota:
-    """`holder` may make `amount` requests in a `window` of seconds; answers call the quota `name`.
+    """`holder` may use `amount` in a `window` of seconds; answers call the quota `name`.
 
     `cost`: how much this request counts: 1, or its bytes.
     """

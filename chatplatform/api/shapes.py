@@ -182,7 +182,8 @@ def example(**fields: Any) -> ConfigDict:
 
 
 def read_only(description: str, *, path: str = "", **extra: Any) -> Any:
-    """A field that only the server sets: replies hold it, and requests may repeat it in vain.
+    """A field that only the server sets: every reply holds it, and requests that send it are not
+    refused, but it is ignored.
 
     `path` names a path parameter: a request is refused (422) if the field names another row than
     the path.

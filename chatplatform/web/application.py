@@ -36,7 +36,7 @@ from chatplatform.web.early_rate_limit import Refusals, sent_id
 # interpreter's lock: with 16 a message costs a third more processor time than with 8.
 THREADS = 8
 # The most threads that one credential takes. All visitors of a website send the same public key: a
-# flood of requests, or messages to a locked chat, must leave threads to others. So must a person.
+# flood of them, or messages to a locked chat, must leave threads to others. So must a busy person.
 THREADS_OF_CALLER = 3
 # Check Health answers even while every other thread hangs.
 HEALTH_THREADS = 2

@@ -183,5 +183,5 @@ def largest(request: HttpRequest) -> BodyLimit:
 def _size(declared: Operation) -> int:
     if isinstance(declared.body, Form) and declared.body.files:
         return settings.MAX_REQUEST_BYTES
-    # Operations that are not counted are the callbacks of providers.
+    # An operation with a body that is not counted is a provider's callback.
     return settings.MAX_JSON_BYTES if declared.is_counted else settings.MAX_CALLBACK_BYTES
