@@ -257,7 +257,7 @@ def write(changes: RowsShown, *, record: Callable[[Counter[int | None]], None]) 
     page: Any = changes.model_admin
     columns = [item for item in changes.list_display if item != "action_checkbox"]
     written = Counter[int | None]()
-    file = tempfile.TemporaryFile()  # noqa: SIM115 - whoever asked for it closes it
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
     try:
         text = io.TextIOWrapper(file, "utf-8-sig", newline="")
         writer = csv.writer(text)

@@ -41,7 +41,7 @@ def store(folder: str, file: "File[Any]", *, suffix: str = "") -> str:
 
 
 def check_store() -> None:
-    """Raise FilesUnavailable if the store of files does not answer.
+    """Raise FilesUnavailable if the file store does not answer.
 
     A job calls this before long work whose result is a file, since each retry would repeat the
     work.

@@ -64,7 +64,7 @@ def make_ahead() -> None:
                     cursor.execute(
                         "SELECT chatplatform_make_month(%s::regclass, %s)", [table, month.date()]
                     )
-                except OperationalError as exc:  # Somebody held the table for long: next time.
+                except OperationalError as exc:  # The table was locked; the next run tries again.
                     log.warning("no month of %s was made: %s", table, exc)
             cursor.execute("SELECT chatplatform_analyze(%s::regclass)", [table])
 

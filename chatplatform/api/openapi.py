@@ -50,7 +50,7 @@ def only_operations(endpoints: list[Any], **_: Any) -> list[Any]:
 
 
 class OperationSchema(AutoSchema):
-    """Reads the `Operation`, from which drf-spectacular by itself cannot tell the shapes."""
+    """Describes an operation by its `Operation`; drf-spectacular would guess from serializers."""
 
     @property
     def declared(self) -> Operation:

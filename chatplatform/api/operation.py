@@ -83,7 +83,7 @@ class Access:
     rights: tuple[str, ...] = ()
     reading: tuple[str, ...] = ()
     refusal: type[NotAuthenticated] = NotAuthenticated
-    # Whether web pages of this origin may call it (CORS); None: no page of another site.
+    # Whether web pages of an origin may call it (CORS); None: those of other sites may not.
     admits_origin: Callable[[str], bool] | None = None
     # Whether a public key names its visitor by a `Visitor-Token`.
     takes_visitor: bool = False
@@ -162,7 +162,7 @@ class Operation:
     - `costs_credits`: the bot may reply, so a visitor may make few such requests in a minute.
     - `is_atomic`: although the method waits for seconds, its changes and the stored answer to an
       `Idempotency-Key` are one transaction: otherwise a repetition could make the change twice.
-    - `is_counted`: the rate limits apply. False if servers must call it as often as needed.
+    - `is_counted`: the rate limits apply. False if servers must be able to call it without limit.
     """
 
     tag: str

@@ -84,7 +84,7 @@ def page(
     resumable: bool = False,
 ) -> dict[str, Any]:
     """One list page of `rows`, ordered by a unique column (`id`, `-id`, `seq`), or by several that
-    are unique together and have one direction (`("-activity", "-id")`). `rows` may be named values.
+    are unique together and have one direction (`("-activity", "-id")`). Rows may be named tuples.
 
     It reads one row more than it shows, to know without a second query whether a next page exists.
     `resumable`: adds `resume_cursor`, which continues after the last row. It is there even if no

@@ -24,7 +24,7 @@ def apply_forwarded_headers(meta: dict[str, Any]) -> None:
     while addresses and _is_trusted(meta["REMOTE_ADDR"]):
         address = _parsed(addresses.pop())
         if address is None:
-            break  # our proxies write only addresses: anybody may have written what is left of it
+            break  # our proxies write only addresses: what stands further left may be forged
         meta["REMOTE_ADDR"] = str(address)
     scheme, host = _values(meta, "PROTO"), _values(meta, "HOST")
     if scheme and scheme[-1] in _SCHEMES:

@@ -33,7 +33,7 @@ from chatplatform.models import Job, JobState
 from chatplatform.observing import metrics, tracing
 
 log = logging.getLogger(__name__)
-# While the database is away, a claim is retried for so long, with this pause between two tries.
+# While the database is away, a claim is retried for this long, with this pause between two tries.
 CLAIM_SECONDS, CLAIM_PAUSE_SECONDS = 5.0, 0.2
 LONGEST_WAIT_SECONDS = 60.0
 # A job waits for the file store this many times: 1 s, 2 s, 4 s, … 60 s, over an hour in all.

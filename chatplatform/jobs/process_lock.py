@@ -24,7 +24,7 @@ _IS_FREE = "SELECT pg_try_advisory_xact_lock(%s)"
 
 
 class _Holder(threading.Thread):
-    """Holds the lock of this process on a connection of its own."""
+    """Holds the lock of this process on a separate connection."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True, name="process-lock")

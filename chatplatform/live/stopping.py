@@ -15,7 +15,7 @@ REPLY_SECONDS = 3.0
 
 
 class Stopping:
-    """Made in the event loop of a worker; `told` is done when the worker is told to stop."""
+    """Notices that a worker is told to stop: `told` is done then. Make it in the event loop."""
 
     def __init__(self) -> None:
         loop = asyncio.get_running_loop()

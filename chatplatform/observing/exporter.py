@@ -145,7 +145,7 @@ class _Processes:
             try:
                 stat = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
             except OSError:
-                continue  # it has ended meanwhile
+                continue  # the process has just ended
             seconds, pages = (int(stat[11]) + int(stat[12])) / _TICKS, int(stat[21])
             readings.append(Reading(metrics.PROCESS_CPU, seconds, (str(slot),)))
             readings.append(Reading(metrics.PROCESS_MEMORY, pages * _PAGE, (str(slot),)))

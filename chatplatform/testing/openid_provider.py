@@ -1,4 +1,4 @@
-"""A small OpenID provider that makes the claims, true or false, which a test sets."""
+"""A small OpenID provider that asserts whatever claims a test sets, false ones too."""
 
 import base64
 import json
