@@ -1,4 +1,4 @@
-"""The base of the site's pages, which shows one client's rows only."""
+"""Base classes of the admin site's pages; each page shows the rows of one client only."""
 
 import functools
 import re
@@ -38,11 +38,11 @@ from chatplatform.templatetags.codes import humanize_code
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
-# Roles that may read a page, or change its rows. The platform's staff always may.
+# Roles that may read a list page or change its rows. The platform's staff always may.
 EVERYBODY = frozenset({"owner", "admin", "agent", "viewer"})
 ADMINS = frozenset({"owner", "admin"})
 PLATFORM: frozenset[str] = frozenset()
-# Columns that hold secrets, or hashes of them: no list offers them as a filter.
+# Columns that hold secrets or their hashes: no list offers them as a filter.
 SECRETS = {
     "access_token", "api_key", "application_secret", "password", "previous_secret",
     "recovery_hashes", "refresh_token", "secret", "secret_hash", "secret_headers", "session_data",
@@ -51,12 +51,12 @@ SECRETS = {
 
 
 _NO_ROW = "There is no such row, or it is another client's."
-# Most choices of a filter by a related row.
+# A filter by a related row offers at most this many choices.
 _MOST_CHOICES = 100
-# Most related rows that a search names; of more it asks the database again.
+# A search lists at most this many related rows by id; for more it uses a subquery.
 _MOST_RELATED = 500
 _QUOTED = re.compile(r"""("|').*\1""", re.DOTALL)
-# Unfold repeats 300 characters of classes in each cell: one class of site.css stands for them.
+# Unfold repeats 300 characters of classes in each cell: one class of site.css replaces them.
 unfold_list.ROW_CLASSES[:] = ["cell"]
 unfold_list.CHECKBOX_CLASSES[:] = ["cell", "action-checkbox"]
 unfold_list.LINK_CLASSES[:] = []
@@ -74,7 +74,7 @@ def _has_role(request: HttpRequest, roles: frozenset[str]) -> bool:
 
 
 def confirm_action(question: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Makes an action show the chosen rows with a question, and run only when that is confirmed."""
+    """Make an action show the chosen rows with a question, and run it only after confirmation."""
 
     def decorate(action: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(action)
@@ -96,12 +96,12 @@ def confirm_action(question: str) -> Callable[[Callable[..., Any]], Callable[...
 
 
 def viewer(request: HttpRequest) -> Any:
-    """Who looks at the page: the site admits people alone."""
+    """The person who looks at the page; the site admits only people."""
     return request.user
 
 
 def each(request: HttpRequest, rows: Iterable[Any], act: Callable[[Any], Any]) -> None:
-    """Calls a service for each row, and tells how many it did and which it refused."""
+    """Call a service for each row, and report how many succeeded and which were refused."""
     done = 0
     for row in rows:
         try:
@@ -122,11 +122,11 @@ def button(
     url_path: str | None = None,
     is_recorded: bool = False,
 ) -> Callable[[View], View]:
-    """Makes a method a page that a button leads to: above a list, if `actions_list` names it, or
-    above a row (`actions_detail`).
+    """Turn a method into a page with a button: above the list if `actions_list` names it, above a
+    row if `actions_detail` does.
 
-    `is_recorded`: the audit log gets a row when it is read, which a view as somebody else refuses;
-    there is no such button then.
+    `is_recorded`: reading the page writes an audit entry. That is refused during an impersonation,
+    so the button is hidden then.
     """
     made: Any = unfold_action
     decorate: Callable[[View], View] = made(
@@ -147,12 +147,12 @@ def button(
     label={"Active": "success", "Disabled": "danger"},
 )
 def in_use(row: Any) -> str:
-    """A column: whether a row is disabled, in a word. A cross looks wrong on a healthy row."""
+    """A column that says Active or Disabled: a cross would look wrong on a healthy row."""
     return "Disabled" if row.is_disabled else "Active"
 
 
 def progress_bar(done: int, total: int) -> SafeString:
-    """How far work is: as a bar, and in numbers."""
+    """The progress of work as a bar and in numbers."""
     return format_html(
         '<progress value="{}" max="{}" aria-label="{}"></progress> {}',
         done,
@@ -164,7 +164,7 @@ def progress_bar(done: int, total: int) -> SafeString:
 
 @functools.cache
 def in_words(name: str) -> Any:
-    """A column of codes, in words."""
+    """A column that shows the API's codes in words."""
 
     @display(description=name.replace("_", " ").capitalize(), ordering=name)
     def shown(row: Any) -> str:
@@ -175,7 +175,7 @@ def in_words(name: str) -> Any:
 
 @functools.cache
 def person(name: str) -> Any:
-    """A person, with a link to their page; who is not of the row's client is named alone."""
+    """A column that names a person and links to them, if they belong to the row's client."""
 
     @display(description=name.replace("_", " ").capitalize(), ordering=name)
     def shown(row: Any) -> str:
@@ -189,7 +189,7 @@ def person(name: str) -> Any:
 
 
 class TenantRelatedFilter(RelatedFieldListFilter):
-    """A filter by a related row; offers those that the viewer may see, if they are not too many."""
+    """A filter by a related row; it offers the rows that the viewer may see, unless too many."""
 
     def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> Any:
         related = model_admin.admin_site.get_model_admin(field.remote_field.model)
@@ -198,35 +198,35 @@ class TenantRelatedFilter(RelatedFieldListFilter):
 
 
 class TenantAdmin(ModelAdmin):
-    """A page of the site: a viewer sees the rows of their own client, the platform's staff all.
+    """A list of the site and its rows: a person sees their own client's, the platform's staff all.
 
-    Nobody adds or deletes a row, and only services write; the newest come first. Rights follow
-    those of the operations (docs/rights.md).
+    Nobody adds or deletes rows here, and only services write. The newest rows come first. Rights
+    are those of the API's operations (docs/rights.md).
     """
 
     ordering: ClassVar[Any] = ("-id",)
     list_per_page = list_max_show_all = 50
     paginator = BoundedPaginator
-    # Nothing counts a whole table.
+    # Counting a whole table would take too long.
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
-    # The lookup of a row's client; None: the rows belong to the platform.
+    # The lookup that leads to a row's client; None: the rows belong to the platform.
     client_path: ClassVar[str | None] = "client"
     # Columns that hold codes of the API, shown in words.
     codes: ClassVar[frozenset[str]] = frozenset()
-    # What columns are called where their own names say too little.
+    # Headings of columns whose names say too little.
     labels: ClassVar[dict[str, Any]] = {}
     read_by: ClassVar[frozenset[str]] = EVERYBODY
-    # Who may change rows, besides the platform's staff; None: nobody at all.
+    # Roles that may change rows, besides the platform's staff; None: nobody may.
     changed_by: ClassVar[frozenset[str] | None] = None
     has_add_permission = has_delete_permission = _never
     actions_list: Any = ()
     actions_detail: Any = ()
     change_form_outer_after_template: Any = "admin/row_activity.html"
     list_before_template: Any = "admin/list_tools.html"
-    # Columns that a list offers besides those that it shows.
+    # Columns that a person may add to the list.
     more_columns: Any = ()
-    # Columns that links lead to, besides filters, foreign keys and the primary key.
+    # Columns that links filter by, besides filters, foreign keys and the primary key.
     linked_by: ClassVar[frozenset[str]] = frozenset()
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -238,23 +238,23 @@ class TenantAdmin(ModelAdmin):
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return self.changed_by is not None and _has_role(request, self.changed_by)
 
-    # For `@admin.action(permissions=…)`.
+    # The next four serve `@admin.action(permissions=…)`.
     def has_manage_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """What owners and admins may."""
+        """Owners and admins may."""
         return _has_role(request, ADMINS)
 
     def has_create_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """What owners and admins may for their own client."""
+        """Owners and admins of a client may."""
         user: Any = request.user
         return user.client_id is not None and _has_role(request, ADMINS)
 
     def has_train_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """What trainers may, as well as owners and admins."""
+        """Trainers, owners and admins may."""
         user: Any = request.user
         return self.has_manage_permission(request) or user.can_train
 
     def has_platform_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """What the platform's staff alone may."""
+        """Only the platform's staff may."""
         return _has_role(request, PLATFORM)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -269,9 +269,10 @@ class TenantAdmin(ModelAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Rows with each word in one of the `search_fields`; with `=` in front, as the whole of it.
+        """Rows that have every word in one of the `search_fields`; a field named with a leading `=`
+        must equal the word.
 
-        Related rows are searched first, and by themselves: a join would read whole tables.
+        Related rows are searched in a query of their own: a join would read whole tables.
         """
         for bit in admin_lists.words_of(search_term):
             word = unescape_string_literal(bit) if _QUOTED.fullmatch(bit) else bit
@@ -295,7 +296,7 @@ class TenantAdmin(ModelAdmin):
         return Q(**{f"{relation}__in": found if len(found) <= _MOST_RELATED else rows})
 
     def action_checkbox(self, obj: Any) -> str:  # type: ignore[override]
-        """The box that chooses a row; Unfold's own weighs a kilobyte."""
+        """The checkbox of a row; Unfold's own takes a kilobyte."""
         return format_html(
             '<input type="checkbox" name="{}" value="{}" class="action-select"'
             ' aria-label="Choose this row">',
@@ -304,7 +305,7 @@ class TenantAdmin(ModelAdmin):
         )
 
     def get_field_queryset(self, db: Any, db_field: Any, request: HttpRequest) -> Any:
-        """What a form offers for a foreign key: rows of pages that the viewer may see."""
+        """The choices of a foreign key in a form: rows that the viewer may see on the site."""
         model = db_field.remote_field.model
         if not self.admin_site.is_registered(model):
             return model._default_manager.none()
@@ -314,7 +315,7 @@ class TenantAdmin(ModelAdmin):
         return RowsShown
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
-        """The list that an address asks for; 400 if it asks for what the list does not offer."""
+        """The list that an address asks for; 400 for a filter, order or page that it lacks."""
         if len(request.META["QUERY_STRING"]) > admin_lists.MOST_ADDRESS:
             raise NoSuchList
         try:
@@ -325,7 +326,7 @@ class TenantAdmin(ModelAdmin):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> Any:
-        """The list, with what stands above it."""
+        """The list with its tools: columns, export and saved views."""
         site = cast("Any", self.admin_site)
         context = (extra_context or {}) | {
             "columns": self.columns(request),
@@ -335,11 +336,11 @@ class TenantAdmin(ModelAdmin):
         return super().changelist_view(request, context)
 
     def is_under_way(self, row: Any) -> bool:
-        """Whether work at a row goes on: its page looks again by itself."""
+        """Whether work on the row is still running; its page then reloads every three seconds."""
         return False
 
     def change_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """The page of a row."""
+        """A row's page, which reloads while `is_under_way`."""
         reply: HttpResponse = super().change_view(request, *args, **kwargs)
         row = getattr(reply, "context_data", {}).get("original")
         if row and self.is_under_way(row):
@@ -347,7 +348,7 @@ class TenantAdmin(ModelAdmin):
         return reply
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
-        """The buttons above a row; of those that are recorded none for whoever views."""
+        """The buttons above a row, without the recorded ones during an impersonation."""
         found = super().get_actions_detail(request, object_id)
         if not cast("Any", self.admin_site).is_viewing(request):
             return found
@@ -360,7 +361,7 @@ class TenantAdmin(ModelAdmin):
 
     @property
     def when_empty(self) -> str:
-        """What the list says if there is no row yet."""
+        """The text of a list without rows."""
         return EMPTY_STATES[self.model._meta.label]
 
     def columns(self, request: HttpRequest) -> list[tuple[str, str, bool]]:
@@ -380,7 +381,7 @@ class TenantAdmin(ModelAdmin):
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         groups = super().get_fieldsets(request, obj)
-        # Of a page that names no fields, Django also lists what is shown in place of some.
+        # If the class names no fields, Django lists a field and the column shown in its place.
         return [
             (title, options | {"fields": list(dict.fromkeys(map(self._shown, options["fields"])))})
             for title, options in groups
@@ -393,7 +394,7 @@ class TenantAdmin(ModelAdmin):
 
     @cached_property
     def _people(self) -> set[str]:
-        """The columns that name a person."""
+        """The names of the columns that hold a person."""
         fields = self.model._meta.concrete_fields
         return {field.name for field in fields if field.related_model is get_user_model()}
 
@@ -409,12 +410,12 @@ class TenantAdmin(ModelAdmin):
         return admin_lists.is_offered(self, lookup)
 
     def audit_subject(self, row: Any) -> str:
-        """How the audit log names a row."""
+        """The row's name in the audit log, such as `bot:5`."""
         noun = camel_case_to_spaces(self.model.__name__).replace(" ", "_")
         return f"{noun}:{row.pk}"
 
     def row(self, request: HttpRequest, row_id: Any) -> Any:
-        """A row that the viewer may see; 404 if there is none."""
+        """The row with this id; 404 if there is none that the viewer may see."""
         found = self.get_object(request, unquote(str(row_id)))
         if found is None:
             raise Http404(_NO_ROW)
@@ -423,7 +424,7 @@ class TenantAdmin(ModelAdmin):
     def page(
         self, request: HttpRequest, template: str, title: str, **context: Any
     ) -> TemplateResponse:
-        """A page of its own about the rows of this one."""
+        """A further page of this class, with its own template and title."""
         shown = self.admin_site.each_context(request)
         shown |= {"opts": self.model._meta, "title": title, "page": self}
         return TemplateResponse(request, template, shown | context)
@@ -435,15 +436,15 @@ class TenantAdmin(ModelAdmin):
         act: Callable[[dict[str, Any]], HttpResponse],
         **context: Any,
     ) -> HttpResponse:
-        """A page with one form; `act` calls the service and says where it goes on.
+        """A page with one form; `act` calls the service and returns the response that follows.
 
-        `context` names `title` and `button`, and may hold `intro`.
+        `context` holds `title` and `button`, and perhaps `intro`.
         """
         done = form.carry_out(act) if form.is_bound else None
         return done or self.page(request, "admin/form_page.html", form=form, **context)
 
     def get_urls(self) -> list[Any]:
-        """Without Django's history: the page of a row shows its activity."""
+        """Django's paths and the export's, without the history: a row's page shows its activity."""
         own = [url for url in super().get_urls() if not str(url.name or "").endswith("_history")]
         meta = self.model._meta
         export = self.admin_site.admin_view(self.export_list)
@@ -451,7 +452,7 @@ class TenantAdmin(ModelAdmin):
         return [path("export-list/", export, name=name), *own]
 
     def export_list(self, request: HttpRequest) -> HttpResponseBase:
-        """The rows that the list finds with these filters, as a file for spreadsheets."""
+        """The filtered rows of the list as a CSV file."""
         if not self.has_view_permission(request) or not self.has_manage_permission(request):
             raise PermissionDenied
         rows: Any = self.get_changelist_instance(request)
@@ -471,12 +472,12 @@ class TenantAdmin(ModelAdmin):
         return in_words(name) if isinstance(name, str) and name in self.codes else name
 
     def _shown(self, name: Any) -> Any:
-        """A field of a page: links to people whom the viewer may see."""
+        """What a row's page shows for a field: in words, and a person with a link."""
         own = self._own_words.get(name)
         return own or (person(name) if name in self._people else self._worded(name))
 
     def _tells(self, request: HttpRequest, name: Any) -> bool:
-        """Whether a column tells the viewer something: of one client, the client does not."""
+        """Whether a column is useful to the viewer: the client is only to the platform's staff."""
         return name != "client" or _has_role(request, PLATFORM)
 
     def _is_relation(self, name: Any) -> bool:
@@ -484,7 +485,7 @@ class TenantAdmin(ModelAdmin):
 
 
 class ReadOnlyInline(TabularInline):
-    """Rows that only services write, on the page of the row they belong to."""
+    """Related rows on a row's page; only services write them."""
 
     extra = 0
     can_delete = False
@@ -494,5 +495,5 @@ class ReadOnlyInline(TabularInline):
         return True
 
 
-# Rights come from roles: groups have no use here.
+# Rights come from roles, so groups are not used.
 admin.site.unregister(Group)

@@ -1,6 +1,4 @@
-"""What the lists of the site can do: filters as chips, columns to choose, their rows as CSV;
-and what the page of a row says in other words than Django.
-"""
+"""The site's lists: filters as chips, columns to choose, export as CSV, and columns in words."""
 
 import csv
 import functools
@@ -37,18 +35,18 @@ from chatplatform.formula_injection import escape_formula
 from chatplatform.row_history import client_id_of
 from chatplatform.templatetags.codes import humanize_code
 
-# The parameter of a list that names its columns, once for each.
+# The query parameter that names the columns of a list; it is repeated for each column.
 COLUMNS = "columns"
 MOST_EXPORTED = 10_000
-# Most rows that a list counts.
+# A list counts its rows up to this number.
 MOST_COUNTED = 1000
-# Most characters of a list's filters, order and columns in its address; and of what is searched
-# for, and its words: each is looked for in every column that is searched.
+# The most characters of a list's query string, characters of a search, and words of a search. Each
+# word is looked for in every searched column.
 MOST_ADDRESS, MOST_SEARCHED, MOST_WORDS = 4_000, 200, 10
 
 
-# How the address of a list may compare a column with a value. Django's other lookups, patterns and
-# transforms, are a language: whoever may read a list could write statements of any length in it.
+# The lookups that the address of a list may use. Django's other lookups and transforms can be
+# chained: a reader of the list could build statements of any length from them.
 COMPARISONS = frozenset({"exact", "in", "isnull", "gte", "lt"})
 
 
@@ -67,15 +65,15 @@ class TooManyRows(ApiError):
 
 @dataclass(frozen=True)
 class Chip:
-    """A filter that is set, in words, and the query of the list without it."""
+    """An active filter in words, and the query string of the list without it."""
 
     words: str
     without: str
 
 
 class BoundedPaginator(InfinitePaginator):
-    """Counts a list up to a thousand rows; pages of a longer one have no numbers, since counting
-    a big table takes longer than showing a page of it."""
+    """Counts a list up to a thousand rows. A longer list has no page numbers: counting a big table
+    takes longer than showing a part of it."""
 
     @cached_property
     def count(self) -> int:
@@ -83,33 +81,33 @@ class BoundedPaginator(InfinitePaginator):
         found: int = rows.order_by()[: MOST_COUNTED + 1].count()
         if found > MOST_COUNTED:
             return int(super().count)
-        # Read by the template of a list: pages with numbers.
+        # Without Unfold's template, the list shows page numbers.
         self.template_name = ""
         return found
 
 
 class RowsShown(ChangeList):
-    """A list; Unfold writes the number of its rows beside the title if `full_result_count` differs,
-    which says something of a search alone."""
+    """A list as a person asked for it. Unfold writes the number of rows beside the title if
+    `full_result_count` differs; that is useful only for a search or filter."""
 
     def get_results(self, request: HttpRequest) -> None:
         self.request = request
         super().get_results(request)
-        if not self.result_count:  # they were looked for once: in a long table that takes a while
+        if not self.result_count:  # the count found none: a second search may take long
             self.result_list = self.queryset.none()
         is_searched = self.query or self.has_active_filters
         if not is_searched or self.result_count > MOST_COUNTED:
             self.full_result_count = self.result_count
 
     def get_filters_params(self, params: Any = None) -> Any:
-        """The filters: columns are none."""
+        """The filters of the address; the parameter for columns is not one."""
         found = super().get_filters_params(params)
         found.pop(COLUMNS, None)
         return found
 
     @property
     def chips(self) -> list[Chip]:
-        """What is filtered by, and searched for."""
+        """The active filters and the search."""
         waiting = dict(self.get_filters_params())
         chips = [Chip(f"Search: {self.query}", self.without("q"))] if self.query else []
         for spec in self.filter_specs:
@@ -126,7 +124,7 @@ class RowsShown(ChangeList):
         return chips
 
     def _named(self, parameter: str, value: str) -> str:
-        """The value of a filter; a row that the reader may see by its name."""
+        """The value of a filter; for a related row that the viewer may see, its name."""
         field: Any = self.opts.get_field(parameter.split("__")[0])
         site: Any = self.model_admin.admin_site
         if not field.is_relation or not site.is_registered(field.related_model):
@@ -139,17 +137,17 @@ class RowsShown(ChangeList):
 
     @property
     def without_filters(self) -> str:
-        """The query of the list without any filter; the columns and the order stay."""
+        """The query string of the list without filters; columns and order stay."""
         names = self.get_filters_params()
         return self.without("q", *map(str, names))
 
     def without(self, *names: str | None) -> str:
-        """The query of the list without these parameters."""
+        """The query string of the list without these parameters."""
         return self.get_query_string({name: None for name in names if name})
 
 
 def is_offered(page: Any, lookup: str) -> bool:
-    """Whether the address of a page's list may filter so."""
+    """Whether the address of a list may filter by this lookup."""
     columns, parameters = _offered(page)
     path, _, comparison = lookup.rpartition("__")
     return lookup in parameters | columns or (comparison in COMPARISONS and path in columns)
@@ -157,10 +155,9 @@ def is_offered(page: Any, lookup: str) -> bool:
 
 @functools.cache
 def _offered(page: Any) -> tuple[set[str], set[str]]:
-    """What the address of a page's list may name: columns, and parameters of filters.
+    """The columns and the filter parameters that the address of a list may name.
 
-    The columns are those of its filters, the primary key, the foreign keys, and those that links
-    lead to (`linked_by`).
+    The columns are those of its filters, the primary key, the foreign keys and `linked_by`.
     """
     meta = page.model._meta
     relations = {field.name for field in meta.concrete_fields if field.is_relation}
@@ -181,7 +178,7 @@ def _offered(page: Any) -> tuple[set[str], set[str]]:
 
 
 def words_of(search: str) -> list[str]:
-    """The words that are searched for, quoted ones together; 400 if they are too many."""
+    """The words of a search; quoted words count as one. 400 if it is too long or has too many."""
     words = list(smart_split(search)) if len(search) <= MOST_SEARCHED else []
     if len(search) > MOST_SEARCHED or len(words) > MOST_WORDS:
         raise TooLongSearch
@@ -189,7 +186,8 @@ def words_of(search: str) -> list[str]:
 
 
 def spellings(field: Any, word: str) -> list[Any]:
-    """What a column may hold that is this word, whatever its case; none for a UUID that is none."""
+    """The values of a column that equal this word: three cases of a text; no value for a UUID
+    column if the word is not a UUID."""
     if not isinstance(field, UUIDField):
         return [word, word.lower(), word.upper()]
     try:
@@ -203,7 +201,7 @@ def _label(name: Any) -> str:
 
 
 def _chosen(changes: RowsShown, spec: Any) -> str:
-    """The words of the choice that a filter has."""
+    """The selected choice of a filter, in words."""
     words = [str(choice["display"]) for choice in spec.choices(changes) if choice.get("selected")]
     if not words:  # a value that the filter does not offer
         for values in spec.used_parameters.values():
@@ -212,13 +210,13 @@ def _chosen(changes: RowsShown, spec: Any) -> str:
 
 
 def chosen_columns(request: HttpRequest, offered: tuple[Any, ...], shown: tuple[Any, ...]) -> Any:
-    """The columns of a list: those that its address names, else the usual ones."""
+    """The columns that the address names, else those that the list shows by default."""
     asked = request.GET.getlist(COLUMNS)
     return [item for item in offered if name_of(item) in asked] or list(shown)
 
 
 def name_of(column: Any) -> str:
-    """How the address of a list names a column."""
+    """A column's name in the address of a list."""
     return column if isinstance(column, str) else str(column.__name__)
 
 
@@ -228,7 +226,7 @@ def title_of(column: Any, page: Any) -> str:
 
 
 def in_own_words(model: type[Model], labels: dict[str, Any]) -> dict[str, Any]:
-    """Columns of the page of a row by name: those with a label, and those that hold JSON."""
+    """Columns that a row's page shows in its own way, by name: those with a label or JSON."""
     found = {field.name: field for field in model._meta.concrete_fields}
     json = {name: _label(name) for name, item in found.items() if isinstance(item, JSONField)}
     return {name: _column(found[name], label) for name, label in (json | labels).items()}
@@ -240,7 +238,7 @@ def _column(field: Any, label: Any) -> Any:
         value = getattr(row, field.name)
         if isinstance(field, BooleanField):
             return value
-        # Of what holds nothing Unfold would show the brackets.
+        # Unfold would show the brackets of empty JSON.
         told = prettify_json(value, field.encoder) if isinstance(field, JSONField) and value else ""
         return told or display_for_field(value, field, "–")
 
@@ -248,9 +246,9 @@ def _column(field: Any, label: Any) -> Any:
 
 
 def write(changes: RowsShown, *, record: Callable[[Counter[int | None]], None]) -> IO[bytes]:
-    """The rows that a list finds, with its columns, as CSV; 409: too many.
+    """The filtered rows of a list with its columns as CSV; 409 if there are too many.
 
-    `record` is told how many of which client were written; if it refuses, there is no file.
+    `record` gets the number of written rows by client; if it raises, no file is returned.
     """
     rows: Any = changes.queryset
     count: int = rows.order_by()[: MOST_EXPORTED + 1].count()
@@ -259,7 +257,7 @@ def write(changes: RowsShown, *, record: Callable[[Counter[int | None]], None]) 
     page: Any = changes.model_admin
     columns = [item for item in changes.list_display if item != "action_checkbox"]
     written = Counter[int | None]()
-    file = tempfile.TemporaryFile()  # noqa: SIM115 - whoever asked for it closes it
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
     try:
         text = io.TextIOWrapper(file, "utf-8-sig", newline="")
         writer = csv.writer(text)
@@ -278,7 +276,7 @@ def write(changes: RowsShown, *, record: Callable[[Counter[int | None]], None]) 
 
 
 def _cell(column: Any, row: Any, page: Any) -> str:
-    """A cell as the list shows it, without markup; times in full."""
+    """A cell as the list shows it, without markup; times as ISO 8601."""
     try:
         field, attribute, value = lookup_field(column, row, page)
     except (ObjectDoesNotExist, FieldDoesNotExist):

@@ -17,6 +17,6 @@ class Config(AppConfig):
         register(checks.channels, Tags.security)
         register(checks.static_files, Tags.security, deploy=True)
         register(checks.field_keys, Tags.security)
-        # What is loaded by now stays; the settings stopped the search for garbage until here.
+        # What is loaded by now stays, so collections skip it. The settings have disabled them.
         gc.freeze()
         gc.enable()

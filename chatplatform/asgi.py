@@ -7,7 +7,7 @@ import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatplatform.settings")
 django.setup(set_prefix=False)
-# The views and pages below stay too.
+# No collection until the views below are loaded: they stay too.
 gc.disable()
 
 from django.conf import settings  # noqa: E402
@@ -21,8 +21,8 @@ from chatplatform import checks, key_check  # noqa: E402
 from chatplatform.observing import exporter, tracing  # noqa: E402
 from chatplatform.web.application import Application  # noqa: E402
 
-# What Django does around each request and nobody here needs: the cache is in this process, all
-# requests have the same URLs, and statements are kept in a list for DEBUG alone.
+# Work of Django around each request that is not needed here: the cache is in this process, all
+# requests have the same URLs, and statements are listed only with DEBUG.
 signals.request_finished.disconnect(close_caches)
 signals.request_finished.disconnect(reset_urlconf)
 if not settings.DEBUG:
@@ -34,9 +34,9 @@ for fault in checks.static_files():
 exporter.start()
 tracing.start()
 application = Application()
-# With every view and page, which the first request would else load.
+# Loads every view, which would otherwise slow the first request.
 _ = get_resolver().url_patterns
-# What is loaded by now stays. A collection of garbage that walks it all stops every open stream for
-# a quarter of a second.
+# What is loaded by now stays. A garbage collection that walked it all would stop every open stream
+# for a quarter of a second.
 gc.freeze()
 gc.enable()

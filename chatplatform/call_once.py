@@ -1,4 +1,4 @@
-"""What is expensive to make and made at its first use: once a process, in whichever thread."""
+"""Makes an expensive object at its first use, once in a process."""
 
 import functools
 import threading
@@ -11,8 +11,8 @@ Result = TypeVar("Result")
 class call_once(Generic[Result]):
     """Decorates a function without arguments: the first call runs it, every call gets its result.
 
-    Calls that come meanwhile wait. `functools.cache` alone would run it in every thread that comes
-    before the first result: a hundred first requests would load a hundred models at a time.
+    Calls during the first one wait for it. `functools.cache` alone would run it in every thread
+    until there is a result: a hundred first requests would load a hundred models at once.
     """
 
     def __init__(self, function: Callable[[], Result]) -> None:

@@ -16,7 +16,7 @@ app.steps["worker"].add("chatplatform.jobs.worker_process:WorkerLoops")
 
 @task_prerun.connect
 def _look_at_connections(**_: object) -> None:
-    """As Django does before each request: a connection that no longer works is replaced."""
+    """Replace database connections that no longer work, as Django does before each request."""
     close_old_connections()
 
 

@@ -59,13 +59,13 @@ def limits() -> list[tuple[str, float]]:
         ("LLM_DEADLINE_SECONDS", settings.LLM_DEADLINE_SECONDS),
         ("CELERY_TASK_SOFT_TIME_LIMIT", settings.CELERY_TASK_SOFT_TIME_LIMIT),
         ("CELERY_TASK_TIME_LIMIT", settings.CELERY_TASK_TIME_LIMIT),
-        # Half of it: a message may wait for a whole job before its own begins.
+        # Half, because a message may wait for one whole job before its own job begins.
         ("half of the broker's visibility_timeout", broker["visibility_timeout"] / 2 + 1),
     ]
 
 
 def limits_in_order(**_: Any) -> list[CheckMessage]:
-    """Whoever waits must wait longer than what it waits for."""
+    """Whether each of the `limits` is below the next one."""
     hint = "Whoever waits must wait longer than what it waits for."
     return [
         Error(
@@ -79,13 +79,13 @@ def limits_in_order(**_: Any) -> list[CheckMessage]:
 
 
 def payment_secret(**_: Any) -> list[CheckMessage]:
-    """Whether callbacks of a payment provider can be checked."""
+    """Whether PAYMENT_WEBHOOK_SECRET, if set, can verify a payment provider's callbacks."""
     secret = settings.PAYMENT_WEBHOOK_SECRET
     return [_BAD_PAYMENT_SECRET] if secret and not is_secret(secret) else []
 
 
 def egress_purposes(**_: Any) -> list[CheckMessage]:
-    """Whether EGRESS_ALLOW names purposes that there are: an entry of another opens nothing."""
+    """Whether EGRESS_ALLOW names only known purposes: an entry with another one has no effect."""
     return [
         Error(
             f"EGRESS_ALLOW names a purpose that no call has: {entry!r}.",
@@ -98,10 +98,10 @@ def egress_purposes(**_: Any) -> list[CheckMessage]:
 
 
 def channels(**_: Any) -> list[CheckMessage]:
-    """Whether every channel that has an app has the app's secret too."""
+    """Whether every channel with an app id also has the app's secret."""
     names = sorted(name.upper() for name in MESSAGING_CHANNELS)
     pairs = [(f"{name}_APP_ID", f"{name}_APP_SECRET") for name in names]
-    # This provider signs with another key.
+    # This provider signs its callbacks with another key.
     pairs.append(("LOCALAPP_APP_ID", "LOCALAPP_OA_SECRET_KEY"))
     return [
         Warning(
@@ -115,14 +115,14 @@ def channels(**_: Any) -> list[CheckMessage]:
 
 
 def static_files(**_: Any) -> list[CheckMessage]:
-    """Whether the files of pages and scripts are there: this release's own, collected once."""
-    # With DEBUG there is no such folder: they are served from where they are.
+    """Whether this release's static files have been collected."""
+    # With DEBUG there is no such folder: static files are served from their sources.
     folder = settings.STATIC_ROOT
     return [_NO_STATIC_FILES] if folder and not (folder / "staticfiles.json").exists() else []
 
 
 def field_keys(databases: Any = None, **_: Any) -> list[CheckMessage]:
-    """Whether a key of stored secrets is lacking; asked with `check --database default`."""
+    """Whether FIELD_KEYS lacks a key that is in use; runs with `check --database default`."""
     if not databases or "default" not in databases:
         return []
     try:
@@ -133,7 +133,7 @@ def field_keys(databases: Any = None, **_: Any) -> list[CheckMessage]:
 
 
 def deployment(**_: Any) -> list[CheckMessage]:
-    """Whether DEBUG, SECRET_KEY and ALLOWED_HOSTS fit together."""
+    """Whether DEBUG, SECRET_KEY, ALLOWED_HOSTS and EMAIL_URL suit a deployment."""
     hosts = settings.ALLOWED_HOSTS
     if settings.DEVELOPMENT:
         return [] if set(hosts) <= _LOCAL else [_DEBUG]

@@ -1,11 +1,11 @@
-"""Secrets at rest: encrypted values that cannot be moved to another row, hashes, comparison.
+"""Secrets at rest: encrypted values that are bound to their row, hashes, comparison.
 
 A stored value is `v1:key_id:base64(nonce + ciphertext)`, AES-256-GCM. Its context, usually
-`table.column:tenant:row`, is authenticated with it: it does not open under another context.
-A value that does not open raises an error; ciphertext is never returned in place of text.
+`table.column:tenant:row`, is authenticated with it: under another context decryption fails.
+A value that cannot be decrypted raises an error; ciphertext is never returned in place of text.
 
-The id of a key is its fingerprint, or the name that FIELD_KEYS gives it. A name proves nothing: two
-keys may have had the same one. Whether a key opens a value is found out by opening it.
+The id of a key is its fingerprint, or the name that FIELD_KEYS gives it. Two keys may have had the
+same name at different times, so only decrypting shows whether a key fits a value.
 """
 
 import base64
@@ -37,7 +37,7 @@ else:
 
 
 class CryptoError(Exception):
-    """The base of this module's errors. No message holds a key or a text."""
+    """The base of this module's errors. No message contains a key or a decrypted text."""
 
 
 class KeyMissing(CryptoError):
@@ -60,7 +60,7 @@ def decrypt(value: str, *, context: str) -> str:
     """The text behind a stored value; raises KeyMissing or DecryptionFailed."""
     keys = _keys()
     key_id = _parts(value)[1]
-    # The key of that id first. Another one may have had its name, or it another name.
+    # The key with this id first, then all others: a key may have had another name.
     for _, key in sorted(keys, key=lambda item: item[0] != key_id):
         text = _opened(value, key, context)
         if text is not None:
@@ -71,29 +71,29 @@ def decrypt(value: str, *, context: str) -> str:
 
 
 def is_current(value: str, *, context: str) -> bool:
-    """Whether the newest key opens a stored value: a rotation skips such values."""
+    """Whether a stored value is encrypted with the newest key; a rotation skips such values."""
     return _opened(value, _keys()[0][1], context) is not None
 
 
 def fingerprints() -> list[str]:
-    """What tells the keys of FIELD_KEYS from any others, newest first."""
+    """The fingerprints of the keys in FIELD_KEYS, newest first."""
     return [_fingerprint(key) for _, key in _keys()]
 
 
 def hash_secret(secret: str) -> str:
     """HMAC-SHA256 as 64 hex digits; for random secrets such as API keys, not for passwords."""
-    # A key of its own: a hash that leaks must not double as a signature of another part.
+    # A separate key, so that a leaked hash is not a valid signature elsewhere.
     pepper = hmac.digest(settings.SECRET_KEY.encode(), b"chatplatform.hash_secret", "sha256")
     return hmac.new(pepper, secret.encode(), hashlib.sha256).hexdigest()
 
 
 def constant_time_equal(left: str | bytes, right: str | bytes) -> bool:
-    """Equality whose duration does not tell how much of the two agrees."""
+    """Equality whose duration does not reveal how many characters agree."""
     return hmac.compare_digest(_bytes(left), _bytes(right))
 
 
 def _bytes(value: str | bytes) -> bytes:
-    # A lone surrogate from a request must compare unequal, and not raise.
+    # A lone surrogate in a request must compare unequal and must not raise.
     return value.encode(errors="surrogatepass") if isinstance(value, str) else value
 
 
@@ -104,7 +104,7 @@ def _associated(key_id: str, context: str) -> bytes:
 
 
 def _opened(value: str, key: bytes, context: str) -> str | None:
-    """The text behind a stored value; None if this is not its key, or not its place."""
+    """The decrypted text; None if the key or the context is not the value's."""
     version, key_id, payload = _parts(value)
     if version != _VERSION:
         raise DecryptionFailed("The stored value is of an unknown version.")
@@ -144,13 +144,13 @@ def _keys() -> Sequence[tuple[str, bytes]]:
 
 
 class _Sealed(str):
-    """Text in its stored form, to tell it from what a caller has assigned."""
+    """Text in its stored form, distinct from the plain text that a caller assigns."""
 
     __slots__ = ()
 
 
 class _OpeningAttribute(DeferredAttribute):
-    """Opens the stored value when it is read: only the instance knows which row it is."""
+    """Decrypts the stored value when it is read: only the instance knows its row."""
 
     field: "EncryptedTextField"
 
@@ -158,7 +158,7 @@ class _OpeningAttribute(DeferredAttribute):
         value = super().__get__(instance, cls)
         if instance is None or not isinstance(value, _Sealed):
             return value
-        # The text is not stored on the instance, which may end in a cache or an error report.
+        # The text is not kept on the instance, which may get into a cache or an error report.
         return decrypt(str(value), context=self.field.context_of(instance))
 
     def __set__(self, instance: models.Model, value: object) -> None:
@@ -168,14 +168,14 @@ class _OpeningAttribute(DeferredAttribute):
 class EncryptedTextField(_TextField):
     """Text that is stored encrypted and bound to its row; never null, never in a form or filter.
 
-    The context is `table.column:tenant:row`, with the tenant from `tenant_attribute`, if the
-    row's key is made before the insert (our UUIDs). A key that the database numbers is not known
-    when the insert is written, and a second write would leave the row unreadable for a moment:
-    then the context is `table.column` alone. The choice depends on the model and not on the
-    instance, so that writing and reading always agree.
+    If the primary key is made before the insert (our UUIDs), the context is
+    `table.column:tenant:row`, with the tenant from `tenant_attribute`. A key that the database
+    numbers is unknown until the insert, and a second write would leave the row unreadable for a
+    moment; the context is then only `table.column`. The model alone decides which of the two, so
+    writing and reading always agree.
 
-    `values()` and `values_list()` return the stored form. `update()` and `bulk_update()` know no
-    row and are refused on bound fields: use `save(update_fields=...)`.
+    `values()` and `values_list()` return the stored form. `update()` and `bulk_update()` do not
+    know the row and are refused on bound fields: use `save(update_fields=...)`.
     """
 
     descriptor_class = _OpeningAttribute
@@ -199,7 +199,7 @@ class EncryptedTextField(_TextField):
         return not isinstance(self.model._meta.pk, models.AutoField)
 
     def context_of(self, instance: models.Model) -> str:
-        """What a value of this row is authenticated with."""
+        """The context that authenticates this row's value."""
         place = self._place()
         if not self.is_row_bound:
             return place
@@ -209,8 +209,8 @@ class EncryptedTextField(_TextField):
         return f"{place}:{'-' if tenant is None else tenant}:{instance.pk}"
 
     def pre_save(self, model_instance: models.Model, add: bool) -> "_Sealed":  # noqa: FBT001
-        # An unchanged value is decrypted too: it gets the newest key, and a row copied under
-        # another primary key fails here instead of becoming unreadable.
+        # An unchanged value is encrypted anew with the newest key. A row copied under another
+        # primary key fails here, before it becomes unreadable.
         text = getattr(model_instance, self.attname)
         if not isinstance(text, str):
             raise TypeError(f"{self._place()} takes text, not {type(text).__name__}.")
@@ -227,7 +227,7 @@ class EncryptedTextField(_TextField):
         return None if value is None else _Sealed(value)
 
     def value_to_string(self, obj: models.Model) -> str:
-        # For dumpdata: a fixture must not hold the text.
+        # For dumpdata: a fixture must not contain the plain text.
         return str(self.pre_save(obj, add=False))
 
     def get_lookup(self, lookup_name: str) -> Any:

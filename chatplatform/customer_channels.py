@@ -2,9 +2,9 @@
 
 from typing import Literal, get_args
 
-# Customers read on a page or a server of the client's.
+# Customers write and read on the client's website (`web`) or through its server (`api`).
 OwnChannel = Literal["web", "api"]
-# Customers read at a messaging provider: a message is sent once the provider has it.
+# Customers write and read at a messaging provider. A message is sent once the provider has it.
 MessagingChannel = Literal["socialnet", "photoapp", "chatapp", "localapp"]
 ChannelName = Literal[OwnChannel, MessagingChannel]
 

@@ -1,4 +1,4 @@
-"""What the site says where a list has no row yet: what the rows are, and what to do next."""
+"""The texts of the site's empty lists: what the rows are, and what to do next."""
 
 EMPTY_STATES = {
     "bots.Bot": "A bot answers your customers. Press “New bot” above, and teach it on its page.",

@@ -1,5 +1,4 @@
-"""Forms of the site. Services check the values, as they do for the API; what they refuse stands
-beside its field."""
+"""The site's forms. Services validate the values, as for the API; errors appear beside fields."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -14,7 +13,7 @@ from chatplatform.api.errors import ApiError, Invalid
 from chatplatform.api.shapes import describe_error
 
 Made = TypeVar("Made")
-# Django's widgets to those of the site's theme.
+# The theme's widget for each of Django's.
 _THEME: dict[type[forms.Widget], Callable[..., forms.Widget]] = {
     forms.TextInput: widgets.UnfoldAdminTextInputWidget,
     forms.EmailInput: widgets.UnfoldAdminEmailInputWidget,
@@ -27,7 +26,7 @@ _THEME: dict[type[forms.Widget], Callable[..., forms.Widget]] = {
 
 
 def refusals(exc: pydantic.ValidationError | ApiError) -> list[tuple[tuple[Any, ...], str]]:
-    """What a shape or a service refuses: where each fault is, and the words for it."""
+    """The errors of a shape or a service, each as the path of its field and a message."""
     if isinstance(exc, pydantic.ValidationError):
         return [(error["loc"], _words(error)) for error in exc.errors()]
     if isinstance(exc, Invalid):
@@ -36,7 +35,7 @@ def refusals(exc: pydantic.ValidationError | ApiError) -> list[tuple[tuple[Any, 
 
 
 def _words(error: Any) -> str:
-    """One of pydantic's errors as people read it: patterns tell them nothing."""
+    """An error of pydantic in words for people, to whom a pattern says nothing."""
     if error["type"] == "string_pattern_mismatch":
         return "This is empty, or not in the form that is asked for."
     told = describe_error(error)
@@ -55,7 +54,7 @@ def _words(error: Any) -> str:
 
 
 class ServiceForm(forms.Form):
-    """A form in the site's theme, whose values go to a service."""
+    """A form in the site's theme that hands its values to a service."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -63,7 +62,8 @@ class ServiceForm(forms.Form):
             self._dress(field)
 
     def carry_out(self, act: Callable[[dict[str, Any]], Made]) -> Made | None:
-        """What `act` makes of the values; None if they are refused, which the form then shows."""
+        """Call `act` with the values and return its result; None if they are refused. The form then
+        shows the errors."""
         if not self.is_valid():
             return None
         try:
@@ -77,7 +77,7 @@ class ServiceForm(forms.Form):
         return None
 
     def offer(self, name: str, choices: list[tuple[Any, str]]) -> None:
-        """Set the choices of a field that depend on who looks."""
+        """Set the choices of a field, if they depend on the viewer."""
         field: Any = self.fields[name]
         field.choices = choices
 
@@ -93,13 +93,13 @@ class ServiceForm(forms.Form):
 
 
 class Files(forms.FileInput):
-    """Several files at once; a browser also takes those that are dropped on it."""
+    """An input for several files, which may also be dropped on it."""
 
     allow_multiple_selected = True
 
 
 class FilesField(forms.FileField):
-    """Several files, at least one. The service says of each what is wrong with it."""
+    """One or more files. The service validates each one."""
 
     widget = Files
 

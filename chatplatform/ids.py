@@ -16,7 +16,7 @@ _COUNTER_END = 1 << _COUNTER_BITS
 
 
 class _Clock:
-    """The millisecond and counter given out last; both only grow."""
+    """The millisecond and counter that were issued last; the pair only grows."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -30,7 +30,7 @@ class _Clock:
             if now > self.millisecond:
                 self._start(now)
             else:
-                # The same millisecond, or a clock that was set back: order matters more than time.
+                # The same millisecond, or the clock was set back: order matters more than time.
                 self.counter += 1
                 if self.counter == _COUNTER_END:
                     self._start(self.millisecond + 1)
@@ -38,7 +38,7 @@ class _Clock:
 
     def _start(self, millisecond: int) -> None:
         self.millisecond = millisecond
-        # The top bit stays 0: half of the counter is left for counting up.
+        # The top bit stays 0, so that at least half of the counter is left for counting up.
         self.counter = secrets.randbits(_COUNTER_BITS - 1)
 
 
@@ -46,7 +46,7 @@ _clock = _Clock()
 
 
 def _restart_clock() -> None:
-    # A forked child would count on from its parent's number, and might inherit a held lock.
+    # A forked child would continue its parent's numbers, and might inherit a held lock.
     global _clock
     _clock = _Clock()
 
@@ -65,10 +65,10 @@ def uuid7() -> uuid.UUID:
 
 
 def first_id(moment: datetime) -> uuid.UUID:
-    """Not greater than any UUIDv7 from this moment on: its millisecond, with zeros behind."""
+    """The lower bound of all UUIDv7 made from this moment on: its millisecond, then zeros."""
     return uuid.UUID(int=int(moment.timestamp() * 1000) << 80)
 
 
 def short_code(n: int = 10) -> str:
-    """`n` random letters that nobody guesses or misreads: 4.9 bits each, 49 bits by default."""
+    """`n` random characters that are hard to guess or misread; 4.9 bits each, 49 by default."""
     return "".join(secrets.choice(CODE_ALPHABET) for _ in range(n))

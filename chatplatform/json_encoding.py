@@ -1,4 +1,4 @@
-"""How answers, events and deliveries are written as JSON."""
+"""Writes answers, events and deliveries as JSON."""
 
 import json
 from typing import Any
@@ -10,8 +10,8 @@ from pydantic import BaseModel
 def as_json(data: Any) -> bytes:
     """`data` as JSON; it may contain shapes.
 
-    No stored number may make an answer fail: orjson refuses integers beyond 64 bits, so the slower
-    encoder of the standard library writes those.
+    orjson refuses integers beyond 64 bits. The slower encoder of the standard library writes
+    those, so that a stored number never makes an answer fail.
     """
     try:
         return orjson.dumps(data, default=_dump_shape)
@@ -20,12 +20,12 @@ def as_json(data: Any) -> bytes:
 
 
 def _dump_shape(value: Any) -> Any:
-    """Called by orjson for types that it does not know."""
+    """Convert a shape; orjson calls this for types that it does not know."""
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json", by_alias=True)
     raise TypeError(f"{type(value).__name__} has no place in a reply")
 
 
 def _to_plain(value: Any) -> Any:
-    """Types that orjson knows and the standard library does not, such as a time or a UUID."""
+    """Convert what only orjson knows, such as a time or a UUID, for the standard library."""
     return _dump_shape(value) if isinstance(value, BaseModel) else orjson.loads(orjson.dumps(value))

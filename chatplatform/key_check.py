@@ -1,6 +1,7 @@
-"""Whether FIELD_KEYS holds every key that secrets may be stored with: asked when a process starts.
+"""Checks, when a process starts, that FIELD_KEYS holds every key that secrets may be stored with.
 
-A wrong key would be noticed only when a secret is read, after new ones were stored with it.
+Without the check, a wrong key would be noticed only when a secret is read, and new secrets would
+have been stored with it.
 """
 
 import logging
@@ -47,9 +48,9 @@ class KeysMissing(CommandError):
 
 
 def require() -> None:
-    """End this process with one line if it lacks a key.
+    """End this process with a one-line message if it lacks a key.
 
-    While the database is away nothing is stored either: then it is asked as soon as it answers.
+    While the database is away, nothing can be stored; the check then runs once it answers.
     """
     try:
         check("default")
@@ -58,7 +59,7 @@ def require() -> None:
     except OperationalError:
         threading.Thread(target=_require_later, name="key check", daemon=True).start()
     finally:
-        # Not for the children of this process.
+        # Forked children must not inherit the connection.
         connections["default"].close()
 
 
@@ -77,19 +78,19 @@ def _require_later() -> None:
 
 
 def end(reason: str) -> NoReturn:
-    """End this process, which must not start, with one line."""
+    """End this process, which must not start, with a one-line message."""
     sys.stderr.write(f"{reason}\n")
     sys.stderr.flush()
     if server := multiprocessing.parent_process():
-        # granian would start this worker again, for ever.
+        # granian would restart this worker again and again, so stop granian.
         os.kill(server.pid or 0, signal.SIGTERM)
     os._exit(1)
 
 
 def check(alias: str) -> None:
-    """Raise KeysMissing if a key in use is not held; enter the newest one as in use.
+    """Raise KeysMissing if this process lacks a key in use; record its newest key as in use.
 
-    At the first time all that are held are entered, and must open what is stored already.
+    The first run records all keys that the process has; they must decrypt what is stored already.
     """
     used = find_used(alias)
     if used is None or crypto.fingerprints()[0] in used:
@@ -97,7 +98,7 @@ def check(alias: str) -> None:
     try:
         with transaction.atomic(using=alias):
             with connections[alias].cursor() as cursor:
-                # Of two processes with different keys, at a first start, one is refused.
+                # If two processes start first with different keys, one of them is refused.
                 cursor.execute(f"LOCK TABLE {_TABLE} IN SHARE ROW EXCLUSIVE MODE")
             used = find_used(alias) or set()
             if not used and not _opens_what_is_stored(alias):
@@ -106,12 +107,15 @@ def check(alias: str) -> None:
             new = [KeyInUse(fingerprint=item) for item in held if item not in used]
             KeyInUse.objects.using(alias).bulk_create(new)
     except (InternalError, ProgrammingError) as exc:
-        # A role or a server that takes no writes: this process stores no secrets either.
+        # The role or the server is read-only, so this process cannot store secrets either.
         log.warning("that a key is in use could not be entered: %s", exc)
 
 
 def find_used(alias: str) -> set[str] | None:
-    """The keys in use, of which none is lacking; None before the migration that makes the table."""
+    """The fingerprints of the keys in use; None before the migration that makes the table.
+
+    Raises KeysMissing if this process lacks one of them.
+    """
     with connections[alias].cursor() as cursor:
         cursor.execute("SELECT to_regclass(%s) IS NULL", [_TABLE])
         if cursor.fetchone()[0]:
@@ -123,7 +127,8 @@ def find_used(alias: str) -> set[str] | None:
 
 
 def encrypted_columns() -> Iterator[tuple[type[models.Model], Fields]]:
-    """Every model with encrypted fields, and these: a test holds that nothing else encrypts."""
+    """Every model with encrypted fields, and the fields. A test asserts that no other code encrypts
+    values."""
     for model in apps.get_models():
         fields = [f for f in model._meta.local_concrete_fields if isinstance(f, EncryptedTextField)]
         if fields:
@@ -131,9 +136,9 @@ def encrypted_columns() -> Iterator[tuple[type[models.Model], Fields]]:
 
 
 def _opens_what_is_stored(alias: str) -> bool:
-    """Whether something opens of what is stored, if anything is: the newest row of each table.
+    """Whether the keys decrypt at least one value in the newest row of each table, or none exists.
 
-    A value that was lost long ago must keep nobody from starting.
+    One is enough: a value that was lost long ago must not prevent a start.
     """
     opened = failed = 0
     for model, fields in encrypted_columns():

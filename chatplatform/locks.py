@@ -1,4 +1,4 @@
-"""Locks by name, across processes: PostgreSQL's advisory locks, which need no row."""
+"""Locks by name across processes, made of PostgreSQL's advisory locks."""
 
 import hashlib
 import time
@@ -12,9 +12,9 @@ _RETRY_SECONDS = 0.1
 
 @contextmanager
 def try_lock(name: str) -> Iterator[bool]:
-    """Hold the lock for the length of the block, without a transaction; False: it is taken.
+    """Hold the lock during the block, without a transaction; yields False if it is taken.
 
-    It belongs to the connection, and ends with it at the latest.
+    The lock belongs to the connection and ends with it at the latest.
     """
     is_held = _call("pg_try_advisory_lock", name)
     try:
@@ -26,7 +26,7 @@ def try_lock(name: str) -> Iterator[bool]:
 
 @contextmanager
 def try_lock_in_transaction(name: str) -> Iterator[bool]:
-    """Run the block in a transaction, and hold the lock until that ends; False: it is taken."""
+    """Run the block in a transaction that holds the lock; yields False if it is taken."""
     with transaction.atomic():
         yield _call("pg_try_advisory_xact_lock", name)
 
@@ -39,12 +39,12 @@ def lock_in_transaction(name: str) -> None:
 
 @contextmanager
 def single_flight(name: str, *, patience: float) -> Iterator[None]:
-    """Run the block while nobody else runs it; after `patience` seconds of waiting, run it anyway.
+    """Run the block while nobody else does; after `patience` seconds of waiting, run it anyway.
 
-    It saves work and protects nothing: before storing, look once more under a row's lock.
+    This saves work but protects nothing: check again under a row lock before you store.
     """
     until = time.monotonic() + patience
-    # Tried again and again: a statement that waits would be cut off by its time limits.
+    # This polls, because a statement that waits would exceed the statement and lock timeouts.
     while True:
         with try_lock(name) as is_held:
             if is_held or time.monotonic() >= until:

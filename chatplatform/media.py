@@ -1,7 +1,7 @@
-"""The media store: storing files under random names, sending them, removing them.
+"""The media store: stores files under random names, sends them and removes them.
 
-A file is removed only if no row names it: after the transaction that gave up its rows, and by a
-clean-up that finds what a process left that died between the file and its row.
+A file is removed only if no row names it: either after the transaction that deleted its rows, or by
+the clean-up, which finds files whose process died before it stored their row.
 """
 
 import logging
@@ -27,23 +27,24 @@ from chatplatform.media_stores import Listing
 
 log = logging.getLogger(__name__)
 
-# Names of one job; more files are more jobs.
+# The most files that one job removes.
 _BATCH = 200
-# A younger file may be an upload whose row is not committed yet; none takes a day.
+# A younger file may be an upload whose row is not committed yet; no upload takes a day.
 UNNAMED_FOR = timedelta(days=1)
-# Files that one clean-up looks at: so many of each folder, so many in one look into the tables.
+# A clean-up checks LOOKED_AT files of each folder, LOOKED_UP of them with one query per table.
 LOOKED_AT, LOOKED_UP = 4_000, 1_000
 
 
 def store(folder: str, file: "File[Any]", *, suffix: str = "") -> str:
-    """Store a file; returns its name in the store, of which nothing is the caller's."""
+    """Store a file and return its random name in the store."""
     return default_storage.save(f"{folder}/{secrets.token_hex(16)}{suffix}", file)
 
 
 def check_store() -> None:
-    """Raise FilesUnavailable if the store of files does not answer.
+    """Raise FilesUnavailable if the file store does not answer.
 
-    For a job that works long before it stores a file, and would do so at each try.
+    A job calls this before long work whose result is a file, since each retry would repeat the
+    work.
     """
     default_storage.exists("any-name")
 
@@ -58,9 +59,9 @@ def safe_name(file: "File[Any]") -> str:
 def file_response(
     file: Any, *, mime_type: str, cache_control: str, download_as: str | None = None
 ) -> FileResponse:
-    """A stored file that a browser must not run, whatever it takes the bytes for.
+    """A response with a file that browsers never run as a page or script.
 
-    `download_as`: the name under which it is saved instead of shown.
+    `download_as`: the browser saves the file under this name and does not show it.
     """
     response = FileResponse(
         file, as_attachment=download_as is not None, filename=download_as or "",
@@ -74,7 +75,7 @@ def file_response(
 
 @contextmanager
 def as_path(name: str) -> Iterator[Path]:
-    """A stored file as a path of this machine, while the block runs.
+    """A local copy of a stored file, for the length of the block.
 
     Raises FileNotFoundError if the store does not have it.
     """
@@ -85,7 +86,7 @@ def as_path(name: str) -> Iterator[Path]:
 
 
 def remove_later(client_id: int, names: Iterable[str | None]) -> None:
-    """Enqueue the removal of files, in the transaction that gives up their rows."""
+    """Enqueue the removal of files, in the transaction that deletes their rows."""
     stored = [name for name in names if name]
     for start in range(0, len(stored), _BATCH):
         batch = stored[start : start + _BATCH]
@@ -93,7 +94,7 @@ def remove_later(client_id: int, names: Iterable[str | None]) -> None:
 
 
 def remove(names: Sequence[str]) -> None:
-    """Remove files that no row names; a file that is gone already is no fault."""
+    """Remove those of the files that no row names; a missing file is not an error."""
     named = _named(names)
     for name in names:
         if name not in named:
@@ -101,10 +102,10 @@ def remove(names: Sequence[str]) -> None:
 
 
 def clean_up() -> None:
-    """Remove files that no row names: of uploads whose process died before the commit.
+    """Remove files that no row names: uploads whose process died before the commit.
 
-    Each run looks at a part of each folder, from a random place on. Names are random too, so every
-    file is reached in time, and nothing has to be remembered from run to run.
+    Each run checks a part of each folder, from a random name on. Names are random too, so every
+    file is reached in time, and no position must be stored between runs.
     """
     for folder in _folders():
         names = _old_names(folder, start=secrets.token_hex(16))
@@ -124,7 +125,7 @@ def _remove_unnamed(names: Sequence[str]) -> None:
 
 
 def _file_fields() -> Iterator[tuple[type[models.Model], models.FileField]]:
-    """Every column that names files, of every app."""
+    """Every column of every app that names files."""
     for model in apps.get_models():
         for field in model._meta.local_fields:
             if isinstance(field, models.FileField):
@@ -132,7 +133,7 @@ def _file_fields() -> Iterator[tuple[type[models.Model], models.FileField]]:
 
 
 def _old_names(folder: str, *, start: str) -> list[str]:
-    """Files of a folder that came long enough ago, as many as one run looks at."""
+    """The files of a folder that one run checks and that are old enough to be removed."""
     latest = timezone.now() - UNNAMED_FOR
     listing = cast(Listing, default_storage)
     files = listing.some_files(folder, start=start, most=LOOKED_AT)
@@ -140,7 +141,7 @@ def _old_names(folder: str, *, start: str) -> list[str]:
 
 
 def _named(names: Sequence[str]) -> set[str]:
-    """Which of these files a row of any table names."""
+    """Those of the files that a row of any table names."""
     named: set[str] = set()
     for model, field in _file_fields():
         rows = model._base_manager.filter(**{f"{field.name}__in": names})
@@ -149,5 +150,5 @@ def _named(names: Sequence[str]) -> set[str]:
 
 
 def _folders() -> list[str]:
-    """The folders of the columns that name files; other folders in the store are left alone."""
+    """The folders that columns store files in; other folders of the store are left alone."""
     return sorted({str(field.upload_to).strip("/") for _, field in _file_fields()})

@@ -1,4 +1,4 @@
-"""Jobs: work that must happen after a commit. And the stored answers of repeated requests."""
+"""Jobs, the answers stored for repeated requests, and the encryption keys in use."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -12,22 +12,22 @@ class JobState(models.TextChoices):
     RUNNING = "running"
     DONE = "done"
     DEAD = "dead"
-    CANCELLED = "cancelled"  # by hand
+    CANCELLED = "cancelled"  # by a person
 
 
 class Job(models.Model):
-    """One piece of work, written in the transaction of what it follows from.
+    """A piece of work, enqueued in the transaction of the change that causes it.
 
-    A worker claims it by lease and renews the lease while it works. `ordering_key` keeps the jobs
-    of one subject in order: only the oldest unfinished one may run. Among them the primary key
-    grows in commit order, because the subject's row is locked while jobs are added.
+    A worker claims it by a lease, which it renews while it works. `ordering_key` keeps the jobs of
+    one subject in order: only the oldest unfinished one may run. Their primary keys grow in commit
+    order, because the subject's row is locked while jobs are enqueued.
     """
 
     id = models.BigAutoField(primary_key=True)
     client_id = models.BigIntegerField(null=True)
     name = models.CharField(max_length=80)
     args = models.JSONField(default=dict)
-    # Of one client's fair jobs the lowest goes first.
+    # A client's fair job with the lowest priority goes first.
     priority = models.BigIntegerField(db_default=0)
     dedupe_key = models.CharField(max_length=200, null=True)
     ordering_key = models.CharField(max_length=80, null=True)
@@ -36,13 +36,13 @@ class Job(models.Model):
     dispatched_at = models.DateTimeField(null=True)
     dispatches = models.PositiveSmallIntegerField(db_default=0)
     attempts = models.PositiveSmallIntegerField(db_default=0)
-    # Empty: as many as the job's declaration says. Each wait for the store of files adds one.
+    # Null: as the job's declaration says. Each wait for the file store adds one.
     max_attempts = models.PositiveSmallIntegerField(null=True)
     lease_until = models.DateTimeField(null=True)
     lease_token = models.UUIDField(null=True)
-    # The process that has it, as `process_lock` names it; null: of that nothing is known.
+    # The number of the process that runs the job, by `process_lock`; null if unknown.
     lease_holder = models.BigIntegerField(null=True)
-    # How many processes in a row have died while they ran it.
+    # How many processes in a row have died while they ran the job.
     deaths = models.PositiveSmallIntegerField(db_default=0)
     progress = models.PositiveSmallIntegerField(default=0)
     last_error = models.TextField(default="", blank=True)
@@ -52,14 +52,14 @@ class Job(models.Model):
 
     class Meta:
         constraints = [
-            # A second request for the same waiting work finds the first one. Work that runs
-            # already may have read old state: a new request waits behind it.
+            # The same work is queued only once. If it runs already it may have read old state, so
+            # it may be queued again.
             models.UniqueConstraint(
                 fields=["name", "dedupe_key"],
                 condition=models.Q(state="queued"),
                 name="job_queued_once",
             ),
-            # However the claims race, one job of an ordering key runs.
+            # Only one job of an ordering key runs, even if claims race.
             models.UniqueConstraint(
                 fields=["ordering_key"],
                 condition=models.Q(state="running"),
@@ -67,25 +67,25 @@ class Job(models.Model):
             ),
         ]
         indexes = [
-            # The relay: what is due.
+            # For the relay: due jobs.
             models.Index(fields=["due_at"], condition=models.Q(state="queued"), name="job_due"),
-            # The sweeper: whose lease ran out.
+            # For the relay's sweep: jobs whose lease has ended.
             models.Index(
                 fields=["lease_until"], condition=models.Q(state="running"), name="job_leased"
             ),
-            # The claim: is there an older one with the same ordering key?
+            # For the claim: older jobs with the same ordering key.
             models.Index(
                 fields=["ordering_key", "id"],
                 condition=models.Q(state__in=["queued", "running"]),
                 name="job_in_order",
             ),
-            # Housekeeping: whose time is over.
+            # For the clean-up: old finished jobs.
             models.Index(
                 fields=["finished_at"],
                 condition=models.Q(state__in=["done", "cancelled"]),
                 name="job_ended",
             ),
-            # The metrics: how many are dead.
+            # For the metrics: the number of dead jobs.
             models.Index(fields=["name"], condition=models.Q(state="dead"), name="job_dead"),
         ]
 
@@ -117,11 +117,11 @@ class StoredAnswer(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     client_id = models.BigIntegerField()
-    # Of client, caller, path and key.
+    # A hash of client, caller, path and key.
     key_hash = models.CharField(max_length=64)
-    # A hash of the query and body: another body under the same key is refused.
+    # A hash of query and body: another body with the same key is refused.
     fingerprint = models.CharField(max_length=64)
-    # JSON: the response; or, if a repetition makes it anew (a stream, a file), its result's id.
+    # JSON: the response, or its result's id if a repetition makes it anew (a stream, a file).
     answer = EncryptedTextField(default="")
     created_at = models.DateTimeField(db_default=Now())
 
@@ -136,10 +136,10 @@ class StoredAnswer(models.Model):
 
 
 class KeyInUse(models.Model):
-    """A key of FIELD_KEYS that secrets may be stored with, by its fingerprint.
+    """The fingerprint of a key of FIELD_KEYS that secrets may be stored with.
 
-    Whoever starts with another newest key enters it; a process that lacks one of these does not
-    start (`chatplatform.key_check`). `rotate_keys` deletes those that it has replaced.
+    A process that starts with a new newest key records it; a process that lacks a recorded key does
+    not start (`chatplatform.key_check`). `rotate_keys` deletes the keys that it has replaced.
     """
 
     fingerprint = models.CharField(max_length=16, primary_key=True)

@@ -1,4 +1,4 @@
-"""The site's navigation: pages by what people do, each shown to whoever may read it."""
+"""The site's navigation: list pages in groups, as far as the viewer may read them."""
 
 from typing import Any
 
@@ -8,8 +8,8 @@ from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext
 
-# Group to its pages: the words, the symbol, and the model whose rows the page lists, with the name
-# of the page if it is another than their list.
+# The list pages of each group: title, icon, the model that is listed, and the URL's name if it is
+# not the model's list.
 PAGES: dict[str, tuple[tuple[str, ...], ...]] = {
     "Conversations": (
         ("Conversations", "forum", "chats.Conversation"),
@@ -63,12 +63,12 @@ PAGES: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 
 
-# The filter of a list by client, which the platform's staff keep from page to page.
+# The filter of a list by client; the platform's staff keep it from list to list.
 _CLIENT = "client__id__exact"
 
 
 def for_viewer(request: HttpRequest) -> list[dict[str, Any]]:
-    """The groups for Unfold's sidebar: the pages that the viewer may read."""
+    """The groups of Unfold's sidebar, with the list pages that the viewer may read."""
     user: Any = request.user
     first = [_item("Desk", "support_agent", reverse("admin:desk"))]
     if user.is_superuser:
@@ -82,7 +82,7 @@ def for_viewer(request: HttpRequest) -> list[dict[str, Any]]:
 
 
 def chosen_client(request: HttpRequest) -> int | None:
-    """The client to whose rows the platform's staff keep; a row remembers it from its list."""
+    """The client that the platform's staff filter by; on a row's page, the filter of its list."""
     user: Any = request.user
     from_list = QueryDict(request.GET.get("_changelist_filters", "")).get(_CLIENT, "")
     found = request.GET.get(_CLIENT, "") or from_list
@@ -90,19 +90,19 @@ def chosen_client(request: HttpRequest) -> int | None:
 
 
 def for_client(request: HttpRequest, client_id: int) -> list[dict[str, Any]]:
-    """The groups of the pages that show one client's rows."""
+    """The groups of list pages, filtered by one client."""
     return _groups(request, str(client_id), of_clients=True)
 
 
 def of_client(path: str, client_id: int) -> str:
-    """The path of a list, with one client's rows alone."""
+    """The path of a list, filtered by one client."""
     return f"{path}{'&' if '?' in path else '?'}{_CLIENT}={client_id}"
 
 
 def _groups(
     request: HttpRequest, client_id: str, *, of_clients: bool = False
 ) -> list[dict[str, Any]]:
-    """The groups that the viewer may read; a chosen client stays chosen from page to page."""
+    """The groups that the viewer may read; links to client-owned lists keep the chosen client."""
     viewer: Any = request.user
     shown = {}
     for name, pages in PAGES.items():
@@ -123,7 +123,7 @@ def _groups(
 
 
 def _reports() -> list[tuple[str, str, str]]:
-    """The pages of the reports, which are a client's."""
+    """The report pages: titles, icons and links."""
     return [
         ("Overview", "monitoring", reverse("reports_overview")),
         ("Ad-hoc reports", "table_view", reverse("reports_adhoc")),

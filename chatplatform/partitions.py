@@ -1,7 +1,7 @@
-"""Tables in month partitions: months are made ahead and dropped as a whole.
+"""Tables with a partition for each month: months are made ahead and dropped as a whole.
 
 The database knows which tables these are (`chatplatform_part_by_month` in a migration makes one).
-How long the rows of each are kept is said by the service that drops its months.
+The service that drops a table's months decides how long its rows are kept.
 """
 
 import logging
@@ -17,12 +17,12 @@ from django.utils import timezone
 from chatplatform.ids import first_id
 
 log = logging.getLogger(__name__)
-# Beside the current month: the job that makes them may fail for weeks.
+# Months made beyond the current one: the job that makes them may fail for weeks.
 AHEAD = 2
-# For so long the readers and writers of a table wait at most; then the drop is tried again later.
+# Readers and writers of a table wait at most this long; then a later run tries the drop again.
 _SET_LOCK_TIMEOUT = "SET LOCAL lock_timeout = '300ms'"
-# With about how many rows of each are in the default partition: by the server's own statistics, for
-# nobody but the owner may read a partition.
+# The tables, with the approximate number of rows in their default partitions. It comes from the
+# server's statistics, since only the owner may read a partition.
 _TABLES = """
 SELECT relname, pg_stat_get_live_tuples(partdefid)
 FROM pg_partitioned_table JOIN pg_class ON pg_class.oid = partrelid
@@ -37,22 +37,22 @@ _NAME = re.compile(r"(?P<before>_before)?_(?P<year>\d{4})_(?P<month>\d{2})$")
 
 @dataclass(frozen=True)
 class Month:
-    """A partition: its rows are of `begins` and later, and older than `ends`."""
+    """A partition with the rows from `begins` until just before `ends`."""
 
     name: str
     begins: datetime | None  # None: all that is older than `ends`
     ends: datetime
 
     def rows(self, model: type[models.Model], key: str) -> "models.QuerySet[models.Model]":
-        """The rows of this month in a table whose months go by this column, an id."""
+        """The rows of this month in a table that is partitioned by this id column."""
         rows = model._base_manager.filter(**{f"{key}__lt": first_id(self.ends)})
         return rows.filter(**{f"{key}__gte": first_id(self.begins)}) if self.begins else rows
 
 
 def make_ahead() -> None:
-    """Make the next months of every such table, and tell the planner how the tables grew.
+    """Make the next months of every partitioned table, and update the planner's statistics.
 
-    Rows of a month that was missing are in the default partition until then, and move.
+    Rows of a month that was missing are in the default partition and move into the new one.
     """
     begin = month_of(timezone.now())
     wanted = [month_after(begin, count) for count in range(AHEAD + 1)]
@@ -64,15 +64,15 @@ def make_ahead() -> None:
                     cursor.execute(
                         "SELECT chatplatform_make_month(%s::regclass, %s)", [table, month.date()]
                     )
-                except OperationalError as exc:  # Somebody held the table for long: next time.
+                except OperationalError as exc:  # The table was locked; the next run tries again.
                     log.warning("no month of %s was made: %s", table, exc)
             cursor.execute("SELECT chatplatform_analyze(%s::regclass)", [table])
 
 
 def rows_without_month() -> dict[str, int]:
-    """Of each such table: about how many rows are in its default partition.
+    """By table, the approximate number of rows in its default partition.
 
-    They are of months that nobody made in time, or that were dropped before the rows came.
+    Their month was not made in time, or was dropped before the rows came.
     """
     with connection.cursor() as cursor:
         cursor.execute(_TABLES)
@@ -80,7 +80,7 @@ def rows_without_month() -> dict[str, int]:
 
 
 def months(model: type[models.Model]) -> list[Month]:
-    """The months of a table, the oldest first; without the default partition."""
+    """The months of a table, oldest first, without the default partition."""
     with connection.cursor() as cursor:
         cursor.execute(_MONTHS, [model._meta.db_table])
         names = [name for (name,) in cursor.fetchall()]
@@ -101,13 +101,13 @@ def drop_before(
     *,
     is_needed: Callable[[Month], bool] = lambda month: False,
 ) -> int:
-    """Drop the months of a table that ended before a moment, but those that are still needed.
+    """Drop the months of a table that ended before a moment, unless they are still needed.
 
-    Returns how many. Readers and writers of the table wait for the few milliseconds of each.
+    Returns the number of dropped months. Each drop blocks the table for a few milliseconds.
     """
     table, dropped = model._meta.db_table, 0
     for month in months(model):
-        # Asked twice: the second time nobody else adds rows.
+        # `is_needed` is asked again under the lock, when nobody can add rows.
         if month.ends > before or is_needed(month):
             continue
         try:
@@ -128,12 +128,12 @@ def drop_before(
 
 
 def month_of(moment: datetime) -> datetime:
-    """The begin of a moment's month."""
+    """The beginning of a moment's month in UTC."""
     return moment.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
 
 
 def month_after(month: datetime, count: int = 1) -> datetime:
-    """The month that begins so many months later; or earlier, if `count` is negative."""
+    """The month `count` months later, or earlier if `count` is negative."""
     years, index = divmod(month.month - 1 + count, 12)
     return month.replace(year=month.year + years, month=index + 1)
 

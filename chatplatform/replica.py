@@ -1,6 +1,6 @@
-"""The replica that reports and exports read: whether it may be read, and how far it is behind.
+"""The replica from which reports and exports are read: whether it may be read, and its lag.
 
-It is never needed: what cannot be read there is read from the primary.
+The replica is optional: what cannot be read there is read from the primary.
 """
 
 import logging
@@ -16,11 +16,11 @@ from django.utils import timezone
 
 log = logging.getLogger(__name__)
 PRIMARY, REPLICA = "default", "replica"
-# How long a finding holds, and how long one is waited for: a frozen server answers nothing.
+# How long a measured lag is used, and how long to wait for one: a server that hangs never answers.
 HOLDS_SECONDS, PATIENCE_SECONDS = 5.0, 2.0
 
-# A replica that has replayed all that the primary had written is not behind, however long ago the
-# last change was.
+# A replica that has replayed everything that the primary had written is not behind, however long
+# ago the last change was.
 _WRITTEN = "SELECT pg_current_wal_lsn()::text"
 _REPLAYED = """
 SELECT pg_is_in_recovery(), coalesce(pg_last_wal_replay_lsn() >= %s::pg_lsn, false),
@@ -29,36 +29,36 @@ SELECT pg_is_in_recovery(), coalesce(pg_last_wal_replay_lsn() >= %s::pg_lsn, fal
 
 
 def is_configured() -> bool:
-    """Whether there is to be one."""
+    """Whether a replica is configured."""
     return REPLICA in connections.databases
 
 
 def lag_seconds() -> float | None:
-    """How far the replica is behind; None if there is none, or it does not answer."""
+    """The replica's lag; None if there is no replica or it does not answer."""
     return _lag.seconds() if is_configured() else None
 
 
 def alias() -> str:
-    """The database that reports are to be read from now."""
+    """The database from which reports are to be read now."""
     seconds = lag_seconds()
     is_good = seconds is not None and seconds <= settings.REPLICA_MAX_LAG_SECONDS
     return REPLICA if is_good else PRIMARY
 
 
 def as_of() -> datetime:
-    """The time whose state a report shows that is read now."""
+    """The time as of which a report that is read now shows the data."""
     seconds = lag_seconds() if alias() == REPLICA else 0
     return timezone.now() - timedelta(seconds=seconds or 0)
 
 
 def failed() -> None:
-    """A statement failed there: the primary is read for a while."""
+    """Record that a statement failed on the replica: the primary is read for a while."""
     connections[REPLICA].close()
     _lag.forget()
 
 
 class _Lag:
-    """The lag, asked for every few seconds at most, and never twice at once."""
+    """The lag, measured at most every few seconds and by one thread at a time."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -88,7 +88,7 @@ class _Lag:
 
 
 def measure() -> float | None:
-    """Ask both servers; None if one of them does not answer, or the other is no replica."""
+    """Measure the lag; None if a server does not answer or the second one is not a replica."""
     try:
         with connections[PRIMARY].cursor() as cursor:
             cursor.execute(_WRITTEN)

@@ -1,4 +1,4 @@
-"""What happened to a row: the entries about it in the site's logs, on the page of the row."""
+"""The history of a row: the entries about it in the site's logs, shown on the row's page."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from typing import Any, Protocol, runtime_checkable
 
 from django.http import HttpRequest
 
-# Entries on a page; the logs have all of them.
+# The most entries that a row's page shows; the logs have all of them.
 MOST_SHOWN = 10
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Something that happened: when, what, and who did it, as far as that is known."""
+    """A log entry: when it happened, what, and who did it, if known."""
 
     at: datetime
     words: str
@@ -23,7 +23,7 @@ class Entry:
 
 @runtime_checkable
 class LogPage(Protocol):
-    """A page whose rows say what happened to the rows of other pages."""
+    """A list page of a log, whose rows say what happened to other rows."""
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool: ...
 
@@ -31,7 +31,7 @@ class LogPage(Protocol):
         """The newest entries about a row, at most `MOST_SHOWN`."""
 
     def link_to(self, subject: str, row: Any) -> tuple[str, str] | None:
-        """The words and the address of all entries about a row; None if there is no such list."""
+        """The text and address of a link to all entries about a row; None if there is no list."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Activity:
 
 
 def of_row(request: HttpRequest, page: Any, row: Any) -> Activity | None:
-    """What the logs that the viewer may read say of a row; None for whoever may read none of them,
-    and for the rows of the logs themselves."""
+    """The entries about a row in the logs that the viewer may read; None if they may read none, or
+    if the row belongs to a log itself."""
     pages = page.admin_site._registry.values()
     logs = [
         item for item in pages if isinstance(item, LogPage) and item.has_view_permission(request)
@@ -57,7 +57,7 @@ def of_row(request: HttpRequest, page: Any, row: Any) -> Activity | None:
 
 
 def client_id_of(row: Any) -> int | None:
-    """Whose row it is: a client is its own; None: the platform's."""
+    """The id of the row's client, for a client its own id; None: the row is the platform's."""
     own = row.pk if row._meta.label == "identity.Client" else None
     client_id: int | None = getattr(row, "client_id", own)
     return client_id

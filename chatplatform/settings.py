@@ -1,7 +1,7 @@
-"""Every setting, read from the environment. Each reader names its default and its unit.
+"""All settings, read from the environment. Each comment names the default and the unit.
 
-Comments that begin with `#:` are the text of docs/settings.md (`make openapi` writes it). A reader
-on the next line belongs to the same entry.
+Comments that begin with `#:` are the text of docs/settings.md (`make openapi` writes it). All
+settings that are read directly below such a comment belong to its entry.
 """
 
 import gc
@@ -23,8 +23,8 @@ from chatplatform.settings_observing import *  # noqa: F403
 from chatplatform.settings_outgoing import *  # noqa: F403
 from chatplatform.settings_site import *  # noqa: F403
 
-# Loading makes objects that stay: to look for garbage among them is a fifth of a process's start.
-# `chatplatform.apps` turns it on again once the apps are loaded.
+# Loading makes objects that stay: collecting garbage among them takes a fifth of a process's start.
+# `chatplatform.apps` enables it again once the apps are loaded.
 gc.disable()
 
 env = environ.Env()  # type: ignore[no-untyped-call]
@@ -34,14 +34,14 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / "var"))).resolve()
 #: For your own machine, never for a real site: demo data, simulated channels, generated secrets.
 #: `make` sets it to `true`.
-# Off unless it is set, so that a forgotten variable is never an open door.
+# Off by default, so that a forgotten variable opens nothing.
 DEVELOPMENT = env.bool("DEBUG", default=False)
-# Never Django's own debug mode: its error pages show code, and it stores every statement.
+# Django's own debug mode is always off: its error pages show code, and it stores every statement.
 DEBUG = False
 
 
 def stored_secret(name: str, new_value: str) -> str:
-    """A secret of DATA_DIR (mode 0600); `new_value` is stored if there is none."""
+    """A secret in DATA_DIR/keys (mode 0600); `new_value` is stored if there is none yet."""
     path = DATA_DIR / "keys" / name
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -49,7 +49,7 @@ def stored_secret(name: str, new_value: str) -> str:
         new.touch(mode=0o600)
         new.write_text(new_value)
         try:
-            # link() refuses to overwrite: of two processes that start at once, one secret wins.
+            # link() does not overwrite: if two processes start at once, one secret wins.
             path.hardlink_to(new)
         except FileExistsError:
             print(f"{path} was made by another process meanwhile", file=sys.stderr)  # noqa: T201
@@ -71,8 +71,8 @@ if not SECRET_KEY:
 #: ([renewal](operations.md#renew-the-secrets)). Default: derived from `SECRET_KEY`.
 _field_keys = env.list("FIELD_KEYS", default=["SECRET_KEY"]) or ["SECRET_KEY"]
 FIELD_KEYS = read_field_keys(_field_keys, SECRET_KEY)
-# In development this machine's own names alone: else a page of another site, whose name comes to
-# lead here, would read what is shown here.
+# In development only this machine's names: otherwise a foreign site could rebind its host name to
+# this machine and read what is shown here (DNS rebinding).
 _OWN_NAMES = ["localhost", "127.0.0.1", "[::1]"]
 #: The host names that are served, separated by commas. Default: none; if `DEBUG` is on, the names
 #: of this machine.
@@ -85,7 +85,7 @@ _public = urlsplit(PUBLIC_URL)
 
 
 def _networks(name: str) -> list[IPv4Network | IPv6Network]:
-    """Addresses and networks (10.0.0.0/8), separated by commas."""
+    """The addresses and networks (10.0.0.0/8) in a setting, separated by commas."""
     try:
         return [ip_network(entry.strip()) for entry in env.list(name, default=[])]
     except ValueError as exc:
@@ -116,8 +116,8 @@ INSTALLED_APPS = [
     "reports",
     "commands",
 ]
-# API requests pass the first entry alone: it answers every path that is an operation. The others
-# serve the pages of the site.
+# API requests pass only the first entry, which answers every path of an operation. The others serve
+# the pages of the site.
 MIDDLEWARE = [
     "chatplatform.api.middleware.ApiEntryMiddleware",
     "django.middleware.security.SecurityMiddleware",
@@ -129,8 +129,8 @@ MIDDLEWARE = [
 # Sessions, CSRF and messages serve only the admin site; the API authenticates by header.
 ADMIN_MIDDLEWARE = [
     "chatplatform.api.middleware.BriefReads",
-    # Its answers have a random length, and forms hold a token that changes with each page: how well
-    # a page compresses tells nobody what it holds (BREACH).
+    # Safe from BREACH: answers have a random length, and forms hold a token that changes with each
+    # page, so the compressed size reveals nothing.
     "django.middleware.gzip.GZipMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -161,7 +161,7 @@ TEMPLATES = [
 
 
 def _address(name: str, scheme: str, port: int, path: str, *, role: str = "") -> str:
-    """An address of its parts DATABASE_HOST, _PORT, _USER, …: a password may hold any character."""
+    """A URL made of its parts DATABASE_HOST, _PORT, _USER, …; a password may hold any character."""
     host, port = env.str(f"{name}_HOST", default="127.0.0.1"), env.int(f"{name}_PORT", default=port)
     user = env.str(f"{role or name}_USER", default="" if name == "REDIS" else "chatplatform")
     password = env.str(f"{role or name}_PASSWORD", default="")
@@ -190,8 +190,8 @@ if _replica:
     DATABASES["replica"] = environ.Env.db_url_config(_replica)  # type: ignore[no-untyped-call]
 #: How many seconds the replica may be behind; beyond that the primary is read.
 REPLICA_MAX_LAG_SECONDS = env.float("REPLICA_MAX_LAG_SECONDS", default=30)
-# A host that is gone says nothing. After 20 seconds without a sign both ends of a connection know:
-# here no thread waits for ever, and there no lock is held for a process that is no more.
+# A host that fails does not close its connections. Keepalives let both ends notice after 20
+# seconds, so that no thread here waits for ever and no lock there is held for a dead process.
 _IDLE, _INTERVAL, _COUNT = 10, 5, 2
 _NAMES = {"TCP_KEEPIDLE": _IDLE, "TCP_KEEPINTVL": _INTERVAL, "TCP_KEEPCNT": _COUNT}
 TCP_KEEPALIVE = {
@@ -210,14 +210,14 @@ for _database in DATABASES.values():
             "keepalives_interval": _INTERVAL,
             "keepalives_count": _COUNT,
             "tcp_user_timeout": 20000,
-            # Milliseconds. A statement that takes longer is a fault.
+            # In milliseconds. A statement that takes longer is a fault.
             "options": "-c statement_timeout=30000 -c lock_timeout=10000"
             " -c idle_in_transaction_session_timeout=60000 -c tcp_user_timeout=20000"
             f" -c tcp_keepalives_idle={_IDLE} -c tcp_keepalives_interval={_INTERVAL}"
             f" -c tcp_keepalives_count={_COUNT}",
         },
     )
-if _replica:  # A host that is gone is noticed within seconds; milliseconds, then seconds.
+if _replica:  # A failed host is noticed within seconds. tcp_user_timeout is in milliseconds.
     DATABASES["replica"]["OPTIONS"] |= {"tcp_user_timeout": 5000, "keepalives_idle": 5}
     DATABASES["replica"]["OPTIONS"] |= {"keepalives_interval": 2, "keepalives_count": 2}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -253,9 +253,9 @@ SIMPLE_JWT = {
     "ISSUER": "chatplatform",
     "AUDIENCE": "chatplatform-api",
 }
-# On a real site cookies travel over TLS only.
+# Outside of development, cookies travel only over TLS.
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEVELOPMENT
-# Behind a proxy that ends TLS a form's origin is https, while the request here is plain http.
+# Behind a proxy that ends TLS, a form's origin is https, but the request that arrives is http.
 CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
 #: For how many seconds browsers insist on TLS after they reached the site by it. Default: a year if
 #: `PUBLIC_URL` is https, else 0.
@@ -265,7 +265,7 @@ SECURE_HSTS_SECONDS = env.int(
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 
-# Mails are never printed on a real site: its log must not hold reset links.
+# Mails are printed only in development: a log must not contain reset links.
 NO_EMAIL = "django.core.mail.backends.dummy.EmailBackend"
 #: The mail server: `smtp+tls://user:password@host:587`. Default: no mail is sent; if `DEBUG` is on,
 #: mails are printed.
@@ -287,17 +287,17 @@ DEFAULT_FROM_EMAIL = env.str(
 PASSWORD_RESET_URL = env.str("PASSWORD_RESET_URL", default=f"{PUBLIC_URL}/reset-password")
 
 LANGUAGE_CODE = "en"
-# The languages of the pages that people of the client use; their words are in locale/.
+# The languages of the pages that a client's people use; the translations are in locale/.
 LANGUAGES = [("en", "English"), ("vi", "Tiếng Việt")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
-# For languages of which Django does not say it, such as Vietnamese.
+# For languages whose grouping Django does not know, such as Vietnamese.
 NUMBER_GROUPING = 3
 TIME_ZONE = "UTC"
 USE_TZ = True
 FORMAT_MODULE_PATH = "chatplatform.web.formats"
 STATIC_URL = "/static/"
-# In the folder of the release, where `collectstatic` puts it once, and not among the data: releases
-# follow each other on those, and go back.
+# In the release's folder, where `collectstatic` puts the files once. The data folder outlives
+# releases, which may also be rolled back.
 STATIC_ROOT: Path | None = BASE_DIR / "staticfiles"
 MEDIA_ROOT = DATA_DIR / "media"
 #: ## Files and limits
@@ -314,14 +314,15 @@ STORAGES = {
 }
 WHITENOISE_KEEP_ONLY_HASHED_FILES = False
 if DEVELOPMENT:
-    # Served from where they are: nothing is collected, hashed and compressed at a first start.
+    # Static files are served from their sources, so that a first start need not collect them.
     STATIC_ROOT = None
     STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     WHITENOISE_USE_FINDERS = True
 # The admin's middleware is inside chatplatform.api.middleware.AdminOnly.
 SILENCED_SYSTEM_CHECKS = ["admin.E408", "admin.E409", "admin.E410"]
 
-# Bodies in bytes: a JSON body, and a file of an upload.
+# The most bytes of a JSON body, of an uploaded file and of a provider's callback, and the most
+# files of an upload and of a message.
 MAX_JSON_BYTES = 1_000_000
 MAX_UPLOAD_BYTES = 25_000_000
 MAX_UPLOAD_FILES = 20
@@ -331,7 +332,7 @@ MAX_MESSAGE_FILES = 10
 PUBLIC_KEY_UPLOAD_BYTES_PER_DAY = env.int("PUBLIC_KEY_UPLOAD_BYTES_PER_DAY", default=5_000_000_000)
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_JSON_BYTES
 DATA_UPLOAD_MAX_NUMBER_FILES = MAX_UPLOAD_FILES
-# A whole multipart body: its files, and a little for the rest.
+# The most bytes of a whole multipart body.
 MAX_REQUEST_BYTES = MAX_UPLOAD_BYTES * 4
 
 REST_FRAMEWORK = {
@@ -353,7 +354,7 @@ SPECTACULAR_SETTINGS = {
     "SORT_OPERATIONS": False,
     "PREPROCESSING_HOOKS": ["chatplatform.api.openapi.only_operations"],
     "POSTPROCESSING_HOOKS": ["chatplatform.api.openapi.finish", "webhooks.catalogue.document"],
-    # The page opens with the names alone: two hundred open operations take the browser seconds.
+    # The page first shows only the names: two hundred open operations take the browser seconds.
     "SWAGGER_UI_SETTINGS": {
         "deepLinking": True,
         "docExpansion": "none",
@@ -390,10 +391,10 @@ SPECTACULAR_SETTINGS = {
 # Rows in PostgreSQL are the truth; the broker carries messages (docs/decisions/0002).
 CELERY_BROKER_URL = REDIS_URL
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # for ever: deliveries go on without the broker
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # no limit: webhooks are sent without the broker
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
-    # Twice the hard limit of a job: a message may wait behind a whole job in its worker, and must
-    # not be delivered again meanwhile. The row of a dead worker's job is found by its lease.
+    # Twice the hard limit of a job: a message may wait behind one whole job in its worker, and must
+    # not be delivered again meanwhile. A dead worker's job is found by its lease.
     "visibility_timeout": 1260,
     "unacked_restore_interval": 30,
     "unacked_restore_throttle": 1,
@@ -402,7 +403,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
     "socket_keepalive": True,
     "socket_keepalive_options": TCP_KEEPALIVE,
     "retry_on_timeout": False,
-    # Seconds that a worker waits for a message before it asks anew; one that comes wakes it.
+    # Seconds that a worker waits for a message before it asks again; a message wakes it at once.
     "polling_interval": 10,
 }
 CELERY_TASK_ACKS_LATE = True
@@ -411,13 +412,13 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-# A thread keeps its connection to the database for so many jobs. Celery would open one for each,
-# which costs more than most jobs; chatplatform/celery.py looks whether it still works.
+# A thread keeps its database connection for this many jobs. Celery would open one for each job,
+# which costs more than most jobs do; chatplatform/celery.py replaces broken connections.
 CELERY_DB_REUSE_MAX = 1_000_000
 CELERY_WORKER_MAX_TASKS_PER_CHILD = 500
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = 700_000  # KiB; a child above it is replaced after its job
-# Seconds that running jobs have to end when a worker is told to stop; then they are returned to
-# the queue. Less than what the launcher waits (12) before it kills the worker.
+# Seconds that running jobs have when a worker is told to stop; then they are returned to the queue.
+# The launcher waits longer (12) before it kills the worker.
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 8
 CELERY_WORKER_CONSUMER = "chatplatform.jobs.worker_process:Consumer"
 CELERY_BEAT_SCHEDULER = "chatplatform.jobs.scheduler:Scheduler"
@@ -425,7 +426,7 @@ CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_SOFT_TIME_LIMIT = 600  # seconds, prefork only; each job's lease is renewed meanwhile
 CELERY_TASK_TIME_LIMIT = 630
-# Loops that a worker of a queue runs next to its jobs: they return when their event is set.
+# Loops that the workers of a queue run beside its jobs; a loop returns when its event is set.
 WORKER_LOOPS = {"webhook": "webhooks.services.delivery_dispatcher.run"}
 #: ## Jobs
 #: A file that workers, beat and relay touch every five seconds while they work, for health checks.
@@ -454,9 +455,9 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     task: {"task": task, "schedule": seconds, "options": {"queue": "insight"}}
     for task, seconds in _PERIODIC.items()
 }
-# A run that had to wait for a worker is dropped: the next one does its work.
+# A run that waits too long for a worker is dropped, since the next one does its work.
 CELERY_BEAT_SCHEDULE["chats.run_timers"]["options"]["expires"] = 10
-# To the workers that have the media store; one run may wait behind a long training.
+# Only the workers of this queue have the media store. A run may wait behind a long training.
 CELERY_BEAT_SCHEDULE["chatplatform.clean_up_files"]["options"] = {"queue": "train", "expires": 3600}
 #: Seconds without a sign of life from its worker after which a job goes to another worker.
 JOB_LEASE_SECONDS = env.int("JOB_LEASE_SECONDS", default=15)
@@ -488,6 +489,6 @@ PAYMENT_WEBHOOK_SECRET = env.str("PAYMENT_WEBHOOK_SECRET", default="")
 #: The privacy page to which feedback surveys link. Default: `PUBLIC_URL`.
 PRIVACY_URL = env.str("PRIVACY_URL", default=PUBLIC_URL)
 
-# Celery's application is the current one wherever Django is set up. The package itself does not
-# load it: a child process that reads files of strangers needs neither.
+# This makes our Celery application the current one wherever Django is set up. The package does not
+# import it, because a child process that reads strangers' files needs neither Celery nor Django.
 import chatplatform.celery  # noqa: E402, F401

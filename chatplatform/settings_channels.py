@@ -1,4 +1,4 @@
-"""The settings of the messaging channels; `settings.py` takes them all."""
+"""The settings of the messaging channels; `settings.py` imports them."""
 
 import environ
 
@@ -9,7 +9,7 @@ CHANNEL_TIMEOUT_SECONDS = env.float("CHANNEL_TIMEOUT_SECONDS", default=12)
 #: Days for which callbacks are kept as they came; repeated callbacks are harmless for that long.
 CALLBACK_RETENTION_DAYS = env.int("CALLBACK_RETENTION_DAYS", default=30)
 
-# Without an app's secret its callbacks are refused, since nobody could tell who sent them.
+# Without an app's secret its callbacks are refused, since their sender cannot be verified.
 #: The app at the provider of [socialnet](channels.md), and the word entered beside the callback
 #: address. Without the secret every callback is refused.
 SOCIALNET_APP_ID = env.str("SOCIALNET_APP_ID", default="")

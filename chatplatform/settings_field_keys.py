@@ -7,10 +7,10 @@ from django.core.exceptions import ImproperlyConfigured
 
 
 def read_field_keys(entries: list[str], secret_key: str) -> list[tuple[str, bytes]]:
-    """Keys with their names: an entry is the Base64 of 32 bytes.
+    """The named keys of FIELD_KEYS; each entry is the Base64 of 32 bytes.
 
-    `name:base64` is a key whose values are stored under that name and not under its fingerprint.
-    `SECRET_KEY` stands for the key that is made from it.
+    The values of a key `name:base64` carry that name; without a name they carry the key's
+    fingerprint. The entry `SECRET_KEY` means the key that is derived from it.
     """
     keys = []
     for entry in entries:

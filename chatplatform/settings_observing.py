@@ -1,4 +1,4 @@
-"""The settings of logs, metrics and traces; `settings.py` takes them all."""
+"""The settings of logs, metrics and traces; `settings.py` imports them."""
 
 import environ
 
@@ -10,11 +10,11 @@ LOG_LEVEL = env.str("LOG_LEVEL", default="WARNING")
 LOG_FORMAT = env.str("LOG_FORMAT", default="line")
 #: The port on which this process and its children serve [metrics](operations.md#metrics) for
 #: Prometheus; `make run` takes one per process, from this one on. 0: nothing is counted.
-# It is never the site's port: figures are not for everybody.
+# It is never the site's port, because metrics are not public.
 METRICS_PORT = env.int("METRICS_PORT", default=0)
 #: The address on which metrics are served.
 METRICS_HOST = env.str("METRICS_HOST", default="127.0.0.1")
-# What the relay reads when it is asked for its metrics: functions that yield readings.
+# Functions that yield readings; the relay calls them when it is scraped.
 METRIC_READERS = (
     "chatplatform.jobs.backlog.read",
     "webhooks.services.backlog_metrics.read",

@@ -1,4 +1,4 @@
-"""The settings of calls to models, web pages and other servers; `settings.py` takes them all."""
+"""The settings of calls to models, web pages and other servers; `settings.py` imports them."""
 
 import environ
 

@@ -1,4 +1,4 @@
-"""The settings of the site's theme; `settings.py` takes them all."""
+"""The settings of the site's theme; `settings.py` imports them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Settings of the test suite: real PostgreSQL and Valkey, a cheap hasher, its own folder."""
+"""Settings of the test suite: real PostgreSQL and Valkey, a cheap hasher, a temporary folder."""
 
 import atexit
 import os
@@ -7,11 +7,12 @@ import tempfile
 
 # gw0, gw1, …: the processes of pytest-xdist.
 _worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-# A cluster a process, if there are several: the feed waits for the oldest transaction of a cluster,
-# and would wait for those of other tests.
+# Parallel processes have separate clusters: the feed waits for the oldest transaction of a cluster,
+# so it would wait for those of other tests.
 if f"DATABASE_URL_{_worker}" in os.environ:
     os.environ["DATABASE_URL"] = os.environ[f"DATABASE_URL_{_worker}"]
-# And a folder a process: the first one hands its environment on to the others.
+# Each process has its own folder, in a numbered variable: the first process passes its environment
+# on to the others.
 if f"DATA_DIR_{_worker}" not in os.environ:
     folder = tempfile.mkdtemp(prefix="chatplatform-test-")
     os.environ[f"DATA_DIR_{_worker}"] = folder
@@ -25,15 +26,15 @@ from chatplatform.settings import *  # noqa: E402, F403
 from chatplatform.settings import MIDDLEWARE, STORAGES, env  # noqa: E402
 
 MIDDLEWARE = ["chatplatform.testing.documented.Documented", *MIDDLEWARE]
-# Argon2 at full cost would be most of the suite's time.
+# Argon2 at full cost would take most of the suite's time.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES = {
     **STORAGES,
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
-# Each test client makes the middleware anew, and would read the folders of all static files.
+# Each test client makes the middleware anew, which would read the folders of all static files.
 WHITENOISE_USE_FINDERS = False
-# One Valkey database a pytest process, so that parallel processes do not hear each other.
+# One Valkey database for each pytest process, so that parallel processes do not interfere.
 REDIS_URL = (
     env.str("REDIS_URL", default="redis://127.0.0.1:6379").rstrip("/").removesuffix("/0")
     + f"/{_worker + 1}"
@@ -41,7 +42,7 @@ REDIS_URL = (
 CELERY_BROKER_URL = REDIS_URL
 PAYMENT_WEBHOOK_SECRET = "whsec_b25seS1mb3ItdGhlLXRlc3Qtc3VpdGUtMTIz"
 REPLY_WAIT_SECONDS = 10
-# Our apps at the providers; their hosts are nobody's, so that no test calls the real ones.
+# Our apps at the providers. Nothing listens at these addresses, so that no test calls a real one.
 SOCIALNET_API_URL = "http://127.0.0.1:9/v26.0"
 SOCIALNET_APP_ID = "900000001"
 SOCIALNET_APP_SECRET = "secret-of-the-tests"

@@ -1,6 +1,6 @@
 """Signatures of Standard Webhooks 1.0: HMAC-SHA256 over `id.timestamp.body`.
 
-Ours on webhooks, and those of a payment provider on its callbacks.
+We sign webhooks, and a payment provider signs its callbacks.
 """
 
 import base64
@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping
 
 SECRET_PREFIX = "whsec_"
-# Seconds that a signature may lie in the past or in the future.
+# A signature's timestamp may be this many seconds in the past or in the future.
 TOLERANCE = 300
 
 
@@ -29,7 +29,7 @@ def is_secret(text: str) -> bool:
 
 
 def sign(secret: str, *, event_id: str, timestamp: int, body: bytes) -> str:
-    """One signature, as it stands in `webhook-signature`."""
+    """A signature in the form of the header `webhook-signature`."""
     key = base64.b64decode(secret.removeprefix(SECRET_PREFIX))
     signed = f"{event_id}.{timestamp}.".encode() + body
     return "v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()

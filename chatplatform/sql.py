@@ -1,7 +1,7 @@
-"""A model's columns, for the few SQL statements that are written by hand; how long any may take.
+"""Helpers for the few SQL statements that are written by hand, and a time limit for statements.
 
-Building a statement with Django costs more processor time than sending it and reading the answer.
-That matters only for statements that every request or every message needs.
+To build a statement, Django takes more processor time than to send it and read the answer. That
+matters only for statements that every request or every message needs.
 """
 
 import json
@@ -17,9 +17,9 @@ Row = TypeVar("Row", bound=models.Model)
 
 
 class Columns(Generic[Row]):
-    """A model's columns: to name them in a statement and to make rows of its result.
+    """The columns of a model, to name them in a statement and to make rows of its result.
 
-    All of them, or all but those of `without`, which a row then reads when they are asked for.
+    The columns in `without` are left out; a row loads them when they are read.
     """
 
     def __init__(self, model: type[Row], *, without: Collection[str] = ()) -> None:
@@ -32,7 +32,7 @@ class Columns(Generic[Row]):
         return len(self.fields)
 
     def column_list(self, table: str = "") -> str:
-        """The columns as a statement names them, of a table or an alias."""
+        """The columns as a statement lists them, prefixed by a table or alias if given."""
         prefix = f"{table}." if table else ""
         return ", ".join(f"{prefix}{field.column}" for field in self.fields)
 
@@ -40,30 +40,30 @@ class Columns(Generic[Row]):
         """The row with these values, in the order of `column_list`."""
         parsed = list(values)
         for index in self._json:
-            # Not by orjson, which makes a float of a number beyond 64 bits.
+            # orjson would turn an integer beyond 64 bits into a float.
             parsed[index] = parsed[index] and json.loads(parsed[index])
         return self.model.from_db(connection.alias, self.names, parsed)
 
     def to_json(self, row: Row) -> str:
-        """A row's values by column, as `jsonb_populate_record` reads them."""
+        """A row's values by column, as JSON for `jsonb_populate_record`."""
         values = {field.column: getattr(row, field.attname) for field in self.fields}
         return json.dumps(values, default=_text_of)
 
 
 def column_names(model: type[models.Model]) -> str:
-    """A model's columns, for `raw()`: of a `*` the connections that are open would fail when a
-    release adds a column ("cached plan must not change result type").
+    """A model's columns for `raw()`. With `*`, open connections would fail when a release adds a
+    column ("cached plan must not change result type").
     """
     return ", ".join(str(field.column) for field in model._meta.concrete_fields)
 
 
 def _text_of(value: Any) -> str | None:
-    # The database has a value of its own where the row has none.
+    # If the row has no value yet, the database uses its default.
     return None if isinstance(value, DatabaseDefault) else str(value)
 
 
 def _is_json(field: Any) -> bool:
-    """Whether it is returned as JSON text. Fields with another conversion are refused."""
+    """Whether a field's value arrives as JSON text; fields with another conversion are refused."""
     if isinstance(field, models.JSONField):
         return True
     assert not hasattr(field, "from_db_value"), f"{field} has a conversion of its own"
@@ -71,19 +71,19 @@ def _is_json(field: Any) -> bool:
 
 
 def moment(column: str) -> str:
-    """A time as JSON has it: `chatplatform.api.shapes.iso` in SQL."""
+    """SQL that writes a time column as `chatplatform.api.shapes.iso` does."""
     return f"""to_char({column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"""
 
 
 @contextmanager
 def statements_within(milliseconds: int) -> Iterator[None]:
-    """Cancels every statement of this thread that takes longer (OperationalError)."""
+    """Cancel each statement of this thread that takes longer; it raises an OperationalError."""
     limited: list[Any] = []
 
     def limit(execute: Callable[..., Any], *args: Any) -> Any:
         wrapper = args[-1]["connection"]
         if wrapper not in limited:
-            # Beside Django, which would count two statements more.
+            # Past Django's cursor, so that the statement is not counted as one of the request's.
             wrapper.connection.execute(f"SET statement_timeout = {milliseconds}")
             limited.append(wrapper)
         return execute(*args)
@@ -95,7 +95,7 @@ def statements_within(milliseconds: int) -> Iterator[None]:
             yield
         finally:
             for wrapper in limited:
-                # A connection that broke is not used again.
+                # A broken connection needs no reset: it is not used again.
                 if wrapper.connection:
                     with suppress(psycopg.Error):
                         wrapper.connection.execute("RESET statement_timeout")

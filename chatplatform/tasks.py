@@ -1,4 +1,4 @@
-"""The jobs of the whole platform, and its scheduled work, which may run twice and at any time."""
+"""The jobs and the periodic tasks of the whole platform; each may run twice and at any time."""
 
 from datetime import timedelta
 
@@ -9,14 +9,14 @@ from chatplatform.api import idempotency
 from chatplatform.jobs import Queue, job, periodic
 from chatplatform.models import Job, JobState
 
-# How long a finished job is kept; dead ones stay until requeued.
+# Finished jobs are kept for this long; dead jobs stay until they are requeued or cancelled.
 RETENTION = timedelta(days=7)
 _BATCH = 5_000
 
 
 @periodic("chatplatform.clean_up_jobs")
 def clean_up_jobs() -> None:
-    """Delete finished jobs and the stored answers of repeated requests when their time is over."""
+    """Delete finished jobs and stored answers of requests after their retention."""
     idempotency.purge_expired()
     ended = Job.objects.filter(state__in=[JobState.DONE, JobState.CANCELLED])
     old = ended.filter(finished_at__lt=timezone.now() - RETENTION).order_by("finished_at")
@@ -32,11 +32,11 @@ def make_months() -> None:
 
 @job("chatplatform.remove_files", queue=Queue.TRAIN)
 def remove_files(*, names: list[str]) -> None:
-    """Remove files from the media store whose rows are gone."""
+    """Remove from the media store files whose rows are gone."""
     media.remove(names)
 
 
 @periodic("chatplatform.clean_up_files")
 def clean_up_files() -> None:
-    """Remove files from the media store that no row names."""
+    """Remove from the media store files that no row names."""
     media.clean_up()

@@ -1,4 +1,4 @@
-"""Every path: the operations of the apps, and the paths of the whole platform."""
+"""All paths: the operations of the apps, and the paths of the whole platform."""
 
 from django.contrib import admin
 from django.urls import path, re_path
@@ -23,7 +23,7 @@ urlpatterns = [
     path("favicon.ico", start_page.favicon),
     path("admin", start_page.site_without_slash),
     path("admin/", admin.site.urls),
-    # Last: with DEBUG, Django itself would answer in HTML.
+    # Last, for all other paths: with DEBUG, Django would answer with its own HTML.
     re_path("", errors.page_not_found),
 ]
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.conf import settings
+from django.db.models.functions import Now
 
 from channels_app.models import InboundCallback, InboundItem
 from channels_app.tests.chatapp import AN, WABA, message, of_chatapp, status

@@ -1,4 +1,4 @@
-"""Bulkheads: what a process does at once for one holder is capped, so that others have room."""
+"""Bulkheads: a process serves one holder only a few requests at once, so that others have room."""
 
 import math
 import threading
@@ -10,9 +10,9 @@ from chatplatform.api.errors import TooManyRequests
 
 
 class Bulkhead:
-    """Counts what this process does now for each holder.
+    """Counts the blocks that this process runs now for each holder.
 
-    `total`: for all holders together. Once `shared` are taken, a holder who has one gets no other.
+    `total` is the cap of all holders together. Once `shared` blocks run, each holder may have one.
     """
 
     def __init__(self, *, retry_after: int, total: float = math.inf, shared: float = math.inf):
@@ -37,4 +37,4 @@ class Bulkhead:
         finally:
             with self._lock:
                 self._running.subtract(caps.keys())
-                self._running += Counter()  # drops those that have none
+                self._running += Counter()  # drops holders with a count of zero

@@ -1,8 +1,8 @@
 """CORS (Fetch standard, 3.2): which web pages may read the answers to a public key.
 
-A preflight carries no key, so it is granted to the pages that any bot allows; the request itself
-then to those that the key's own bot allows. Never `*`, and never credentials: a key has a header
-of its own, and cookies mean nothing to the API.
+A preflight carries no key, so it is granted if any bot allows the origin. The request itself is
+granted only if the key's own bot allows it. `*` and credentials are never granted: a key has its
+own header, and the API ignores cookies.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ _HEADERS = (
     " X-Request-ID"
 )
 _EXPOSED = "ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-ID"
-# How long a browser remembers a preflight: two hours is the most that all browsers accept.
+# A browser may cache a preflight this long; two hours is the most that all browsers accept.
 _MAX_AGE_SECONDS = "7200"
 
 
@@ -30,7 +30,7 @@ def grant(request: HttpRequest, origin: str) -> None:
 
 def mark(request: HttpRequest, response: HttpResponseBase) -> None:
     """Set the headers that `grant` allowed."""
-    # Even if nothing was granted: a cache must not give one page's answer to another.
+    # Even if nothing was granted: a cache must not give one origin's answer to another.
     if "Vary" in response.headers:
         patch_vary_headers(response, ["Origin"])
     else:
@@ -61,7 +61,7 @@ def preflight(request: HttpRequest, match: ResolverMatch | None) -> HttpResponse
 
 
 def _admits(match: ResolverMatch, method: str, origin: str) -> bool:
-    """Whether the path serves an operation that pages of this origin may call."""
+    """Whether web pages of this origin may call this method of the path."""
     view: Any = match.func
     declared = operations_of(view.cls, view.actions).get(method.lower())
     admits = declared.access.admits_origin if declared else None

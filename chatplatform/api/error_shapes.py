@@ -1,4 +1,4 @@
-"""The shapes of refusals in the document: one for each set of fields, and together the `Error`."""
+"""The shapes of errors in the OpenAPI document: one for each set of fields; `Error` unites them."""
 
 from functools import cache
 from typing import Any, Literal
@@ -13,7 +13,7 @@ class ValidationError(Shape):
     """One thing wrong with a request."""
 
     loc: list[str | int] = Field(
-        description='Where: `["body", "name"]`, `["query", "limit"]`, `["path", "bot_id"]`.'
+        description='The place, such as `["body", "name"]` or `["query", "limit"]`.'
     )
     msg: str = Field(description="What is wrong, in a sentence.")
     type: str = Field(
@@ -24,20 +24,20 @@ class ValidationError(Shape):
 class HTTPValidationError(Shape):
     """The request does not fit its documented shape; nothing was changed."""
 
-    detail: list[ValidationError] = Field(description="Everything wrong, all at once.")
+    detail: list[ValidationError] = Field(description="All faults of the request.")
 
 
 class Error(Shape):
-    """A refusal or a fault; its `code` tells which further fields there are."""
+    """A refusal or a fault; the `code` determines the further fields."""
 
     detail: str = Field(description="A sentence that says what to do.")
     code: str = Field(description="Stable, machine-readable kind.")
-    request_id: str = Field(description="Names this request in our logs; also X-Request-ID.")
+    request_id: str = Field(description="The request's id in our logs; also in X-Request-ID.")
 
 
 @cache
 def shapes_of_errors() -> list[type[BaseModel]]:
-    """One shape for each set of further fields, with the codes that have it."""
+    """One shape for each set of further fields, with the codes that carry them."""
     codes: dict[type[ApiError], set[str]] = {ApiError: {*CODES.values()}}
     for refusal in _subclasses(ApiError):
         if "code" in vars(refusal) and not issubclass(refusal, Invalid):

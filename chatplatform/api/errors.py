@@ -1,4 +1,4 @@
-"""Errors in their documented shapes. Services raise an `ApiError`; it is rendered here."""
+"""Errors in their documented shapes. Services raise an `ApiError`; this module renders it."""
 
 import errno
 import logging
@@ -26,7 +26,7 @@ from chatplatform.live.pubsub import BrokerAway
 log = logging.getLogger(__name__)
 MAX_HEADER_BYTES = 16_384
 
-# The code of a status, if the error has no more specific one.
+# The code of each status, for errors without a more specific one.
 CODES = {
     400: "bad_request",
     401: "not_authenticated",
@@ -46,10 +46,10 @@ _FAULT = "Something went wrong on our side; it has been logged."
 
 
 class ApiError(Exception):
-    """A refusal: stable `code`, HTTP `status`, a sentence that says what to do, further fields.
+    """A refusal: a stable `code`, the HTTP `status`, a `detail` that says what to do, more fields.
 
-    `more` declares the further fields for the document, each with its type and description. `place`
-    is the field of the body that it is about, beside which the site's forms show it.
+    `more` declares the further fields with their types and descriptions, for the API's document.
+    `place` is the path of the body's field that is wrong; the site's forms show the error there.
     """
 
     code: ClassVar[str] = "bad_request"
@@ -169,7 +169,7 @@ class Invalid(ApiError):
 
 
 def require(body: BaseModel, *names: str) -> None:
-    """422 for the fields of a body that it leaves out: only what changes a row may do so."""
+    """422 if the body lacks one of these fields: only an update may leave them out."""
     missing = [name for name in names if name not in body.model_fields_set]
     if missing:
         fault = {"msg": "Field required", "type": "missing"}
@@ -200,12 +200,12 @@ def error_response(
 
 
 def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse | None:
-    """DRF's hook: every exception of a view, in the documented shape."""
+    """DRF's hook: renders every exception of a view in the documented shape."""
     return render(exc)
 
 
 def render(exc: BaseException) -> HttpResponse:
-    """Any exception as an answer; one that is not a refusal is logged and becomes a 500."""
+    """The response to an exception; an unknown exception is logged and becomes a 500."""
     if isinstance(exc, ApiError):
         return exc.response()
     if isinstance(exc, Http404):
@@ -242,7 +242,7 @@ def render(exc: BaseException) -> HttpResponse:
     return error_response(500, _FAULT)
 
 
-# Django's own handlers, for failures before an operation is reached, and of the site's pages.
+# Django's error handlers, for failures outside of operations and for the site's pages.
 def refused(request: HttpRequest, exception: Exception) -> HttpResponse:
     return _for_reader(request, render(exception))
 
@@ -261,16 +261,17 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def _for_reader(request: HttpRequest, refusal: HttpResponse) -> HttpResponse:
-    """The refusal as a page, if a person reads it: JSON is for programs, and for operations."""
+    """The refusal as HTML if a person reads it; operations and programs get JSON."""
     is_operation = hasattr(getattr(request.resolver_match, "func", None), "actions")
     if is_operation or request.get_preferred_type(_KINDS) != "text/html":
         return refusal
     body = orjson.loads(refusal.content)
-    # A page of the site knows its reader. Others ask the browser: the database may be away.
+    # The site has set its reader's language. Elsewhere the browser's header decides, since the
+    # database may be away.
     known = getattr(request, "LANGUAGE_CODE", "")
     with translation.override(known or translation.get_language_from_request(request)):
         told = {**body, "detail": translation.gettext(body["detail"])}
-        # Who looks as somebody else leaves from here too.
+        # The error page too offers to end an impersonation.
         own = request if hasattr(request, "viewed_by") else None
         text = render_to_string("error.html", {**told, "status": refusal.status_code}, own)
     page = HttpResponse(text, status=refusal.status_code)

@@ -1,8 +1,9 @@
-"""`Idempotency-Key`: a repeated request gets the answer of the first and does nothing more.
+"""`Idempotency-Key`: a repeated request gets the first one's answer and does nothing else.
 
-If a request only changes rows, its answer is stored in the same transaction: a process that dies
-leaves both or neither. If it waits for another server (a model, a receiver), no transaction is
-held open meanwhile: its answer is stored afterwards, and what died halfway is done again.
+If a request only changes rows, its answer is stored in the same transaction: if the process dies,
+both exist or neither. If it waits for another server (a model, a webhook's receiver), no
+transaction is held open meanwhile: the answer is stored afterwards, and if the process dies before,
+a repetition does the work again.
 The header is that of draft-ietf-httpapi-idempotency-key-header.
 """
 
@@ -27,7 +28,7 @@ HEADER = "Idempotency-Key"
 RETENTION = timedelta(hours=24)
 MAX_KEY_CHARACTERS = 255
 MIN_SHARED_CHARACTERS = 32
-# A UUID has fewer different ones once in a trillion times; counters and fillers have.
+# Rejects counters and filler keys. A random UUID falls below this once in a trillion times.
 MIN_DIFFERENT_CHARACTERS = 6
 MAX_ANSWER_BYTES = 1_000_000
 
@@ -45,12 +46,12 @@ class KeyReused(ApiError):
 
 @dataclass
 class _KeyedRequest:
-    """A request with a key, while it is served. A key counts for one caller and one path."""
+    """The keyed request that is being served. A key is unique for a caller and a path."""
 
-    # 0 without a caller.
+    # 0 if there is no caller.
     client_id: int
     key_hash: str
-    # Set by the operation, or known from the first request.
+    # Set by the operation, or read from the first request's stored answer.
     result_id: str | None = None
 
 
@@ -58,20 +59,20 @@ _current: ContextVar[_KeyedRequest | None] = ContextVar("idempotency_request", d
 
 
 def stable_id() -> str | None:
-    """An id that the current request shares with its repetitions; None without a key."""
+    """An id that the current request and its repetitions share; None without a key."""
     current = _current.get()
     return f"idempotency-key:{current.key_hash[:32]}" if current else None
 
 
 def store_result_id(result_id: str) -> None:
-    """Remember what the current request resulted in, for its repetitions."""
+    """Remember the id of what the current request made, for its repetitions."""
     current = _current.get()
     if current:
         current.result_id = result_id
 
 
 def earlier_result_id() -> str | None:
-    """What the first of these requests resulted in; None if the current one is the first."""
+    """The id of what the first request with this key made; None if this is the first."""
     current = _current.get()
     return current.result_id if current else None
 
@@ -84,11 +85,11 @@ def run_once(
     run: Callable[[], HttpResponseBase],
     waits: bool,
 ) -> HttpResponseBase:
-    """The response of `run`, or the stored one of the same request; 409 while that is served.
+    """`run`'s response, or the stored one of an earlier request; 409 while that is being served.
 
-    Refusals are raised and not stored: a refused request may be sent again, corrected. Without a
-    caller (`client_id` None) anybody may choose the same key: it counts together with the body,
-    and no transaction surrounds the request, since a refusal must not undo its count of failures.
+    Refusals are raised and not stored, so a corrected request may reuse the key. Without a caller
+    (`client_id` None) several people may choose the same key, so the body counts as the caller; and
+    no transaction surrounds the request, since a refusal must not undo the count of failures.
     """
     fingerprint = _fingerprint(request)
     if client_id is None:
@@ -110,7 +111,7 @@ def run_once(
             current.result_id = answer.get("result_id")
             response = run()
             if stored:
-                # A streamed answer is not stored. Its message is, and was found again.
+                # A streamed answer is not stored, but its result id is: `run` found the result.
                 response["Idempotent-Replayed"] = "true"
             elif response.status_code < 400:
                 _store(current, fingerprint, response)
@@ -120,7 +121,8 @@ def run_once(
 
 
 def ensure_hard_to_guess(request: HttpRequest) -> None:
-    """422 for a short key of a caller that many people are: whoever knows it gets the answer."""
+    """422 for a key that is easy to guess: the caller stands for many people, and each of them who
+    knows the key gets the answer."""
     key = request.headers[HEADER]
     if len(key) < MIN_SHARED_CHARACTERS or len(set(key)) < MIN_DIFFERENT_CHARACTERS:
         msg = (
@@ -139,7 +141,7 @@ def _key_hash(request: HttpRequest, client_id: int, caller: str) -> str:
 
 
 def _fingerprint(request: HttpRequest) -> str:
-    """A hash of the query and the body; of a multipart body's parts, for its boundary varies."""
+    """A hash of the query and the body; a multipart body by its parts, since boundaries vary."""
     digest = hashlib.sha256(request.META.get("QUERY_STRING", "").encode())
     if request.content_type != "multipart/form-data":
         digest.update(b"\x00" + request.body)
@@ -180,7 +182,8 @@ def _store(current: _KeyedRequest, fingerprint: str, response: HttpResponseBase)
 
 
 def _answer(response: HttpResponseBase) -> dict[str, Any]:
-    """The response as data; empty if a repetition makes it anew."""
+    """The response as data; empty for a stream, a file or a large body: a repetition makes these
+    anew."""
     if isinstance(response, StreamingReply) or not isinstance(response, HttpResponse):
         return {}
     if len(response.content) > MAX_ANSWER_BYTES:
@@ -193,5 +196,5 @@ def _answer(response: HttpResponseBase) -> dict[str, Any]:
 
 
 def purge_expired() -> None:
-    """Delete answers that no repetition can get any more."""
+    """Delete the answers that are older than `RETENTION`."""
     StoredAnswer.objects.filter(created_at__lt=timezone.now() - RETENTION).delete()

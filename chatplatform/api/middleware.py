@@ -1,4 +1,4 @@
-"""The steps that every request passes."""
+"""The middleware of the API and of the site's pages."""
 
 import re
 from collections.abc import Callable
@@ -24,7 +24,7 @@ from chatplatform.live.streaming import WaitingResponse
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
-# Of a statement, while a page of the site is read.
+# The longest that one statement may take while a page of the site is read.
 SITE_READ_MILLISECONDS = 5_000
 _ACCEPTED_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
 
@@ -35,12 +35,12 @@ class Middleware:
 
 
 def request_id_of(sent: str) -> str:
-    """The id that the caller sent, or a new one."""
+    """The id that the caller sent if it is acceptable, else a new one."""
     return sent if _ACCEPTED_ID.fullmatch(sent) else str(uuid7())
 
 
 def early_response(sent_id: str, make: Callable[[], HttpResponse]) -> HttpResponse:
-    """A response that the event loop makes itself, with the request's id."""
+    """A response made in the event loop, before any middleware, with the request's id."""
     request_id = request_id_of(sent_id)
     with serving(request_id=request_id, address=""):
         response = make()
@@ -51,7 +51,7 @@ def early_response(sent_id: str, make: Callable[[], HttpResponse]) -> HttpRespon
 class ApiEntryMiddleware(Middleware):
     """The first middleware of every request, and the only one of an API request.
 
-    Pages go on through Django's other middleware and its URL resolver.
+    Other requests continue through Django's middleware and URL resolver.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -59,14 +59,14 @@ class ApiEntryMiddleware(Middleware):
         self.security = SecurityMiddleware(get_response)
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Accepts an X-Request-ID of up to 128 plain characters or makes one; answers with it."""
+        """Take the caller's X-Request-ID (up to 128 plain characters) or make one, and send it."""
         proxies.apply_forwarded_headers(request.META)
         request_id = request_id_of(request.META.get("HTTP_X_REQUEST_ID", ""))
         with serving(request_id=request_id, address=request.META.get("REMOTE_ADDR", "")):
             response = self._answer(request)
             response["X-Request-ID"] = request_id
             if response.status_code >= 400:
-                # Django would do so after the block, where its line has no id.
+                # Django would log it outside of the block, where log lines have no request id.
                 told = cast(HttpResponse, response)
                 reason = told.reason_phrase
                 log_response("%s: %s", reason, request.path, response=told, request=request)
@@ -88,7 +88,7 @@ class ApiEntryMiddleware(Middleware):
         elif operation:
             request.resolver_match = operation
             response = operation.func(request, **operation.kwargs)
-            # A streaming answer has headers too, which is all that is set.
+            # The cast is safe: it only sets headers, which a streaming response has too.
             self.security.process_response(request, cast(HttpResponse, response))
         else:
             response = self.get_response(request)
@@ -97,10 +97,10 @@ class ApiEntryMiddleware(Middleware):
 
 
 def _check_host(request: HttpRequest) -> None:
-    """Refuses a host that is not in ALLOWED_HOSTS: 400, with and without DEBUG.
+    """Raises DisallowedHost (400) if the host is not in ALLOWED_HOSTS, with and without DEBUG.
 
-    Except to health checks: containers and load balancers ask by an address, and the answer names
-    no host.
+    Health checks are exempt: containers and load balancers call them by IP address, and their
+    answers name no host.
     """
     if request.path_info.rstrip("/") not in {"/health", "/health/live"}:
         request.get_host()
@@ -109,7 +109,7 @@ def _check_host(request: HttpRequest) -> None:
 def _drop_slash(request: HttpRequest) -> None:
     """Serves each API path with and without a trailing slash, without a redirect.
 
-    A redirect would lose the body of a POST. The admin site keeps Django's own spelling.
+    A redirect would lose the body of a POST. The admin site keeps Django's trailing slashes.
     """
     path = request.path_info
     if path.endswith("/") and path != "/" and not path.startswith(("/admin/", "/static/")):
@@ -130,19 +130,20 @@ class AdminOnly(Middleware):
         if not request.path_info.startswith("/admin"):
             return self.get_response(request)
         if CAN_WAIT in request.META and outgoing_call_limits.will_wait(request):
-            # All of it: sessions and messages are stored after the view.
+            # The whole chain waits, since sessions and messages are stored after the view.
             return WaitingResponse(lambda: self.admin_chain(request))
         return self.admin_chain(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        """A refusal, or a database that does not answer, as a page; Django knows a fault alone."""
+        """Show refusals and database failures as such: Django would show each as a server error."""
         if isinstance(exception, ApiError | OperationalError | SuspiciousOperation):
             return refused(request, exception)
         return None
 
 
 class BriefReads(Middleware):
-    """Reading a page cancels a statement that takes too long: a thread is held for no longer."""
+    """Cancels a slow statement while a page of the site is read, so that it does not hold a
+    thread."""
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if request.method not in {"GET", "HEAD"}:
@@ -152,18 +153,18 @@ class BriefReads(Middleware):
 
 
 class CountPages(Middleware):
-    """Counts a page for its reader; 429, as a page, to whoever asks for too many.
+    """Counts the requests for the site's pages; a reader over the limit gets a 429 as HTML.
 
-    It is the last: a person of the site is known by then, and static files were answered before.
+    It comes last: the person is known by then, and static files have already been served.
     """
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if request.path_info.startswith("/media/"):
-            return self.get_response(request)  # public pictures, which count as static files do
+            return self.get_response(request)  # public pictures are not counted, like static files
         allowance = rate_limits.count(rate_limits.of_page(request))
         response: HttpResponseBase
         if allowance.refusal:
-            # Nothing is stored for a refusal, and nobody stays signed in for it.
+            # A refused request stores nothing and does not extend the session.
             session: Any = getattr(request, "session", None)
             if session is not None:
                 session.is_unattended = True

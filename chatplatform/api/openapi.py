@@ -1,4 +1,4 @@
-"""The served OpenAPI document, built from the operations' declarations."""
+"""Builds the served OpenAPI document from the operations' declarations."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -34,7 +34,7 @@ REASONS = {
     422: "The request does not fit its documented shape.",
     503: "A part that this needs is not reachable.",
 }
-# Of operations that ask another server.
+# The reason for a 503 of operations that call another server.
 NOT_SET_UP = (
     "A part that this needs is not reachable, or not set up here: a channel"
     " (`channel_not_configured`) or the mail (`mail_not_configured`)."
@@ -42,7 +42,7 @@ NOT_SET_UP = (
 
 
 def only_operations(endpoints: list[Any], **_: Any) -> list[Any]:
-    """The operations that `operation()` declares and no others, always in the same order."""
+    """Only the operations that `operation()` declares, always in the same order."""
     declared = [entry for entry in endpoints if issubclass(entry[3].cls, OperationViewSet)]
     positions = {entry[0]: position for position, entry in reversed(list(enumerate(declared)))}
     # DRF keeps the methods of a path in a set.
@@ -50,7 +50,7 @@ def only_operations(endpoints: list[Any], **_: Any) -> list[Any]:
 
 
 class OperationSchema(AutoSchema):
-    """Reads the `Operation`; drf-spectacular would guess from serializers."""
+    """Describes an operation by its `Operation`; drf-spectacular would guess from serializers."""
 
     @property
     def declared(self) -> Operation:
@@ -155,7 +155,7 @@ class OperationSchema(AutoSchema):
 
     def _usual_refusals(self) -> list[int]:
         declared, access = self.declared, self.declared.access
-        # A viewer may the least of people; a public key may be used on a wrong page.
+        # Every person may do what a viewer may. A public key may be used from a wrong origin.
         is_for_all = "viewer" in access.admitted(self.method) and access.security == ("bearer",)
         reasons: list[tuple[object, list[int]]] = [
             (True, [400, 431, 503]),
@@ -192,7 +192,7 @@ class OperationSchema(AutoSchema):
         return {"description": description, "content": {"application/json": {"schema": schema}}}
 
     def _stream(self, events: Mapping[str, Reply]) -> dict[str, Any]:
-        """A stream of server-sent events: `contentSchema` describes each of them."""
+        """A stream of server-sent events; `contentSchema` describes each event."""
         shapes = [self._event(name, shape) for name, shape in events.items()]
         return {
             "schema": {
@@ -228,7 +228,7 @@ class OperationSchema(AutoSchema):
     def _refused(self, status: int, shape: Reply | None) -> dict[str, Any]:
         if status == 422:
             invalid = self._ref(HTTPValidationError, "serialization")
-            # Else the only 422 with a code is that of a key that came with another body.
+            # The only other 422 is `idempotency_key_reused`, which has the shape of an `Error`.
             keyed = IDEMPOTENCY_KEY in self._header_parameters()
             return {"anyOf": [invalid, self._error_ref()]} if keyed else invalid
         if shape is None or shape is Error:
@@ -236,7 +236,7 @@ class OperationSchema(AutoSchema):
         return self._ref(shape, "serialization")
 
     def _error_ref(self) -> dict[str, Any]:
-        """A reference to the union of all refusals, which is made once: it takes a while."""
+        """A reference to the union of all errors, which is built only once since it takes long."""
         if _component(Error) not in self.registry:
             union = {
                 "title": "Error",
@@ -247,10 +247,10 @@ class OperationSchema(AutoSchema):
         return {"$ref": "#/components/schemas/Error"}
 
     def _ref(self, shape: Reply, mode: Any) -> dict[str, Any]:
-        """A reference to the shape's component, which is registered with all that it contains.
+        """A reference to the shape's component; registers it and the shapes that it contains.
 
-        A shape that is a request's body anywhere is described as one: that is the stricter
-        description, and our replies always hold every field.
+        A shape that is both a body and a reply is described as a body. That description is
+        stricter, and replies fit it, since they always hold every field.
         """
         if isinstance(shape, UnionType):
             return {"anyOf": [self._ref(part, mode) for part in get_args(shape)]}
@@ -267,7 +267,7 @@ class OperationSchema(AutoSchema):
         return schema
 
     def _register(self, of: Any, schema: dict[str, Any], *, replace: bool) -> None:
-        """Raises `TypeError` if another type of this name has a component: one would be lost."""
+        """Register a component; TypeError if another type has this name: one would be lost."""
         component = _component(of, schema)
         known = self.registry._components.setdefault(component.key, component)
         if known.object is not of:
@@ -277,7 +277,7 @@ class OperationSchema(AutoSchema):
 
 
 def _named_in(annotation: Any, seen: set[Any]) -> Iterator[Any]:
-    """Each type that has a component of its own in the schema of a shape, the shape too."""
+    """The types that have their own component in the schema of a shape, including the shape."""
     for part in get_args(annotation):
         yield from _named_in(part, seen)
     if annotation in seen or not isinstance(annotation, (type, TypeAliasType)):
@@ -310,7 +310,7 @@ IDEMPOTENCY_KEY: dict[str, Any] = {
     "description": "Makes a repetition harmless for 24 hours: the same key with the same body gets"
     " the first answer again, with `Idempotent-Replayed: true`; with another body a 422"
     " `idempotency_key_reused`; while the first is being served a 409 `request_in_flight`.",
-    # Without an example: tools fill it in, and then every request but the first would do nothing.
+    # No example: tools would send it, and every request after the first would do nothing.
     "schema": {"type": "string", "minLength": 1, "maxLength": idempotency.MAX_KEY_CHARACTERS},
 }
 VISITOR_TOKEN: dict[str, Any] = {
@@ -329,7 +329,7 @@ IDEMPOTENCY_KEY_OF_ANYBODY = {
     " 409 `request_in_flight`. With another body it is another request.",
 }
 _HEADERS = "#/components/headers/"
-# Every answer to a request that counts carries the first two, the other refusals too.
+# Every answer to a counted request carries the first two headers, refusals too.
 LIMIT_HEADERS: dict[str, dict[str, Any]] = {
     "RateLimit-Policy": {
         "description": "The limits that the request counted for, such as"
@@ -346,7 +346,7 @@ LIMIT_HEADERS: dict[str, dict[str, Any]] = {
         "schema": {"type": "integer", "minimum": 1},
     },
 }
-# What the URL converters let through, by their names.
+# The schemas of the values that Django's URL converters accept.
 CONVERTED: dict[str, dict[str, Any]] = {
     "int": {"type": "integer", "minimum": 1},
     "uuid": {"type": "string", "format": "uuid"},
@@ -357,7 +357,7 @@ PATTERNS = {"event_id": {"pattern": "^evt_"}}
 
 
 def finish(result: dict[str, Any], generator: Any, **_: Any) -> dict[str, Any]:
-    """Add what drf-spectacular does not write: closing slashes, headers, the server."""
+    """Add what drf-spectacular does not write: trailing slashes, headers, the server."""
     suffixes = {
         path: getattr(view, view.action).operation.path_suffix
         for path, _, _, view in generator._get_paths_and_endpoints()

@@ -1,8 +1,8 @@
-"""`operation()`: an operation of the API, declared once, above the method that serves it.
+"""`operation()` declares an operation of the API once, above the method that serves it.
 
 It joins DRF's viewsets (routing, dispatch), drf-spectacular (the document) and pydantic (bodies
-and queries). The served document, the check of who may call, the validation of body and query,
-and the guard tests all read the one `Operation`.
+and queries). The document, the access check, the validation of body and query, and the guard tests
+all read this one `Operation`.
 """
 
 import functools
@@ -40,42 +40,42 @@ from chatplatform.live.streaming import WaitingResponse
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 Act = Callable[[], HttpResponseBase]
-# In the environ, if the server can finish a response in another thread.
+# The environ has this key if the server can finish a response in another thread.
 CAN_WAIT = "chatplatform.can_wait"
-# In the environ: where the caller stands with the limits.
+# The environ's key of the request's `RateLimitResult`.
 ALLOWANCE = "chatplatform.allowance"
 NO_PATH: Mapping[str, Any] = {}
-# The shape of a reply; one of several, if it depends on the caller.
+# The shape of a reply, or a union of shapes if it depends on the caller.
 Reply = type[BaseModel] | UnionType
 
 
 class Caller(Protocol):
-    """Who calls, as far as an operation needs it; `str()` names the caller. See identity.auth."""
+    """What an operation knows of its caller; `str()` names the caller. See identity.auth."""
 
     @property
     def client_id(self) -> int: ...
 
     @property
     def rights(self) -> tuple[str, ...]:
-        """What it is, such as `agent` or `secret key`, and what it may do beyond that."""
+        """First the kind of caller, such as `agent` or `secret key`, then any further rights."""
 
     @property
     def is_public_key(self) -> bool:
-        """Whether its credential is a page's, which everybody can read."""
+        """Whether the credential is a public key, which everybody can read in a web page."""
 
     @property
     def is_anonymous_visitor(self) -> bool:
-        """Whether many people are this one caller."""
+        """Whether this caller stands for many people: a public key without a Visitor-Token."""
 
     def quotas(self, address: str, *, costs_credits: bool) -> tuple[Quota, ...]:
-        """For what a request counts."""
+        """The quotas that a request counts against."""
 
 
 @dataclass(frozen=True)
 class Access:
     """Who may call an operation, and how the caller is found.
 
-    A caller needs one of the `rights`; where nothing is changed (GET), one of `reading` will do.
+    A caller needs one of the `rights`. To read (GET, HEAD), one of `reading` suffices too.
     """
 
     security: tuple[str, ...]
@@ -83,17 +83,17 @@ class Access:
     rights: tuple[str, ...] = ()
     reading: tuple[str, ...] = ()
     refusal: type[NotAuthenticated] = NotAuthenticated
-    # Whether web pages of this origin may call it (CORS); None: no page of another site.
+    # Whether web pages of an origin may call it (CORS); None: those of other sites may not.
     admits_origin: Callable[[str], bool] | None = None
-    # Whether a public key says by a `Visitor-Token` for whom it speaks.
+    # Whether a public key names its visitor by a `Visitor-Token`.
     takes_visitor: bool = False
 
     def admitted(self, http_method: str | None) -> tuple[str, ...]:
-        """The rights of which a caller needs one."""
+        """The rights that admit a caller; one of them suffices."""
         return self.rights + (self.reading if http_method in {"GET", "HEAD"} else ())
 
     def find_caller(self, request: HttpRequest) -> Caller:
-        """The caller, or a refusal: 401 if it is unknown, 403 if it may not."""
+        """The caller; raises 401 if it is unknown and 403 if it lacks the right."""
         caller = self.authenticate(request)
         if caller is None:
             raise self.refusal
@@ -124,7 +124,7 @@ class Form:
 
 @dataclass(frozen=True)
 class RawResponse:
-    """A reply that is not JSON, such as a file: in one of `media_types`."""
+    """A reply that is not JSON, such as a file, in one of `media_types`."""
 
     media_types: tuple[str, ...]
     description: str = "The file, as a download."
@@ -132,14 +132,14 @@ class RawResponse:
 
 @dataclass(frozen=True)
 class Deprecated:
-    """An operation with a successor: deprecated since, and served at least until."""
+    """An operation with a successor: deprecated `since`, and served at least until `sunset`."""
 
     since: datetime
     sunset: datetime
     successor: str
 
     def mark(self, response: HttpResponseBase) -> None:
-        """Set the headers that say so (RFC 9745, RFC 8594, RFC 5829)."""
+        """Set the headers `Deprecation`, `Sunset` and `Link` (RFC 9745, RFC 8594, RFC 5829)."""
         response["Deprecation"] = f"@{int(self.since.timestamp())}"
         response["Sunset"] = http_date(self.sunset.timestamp())
         response["Link"] = f'<{self.successor}>; rel="successor-version"'
@@ -147,21 +147,22 @@ class Deprecated:
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation as it is declared; written `@operation(...)` above the method that serves it.
+    """The declaration of an operation, written `@operation(...)` above the method that serves it.
 
-    The method gets the path's parameters, and those of `request`, `body` and `query` that it names.
-    It returns a shape, a ready dict, a Django response, or None for an answer without a body. The
-    shapes of `body`, `query` and `returns` are its annotations, unless they are named here. A
-    method without the parameter `body` reads the bytes itself, such as signed ones; its body is
-    documented alone.
-    `also`: further documented statuses. `streams`: the events, by name, of the stream that a 200
-    may be. `waits`: the method waits for another server, such as a model or one that resolves
-    names, and runs in the pool for that, few at once for one client. `costs_credits`: a reply of
-    the bot may follow, and a page's visitors may make few such requests in a minute.
-    `is_atomic`: although it waits, for seconds, what it makes and the stored answer to an
-    `Idempotency-Key` are one transaction: else a repeated request could make a second one.
-    `is_counted`: whether it counts for the limits of requests; not, if a server makes it as often
-    as it must.
+    The method gets the path's parameters, and `request`, `body` and `query` if it names them. It
+    returns a shape, a ready dict, a Django response, or None for an answer without a body. The
+    shapes of `body`, `query` and `returns` are its annotations unless they are given here. A method
+    without the parameter `body` reads the raw bytes itself, such as signed ones; `body` then only
+    documents them.
+
+    - `also`: further documented statuses.
+    - `streams`: the events by name, if a 200 may be a stream.
+    - `waits`: the method waits for another server, such as a model or a name server. It runs in the
+      pool for waiting, which admits few requests of one client at once.
+    - `costs_credits`: the bot may reply, so a visitor may make few such requests in a minute.
+    - `is_atomic`: although the method waits for seconds, its changes and the stored answer to an
+      `Idempotency-Key` are one transaction: otherwise a repetition could make the change twice.
+    - `is_counted`: the rate limits apply. False if servers must be able to call it without limit.
     """
 
     tag: str
@@ -221,7 +222,7 @@ operation = Operation
 
 
 def _shape(annotation: Any) -> Any:
-    """What a method returns, if it is a shape or a list of one."""
+    """The annotation of what a method returns, if it is a shape, a list or a union of shapes."""
     shape = next(iter(get_args(annotation)), None) if get_origin(annotation) is list else annotation
     is_shape = isinstance(shape, type) and issubclass(shape, BaseModel)
     return annotation if is_shape or isinstance(shape, UnionType) else None
@@ -249,7 +250,7 @@ def _once(
 def _within_bulkhead(
     view: "OperationViewSet", http: HttpRequest, declared: Operation, act: Act
 ) -> HttpResponseBase:
-    """`_once`, unless too many requests of the same client wait; 429 then."""
+    """`_once`; 429 if too many requests of the same client wait already."""
     if view.caller:
         caps = outgoing_call_limits.caps_of_client(view.caller.client_id)
     else:
@@ -259,7 +260,7 @@ def _within_bulkhead(
 
 
 def _rendered(act: Act) -> HttpResponseBase:
-    """`act`'s response, or its refusal's: outside of the view nobody else renders it."""
+    """`act`'s response, or the rendered exception: it runs outside of the view's `dispatch`."""
     try:
         return act()
     except Exception as exc:
@@ -289,7 +290,8 @@ def parse_query(shape: type[BaseModel], request: HttpRequest) -> BaseModel:
 
 
 def parse_body(declared: Operation, request: HttpRequest, path: Mapping[str, Any]) -> BaseModel:
-    """The body as its shape; 413, 415 or 422 if it is not one, or is another row's."""
+    """The body as its shape; 413, 415 or 422 if it does not fit or names a row that is not the
+    path's."""
     if isinstance(declared.body, Form):
         return _parse_form(declared.body, request)
     assert declared.body
@@ -298,7 +300,8 @@ def parse_body(declared: Operation, request: HttpRequest, path: Mapping[str, Any
     raw = request.body
     if not raw and declared.body_is_optional:
         return _validated(declared.body, {}, "body")
-    # Pages of any site may send a body without a type, unasked. Programs send no Origin.
+    # Any web page may send a body without a type, and no preflight asks first. Programs send no
+    # Origin, and need no type.
     needs_type = bool(request.content_type) or "Origin" in request.headers
     if needs_type and request.content_type != "application/json":
         raise UnsupportedMediaType
@@ -306,7 +309,7 @@ def parse_body(declared: Operation, request: HttpRequest, path: Mapping[str, Any
 
 
 def parse_json(raw: bytes) -> Any:
-    """Parsed JSON; 422 `json_invalid` with the offset of the fault."""
+    """The parsed JSON; 422 `json_invalid` with the offset of the fault."""
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError as exc:
@@ -343,11 +346,11 @@ def _validated(
 
 
 class OperationViewSet(ViewSet):
-    """The base of every viewset; `identity.auth.TenantViewSet` knows who calls."""
+    """The base of every viewset; `identity.auth.TenantViewSet` adds the types of callers."""
 
-    # OPTIONS is CORS's alone, which is answered before: what a path takes is in the document.
+    # OPTIONS serves only CORS, which is answered earlier: the document describes the paths.
     metadata_class = None
-    # The `Caller`; None in a public operation. What a subclass knows of it, it says itself.
+    # The `Caller`; None in a public operation. Subclasses narrow the type.
     caller: Any = None
     allowance: rate_limits.RateLimitResult | None = None
 
@@ -373,10 +376,10 @@ class OperationViewSet(ViewSet):
             raise self.allowance.refusal
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Serves an operation; DRF itself answers a method that the path does not have.
+        """Serves an operation. DRF answers an HTTP method that the path does not have.
 
-        What DRF does around a method (its request, negotiation, permissions, throttles) is done by
-        `operation()` from the declaration, or needed by nobody.
+        DRF's steps around a method (request, negotiation, permissions, throttles) are skipped:
+        `operation()` does what is needed, as declared.
         """
         action = self.action_map.get((request.method or "").lower())
         if action is None:
@@ -388,7 +391,7 @@ class OperationViewSet(ViewSet):
             response = serve(request, **kwargs)
         except Exception as exc:
             response = render(exc)
-        # Every answer is marked, refusals too.
+        # Refusals carry these headers too.
         if serve.operation.deprecated:
             serve.operation.deprecated.mark(response)
         if self.allowance:
@@ -415,7 +418,7 @@ def operations_of(viewset: Any, actions: dict[str, str]) -> dict[str, Operation]
     operations = {}
     for http_method, action in actions.items():
         declared = getattr(getattr(viewset, action, None), "operation", None)
-        # HEAD, which DRF adds to every GET, is no operation of its own.
+        # DRF adds HEAD to every GET; it is not a separate operation.
         if isinstance(declared, Operation) and http_method != "head":
             operations[http_method] = declared
     return operations

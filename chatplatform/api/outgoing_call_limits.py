@@ -1,13 +1,13 @@
-"""Requests that call other people's servers: which pages do, and how many at once for one client.
+"""Limits how many requests of one client call other people's servers at once.
 
-They run in the threads for waiting, and a server that stalls holds them for as long as a call may
-take. Whoever chose that server must not hold them all, and a few clients together neither:
+Such requests run in the threads for waiting. A server that stalls holds its thread for as long as
+a call may take, so neither one client nor a few together may occupy all threads:
 
-- one client takes a quarter of the threads, and no more than one when half of all are taken;
-- so as long as the servers of no more than 16 clients stall, another client gets a thread;
-- beyond that nobody hangs: the last thread is free to say 429.
+- a client gets at most a quarter of the threads, and only one once half of them are taken;
+- so if the servers of up to 16 clients stall, another client still gets a thread;
+- beyond that, requests get a 429 at once, for which the last thread stays free.
 
-A client's sign-ins at its provider are counted as if they were one more client's.
+A client's sign-ins at its identity provider count separately, like those of one more client.
 """
 
 import functools
@@ -20,31 +20,31 @@ from chatplatform.api import errors
 from chatplatform.api.bulkhead import Bulkhead
 from chatplatform.api.errors import TooManyRequests
 
-# In each process. They cost memory and a connection, but no work.
+# Threads of each process. A waiting thread costs memory and a connection, but no CPU time.
 WAITING_THREADS = 32
-# Of these, those that requests of one client take: a quarter.
+# The most threads that requests of one client take: a quarter.
 OF_CLIENT = 8
-# When so many are taken, a client that has one gets no other.
+# Once this many threads are taken, a client that has one gets no further one.
 SHARED = 16
 # The last thread is free to say 429.
 OUTGOING_CALLS = Bulkhead(retry_after=5, total=WAITING_THREADS - 1, shared=SHARED)
-# The marks of views: which of their requests call out.
+# The marks of views: all their requests call out, or only POSTs.
 _EVERY, _POST = "every", "post"
 
 
 def caps_of_client(client_id: int | None) -> dict[str, int]:
-    """For `OUTGOING_CALLS`: everything of a client together, and of the platform's staff."""
+    """The cap of a client for `OUTGOING_CALLS`; None: of the platform's staff, taken together."""
     return {f"client:{client_id}": OF_CLIENT}
 
 
 def always_calls_out(view: Any) -> Any:
-    """Marks a view of the site: every request for it runs in the threads for waiting."""
+    """Mark a view of the site: all its requests run in the threads for waiting."""
     view.waits = _EVERY
     return view
 
 
 def calls_out(view: Any) -> Any:
-    """Marks a page of the site that calls out when a form is sent, few at once for one client."""
+    """Mark a view of the site whose POST calls out; few of one client's run at once, else 429."""
 
     @functools.wraps(view)
     def serve(page: Any, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -64,7 +64,7 @@ def calls_out(view: Any) -> Any:
 
 
 def will_wait(request: HttpRequest) -> bool:
-    """Whether the view of this request is marked."""
+    """Whether this request calls out, by the mark of its view."""
     try:
         request.resolver_match = resolve(request.path_info)
     except Resolver404:

@@ -1,4 +1,4 @@
-"""Keyset pages: a signed position in a stable order, so that no page repeats or skips a row."""
+"""Keyset pagination: a signed position in a stable order, so that no row is repeated or skipped."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -22,16 +22,16 @@ class Page(Shape):
 
     cursor: Text | None = Field(
         None,
-        description="`next_cursor` of the page before; left out for the first.",
+        description="`next_cursor` of the previous list page; omit it for the first.",
         max_length=500,
     )
-    limit: int = Field(50, ge=1, le=100, description="Rows on a page, 1..100.")
-    # The request's, set by `parse_query`.
+    limit: int = Field(50, ge=1, le=100, description="Rows on a list page, 1..100.")
+    # The request's path, set by `parse_query`.
     _path: str = ""
 
 
 def list_of(query: Shape) -> str:
-    """Which list a query asks for: the path, and all filters that are set."""
+    """The identity of the list that a query asks for: the path and the filters that are set."""
     filters = query.model_dump_json(exclude={"cursor", "limit"}, exclude_defaults=True)
     return f"{query._path if isinstance(query, Page) else ''}?{filters}"
 
@@ -41,7 +41,7 @@ def cursor_of(
 ) -> str:
     """An opaque, signed cursor for a position in a list of this model in this order.
 
-    `of`: the only list for which it is good, by `list_of`; empty: for all of the same rows.
+    `of`: the only list that accepts it (`list_of`); empty: every list of this model and order.
     """
     return signing.dumps(list(position), salt=_salt(model, order, of))
 
@@ -51,7 +51,7 @@ def position_of(
 ) -> list[Any]:
     """The position in a cursor; 422 if it was changed or belongs to another list."""
     position = None
-    # One that names no list may come from before an update of the server.
+    # A cursor that an older version of the server issued may name no list.
     for item in (of, ""):
         with suppress(signing.BadSignature):
             position = signing.loads(cursor, salt=_salt(model, order, item))
@@ -64,7 +64,7 @@ def position_of(
 def numbers_of(
     cursor: str, model: type[models.Model], order: Sequence[str], *, of: str = ""
 ) -> list[int]:
-    """The position in a cursor, of a list that is ordered by whole numbers only."""
+    """`position_of` for a list that is ordered by whole numbers; 422 if the position is not."""
     numbers = position_of(cursor, model, order, of=of)
     if not all(isinstance(number, int) and abs(number) < 2**63 for number in numbers):
         raise Invalid.field("query", "cursor", msg=_NOT_OF_THIS_LIST)
@@ -83,12 +83,12 @@ def page(
     shape: Callable[[Row], Any],
     resumable: bool = False,
 ) -> dict[str, Any]:
-    """One page of `rows`, in the order of a unique column (`id`, `-id`, `seq`), or of several that
-    are unique together and have one direction (`("-activity", "-id")`). `rows` may be named values.
+    """One list page of `rows`, ordered by a unique column (`id`, `-id`, `seq`), or by several that
+    are unique together and have one direction (`("-activity", "-id")`). Rows may be named tuples.
 
-    Reads one row more than the page holds, which shows without a second query if there is a next.
-    `resumable`: `resume_cursor` goes on behind the last row, also if there is no next page yet, and
-    later, whatever the filters are then.
+    It reads one row more than it shows, to know without a second query whether a next page exists.
+    `resumable`: adds `resume_cursor`, which continues after the last row. It is there even if no
+    next page exists yet, and a later request may use other filters with it.
     """
     order = (by,) if isinstance(by, str) else by
     of = "" if resumable else list_of(query)

@@ -1,7 +1,7 @@
-"""Who calls, and under which address of ours, when a proxy stands in front of the platform.
+"""The caller's address, scheme and host if a proxy stands in front of the platform.
 
-Anybody can send `X-Forwarded-…`. It is believed from the addresses in TRUSTED_PROXIES alone, and
-read from the right: what a caller wrote into it stands to the left of what our proxies added.
+Anybody can send `X-Forwarded-…`. Only addresses in TRUSTED_PROXIES are believed, and the header is
+read from the right: our proxies append to what the caller wrote.
 """
 
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -12,19 +12,19 @@ from django.http import HttpRequest
 from django.http.request import split_domain_port
 
 _SCHEMES = {"http", "https"}
-# Whoever passes requests on sends one of them.
+# Every proxy sends at least one of these headers.
 _FORWARDED = ("HTTP_X_FORWARDED", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA")
 
 
 def apply_forwarded_headers(meta: dict[str, Any]) -> None:
-    """Put the caller's own address, scheme and host in place of the proxy's."""
+    """Replace the proxy's address, scheme and host by the caller's."""
     if not settings.TRUSTED_PROXIES or not _is_trusted(meta.get("REMOTE_ADDR", "")):
         return
     addresses = _values(meta, "FOR")
     while addresses and _is_trusted(meta["REMOTE_ADDR"]):
         address = _parsed(addresses.pop())
         if address is None:
-            break  # not a list of ours: what stands further left was written by anybody
+            break  # our proxies write only addresses: what stands further left may be forged
         meta["REMOTE_ADDR"] = str(address)
     scheme, host = _values(meta, "PROTO"), _values(meta, "HOST")
     if scheme and scheme[-1] in _SCHEMES:
@@ -34,7 +34,7 @@ def apply_forwarded_headers(meta: dict[str, Any]) -> None:
 
 
 def is_own_machine(request: HttpRequest) -> bool:
-    """Whether somebody at this machine calls it by one of its names, and not through a proxy."""
+    """Whether the request comes from this machine, to a loopback host, and through no proxy."""
     if any(name.startswith(_FORWARDED) for name in request.META):
         return False
     host = split_domain_port(request.get_host())[0].strip("[]")
@@ -49,7 +49,7 @@ def _values(meta: dict[str, Any], name: str) -> list[str]:
 
 
 def _parsed(text: str) -> IPv4Address | IPv6Address | None:
-    """The address; one of IPv4 that is written as IPv6 is the same address."""
+    """The IP address, IPv4-mapped IPv6 as IPv4; None if the text is not an address."""
     try:
         address = ip_address(text)
     except ValueError:

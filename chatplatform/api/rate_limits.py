@@ -1,7 +1,7 @@
-"""How many requests a caller may make in a minute, and a visitor in a few seconds.
+"""Rate limits of callers: requests in a minute, a visitor's messages in a few seconds, files a day.
 
-Sliding windows of the library `limits`, in Valkey: whatever a request counts for is counted by one
-script, in one round trip. While Valkey is away, each process counts for itself.
+They are sliding windows of the library `limits` in Valkey. One script counts a request against all
+its quotas in one round trip. While Valkey is unavailable, each process counts for itself.
 """
 
 import hashlib
@@ -30,31 +30,31 @@ PUBLIC_KEY = 6_000
 SECRET_KEY = 12_000
 PERSON = 6_000
 ANONYMOUS_ADDRESS = 1_200
-# Pages of the site, beside what its person, or anybody at its address, asks of the API. A page with
-# work under way asks again each second or two, and the desk lives on the API.
+# Requests for the site's pages, counted apart from requests to the API. A page that shows running
+# work reloads every few seconds; the desk uses the API.
 PERSONS_PAGES = 600
 ADDRESS_PAGES = 1_200
 VISITORS_REPLIES = 20
-# And in `BURST_SECONDS`: a minute's messages at once, of each visitor of a flood, are more than two
-# cores can store meanwhile.
+# Replies for a visitor in `BURST_SECONDS`: two cores cannot store a minute's messages of many
+# visitors at once.
 VISITORS_BURST = 5
-# Bytes of files that visitors send in a day: a visitor two and a half of the largest messages, an
-# address what four such visitors send. A page's are in the settings: they depend on the disk.
+# Bytes of files in a day: for a visitor two and a half of the largest messages, for an address
+# those of four visitors. A public key's limit depends on the disk and stands in the settings.
 VISITORS_BYTES = 250_000_000
 ADDRESS_BYTES = 1_000_000_000
-# Of one page's visitors at one address, together: whoever begins anew is a new visitor each time,
-# and whoever keeps the tokens is many. Each of an office's people needs one of NEWCOMERS, once.
+# All visitors of a public key at one address share these, since one person can become a new visitor
+# at will, or keep many tokens. In an office, each person uses one of NEWCOMERS once.
 NEWCOMERS = 20
 ADDRESS_REPLIES = 60
-# The names of the quotas of those who call with a key.
+# The names of quotas that apply to callers with a key.
 OF_KEYS = {"key", "page", "replies", "burst", "newcomers", "visitors"}
 
 
 @dataclass(frozen=True)
 class Quota:
-    """`amount` requests in a `window` of whoever `holder` names; answers call it `name`.
+    """`holder` may use `amount` in a `window` of seconds; answers call the quota `name`.
 
-    `cost`: what this request counts for, if its bytes are counted.
+    `cost`: how much this request counts: 1, or its bytes.
     """
 
     name: str
@@ -70,12 +70,13 @@ class Quota:
 
 @dataclass(frozen=True)
 class QuotaStatus:
-    """Where a caller stands with a quota after this request."""
+    """The state of a caller's quota after this request."""
 
     quota: Quota
     is_exceeded: bool
     remaining: int
-    # Until the requests of the passing window begin to count less; or until one is free again.
+    # Seconds until the current window's requests begin to count less, or, if the quota is exceeded,
+    # until a request is free again.
     exact_seconds: float
 
     @property
@@ -84,7 +85,7 @@ class QuotaStatus:
 
 
 class RateLimitResult:
-    """What a request counted for, and what is left of it."""
+    """The quotas that a request counted against, and their state."""
 
     def __init__(self, statuses: Sequence[QuotaStatus]) -> None:
         self.statuses = statuses
@@ -95,7 +96,7 @@ class RateLimitResult:
         return TooManyRequests(max(waits)) if waits else None
 
     def later(self, passed: float) -> "RateLimitResult | None":
-        """The same after some seconds; None if more may be allowed by then."""
+        """The result as it will be `passed` seconds later; None if a quota may be free by then."""
         statuses = [
             replace(status, exact_seconds=status.exact_seconds - passed) for status in self.statuses
         ]
@@ -111,17 +112,17 @@ class RateLimitResult:
 
 
 def scaled(amount: int, factor: float = 1) -> int:
-    """A limit as this site, and this client, have it."""
+    """A limit, scaled by the client's factor and the RATE_LIMIT_SCALE of this installation."""
     return max(1, round(amount * factor * settings.RATE_LIMIT_SCALE))
 
 
 def of_address(address: str) -> tuple[Quota, ...]:
-    """The quota of a caller of whom only the address is known."""
+    """The quota of a caller without a valid credential: its address is counted."""
     return (Quota("address", counted_address(address), scaled(ANONYMOUS_ADDRESS)),)
 
 
 def of_page(request: HttpRequest) -> tuple[Quota, ...]:
-    """The quota of a page's reader: of whoever has signed in to the site, else of the address."""
+    """The quota for the site's pages: the signed-in person's, else the address's."""
     reader: Any = getattr(request, "viewed_by", getattr(request, "user", None))
     if reader is None or not reader.is_authenticated:
         address = counted_address(current_address())
@@ -131,7 +132,7 @@ def of_page(request: HttpRequest) -> tuple[Quota, ...]:
 
 
 def counted_address(address: str) -> str:
-    """The address to count by; of IPv6 the /64 network, since one household has all of it."""
+    """The address to count by: IPv6 by its /64 network, which one household has as a whole."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
@@ -142,20 +143,20 @@ def counted_address(address: str) -> str:
 
 
 def count(quotas: Sequence[Quota]) -> RateLimitResult:
-    """Count a request for each quota; for none of them, if one is exceeded."""
+    """Count a request against each quota, or against none if one is exceeded."""
     statuses = _in_valkey(lambda client: _windows().count(client, quotas), None)
     return RateLimitResult(statuses or _count_here(quotas))
 
 
 def give_back(quotas: Sequence[Quota]) -> None:
-    """Count a request for nothing that came to nothing; while Valkey is away it stays counted."""
+    """Undo the count of a request that failed; while Valkey is unavailable it stays counted."""
     if quotas:
         _in_valkey(lambda client: _windows().give_back(client, quotas), None)
 
 
-# Counts a request for each quota, or for none of them if one is exceeded: else refused requests of
-# one visitor would use up what all visitors share. The counters are the library's. KEYS: of each
-# quota the counter of the window before and of this one; ARGV: its amount, window (ms) and cost.
+# Counts a request against each quota, or against none if one is exceeded: otherwise one visitor's
+# refused requests would use up what all visitors share. The counters are the library's. KEYS: for
+# each quota the counters of the previous and current window; ARGV: its amount, window (ms), cost.
 _COUNT = """
 local rows, is_free = {}, 1
 for at = 1, #KEYS, 2 do
@@ -187,13 +188,13 @@ end
 return rows
 """
 _COUNT_SHA = hashlib.sha1(_COUNT.encode(), usedforsecurity=False).hexdigest()
-# A window that has ended is not begun anew.
+# Does nothing if the window has ended.
 _GIVE_BACK = "if redis.call('exists', KEYS[1]) == 1 then redis.call('decrby', KEYS[1], ARGV[1]) end"
 _in_valkey = valkey.BestEffort("requests are counted in each process alone")
 
 
 class _Windows(RedisStorage):
-    """The library's windows, of all quotas of a request in one round trip."""
+    """The library's windows, read and counted in one round trip for all quotas of a request."""
 
     def count(self, client: redis.Redis, quotas: Sequence[Quota]) -> list[QuotaStatus]:
         keys = [key for quota in quotas for key in self._keys(quota)]
@@ -233,7 +234,7 @@ def _standing(  # noqa: PLR0917 - a row of `_COUNT`
     used = earlier * earlier_left / quota.window + current
     most = quota.amount - (quota.cost - 1)
     if not fits and earlier and current < most:
-        # One is free again as soon as enough of the window before has passed.
+        # A request is free as soon as enough of the previous window has passed.
         seconds = earlier_left - (most - current) * quota.window / earlier
     remaining = max(0, quota.amount - math.floor(used)) if fits else 0
     return QuotaStatus(quota, not fits, remaining, seconds)

@@ -17,7 +17,7 @@ def current_address() -> str:
 
 @contextmanager
 def serving(*, request_id: str, address: str) -> Iterator[None]:
-    """Set both for the length of the block."""
+    """Set the request's id and the caller's address for the block."""
     id_token, address_token = REQUEST_ID.set(request_id), _address.set(address)
     try:
         yield
@@ -27,7 +27,7 @@ def serving(*, request_id: str, address: str) -> Iterator[None]:
 
 
 class RequestIdFilter(logging.Filter):
-    """Puts the request's id on every log line."""
+    """Adds the request's id to every log record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.request_id = REQUEST_ID.get()

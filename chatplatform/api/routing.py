@@ -1,5 +1,4 @@
-"""Finds an operation by the segments of its path: Django tries one pattern after the other, and
-there are hundreds."""
+"""Finds an operation by the segments of its path. Django would try hundreds of patterns in turn."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,7 +15,7 @@ _PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
 
 @dataclass
 class _Step:
-    """What may follow so many segments of a path; `ends`: the patterns that end here."""
+    """A node of the tree of paths: the segments that may follow, and the patterns that end here."""
 
     literals: dict[str, "_Step"] = field(default_factory=dict)
     parameters: dict[str, tuple["re.Pattern[str]", "_Step"]] = field(default_factory=dict)
@@ -51,7 +50,7 @@ class _Step:
 
 
 class OperationsResolver(URLResolver):
-    """Django's resolver, which looks at no pattern but those that fit."""
+    """A URL resolver that looks only at the patterns that fit the path."""
 
     def resolve(self, path: str) -> ResolverMatch:
         match = self.find(path)
@@ -60,7 +59,7 @@ class OperationsResolver(URLResolver):
         return match
 
     def find(self, path: str) -> ResolverMatch | None:
-        """The first pattern of all that fit the path, as Django would choose it."""
+        """The first pattern that fits the path, as Django would choose it; None if none fits."""
         found = list(self._root.find(path.split("/"), ()))
         for _, pattern, texts in sorted(found, key=lambda item: item[0]) if found[1:] else found:
             converters = pattern.pattern.converters
@@ -92,7 +91,7 @@ class OperationsResolver(URLResolver):
 
 
 def operations(*apps: str, also: Sequence[URLPattern] = ()) -> OperationsResolver:
-    """The paths of all operations of these apps, and further ones."""
+    """The resolver of all operations of these apps, and of the patterns in `also`."""
     patterns: list[Any] = [
         urlpattern for app in apps for urlpattern in import_module(f"{app}.urls").urlpatterns
     ]
@@ -100,7 +99,7 @@ def operations(*apps: str, also: Sequence[URLPattern] = ()) -> OperationsResolve
 
 
 def find_operation(path: str) -> ResolverMatch | None:
-    """The operation at this path of a request; None for a page, and for a path without anything."""
+    """The operation at a request's path; None if the path is another view's or unknown."""
     resolver = _operations_of(get_resolver())
     match = resolver.find(path.removeprefix("/")) if resolver else None
     return match if match and hasattr(match.func, "actions") else None

@@ -1,4 +1,4 @@
-"""The base of every shape (a pydantic model), the types of its fields, and how JSON is written."""
+"""The base of all shapes (pydantic models) and the types of their fields."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -18,23 +18,24 @@ from pydantic import (
     model_validator,
 )
 
-# Every reader of JSON reads whole numbers up to here alike (RFC 8259, section 6; RFC 7493).
+# All readers of JSON agree on whole numbers up to this one (RFC 8259, section 6; RFC 7493).
 MAX_NUMBER = 2**53 - 1
-# PostgreSQL writes 1e-300 as 302 characters: nobody needs them, and a page of them is large.
+# PostgreSQL writes 1e-300 as 302 characters, and a list of such numbers would be large.
 MIN_FRACTION = 1e-30
-# The largest id that a column holds.
+# The largest id that a bigint column holds.
 MAX_ID = 2**63 - 1
 MAX_FREE_BYTES = 16_384
-# A pattern: something besides spaces. Python takes U+001C to U+001F for spaces, patterns do not.
+# A pattern for a text with a visible character. Python strips U+001C to U+001F as spaces, but `\s`
+# does not match them in JSON Schema.
 NOT_BLANK = r"[^\s\x1c-\x1f]"
-# Of objects and lists inside each other, the outermost included.
+# The deepest nesting of objects and lists, the outermost included.
 MAX_LEVELS = 16
 # The context in which a request's body is validated: `read_only` fields are left out of it.
 REQUEST = {"is_request": True}
 
 
 def _clean(text: str) -> str:
-    """PostgreSQL cannot store NUL, and UTF-8 cannot carry a lone surrogate: refuse both."""
+    """Refuse NUL, which PostgreSQL cannot store, and lone surrogates, which UTF-8 cannot encode."""
     if "\x00" in text:
         raise ValueError("must not contain the NUL character")
     if any("\ud800" <= char <= "\udfff" for char in text):
@@ -43,7 +44,7 @@ def _clean(text: str) -> str:
 
 
 def _clean_tree(value: Any, depth: int = 0) -> Any:
-    """Free JSON: clean strings, at most 16 levels, at most 200 keys an object."""
+    """Check free JSON: clean strings, at most 16 levels, at most 200 keys in an object."""
     if depth == MAX_LEVELS and isinstance(value, (dict, list)):
         raise ValueError(f"must not be nested deeper than {MAX_LEVELS} levels")
     if isinstance(value, str):
@@ -64,7 +65,7 @@ def _refuse_numbers(value: Any) -> None:
         for item in value:
             _refuse_numbers(item)
     elif isinstance(value, (int, float)) and value:
-        # In this form the condition refuses NaN too.
+        # `not … <=` refuses NaN too.
         if not abs(value) <= MAX_NUMBER:
             raise ValueError(
                 f"numbers must lie within -{MAX_NUMBER} and {MAX_NUMBER}; send others as strings"
@@ -74,7 +75,7 @@ def _refuse_numbers(value: Any) -> None:
 
 
 def within_limits(value: dict[str, Any]) -> dict[str, Any]:
-    """Free keys and values: numbers that every reader of JSON reads alike, 16 KB in all."""
+    """Check free JSON: numbers that all readers of JSON read alike, and 16 KiB at most."""
     _refuse_numbers(value)
     if len(orjson.dumps(value)) > MAX_FREE_BYTES:
         raise ValueError(f"must not be larger than {MAX_FREE_BYTES:,} bytes as JSON")
@@ -82,7 +83,7 @@ def within_limits(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _refuse_seconds(value: Any) -> Any:
-    """A year alone, as a number or as text, would be taken for seconds since 1970."""
+    """Refuse numbers: pydantic would read a lone year as seconds since 1970."""
     if isinstance(value, str):
         with suppress(ValueError):
             value = float(value)
@@ -106,7 +107,7 @@ def iso(moment: datetime) -> str:
 
 
 def canonical_language(code: Any) -> Any:
-    """A language's code as BCP 47 recommends to write it: `zh-Hant-TW` for `ZH_hant_tw`."""
+    """A language code in the spelling that BCP 47 recommends: `zh-Hant-TW` for `ZH_hant_tw`."""
     if not isinstance(code, str):
         return code
     first, *others = code.replace("_", "-").split("-")
@@ -115,7 +116,7 @@ def canonical_language(code: Any) -> Any:
 
 
 Text = Annotated[str, AfterValidator(_clean)]
-# JSON with limits of its own, such as a schema.
+# A JSON object that its field limits further, such as a schema.
 JsonObject = Annotated[dict[str, Any], AfterValidator(_clean_tree)]
 FreeObject = Annotated[JsonObject, AfterValidator(within_limits)]
 Moment = Annotated[
@@ -124,7 +125,7 @@ Moment = Annotated[
     AfterValidator(_utc),
     PlainSerializer(iso, return_type=str),
 ]
-# A code of BCP 47; as its parts are usually written, and as requests may write them.
+# A BCP 47 code in its canonical spelling; below, any spelling that requests may use.
 LANGUAGE_PATTERN = re.compile(r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")
 _ANY_SPELLING = Annotated[
     str,
@@ -165,10 +166,10 @@ class Shape(BaseModel):
 
     @classmethod
     def copy_from(cls, row: object, **fields: Any) -> Self:
-        """A shape of a stored row: `fields` as given, every other field from the row's attribute.
+        """The shape of a stored row: `fields` as given, all other fields from the row's attributes.
 
-        Fields that no reply shows (`exclude=True`) are left out. Not validated: rows stored by an
-        older version must stay readable.
+        Fields that no reply shows (`exclude=True`) are left out. Nothing is validated: rows that an
+        older version stored must stay readable.
         """
         return super().model_construct(
             **{name: fields[name] if name in fields else getattr(row, name) for name in cls._shown}
@@ -176,15 +177,16 @@ class Shape(BaseModel):
 
 
 def example(**fields: Any) -> ConfigDict:
-    """`model_config` of a shape whose document shows this body as an example."""
+    """A `model_config` that shows these fields as an example in the document."""
     return ConfigDict(json_schema_extra={"examples": [fields]})
 
 
 def read_only(description: str, *, path: str = "", **extra: Any) -> Any:
-    """A field that only the server sets: it is in every reply, and ignored in a request.
+    """A field that only the server sets: every reply holds it, and requests that send it are not
+    refused, but it is ignored.
 
-    With `path`, the name of a path parameter, a request that names another row than its path is
-    refused (422).
+    `path` names a path parameter: a request is refused (422) if the field names another row than
+    the path.
     """
     if path:
         description += f" A request may repeat it; another `{path}` than the path's is a 422."
@@ -193,14 +195,14 @@ def read_only(description: str, *, path: str = "", **extra: Any) -> Any:
 
 
 def without_default(schema: dict[str, Any]) -> None:
-    """For a field that is required to create, and optional in an update."""
+    """Drop the schema's default: the field is required to create and optional in an update."""
     schema.pop("default", None)
 
 
 def other_than_path(
     shape: type[BaseModel], values: Mapping[str, Any], path: Mapping[str, Any]
 ) -> list[str]:
-    """Names of the fields that name another row than the request's path."""
+    """The fields that name another row than the request's path."""
     return [
         name
         for name, field in shape.model_fields.items()
@@ -212,9 +214,9 @@ def other_than_path(
 
 
 def describe_error(error: Any) -> dict[str, str]:
-    """`msg` and `type` of one of pydantic's errors. A text's length is told in characters.
+    """`msg` and `type` of an error of pydantic, with a text's length in characters.
 
-    If a text may also be null, pydantic itself would tell its length in items.
+    Pydantic says "items" if the text may also be null.
     """
     kind = error["type"]
     if not isinstance(error["input"], str) or kind not in {"too_long", "too_short"}:

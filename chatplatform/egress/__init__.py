@@ -1,9 +1,9 @@
-"""The only way out: HTTP to other people's servers, guarded against reaching our own.
+"""HTTP to other people's servers, guarded against reaching our own: all calls go through here.
 
-A URL is parsed once, by the client's own type. Every address of its name is checked, and the
-connection goes to the very address that was checked; the name is kept for Host and SNI. One
-deadline covers an exchange as a whole; sizes are counted after decompression. Redirects are not
-followed and the environment's proxies are not used.
+A URL is parsed once, by the HTTP client's own type. Every address of its name is checked, and the
+connection goes to a checked address; the name is kept for Host and SNI. One deadline covers a
+whole exchange, and sizes are counted after decompression. Redirects are not followed, and the
+environment's proxies are not used.
 """
 
 import re
@@ -90,10 +90,10 @@ def request(
     allow: Collection[str] = (),
     only_hosts: Collection[str] | None = None,
 ) -> Reply:
-    """One exchange, redirects returned as they come; raises an EgressError.
+    """Make one request and return its answer, even a redirect; raises an EgressError.
 
     `allow` names further "host:port" pairs that may be private. `only_hosts` pins the request to
-    these hosts (".example.com" for all below one): set it wherever credentials are sent along.
+    these hosts (".example.com" means all below it): set it if the request carries credentials.
     """
     started = time.monotonic()
     target = parse(url, purpose)
@@ -114,9 +114,9 @@ def request(
 def post(
     http: KeepAliveClient, url: str, *, headers: Mapping[str, str], content: bytes, read_bytes: int
 ) -> Reply:
-    """One POST through a `client()` that stays open; reads about `read_bytes` of the body at most.
+    """POST through a `client()` that stays open; reads at most about `read_bytes` of the answer.
 
-    A longer answer is no fault: its connection is closed instead of being read to the end.
+    The rest of a longer answer is not read: its connection is closed.
     """
     started = time.monotonic()
     target = parse(url, "post")
@@ -135,7 +135,7 @@ def post(
 
 
 def _check_headers(headers: Mapping[str, str]) -> None:
-    """Raise InvalidHeader for a value that is not visible ASCII with spaces and tabs inside it
+    """Raise InvalidHeader unless each value is visible ASCII, with spaces and tabs only between
     (RFC 9110, 5.5)."""
     for name, value in headers.items():
         if not _HEADER_VALUE.fullmatch(value):
@@ -149,9 +149,9 @@ def client(
     purpose: str,
     allow: Collection[str] = (),
 ) -> httpx2.Client:
-    """A guarded client, for many exchanges or a library; close it after use.
+    """A guarded client for many exchanges or for a library; close it after use.
 
-    The limits hold for each exchange. Make it after a fork: it keeps connections.
+    The limits apply to each exchange. Make it after a fork, since it keeps connections.
     """
     return httpx2.Client(
         transport=GuardedTransport(timeout_seconds, max_bytes, Guard(purpose, allow)),
@@ -171,9 +171,9 @@ def check_url(url: str, *, allow: Collection[str] = (), purpose: str = "check") 
 def first_blocked(
     urls: Sequence[str], *, allow: Collection[str] = (), purpose: str = "check"
 ) -> int | None:
-    """The place of the first of these that could not be called now; None if all could.
+    """The index of the first URL that could not be called now; None if all could.
 
-    Their names are resolved side by side, for at most 5 seconds in all.
+    The names are resolved in parallel, for at most 5 seconds in all.
     """
     guard = Guard(purpose, allow)
     waits: list[Callable[[], object]] = []
@@ -182,20 +182,20 @@ def first_blocked(
             target = parse(url, purpose)
             guard.check_target(target)
         except Blocked:
-            break  # those before it may be blocked too
+            break  # an earlier one may turn out to be blocked
         waits.append(guard.looked_up(target.raw_host.decode("ascii"), port_of(target)))
     with deadline(time.monotonic() + _LOOKUP_SECONDS):
         for place, wait in enumerate(waits):
             try:
                 wait()
             except EgressError:
-                # An unknown name is refused in the same words, or the answer would list our own.
+                # An unknown name is refused alike: otherwise callers could find out our own names.
                 return place
     return len(waits) if len(waits) < len(urls) else None
 
 
 def keeps_secrets(url: str, *, purpose: str) -> bool:
-    """Whether secrets may be sent there: by https, or to a server that EGRESS_ALLOW names for this
+    """Whether secrets may be sent there: by https, or to a server that EGRESS_ALLOW opens to this
     purpose."""
     target = parse(url, purpose)
     return target.scheme == "https" or Guard(purpose, ()).is_named(target)

@@ -1,4 +1,4 @@
-"""Where a connection may go and until when: rules for its target, a deadline, and the errors."""
+"""The rules for a connection's target, the deadline of an exchange, and the errors."""
 
 import ipaddress
 import logging
@@ -17,21 +17,21 @@ from django.conf import settings
 
 from chatplatform.customer_channels import MESSAGING_CHANNELS
 
-# What a call to another server may be for: an entry of EGRESS_ALLOW may name one of them.
+# The purposes of calls to other servers; an entry of EGRESS_ALLOW may name one.
 PURPOSES = frozenset({"model", "function", "crawl", "webhook", "sign-in"}) | MESSAGING_CHANNELS
 
-# One text for all reasons, so that nobody maps our network with it.
+# One text for all reasons, so that nobody can map our network with it.
 REFUSAL = (
     "The destination is not allowed: its host must be known and resolve to a public address, and"
     " its port must be 80 or 443. The operator can allow others by the setting EGRESS_ALLOW."
 )
-# Told from the text alone, without a look at any network.
+# This may be said plainly: it follows from the text and reveals nothing of our network.
 NO_ADDRESS = "This is no web address: it must begin with https:// or http:// and name a host."
 _ADDRESS = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 _PORTS = frozenset({80, 443})
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,253}")
 
-# `is_global` of Python 3.11 calls most of these global.
+# Python 3.11's `is_global` is true for most of these.
 _REFUSED_NETWORKS = tuple(
     ipaddress.ip_network(text)
     for text in (
@@ -54,14 +54,14 @@ _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 logger = logging.getLogger(__name__)
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-# An address of a name: its family, and what a socket of it connects to.
+# An address of a name: its family and the socket address.
 _Found = tuple[socket.AddressFamily, Any]
 
 
 class EgressError(Exception):
-    """The base of these errors."""
+    """The base of the errors of outgoing calls."""
 
-    # Whether the server cannot have seen anything of the request.
+    # True if the server cannot have seen anything of the request, so that a retry is safe.
     nothing_sent = False
 
 
@@ -71,13 +71,13 @@ class Blocked(EgressError):
     nothing_sent = True
 
     def __init__(self, url: str | None = None) -> None:
-        """Of a text that is no web address it says so; of all others the same."""
+        """The message says so if `url` is not a web address; all other reasons share one text."""
         is_address = url is None or _ADDRESS.match(url)
         super().__init__(REFUSAL if is_address else NO_ADDRESS)
 
 
 class InvalidHeader(EgressError):
-    """A header that HTTP cannot carry, such as a token with a letter outside of ASCII."""
+    """A header that HTTP cannot carry, such as a token with a non-ASCII letter."""
 
     nothing_sent = True
 
@@ -86,19 +86,20 @@ class InvalidHeader(EgressError):
 
 
 class Timeout(EgressError):
-    """The exchange as a whole took longer than it may."""
+    """The whole exchange took too long."""
 
 
 class TooLarge(EgressError):
-    """The decompressed answer or its headers are over the limit."""
+    """The decompressed answer or its headers exceed the limit."""
 
 
 class ConnectionFailed(EgressError):
-    """No name, no connection, no TLS, or an answer that breaks off or is not HTTP."""
+    """The name does not resolve, the connection or TLS failed, or the answer broke off or is not
+    HTTP."""
 
 
-# When the exchange of this thread must be over, on the monotonic clock. Every single wait of a
-# socket reads it, so that a server gains no time by sending a byte now and then.
+# The monotonic time at which this thread's exchange must be over. Every wait of a socket reads it,
+# so that a server gains no time by sending a byte now and then.
 _deadline: ContextVar[float] = ContextVar("egress_deadline")
 
 
@@ -121,12 +122,12 @@ def seconds_left() -> float:
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address, in text, is one of the public internet."""
+    """Whether an IP address belongs to the public internet."""
     ip = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address):
         ip = _unwrapped(ip)
     if isinstance(ip, ipaddress.IPv6Address) and ip not in _GLOBAL_UNICAST:
-        # Loopback, mapped, compatible, site-local, multicast and local NAT64 all lie outside.
+        # Loopback, mapped, compatible, site-local, multicast and local NAT64 are all outside of it.
         return False
     return ip.is_global and not any(ip in network for network in _REFUSED_NETWORKS)
 
@@ -141,8 +142,8 @@ def _unwrapped(address: ipaddress.IPv6Address) -> _Address:
 
 
 def parse(url: str, purpose: str) -> httpx2.URL:
-    """The URL as the client reads it; Blocked if others could read it differently."""
-    # A backslash or a space is read as part of the host by some and as its end by others.
+    """The URL as the HTTP client reads it; raises Blocked if parsers may disagree about it."""
+    # Some parsers take a backslash or a space as part of the host, others as its end.
     if any(sign in url for sign in "\\ \t\r\n"):
         raise blocked("?", purpose, "ambiguous URL")
     try:
@@ -152,18 +153,18 @@ def parse(url: str, purpose: str) -> httpx2.URL:
 
 
 def port_of(url: httpx2.URL) -> int:
-    """The URL's port, or its scheme's."""
+    """The URL's port, or the default one of its scheme."""
     return url.port if url.port is not None else {"http": 80, "https": 443}.get(url.scheme, 0)
 
 
 def is_pinned(host: str, hosts: Collection[str]) -> bool:
-    """Whether the host is one of these; `.example.com` stands for all below it."""
+    """Whether the host is one of these; `.example.com` matches all hosts below it."""
     name = host.lower()
     return any(name == pin or (pin[:1] == "." and name.endswith(pin)) for pin in hosts)
 
 
 def blocked(host: str, purpose: str, reason: str) -> Blocked:
-    """The refusal to raise; its reason goes to the log alone."""
+    """The refusal to raise; only the log gets its reason."""
     logger.warning("egress blocked: purpose=%s host=%.253s reason=%s", purpose, host, reason)
     return Blocked()
 
@@ -175,7 +176,7 @@ def allowed_for(purpose: str) -> list[str]:
 
 
 def _spelled(pair: str) -> str:
-    """A "host:port" pair as the pairs of targets are written."""
+    """A "host:port" pair in the form of a target's: lower case, without brackets."""
     return pair.strip().lower().replace("[", "").replace("]", "")
 
 
@@ -187,7 +188,7 @@ class Guard:
         self._allow = frozenset(map(_spelled, [*allowed_for(purpose), *allow]))
 
     def check_target(self, url: httpx2.URL) -> None:
-        """Refuse by the URL alone: scheme, user, host's form, port."""
+        """Raise Blocked for the URL's scheme, user, form of host or port; no name is resolved."""
         host = url.raw_host.decode("ascii")
         if url.scheme not in {"http", "https"}:
             raise blocked(host, self._purpose, "scheme")
@@ -199,11 +200,11 @@ class Guard:
             raise blocked(host, self._purpose, "port")
 
     def addresses(self, host: str, port: int) -> list[_Found]:
-        """All addresses of a host, as (family, socket address); refused if any is not public."""
+        """All addresses of a host as (family, socket address); raises Blocked if any is private."""
         return self.looked_up(host, port)()
 
     def looked_up(self, host: str, port: int) -> Callable[[], list[_Found]]:
-        """`addresses`, begun now; the answer is waited for by calling it."""
+        """Start `addresses` in a thread; call the result to wait for the answer."""
         wait = _look_up(host, port)
 
         def checked() -> list[_Found]:
@@ -219,7 +220,7 @@ class Guard:
         return addresses
 
     def is_named(self, url: httpx2.URL) -> bool:
-        """Whether the operator, or the caller, allows this very server."""
+        """Whether the operator or the caller allows this server by name and port."""
         return self._allows(url.raw_host.decode("ascii"), port_of(url))
 
     def _allows(self, host: str, port: int) -> bool:
@@ -227,9 +228,9 @@ class Guard:
 
 
 def _look_up(host: str, port: int) -> Callable[[], list[_Found]]:
-    """Begin to resolve; what is returned waits for it, until the deadline at most.
+    """Start to resolve a name; the returned function waits for it, until the deadline at most.
 
-    The system's resolver takes no limit: it gets a thread.
+    It runs in a thread, because the system's resolver has no timeout.
     """
     answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
 

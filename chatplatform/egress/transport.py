@@ -1,4 +1,4 @@
-"""The guarded transport: sockets to checked addresses, one deadline, bodies that are counted."""
+"""The guarded transport: it connects to checked addresses, and limits the time and the size."""
 
 import functools
 import select
@@ -28,7 +28,7 @@ _PIECE_BYTES = 65_536
 
 
 class GuardedTransport(httpx2.BaseTransport):
-    """Every request of a client passes here, each redirect anew."""
+    """Carries every request of a client, and checks each one, redirects too."""
 
     def __init__(self, timeout_seconds: float, max_bytes: int, guard: Guard) -> None:
         self._timeout_seconds = timeout_seconds
@@ -66,14 +66,14 @@ class GuardedTransport(httpx2.BaseTransport):
             ),
             headers=request.headers.raw,
             content=cast("Iterable[bytes]", request.stream),
-            # Waiting for a free connection is the one wait that no socket of ours sees.
+            # The wait for a free connection is the only one that none of our sockets limits.
             extensions={"timeout": {"pool": self._timeout_seconds}},
         )
 
 
 @contextmanager
 def _within(ends_at: float) -> Iterator[None]:
-    """The exchange's deadline, and the client library's errors as ours."""
+    """Set the exchange's deadline, and raise the client library's errors as ours."""
     try:
         with deadline(ends_at):
             yield
@@ -88,7 +88,7 @@ def _within(ends_at: float) -> Iterator[None]:
 
 
 class _Body(httpx2.SyncByteStream):
-    """An answer's body, decompressed and counted piece by piece."""
+    """The body of an answer, decompressed and counted piece by piece."""
 
     def __init__(self, stream: Iterable[bytes], ends_at: float, max_bytes: int) -> None:
         self._stream = stream
@@ -98,7 +98,7 @@ class _Body(httpx2.SyncByteStream):
         self._is_fed = False
 
     def accept_headers(self, headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-        """The checked headers, without those that do not fit the decoded body."""
+        """Check the headers, and return them without those that the decoded body contradicts."""
         if sum(len(name) + len(value) for name, value in headers) > MAX_HEADER_BYTES:
             raise TooLarge(f"The headers are over {MAX_HEADER_BYTES} bytes.")
         codings = [value.lower() for name, value in headers if name.lower() == b"content-encoding"]
@@ -137,7 +137,7 @@ class _Body(httpx2.SyncByteStream):
         yield chunk
 
     def _inflated(self, chunk: bytes) -> Iterator[bytes]:
-        """Inflate in bounded pieces: a few kilobytes can stand for gigabytes."""
+        """Inflate in bounded pieces: a few kilobytes can inflate to gigabytes."""
         self._is_fed = full = True
         while chunk or full:
             try:
@@ -151,7 +151,7 @@ class _Body(httpx2.SyncByteStream):
 
 
 class _Backend(httpcore2.NetworkBackend):
-    """Opens sockets to checked addresses only: the name is not resolved a second time."""
+    """Opens sockets to checked addresses only, without resolving the name a second time."""
 
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
@@ -175,7 +175,7 @@ class _Backend(httpcore2.NetworkBackend):
 
 
 class _Stream(httpcore2.NetworkStream):
-    """A socket whose every wait ends with the exchange's deadline."""
+    """A socket that waits no longer than the exchange's deadline."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
@@ -212,7 +212,7 @@ class _Stream(httpcore2.NetworkStream):
 
     def get_extra_info(self, info: str) -> Any:
         if info == "is_readable":
-            # The pool asks this of an idle connection: readable means that the server hung up.
+            # The pool asks this for an idle connection: readable means that the server hung up.
             poll = select.poll()
             poll.register(self._sock, select.POLLIN)
             return bool(poll.poll(0))
@@ -234,7 +234,7 @@ def _connected(family: socket.AddressFamily, address: Any) -> socket.socket:
 
 @contextmanager
 def _nothing_sent() -> Iterator[None]:
-    """Around what comes before a request: whatever fails here may be tried again."""
+    """Mark errors before the request was sent: it may then be tried again."""
     try:
         yield
     except EgressError as error:
@@ -255,5 +255,5 @@ def _socket_errors() -> Iterator[None]:
 
 @functools.cache
 def _tls() -> ssl.SSLContext:
-    # Reading the certificates takes longer than a local request: once a process.
+    # Cached, because reading the certificates takes longer than a local request.
     return httpx2.create_ssl_context(trust_env=False)

@@ -1,11 +1,10 @@
-"""Jobs: rows in PostgreSQL are the truth, Celery carries messages that name them.
+"""Jobs are rows in PostgreSQL; Celery only carries messages that name them.
 
 `enqueue()` writes a row in the caller's transaction. The relay dispatches due rows to Celery. A
-worker claims its row by a lease, renews the lease while it works outside any transaction, and
-finishes only if the lease is still its own. A lost message or a lost worker costs time; no job is
-lost.
+worker claims the row by a lease, renews the lease while it works outside of any transaction, and
+finishes only if it still holds the lease. A lost message or worker costs time, but no job is lost.
 
-This is what the apps use; the parts are `declaring`, `leases`, `fair_share`, `relay`, `scheduler`,
+Apps import from here; the parts are `declaring`, `leases`, `fair_share`, `relay`, `scheduler`,
 `heartbeat` and `worker_process`.
 """
 

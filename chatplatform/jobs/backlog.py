@@ -1,4 +1,4 @@
-"""How the platform's jobs, its database and its broker stand, for the metrics."""
+"""Metrics of the jobs, the database, the broker and the replica."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,14 +12,14 @@ from chatplatform.live import valkey
 from chatplatform.observing import metrics
 from chatplatform.observing.metrics import Reading, Readings
 
-# Finished jobs are kept for a week, so they are never counted: each part has its own small index.
+# Finished jobs are kept for a week and are not counted. Each part of the union has a small index.
 _JOBS = """
 SELECT name, state, count(*) FROM chatplatform_job
 WHERE state IN ('queued', 'running') GROUP BY name, state
 UNION ALL
 SELECT name, state, count(*) FROM chatplatform_job WHERE state = 'dead' GROUP BY name, state
 """
-# Those that a worker could run now, and those that no relay takes back from a worker that is gone.
+# Jobs that a worker could run now, and jobs whose lease has ended and that no relay has taken back.
 _WAITING = f"""
 SELECT name, count(*), extract(epoch FROM statement_timestamp() - min(since))::float8
 FROM (SELECT name, due_at AS since FROM chatplatform_job j WHERE {relay.IS_DUE}
@@ -27,7 +27,7 @@ FROM (SELECT name, due_at AS since FROM chatplatform_job j WHERE {relay.IS_DUE}
       SELECT name, lease_until FROM chatplatform_job WHERE {relay.IS_LOST}) AS waiting
 GROUP BY name
 """
-# PostgreSQL shows the state of another role's connections to nobody.
+# PostgreSQL hides the state of another role's connections: they count as "other".
 _CONNECTIONS = """
 SELECT coalesce(state, 'other'), count(*) FROM pg_stat_activity
 WHERE datname = current_database() GROUP BY 1
@@ -35,7 +35,7 @@ WHERE datname = current_database() GROUP BY 1
 
 
 def read() -> Readings:
-    """Jobs, database, broker and replica; of what does not answer only that it does not."""
+    """The metrics of each part; if a part does not answer, only that it is down."""
     try:
         with connection.cursor() as cursor:
             found = [*_jobs(cursor), *_database(cursor)]
@@ -53,7 +53,7 @@ def read() -> Readings:
 
 
 def waiting(cursor: Any) -> dict[str, tuple[int, float]]:
-    """Of each queue: how many jobs could run now, and for how long the oldest has waited."""
+    """By queue, the number of jobs that could run now and the seconds the oldest has waited."""
     found = {str(job.queue): (0, 0.0) for job in declared.values()}
     cursor.execute(_WAITING)
     for name, count, seconds in cursor.fetchall():

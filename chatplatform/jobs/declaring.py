@@ -1,4 +1,4 @@
-"""Declaring jobs, and enqueueing them in the transaction of the change that they follow."""
+"""Declares jobs, and enqueues them in the transaction of the change that causes them."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -27,13 +27,12 @@ def job(
 ) -> Callable[[Callable[P, None]], Callable[P, None]]:
     """Declare a function as the job `name`. It takes ids by keyword and may run twice.
 
-    A raised exception retries it with growing waits, up to `max_attempts`; `on_dead` is called
-    with the same arguments when no attempt is left, so that nobody waits in vain. `fair`: clients
-    take turns, and of one client's jobs the lowest `priority` of `enqueue` goes first.
+    A job that raises an exception is retried after growing waits, up to `max_attempts`. When no
+    attempt is left, `on_dead` is called with the same arguments, so that nobody waits in vain.
+    `fair`: clients take turns, and a client's job with the lowest `priority` goes first.
 
-    A job that raises `FilesUnavailable` waits for the store of files for over an hour, which uses
-    up no attempt. If the store does not answer by then, an `on_dead` that takes `cause` gets the
-    error.
+    A job that raises `FilesUnavailable` is retried for over an hour without using up attempts. If
+    the file store is still unavailable then, `on_dead` gets the error, if it takes `cause`.
     """
 
     def declare(run: Callable[P, None]) -> Callable[P, None]:
@@ -45,7 +44,8 @@ def job(
 
 
 def periodic(name: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
-    """Declare a function that beat calls by `settings.CELERY_BEAT_SCHEDULE`. It may run twice."""
+    """Declare a function that Celery beat calls as `settings.CELERY_BEAT_SCHEDULE` says. It may run
+    twice."""
 
     def declare(run: Callable[P, None]) -> Callable[P, None]:
         def task(**args: Any) -> None:
@@ -58,12 +58,12 @@ def periodic(name: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
 
 
 def _run_dispatched(*, job_id: int, **_: object) -> None:
-    """The body of every job's Celery task: the message names a row, the row says what to do."""
+    """The Celery task of a job: it runs the row that the message names."""
     leases.run(job_id)
 
 
 def _run_next(*, job_id: int, **_: object) -> None:
-    """As `_run_dispatched`; but the message says only that there is one more job to run."""
+    """The Celery task of a fair job: each message runs one job of the queue, the next in turn."""
     fair_share.run_next(job_id)
 
 
@@ -88,11 +88,11 @@ def enqueue(
     priority: int = 0,
     **args: Any,
 ) -> None:
-    """Write a job row in the caller's transaction.
+    """Write a job row in the caller's transaction; it is due after `wait`.
 
-    It is due after `wait`. `dedupe_key` makes a second request for the same waiting work a no-op.
-    Jobs of one `ordering_key` run one after the other, in the order of their rows: lock the subject
-    of the key while adding. `priority`: of one client's jobs in a queue the lowest goes first.
+    Nothing happens if a job with this name and `dedupe_key` is queued already. Jobs with the same
+    `ordering_key` run one after another, in the order of their rows: lock the subject of the key
+    while you enqueue. A client's job with the lowest `priority` goes first in its queue.
     """
     row = {
         "client": client_id,
@@ -130,10 +130,10 @@ def postpone(
     at_most: timedelta,
     change: Callable[[dict[str, Any]], dict[str, Any]],
 ) -> bool:
-    """Let the waiting job `name` of an ordering key wait again, with changed arguments.
+    """Postpone the newest queued job `name` of an ordering key, and change its arguments.
 
-    It is due `wait` from now, and at most `at_most` after it was enqueued. A job that a worker has
-    or once had is left alone. False if no job waits.
+    It becomes due `wait` from now, but at most `at_most` after it was enqueued. Jobs that a worker
+    has ever claimed are left alone. False if there is no such job.
     """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_WAITING, [name, ordering_key])

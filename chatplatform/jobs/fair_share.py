@@ -1,4 +1,4 @@
-"""Fair shares: in the queues of fair jobs clients take turns, whoever enqueued more."""
+"""Fair shares: clients take turns in the queues of fair jobs, however many jobs each enqueued."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from chatplatform.jobs.freezing import MAY_RUN
 from chatplatform.jobs.registry import declared
 from chatplatform.models import Job
 
-# Fair jobs that may run now.
+# The fair jobs of a queue that may run now.
 _RUNNABLE = f"""
 FROM chatplatform_job j
 LEFT JOIN chatplatform_fairshare s ON s.queue = %(queue)s AND s.client_id = j.client_id
@@ -35,8 +35,8 @@ SELECT EXISTS (SELECT {_RUNNABLE} AND (j.client_id <> %(client)s OR j.priority <
 def run_next(job_id: int) -> bool:
     """Run the next fair job in the queue of `job_id`; False if none waits.
 
-    The client who was served longest ago comes first, with the lowest `priority` of its jobs. So
-    each message runs one job, but seldom the one that it names.
+    The client that was served longest ago comes next, with its job of the lowest `priority`. So
+    each message runs one job, but rarely the one that it names.
     """
     name = Job.objects.filter(pk=job_id).values_list("name", flat=True).first()
     if name is None or name not in declared:
@@ -49,15 +49,15 @@ def run_next(job_id: int) -> bool:
             if chosen is None:
                 return False
             cursor.execute(_TAKE, {"queue": values["queue"], "client": chosen[1]})
-        # If another worker was faster, the next one is chosen.
+        # If another worker has just claimed it, choose the next one.
         if leases.run(chosen[0]):
             return True
 
 
 def should_yield(queue: str, *, client_id: int, priority: int) -> bool:
-    """Whether another client's job, or one of this client with a lower `priority`, waits.
+    """Whether another client's job waits, or one of this client with a lower `priority`.
 
-    A long job asks now and then, and goes on in a job of its own if so.
+    A long job asks this now and then; if true, it ends and enqueues its rest as a new job.
     """
     with connection.cursor() as cursor:
         values = {"client": client_id, "priority": priority}

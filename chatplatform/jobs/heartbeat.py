@@ -1,7 +1,7 @@
 """The heartbeat that each background process writes to the broker, for Check Health.
 
-The loop that does the process's work writes it, so that one that hangs is seen. A loop that waits
-for the broker or the database goes on writing: a restart would not help.
+The loop that does the work writes it, so that a loop that hangs is noticed. A loop that waits for
+the broker or the database goes on writing, since a restart would not help.
 """
 
 import logging
@@ -18,8 +18,8 @@ EXPIRES_SECONDS = 60
 
 
 class Heartbeat:
-    """The key `alive:<name>`, which expires if it is not written again; and a file's time, if
-    `HEARTBEAT_FILE` names one: a container's health check reads it without starting anything."""
+    """Writes the key `alive:<name>`, which expires, and touches `HEARTBEAT_FILE` if that is set: a
+    container's health check reads the file's time without starting a process."""
 
     def __init__(self, name: str) -> None:
         self._key = f"alive:{name}"
@@ -27,12 +27,12 @@ class Heartbeat:
         self._written_at = 0.0
 
     def write_if_due(self) -> None:
-        """For loops that turn more often than a heartbeat is needed."""
+        """Write at most every `EVERY_SECONDS`, for loops that turn more often."""
         if time.monotonic() - self._written_at >= EVERY_SECONDS:
             self.write()
 
     def write(self) -> None:
-        # The file first: a broker that does not answer takes seconds.
+        # The file first: a broker that does not answer delays this by seconds.
         self.touch_file()
         try:
             self._broker.set(self._key, time.time(), ex=EXPIRES_SECONDS)
@@ -41,6 +41,6 @@ class Heartbeat:
         self._written_at = time.monotonic()
 
     def touch_file(self) -> None:
-        """The part of a process that waits for the broker."""
+        """The part of a heartbeat that works without the broker."""
         if settings.HEARTBEAT_FILE:
             Path(settings.HEARTBEAT_FILE).touch()

@@ -1,4 +1,4 @@
-"""Renews the leases of a process's running jobs, all in one statement."""
+"""Renews the leases of a process's running jobs in one statement."""
 
 import logging
 import threading
@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 
 
 class LeaseRenewer(threading.Thread):
-    """The thread that renews. A job whose commit is under way has its lease renewed by that."""
+    """The thread that renews leases. A job that is just committing renews its lease itself."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True, name="lease-renewer")
@@ -53,13 +53,13 @@ class LeaseRenewer(threading.Thread):
                     with self._lock:
                         self._left.difference_update(left)
             except Error as exc:
-                # The database is away for a moment: the next round renews, or the leases end.
+                # The next round tries again; if the database stays away, the leases end.
                 log.warning("leases could not be renewed: %s", exc)
             finally:
-                connection.close()  # needed every few seconds only, and never left behind
+                connection.close()  # it is needed only every few seconds
 
 
-# A row that is locked is being committed: the other leases do not wait for it.
+# A locked row is being committed: the other leases must not wait for it.
 _RENEW = """
 UPDATE chatplatform_job SET lease_until = statement_timestamp() + make_interval(secs => %s)
 WHERE id IN (SELECT id FROM chatplatform_job WHERE lease_token = ANY(%s) AND state = 'running'
@@ -91,10 +91,10 @@ def add(token: uuid.UUID) -> None:
 
 
 def remove(token: uuid.UUID) -> None:
-    """Renew it no more."""
+    """Stop renewing the lease with this token."""
     _renewer.remove(token)
 
 
 def leave(token: uuid.UUID) -> None:
-    """Leave a job to others: its end could not be stored, and this process runs it no more."""
+    """Leave a job to other processes: this one ran it, but could not store how it ended."""
     _renewer.leave(token)

@@ -1,4 +1,4 @@
-"""Leases: the right of one worker to run a job, from the claim to its end."""
+"""Leases: a worker's right to run a job, from the claim to the job's end."""
 
 import functools
 import inspect
@@ -33,24 +33,24 @@ from chatplatform.models import Job, JobState
 from chatplatform.observing import metrics, tracing
 
 log = logging.getLogger(__name__)
-# For how long a claim is retried while the database is away, and the pause between two tries.
+# While the database is away, a claim is retried for this long, with this pause between two tries.
 CLAIM_SECONDS, CLAIM_PAUSE_SECONDS = 5.0, 0.2
 LONGEST_WAIT_SECONDS = 60.0
-# How often a job waits for the store of files: 1 s, 2 s, 4 s, … 60 s, over an hour in all.
+# A job waits for the file store this many times: 1 s, 2 s, 4 s, … 60 s, over an hour in all.
 WAITS_FOR_FILES = 66
-# A process that has not renewed for so long hangs for good, or a pooler holds its lock.
+# After this time without a renewal a process hangs for good, or a connection pooler holds its lock.
 HANGS_FOR = timedelta(minutes=10)
-# Between the next starts of two jobs whose process died.
+# The jobs of a process that died start again this far apart.
 SECONDS_APART = 0.5
 
 
 class GiveUp(Exception):
-    """A job raises it if no retry can help: the job ends dead at once, with this reason."""
+    """Raised by a job if no retry can help: it becomes dead at once, with this reason."""
 
 
 class TryLater(Exception):
-    """A job raises it if it has to wait: it runs again after `wait`, or left out after the growing
-    waits of any failure. The attempt counts."""
+    """Raised by a job that has to wait: it runs again after `wait`, or, without `wait`, after the
+    usual growing pause. The attempt counts."""
 
     def __init__(self, reason: str, *, wait: timedelta | None = None) -> None:
         super().__init__(reason)
@@ -58,21 +58,21 @@ class TryLater(Exception):
 
 
 class LeaseLost(Exception):
-    """Another worker has this job now: the result is dropped."""
+    """Another worker has the job now, so this worker's result is dropped."""
 
 
 @dataclass(frozen=True)
 class Lease:
-    """The right to finish one job. It ends if it is not renewed."""
+    """The right to finish one job; it ends unless it is renewed."""
 
     job_id: int
     token: uuid.UUID
     name: str
     args: dict[str, Any]
     attempts: int
-    # The id of the request that it follows from; empty if from none.
+    # The id of the request that enqueued the job; empty if there was none.
     request_id: str = ""
-    # How many processes in a row have died while they ran it.
+    # How many processes in a row have died while they ran the job.
     deaths: int = 0
 
 
@@ -102,9 +102,9 @@ def run(job_id: int) -> bool:
 
 
 def _run_and_store(lease: Lease) -> None:
-    """Run a job and store how it ended; raises if the database does not take that."""
+    """Run a job and store how it ended; raises a database error if that cannot be stored."""
     try:
-        # Logs, further jobs and traces go on with the id of the request.
+        # Logs, further jobs and traces carry the request's id.
         with (
             serving(request_id=lease.request_id or "-", address=""),
             tracing.job_span(lease.request_id, lease.name),
@@ -121,7 +121,7 @@ def _run_and_store(lease: Lease) -> None:
     except FilesUnavailable as exc:
         _wait_for_files(lease, exc)
     except Exception as exc:
-        # The edge of the worker: whatever a job raises is stored in its row and retried.
+        # The outermost handler of a worker: any other exception is stored in the row and retried.
         log.exception("%s #%s failed (attempt %s)", lease.name, lease.job_id, lease.attempts)
         _retry(lease, f"{type(exc).__name__}: {exc}")
 
@@ -141,7 +141,7 @@ WHERE j.id = %(id)s AND j.state = 'queued' AND j.due_at <= statement_timestamp()
                     AND o.state IN ('queued', 'running'))
 RETURNING j.name, j.args, j.attempts, j.trace_id, j.deaths
 """
-# Nobody else can renew the lease of a row that is locked here.
+# The renewer skips a row that is locked here, so this statement renews the lease itself.
 _HOLD = """
 UPDATE chatplatform_job
 SET lease_until = statement_timestamp() + make_interval(secs => %(lease)s),
@@ -152,7 +152,7 @@ WHERE id = %(id)s AND lease_token = %(token)s AND state = 'running'
 
 
 def claim(job_id: int) -> Lease | None:
-    # Retried while the database is away: a message that is consumed is not sent again soon.
+    # Retried while the database is away: the relay sends a consumed message again only later.
     ends_at = time.monotonic() + CLAIM_SECONDS
     while True:
         try:
@@ -182,7 +182,7 @@ def _try_claim(job_id: int) -> Lease | None:
 
 
 def parse_json(value: Any) -> dict[str, Any]:
-    """A jsonb column of a raw cursor, which psycopg hands to Django as text."""
+    """The value of a jsonb column of a raw cursor, which may arrive as text."""
     parsed: dict[str, Any] = orjson.loads(value) if isinstance(value, (str, bytes)) else value
     return parsed
 
@@ -195,8 +195,8 @@ def _row(lease: Lease) -> Any:
 def commit(*, is_progress: bool = False) -> Iterator[None]:
     """The transaction in which a job stores its result, under the lock of its own row.
 
-    It renews the lease; raises `LeaseLost` if another worker has the job by now. `is_progress`: no
-    later attempt does this again, so that the earlier failures count no more. Outside a job (in a
+    It renews the lease, and raises `LeaseLost` if another worker has the job by now. `is_progress`:
+    no later attempt repeats this work, so earlier failures are forgotten. Outside of a job (in a
     service that a view calls, in `on_dead`) it is a plain transaction.
     """
     with transaction.atomic():
@@ -212,25 +212,25 @@ def commit(*, is_progress: bool = False) -> Iterator[None]:
 
 
 def current_attempt() -> int:
-    """Which attempt this is, from 1; 0 outside a job."""
+    """The number of the current attempt, from 1; 0 outside of a job."""
     lease = _current.get()
     return lease.attempts if lease else 0
 
 
 def current_job() -> int | None:
-    """The running job's id; None outside a job."""
+    """The id of the running job; None outside of a job."""
     lease = _current.get()
     return lease.job_id if lease else None
 
 
 def follows_death() -> bool:
-    """Whether the process died that ran this job before."""
+    """Whether the process that ran this job before has died."""
     lease = _current.get()
     return bool(lease and lease.deaths)
 
 
 def report_progress(percent: int) -> None:
-    """Progress of the running job, 0..100."""
+    """Store the progress of the running job in percent."""
     lease = _current.get()
     if lease:
         _row(lease).update(progress=percent)
@@ -273,9 +273,9 @@ def _retry(lease: Lease, error: str, wait: float | None = None) -> None:
 
 
 def _wait_for_files(lease: Lease, error: FilesUnavailable) -> None:
-    """Let a job wait for the store of files, which may be away for much longer than its attempts.
+    """Let a job wait for the file store, which may be away for longer than all attempts take.
 
-    Each wait gives the row one more attempt: those that it had for crashes stay.
+    Each wait adds one attempt to the row, so that the attempts for failures are not used up.
     """
     reason = f"{type(error).__name__}: {error}"
     allowed = _max_attempts(Job.objects.get(pk=lease.job_id))
@@ -309,14 +309,14 @@ def _requeue(
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(_REQUEUE, [deaths, wait_seconds, error[:2000], job_id, token])
     except IntegrityError:
-        # The same work was enqueued again meanwhile: that job covers this one.
+        # The same work has been enqueued again meanwhile; that job replaces this one.
         Job.objects.filter(pk=job_id, lease_token=token).update(
             state=JobState.DONE, last_error=error[:2000]
         )
 
 
 def _dead_letter(lease: Lease, reason: str, cause: FilesUnavailable | None = None) -> None:
-    """No attempt is left: mark the row as dead, and let `on_dead` tell whoever waits."""
+    """Mark a job without attempts left as dead, and call its `on_dead`."""
     declaration = declared.get(lease.name)
     with transaction.atomic():
         is_dead = _row(lease).update(
@@ -331,7 +331,7 @@ def _dead_letter(lease: Lease, reason: str, cause: FilesUnavailable | None = Non
             with transaction.atomic():
                 _tell(declaration.on_dead, lease.args, cause)
         except Exception as exc:
-            # It is dead all the same: a row that stays `running` would block its ordering key.
+            # The job is dead all the same: a `running` row would block its ordering key.
             log.exception("%s #%s is dead, and on_dead failed", lease.name, lease.job_id)
             error = f"{reason[:1000]} (on_dead failed: {type(exc).__name__}: {exc})"
             Job.objects.filter(pk=lease.job_id).update(last_error=error[:2000])
@@ -347,11 +347,12 @@ def _tell(
 
 
 def take_back(job_id: int) -> None:
-    """Queue the job whose lease has ended again, with all others of its process, if that is gone.
+    """Queue a job whose lease has ended again; if its process is gone, also that process's others.
 
-    A process that lives keeps its jobs, even if it cannot renew their leases. A row that is locked
-    is being committed: it is left alone. What no attempt is left for ends dead; so does, at once,
-    what has died with its process for the second time, and cannot have died of another such job.
+    A living process keeps its jobs, even if it cannot renew their leases. A locked row is being
+    committed and is left alone. A job without attempts left becomes dead. So does a job whose
+    process has died for the second time while it ran, if no other job of the process has: then it
+    must be the cause.
     """
     with transaction.atomic():
         rows = Job.objects.select_for_update(no_key=True, skip_locked=True)
@@ -367,7 +368,7 @@ def take_back(job_id: int) -> None:
             of_process = rows.filter(lease_holder=job_row.lease_holder, state=JobState.RUNNING)
             lost = list(of_process.order_by("pk"))
         suspects = sum(1 for row in lost if row.deaths)
-        # Not all at once: else those of a process would die of one of them again.
+        # They start apart: together, one of them could kill the others again.
         for place, row in enumerate(lost):
             _after_death(row, is_only_suspect=suspects == 1, wait=place * SECONDS_APART)
 
@@ -391,9 +392,9 @@ WHERE id = %s AND state = 'running' RETURNING lease_token, deaths
 
 
 def return_to_queue(job_ids: list[int]) -> None:
-    """Return the jobs that a stopping worker cuts off: others run them, as if never attempted.
+    """Queue the jobs that a stopping worker interrupts again; the attempt does not count.
 
-    A worker that dies cannot do this, so the attempts of a job that kills its workers count.
+    A worker that dies cannot do this, so a job that kills its workers uses up its attempts.
     """
     for job_id in job_ids:
         with transaction.atomic(), connection.cursor() as cursor:
@@ -403,7 +404,7 @@ def return_to_queue(job_ids: list[int]) -> None:
 
 
 def requeue_dead(job_row: Job) -> bool:
-    """Queue a dead job again, by hand."""
+    """Queue a dead job again, at a person's request; False if it is not dead."""
     rows = Job.objects.filter(pk=job_row.pk, state=JobState.DEAD)
     fresh = {"attempts": 0, "max_attempts": None, "dispatched_at": None, "dispatches": 0}
     fresh |= {"deaths": 0, "lease_holder": None}
@@ -411,9 +412,9 @@ def requeue_dead(job_row: Job) -> bool:
 
 
 def cancel(job_row: Job) -> bool:
-    """End a job that waits or is dead, by hand; False if it is neither.
+    """End a queued or dead job, at a person's request; False if it is neither.
 
-    Who waits for it is told as if it had died.
+    For a queued job `on_dead` is called, so that nobody waits in vain.
     """
     with transaction.atomic():
         rows = Job.objects.select_for_update(no_key=True)

@@ -1,7 +1,7 @@
-"""A lock of the database that a worker's process holds for as long as it lives.
+"""A database lock that a worker process holds for as long as it lives.
 
-A job is taken from a process only if the process is gone. A thread that holds the interpreter for a
-minute keeps its process from renewing leases, but not from holding a connection.
+A job is taken from a process only if the process is gone. If a thread holds the interpreter for a
+minute, its process cannot renew leases, but keeps the connection and so the lock.
 """
 
 import logging
@@ -13,18 +13,18 @@ from typing import Any
 from django.db import Error, connection
 
 log = logging.getLogger(__name__)
-# The connection is looked at so often, and a broken one replaced.
+# The connection is checked this often; a broken one is replaced.
 LOOK_SECONDS = 5.0
-# The first job of a process waits so long for the lock, which may come later.
+# The first job of a process waits at most this long for the lock, then starts without it.
 PATIENCE_SECONDS = 5.0
-# A host that is gone closes no connection: PostgreSQL asks it, and ends the session after 30 s.
+# A host that fails does not close its connections: keepalives end the session after 30 s.
 _ASK = "SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
 _LOCK = "SELECT pg_advisory_lock(%s)"
 _IS_FREE = "SELECT pg_try_advisory_xact_lock(%s)"
 
 
 class _Holder(threading.Thread):
-    """Holds the lock of this process on a connection of its own."""
+    """Holds the lock of this process on a separate connection."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True, name="process-lock")
@@ -69,18 +69,18 @@ _starting = threading.Lock()
 
 
 def enable() -> None:
-    """This process is a worker, and so are those that are forked from it."""
+    """Mark this process, and those forked from it, as workers."""
     global _is_worker  # noqa: PLW0603 - one a process
     _is_worker = True
 
 
 def holder() -> int | None:
-    """The number of this process's lock, which it holds from its first job on; None: no worker."""
+    """The number of this process's lock, which its first job acquires; None outside of workers."""
     global _holder  # noqa: PLW0603 - one a process
     if not _is_worker:
         return None
     with _starting:
-        # A forked child has none of its parent's threads.
+        # A forked child does not inherit its parent's threads.
         if _holder is None or _holder.pid != os.getpid():
             _holder = _Holder()
             _holder.start()
@@ -89,7 +89,7 @@ def holder() -> int | None:
 
 
 def is_gone(number: int | None) -> bool:
-    """Whether nobody holds the lock of a process; called in a transaction."""
+    """Whether no process holds this lock; call it in a transaction."""
     if number is None:
         return True
     with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""What jobs there are: their queues, and what each declares."""
+"""The declared jobs and their queues."""
 
 import inspect
 import logging
@@ -13,13 +13,13 @@ CHANNEL = "jobs"
 
 
 class Queue(StrEnum):
-    """Which workers run a job."""
+    """The queues; each worker serves some of them."""
 
     REPLY = "reply"  # a customer waits for it: seconds matter
     CHANNEL = "channel"  # sends to messaging providers: waits on their servers
     WEBHOOK = "webhook"  # deliveries: a slow receiver must not slow replies
-    INSIGHT = "insight"  # summaries, tags, sentiment: nobody waits
-    TRAIN = "train"  # files, hostile ones and heavy CPU: child processes with limits
+    INSIGHT = "insight"  # summaries, tags, sentiment: nobody waits for them
+    TRAIN = "train"  # hostile files and heavy CPU load: child processes with limits
     EXPORT = "export"  # long reads
 
 
@@ -32,7 +32,7 @@ class Declared:
     max_attempts: int
     task: Any
     on_dead: Callable[..., None] | None
-    # Whether clients take turns: see `fair_share.run_next`.
+    # Whether clients take turns; see `fair_share.run_next`.
     fair: bool = False
 
 
@@ -40,14 +40,14 @@ declared: dict[str, Declared] = {}
 
 
 def queue_of(name: str) -> str:
-    """A job's queue; of one that this release does not declare nobody knows it."""
+    """The queue of a job; `unknown` if this release does not declare the job."""
     return str(declared[name].queue) if name in declared else "unknown"
 
 
 def call_with_known(function: Callable[..., None], args: dict[str, Any]) -> None:
-    """Call a function without the arguments that it does not know.
+    """Call a function with only the arguments that it takes.
 
-    In a rolling deploy the next release may have enqueued them already.
+    During a rolling deploy the next release may already have enqueued jobs with further ones.
     """
     parameters = inspect.signature(function).parameters.values()
     if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):

@@ -1,4 +1,4 @@
-"""The relay: dispatches due jobs to Celery, and takes back those whose worker is gone."""
+"""The relay dispatches due jobs to Celery, and takes back jobs whose worker is gone."""
 
 import logging
 import threading
@@ -18,39 +18,38 @@ from chatplatform.models import Job, JobState
 from chatplatform.observing import metrics
 
 log = logging.getLogger(__name__)
-# Between two looks: for a second after a job; while jobs are with the broker or with a worker; and
-# at most while nobody signals another one.
+# Pauses between two polls: POLL_SECONDS for BUSY_SECONDS after a job; then at most WATCH_SECONDS
+# while jobs are in the broker or run, else IDLE_SECONDS. A signal ends the latter two.
 POLL_SECONDS, BUSY_SECONDS, WATCH_SECONDS, IDLE_SECONDS = 0.02, 1.0, 1.0, 5.0
-# A look at ten thousand waiting jobs takes tens of milliseconds. If it found no room in the broker,
-# the next one is so many times as far away as it took; not so far that the heartbeat expires.
+# A poll over ten thousand waiting jobs takes tens of milliseconds. If it dispatched nothing, the
+# pause is this many times as long as the poll took, but shorter than the heartbeat lasts.
 LOOKS_APART, LONGEST_PAUSE_SECONDS = 4, 10.0
 SWEEP_SECONDS = 1.0
 DATABASE_PAUSE_SECONDS = 1.0
 BROKER_PAUSE_SECONDS = 0.5
 
 
-# So many jobs of a queue wait in the broker, where nobody can overtake them. The others wait in the
-# table, where the clients take turns: behind ten thousand jobs of one client another's is the next.
+# At most this many jobs of a queue wait in the broker, where their order is fixed. The others wait
+# in the table, where clients take turns: another client's job overtakes ten thousand of one client.
 JOBS_IN_BROKER = 32
 
-# In a rolling deploy a job of a newer release, also one whose worker is gone, is left to that
-# release's relay; the alert JobsWait tells of one that no release knows.
+# During a rolling deploy, a newer release's relay handles the jobs that only it knows. The alert
+# JobsWait reports a job that no release knows.
 _IS_KNOWN = "name = ANY(%(names)s::text[])"
-# For a job `j` that a worker could run now: the oldest unfinished one of its ordering key, or one
-# without a key.
-# The oldest of all keys are found at once: a look for older ones job by job took seconds behind
-# thousands of jobs of one key, and jobs of all clients waited for it.
+# A condition on the job `j`: a worker could run it now. It has no ordering key, or is the oldest
+# unfinished job of its key.
+# One subquery finds the oldest jobs of all keys: with thousands of jobs of one key, a lookup for
+# each job took seconds and delayed the jobs of all clients.
 IS_DUE = f"""j.state = 'queued' AND j.due_at <= statement_timestamp() AND {MAY_RUN}
       AND (j.ordering_key IS NULL OR j.id IN (
            SELECT min(o.id) FROM chatplatform_job o
            WHERE o.state IN ('queued', 'running') AND o.ordering_key IS NOT NULL
            GROUP BY o.ordering_key))"""
-# For a job whose worker is gone.
+# A condition on a job: its lease has ended, so its worker may be gone.
 IS_LOST = "state = 'running' AND lease_until < statement_timestamp()"
 
-# Due jobs whose names are known; dispatched again if the message seems lost: after 10 s, 20 s,
-# 40 s, …
-# An array is made once; a planner with old statistics ran a subquery with its locks for each row.
+# Dispatches due jobs with known names; again after 10 s, 20 s, 40 s, … if the message seems lost.
+# ARRAY() is evaluated once; with old statistics the planner ran a locking subquery for each row.
 _IN_BROKER = "dispatched_at >= statement_timestamp() - interval '5 seconds' * (2 ^ dispatches)"
 _DUE = f"""
 WITH due AS (
@@ -82,7 +81,7 @@ RETURNING id, name, CASE WHEN dispatches = 1 AND ordering_key IS NULL
 """
 
 
-# Those that wait for an older one of their ordering key are due already.
+# Jobs that wait for an older one of their ordering key count as due too.
 _NEXT_DUE = f"""
 SELECT extract(epoch FROM min(due_at) - statement_timestamp())::float8,
     EXISTS (SELECT FROM chatplatform_job WHERE state = 'running')
@@ -98,8 +97,8 @@ SELECT id FROM chatplatform_job WHERE {IS_LOST} AND {_IS_KNOWN} ORDER BY lease_u
 def take_due(limit: int = 200, *, newest_first: bool = False) -> list[tuple[int, str]]:
     """Mark up to `limit` due jobs as dispatched and return their ids and names.
 
-    The clients take turns; of the lightest of each the oldest comes first, or the newest. Of each
-    queue at most `JOBS_IN_BROKER` are dispatched and not taken yet.
+    Clients take turns, each with its job of the lowest priority, the oldest (or newest) first. At
+    most `JOBS_IN_BROKER` jobs of a queue are dispatched and not yet claimed.
     """
     with connection.cursor() as cursor:
         cursor.execute(_DUE, due_values(limit, newest_first=newest_first))
@@ -112,7 +111,7 @@ def take_due(limit: int = 200, *, newest_first: bool = False) -> list[tuple[int,
 
 
 def due_values(limit: int, *, newest_first: bool = False) -> dict[str, Any]:
-    """What the statement for due jobs is told: the queue of each job, the order, the limits."""
+    """The parameters of the statement for due jobs: queues, order and limits."""
     return {
         "names": list(declared),
         "queues": [str(declaration.queue) for declaration in declared.values()],
@@ -123,7 +122,7 @@ def due_values(limit: int, *, newest_first: bool = False) -> dict[str, Any]:
 
 
 def seconds_to_next() -> float:
-    """How long to wait before the next look, if no job is signalled meanwhile."""
+    """Seconds until the next poll, if no job is signalled meanwhile."""
     with connection.cursor() as cursor:
         cursor.execute(_NEXT_DUE, {"names": list(declared)})
         seconds, is_watching = cursor.fetchone()
@@ -132,16 +131,16 @@ def seconds_to_next() -> float:
 
 
 def forget_dispatches() -> int:
-    """The broker lost its memory: all queued jobs are to be dispatched again."""
+    """Mark all queued jobs as not dispatched, after the broker has lost its messages."""
     dispatched = Job.objects.filter(state=JobState.QUEUED, dispatched_at__isnull=False)
     return dispatched.update(dispatched_at=None, dispatches=0)
 
 
 def sweep(before_each: Callable[[], None] = lambda: None) -> int:
-    """Take back jobs whose worker is gone; those that have killed too many workers end dead.
+    """Take back up to 500 jobs whose worker is gone; those that kill workers become dead.
 
-    At most 500; `before_each` is called before each. Returns how many there were. Raises the
-    error of a database that is away.
+    `before_each` is called before each job. Returns the number of jobs found; raises the database's
+    error if it is unavailable.
     """
     with connection.cursor() as cursor:
         cursor.execute(_LOST, {"names": list(declared)})
@@ -153,13 +152,13 @@ def sweep(before_each: Callable[[], None] = lambda: None) -> int:
         except Exception as exc:
             if isinstance(exc, Error) and not connection.is_usable():
                 raise
-            # One failure must not keep the other jobs from their workers.
+            # One failure must not hold up the other jobs.
             log.exception("job %s could not be taken back", job_id)
     return len(lost)
 
 
 class Relay:
-    """One relay. Any number may run; each row is dispatched by one of them."""
+    """A relay. Any number may run; only one of them dispatches a row."""
 
     def __init__(self) -> None:
         self._swept_at = 0.0
@@ -169,7 +168,7 @@ class Relay:
         self._heartbeat = heartbeat.Heartbeat("relay")
 
     def run(self, stop: Stop) -> None:
-        """Dispatch until `stop` is set; a batch that has begun is finished."""
+        """Dispatch until `stop` is set; a started batch is finished."""
         signalled, busy_at = threading.Event(), 0.0
         stop.wakes(signalled)
         pubsub.set_on_signal(signalled, CHANNEL)
@@ -197,11 +196,12 @@ class Relay:
     def tick(self) -> bool:
         """Dispatch one batch of due jobs; False if there was none."""
         if time.monotonic() - self._swept_at > SWEEP_SECONDS:
-            # Hundreds of lost jobs take longer than a heartbeat lasts.
+            # Taking back hundreds of jobs takes longer than a heartbeat lasts.
             sweep(self._heartbeat.write_if_due)
             self._check_broker()
             self._swept_at = time.monotonic()
-        # Whoever writes while a thousand others wait is answered soon, and so are those in the end.
+        # Newest and oldest first alternate: behind a thousand waiting customers a new one is still
+        # answered soon, and the oldest are answered too.
         self._newest_first = not self._newest_first
         due = take_due(newest_first=self._newest_first)
         for job_id, name in due:
@@ -209,7 +209,7 @@ class Relay:
         return bool(due)
 
     def _dispatch(self, job_id: int, name: str) -> None:
-        # A batch that meets a silent broker takes minutes.
+        # If the broker does not answer, a batch takes minutes.
         self._heartbeat.write_if_due()
         declaration = declared[name]
         try:
@@ -221,7 +221,7 @@ class Relay:
             time.sleep(BROKER_PAUSE_SECONDS)
 
     def _check_broker(self) -> None:
-        """A restarted broker may have lost every message: then all queued jobs are sent again."""
+        """Dispatch all queued jobs again after a restart of the broker, which may lose messages."""
         try:
             run_id = str(self._broker.info("server")["run_id"])
         except valkey.ERRORS as exc:

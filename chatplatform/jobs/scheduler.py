@@ -1,4 +1,4 @@
-"""Beat's scheduler: Celery's, with a heartbeat."""
+"""The scheduler of Celery beat with a heartbeat."""
 
 import logging
 from typing import Any
@@ -11,7 +11,7 @@ log = logging.getLogger(__name__)
 
 
 class Scheduler(PersistentScheduler):
-    """Writes the heartbeat from the loop that sends the periodic tasks, so only while it turns."""
+    """Writes the heartbeat in the loop that sends the periodic tasks, so only while that runs."""
 
     max_interval = int(heartbeat.EVERY_SECONDS)  # between two ticks
 
@@ -24,12 +24,12 @@ class Scheduler(PersistentScheduler):
         return super().tick(*args, **options)
 
     def _ensure_connected(self) -> Any:
-        """The first task waits here for the broker, for ever."""
+        """Wait for the broker, without limit; the first task comes here."""
 
         def warn(exc: Exception, seconds: float) -> None:
             log.warning("the broker is away, trying again in %s s: %s", seconds, exc)
 
-        # The last one is called every second.
+        # `callback` is called every second.
         return self.connection.ensure_connection(
             warn, self.app.conf.broker_connection_max_retries, callback=self._heartbeat.touch_file
         )

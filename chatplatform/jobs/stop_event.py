@@ -1,11 +1,11 @@
-"""How a loop that waits for signals is told to end, and how it tells that it does not hang."""
+"""The event that ends a worker's loop, and by which the loop shows that it does not hang."""
 
 import threading
 import time
 
 
 class Stop(threading.Event):
-    """Set when a loop is to end. The loop waits for another event, which is set with it."""
+    """Set when a loop has to end. It also sets the event for which the loop waits."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -13,11 +13,11 @@ class Stop(threading.Event):
         self.turned_at = time.monotonic()
 
     def turn(self) -> None:
-        """Called by the loop each time round: the worker is alive only while its loops turn."""
+        """Record that the loop runs: a worker counts as alive only while its loops call this."""
         self.turned_at = time.monotonic()
 
     def wakes(self, event: threading.Event) -> None:
-        """Set this event, too."""
+        """Also set `event` when this one is set."""
         self._woken.append(event)
 
     def set(self) -> None:

@@ -1,4 +1,4 @@
-"""What runs in a worker next to its jobs: its consumer, its heartbeat, and loops of its queue."""
+"""The parts of a worker besides its jobs: the consumer, the heartbeat and the queues' loops."""
 
 import logging
 import os
@@ -19,12 +19,13 @@ from chatplatform.jobs.stop_event import Stop
 
 log = logging.getLogger(__name__)
 PAUSE_SECONDS = 2.0  # before a loop that failed is called again
-# A loop that has not turned for so long hangs: a statement alone may take 30 seconds.
+# A loop that has not called `turn` for this long hangs; one statement may take 30 seconds.
 HANGS_SECONDS = 60.0
 
 
 class Consumer(consumer.Consumer):
-    """Celery's, with a heartbeat, and our answer to a broken broker, to an error and to a stop."""
+    """Celery's consumer with a heartbeat, and with our handling of broker failures, errors and
+    stops."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -34,13 +35,13 @@ class Consumer(consumer.Consumer):
         try:
             super().start()
         except Exception:
-            # Celery would wait up to ten minutes for the running jobs, and take no others. They are
-            # rows with leases: a new process takes them over within seconds.
+            # Celery would wait up to ten minutes for the running jobs and take no others. Their
+            # leases let a new process take them over within seconds.
             log.critical("The consumer failed, so this process ends at once.", exc_info=True)
             os._exit(1)
 
     def register_with_event_loop(self, hub: Any) -> None:
-        """Called for each connection to the broker; what it adds ends with that connection."""
+        """Called for each connection to the broker; the timer that it adds ends with it."""
         super().register_with_event_loop(hub)
         self._write_heartbeat()
         hub.call_repeatedly(heartbeat.EVERY_SECONDS, self._write_heartbeat)
@@ -50,7 +51,7 @@ class Consumer(consumer.Consumer):
             self._heartbeat.write()
 
     def ensure_connected(self, conn: Any) -> Any:
-        """Wait for the broker, for ever: a worker that does is alive, and may deliver webhooks."""
+        """Wait for the broker, without limit: such a worker is alive and may deliver webhooks."""
 
         def touch_file() -> None:
             maybe_shutdown()
@@ -60,7 +61,7 @@ class Consumer(consumer.Consumer):
         def warn(exc: Exception, seconds: float) -> None:
             log.warning("the broker is away, trying again in %s s: %s", seconds, exc)
 
-        # Also if it answers, but the connection breaks at once, again and again.
+        # Also here, in case the broker answers but each connection breaks at once.
         touch_file()
         return conn.ensure_connection(warn, callback=touch_file)  # which is called every second
 
@@ -69,15 +70,15 @@ class Consumer(consumer.Consumer):
         return any(time.monotonic() - stop.turned_at > HANGS_SECONDS for stop in stops)
 
     def on_connection_error_after_connected(self, exc: Exception) -> None:
-        # Celery closes a broken connection twice. After the first time kombu still has its default
-        # channel, but no address any more, and the second time fails if messages in work cannot be
-        # returned. So the channel is closed and dropped before.
+        # Celery closes a broken connection twice. After the first time, kombu keeps its default
+        # channel but no address, and the second close fails if unacknowledged messages cannot be
+        # returned. So the channel is closed and dropped first.
         assert self.connection
         self.connection.revive(None)  # type: ignore[arg-type]
         super().on_connection_error_after_connected(exc)
 
     def cancel_active_requests(self) -> None:
-        """Called when a stopping worker's time for its jobs is over."""
+        """Called when a stopping worker has no time left for its jobs."""
         requests = tuple(active_requests)
         ids = [request.kwargs["job_id"] for request in requests if "job_id" in request.kwargs]
         try:
@@ -87,28 +88,27 @@ class Consumer(consumer.Consumer):
         try:
             super().cancel_active_requests()
         except NotImplementedError:
-            # Threads cannot be interrupted, and their results are not wanted any more.
+            # Threads cannot be interrupted, and their results are no longer needed.
             os._exit(0)
 
 
 class WorkerLoops(bootsteps.StartStopStep):
-    """A thread for each of `settings.WORKER_LOOPS` whose queue this worker serves.
+    """Runs a thread for each of `settings.WORKER_LOOPS` whose queue this worker serves.
 
-    It starts before the consumer, which is the last step and waits for the broker. At a warm
-    shutdown the loops are stopped when the signal comes; at a soft one, when the time for jobs is
-    over.
+    The threads start before the consumer, which is the last step and waits for the broker. A warm
+    shutdown stops them when the signal comes, a soft one when the time for jobs is over.
     """
 
-    # Threads start after a pool that forks has its children.
+    # A pool that forks must have its children before threads start.
     requires = ("celery.worker.components:Pool",)
 
     def __init__(self, worker: Any, **options: Any) -> None:
         super().__init__(worker, **options)
         queues = worker.app.amqp.queues.consume_from
         names = [name for queue, name in settings.WORKER_LOOPS.items() if queue in queues]
-        # The consumer looks whether they turn.
+        # The consumer checks that the loops do not hang.
         self._stops = worker.loop_stops = [Stop() for _ in names]
-        # Daemons: they must not keep a failed worker alive.
+        # Daemon threads, which do not keep a failed worker alive.
         self._threads = [
             threading.Thread(target=run_loop, args=(name, stop), name=name, daemon=True)
             for name, stop in zip(names, self._stops, strict=True)
@@ -138,6 +138,6 @@ def run_loop(name: str, stop: Stop) -> None:
         try:
             import_string(name)(stop)
         except Exception:
-            # The edge of a thread: without it the loop would end unnoticed.
+            # Without this handler the thread would end unnoticed.
             log.exception("%s failed", name)
             stop.wait(PAUSE_SECONDS)

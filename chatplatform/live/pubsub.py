@@ -1,7 +1,7 @@
-"""Live updates through Valkey: short streams that open requests follow, messages to listeners.
+"""Live updates through Valkey: short streams that open requests follow, and messages to listeners.
 
-Nothing here is the truth. A lost update is not sent again: the finished message in PostgreSQL
-carries the whole text. Pub/sub only says that there is more to read.
+Valkey is not the source of truth. A lost update is not sent again, since the finished message in
+PostgreSQL has the whole text. Pub/sub only signals that there is more to read.
 """
 
 import asyncio
@@ -24,15 +24,15 @@ from chatplatform.live.stopping import Stopping
 log = logging.getLogger(__name__)
 _PREFIX = "live:"
 _STREAM_SECONDS = 300  # how long a stream is kept after its last event
-_STREAM_EVENTS = 5000  # how many of its events are kept, about
-LOOKS_A_SECOND = 100  # of all that follow a stream in a process, when nothing comes
+_STREAM_EVENTS = 5000  # about how many of its latest events are kept
+LOOKS_A_SECOND = 100  # polls of all followers of streams in a process, while no event comes
 _PAUSE_SECONDS = 0.5  # before a lost subscription is made again
 
 _best_effort = valkey.BestEffort("live update dropped")
 
 
 class BrokerAway(Exception):
-    """Valkey does not answer, and what was asked for cannot do without; the API answers 503."""
+    """Valkey does not answer, and the operation cannot do without it; the API answers 503."""
 
 
 def append(stream: str, event: str, data: dict[str, Any]) -> None:
@@ -55,7 +55,7 @@ def append(stream: str, event: str, data: dict[str, Any]) -> None:
 
 
 def publish(channel: str, data: dict[str, Any]) -> None:
-    """Send a message to whoever listens now; stored nowhere. Best effort, as `append`."""
+    """Send a message to the current listeners without storing it. Best effort, as `append`."""
 
     def send(client: redis.Redis) -> None:
         client.publish(_PREFIX + channel, as_json(data))
@@ -64,7 +64,7 @@ def publish(channel: str, data: dict[str, Any]) -> None:
 
 
 class _Signals:
-    """Tells the listeners of some channels that there is more to read."""
+    """Signals to the listeners of some channels that there is more to read."""
 
     def __init__(self) -> None:
         self.channels: set[str] = set()
@@ -75,9 +75,9 @@ class _Signals:
 
 
 def signal_on_commit(*channels: str) -> None:
-    """Tell whoever listens, once the transaction is committed, that there is more to read.
+    """Signal to the listeners, once the transaction is committed, that there is more to read.
 
-    What a transaction signals in a row is sent together. Best effort, as `append`.
+    Consecutive signals of a transaction are sent together. Best effort, as `append`.
     """
     hooks = connection.run_on_commit
     signals = hooks[-1][1] if hooks else None
@@ -90,14 +90,15 @@ def signal_on_commit(*channels: str) -> None:
 
 
 def set_on_signal(event: threading.Event, channel: str) -> None:
-    """Set an event at every signal of a channel, from a thread that lives as long as the process:
-    for loops that would else look all the time."""
+    """Set an event at every signal of a channel, so that a loop need not poll all the time. The
+    thread that does so lives as long as the process."""
 
     def listen() -> None:
         with valkey.connect().pubsub() as pubsub:  # type: ignore[no-untyped-call]
             pubsub.subscribe(_PREFIX + channel)
             while True:
-                # The first says that the subscription stands: what came before is looked for now.
+                # The first message confirms the subscription: the loop then polls for what came
+                # before.
                 if pubsub.get_message(timeout=5):
                     event.set()
 
@@ -113,7 +114,7 @@ def set_on_signal(event: threading.Event, channel: str) -> None:
 
 
 def store(name: str, value: bytes, *, seconds: int) -> None:
-    """Store a value for a time, for one `pop`; 503 if the broker is away."""
+    """Store a value for some seconds, for one `pop`; 503 if the broker is away."""
     try:
         valkey.shared().set(_PREFIX + name, value, ex=seconds)
     except valkey.ERRORS as exc:
@@ -121,7 +122,7 @@ def store(name: str, value: bytes, *, seconds: int) -> None:
 
 
 def pop(name: str) -> bytes | None:
-    """A stored value, which is removed: of two callers at once, one gets it. 503 as `store`."""
+    """Remove and return a stored value, so that only one caller gets it; 503 as `store`."""
     try:
         value: Any = valkey.shared().getdel(_PREFIX + name)
     except valkey.ERRORS as exc:
@@ -130,19 +131,19 @@ def pop(name: str) -> bytes | None:
 
 
 class Listener:
-    """One pattern subscription for all open requests of this process."""
+    """The single pattern subscription that serves all open requests of this process."""
 
     def __init__(self, stopping: Stopping) -> None:
         self.stopping = stopping
         self._client = valkey.connect_async()
-        # By key: who follows a stream, and who gets the messages of a channel.
+        # By key: the followers of a stream, and the inboxes for the messages of a channel.
         self._followers: dict[str, set[asyncio.Event]] = defaultdict(set)
         self._inboxes: dict[str, set[asyncio.Queue[dict[str, Any]]]] = defaultdict(set)
         self._task: asyncio.Task[None] | None = None
         self._is_subscribed = asyncio.Event()
 
     async def wait_until_subscribed(self, seconds: float = 1.0) -> None:
-        """Wait until messages arrive; not longer than `seconds`, for the broker may be away."""
+        """Wait for the subscription, at most `seconds`, since the broker may be away."""
         self._start()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._is_subscribed.wait(), seconds)
@@ -182,9 +183,9 @@ class Listener:
     ) -> AsyncIterator[tuple[str, dict[str, Any]] | None]:
         """The events of a stream from its beginning, as they come.
 
-        Yields None if there is none yet, and whenever none came for `poll_seconds`, or longer if
-        very many wait, so that the caller can look at the database: with the broker away a reply
-        still arrives, only later.
+        Yields None if there is no event yet, and whenever none came for `poll_seconds` (longer if
+        very many requests wait). The caller then looks at the database, so that a reply arrives,
+        only later, even if the broker is away.
         """
         self._start()
         key, wake, position, is_quiet = _PREFIX + stream, asyncio.Event(), "-", True
@@ -200,7 +201,7 @@ class Listener:
                     yield None
                 is_quiet = False
                 try:
-                    # However many wait, the database is not asked more often than it can answer.
+                    # Limits the load on the database, however many requests wait.
                     pause = max(poll_seconds, len(self._followers) / LOOKS_A_SECOND)
                     await asyncio.wait_for(wake.wait(), pause)
                 except TimeoutError:
@@ -213,7 +214,7 @@ class Listener:
     async def messages(
         self, channel: str, *, poll_seconds: float = 5.0
     ) -> AsyncIterator[dict[str, Any] | None]:
-        """What is published in a channel from now on; None at least every `poll_seconds`."""
+        """The messages of a channel from now on; None after `poll_seconds` without a message."""
         self._start()
         key, inbox = _PREFIX + channel, asyncio.Queue[dict[str, Any]]()
         self._inboxes[key].add(inbox)

@@ -1,7 +1,7 @@
-"""What a web process does when it is told to stop: open streams end, so nobody has to be cut off.
+"""Ends open streams when a web process is told to stop, so that they are not cut off.
 
-The server (granian) then takes no further connections, lets the requests that it has come to their
-end, and kills a worker that takes longer than `--workers-kill-timeout`.
+The server (granian) then accepts no further connections, lets running requests finish, and kills a
+worker that takes longer than `--workers-kill-timeout`.
 """
 
 import asyncio
@@ -10,12 +10,12 @@ import signal
 import threading
 import time
 
-# So long a reply that is on its way is still waited for: less than the shortest kill time-out.
+# A stopping process still waits this long for a reply; less than the shortest kill time-out.
 REPLY_SECONDS = 3.0
 
 
 class Stopping:
-    """Made in the event loop of a worker; `told` is done when the worker is told to stop."""
+    """Notices that a worker is told to stop: `told` is done then. Make it in the event loop."""
 
     def __init__(self) -> None:
         loop = asyncio.get_running_loop()
@@ -29,5 +29,5 @@ class Stopping:
         if not self.told.done():
             self.told.set_result(None)
             self.ends_at = time.monotonic() + REPLY_SECONDS
-        # The server's own handler of SIGTERM was replaced by this one; it treats both alike.
+        # This handler replaced the server's own for SIGTERM; the server treats SIGINT alike.
         signal.raise_signal(signal.SIGINT)

@@ -1,4 +1,4 @@
-"""Responses that take time: written by the event loop, or made in the pool for waiting."""
+"""Slow responses: streams written by the event loop, and responses made in the pool for waiting."""
 
 import asyncio
 import contextvars
@@ -17,28 +17,28 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 PING_SECONDS = 15.0  # a comment line keeps proxies from closing a quiet stream
 
 
-# Stands in the document for the types of the event log.
+# The document's name for all events of the event log.
 STORED_EVENT = "stored"
 
 
 class StreamEvent(StrEnum):
-    """An event of a stream, for server and browser. Those of the log have names of their own."""
+    """An event of a stream, for server and browser; events of the log are named by their type."""
 
-    # A reply, while it is made.
+    # The stream of a reply.
     MESSAGE = "message"  # the customer's message is stored
     DELTA = "delta"  # a further piece of the reply's text
-    RESET = "reset"  # the pieces shown so far do not count
-    JOINED = "joined"  # a later message is answered together with this one; never sent on
+    RESET = "reset"  # discard the pieces shown so far
+    JOINED = "joined"  # this message is answered together with a later one; never sent to readers
     DONE = "done"  # the finished answer, always the last event
     # The live feed of the desk.
-    READY = "ready"  # the stream is open: who is online
+    READY = "ready"  # the stream is open; says who is online
     PRESENCE = "presence"  # a person came or went
     TYPING = "typing"  # somebody types, or stopped
-    VIEWING = "viewing"  # a person looks at a chat, or no more
+    VIEWING = "viewing"  # a person opened or left a chat
 
 
 class ServerSent(NamedTuple):
-    """One server-sent event; a reader who comes back names the `id` of the last one they saw."""
+    """A server-sent event; a reader that reconnects sends the `id` of the last one it got."""
 
     event: str
     data: dict[str, Any]
@@ -49,12 +49,12 @@ Events = AsyncIterator[ServerSent]
 
 
 class StreamingReply(HttpResponse):
-    """A response that the event loop writes, after the view has returned its thread.
+    """A response that the event loop writes after the view has returned its thread.
 
-    `follow(listener, in_thread)` yields events. With `as_stream` they are sent as they come; else
-    the data of the last one is the JSON answer, and `status_of` gives its status. One that is
-    `endless` ends between two events when the process is told to stop: its reader comes back.
-    `on_end` is called in a thread when it has ended, however that was.
+    `follow(listener, in_thread)` yields events. With `as_stream` they are sent as they come.
+    Otherwise the data of the last event is the JSON answer, and `status_of` gives its status. If
+    the process is told to stop, an `endless` stream ends between two events, and its reader
+    reconnects. `on_end` is called in a thread after the end, for whatever reason it ended.
     """
 
     def __init__(
@@ -103,10 +103,10 @@ def start_message(response: HttpResponseBase) -> dict[str, Any]:
 
 
 class WaitingResponse(HttpResponse):
-    """A response that `act` makes in another thread, because it waits for a server.
+    """A response that `act` makes in another thread, because it waits for another server.
 
-    The web threads are few and serve everybody; a request that waits for a model or a receiver
-    must not occupy one of them.
+    The few web threads serve everybody, so a request that waits for a model or a webhook's
+    receiver must not occupy one.
     """
 
     def __init__(self, act: Callable[[], HttpResponseBase]) -> None:
@@ -140,7 +140,7 @@ class InThread:
 
 
 def _with_connection(read: Callable[..., Any], *args: Any) -> Any:
-    """Read on a working connection: outside of a request nobody else checks it."""
+    """Read on a working connection; outside of a request nothing else checks it."""
     close_old_connections()
     return read(*args)
 
@@ -148,8 +148,8 @@ def _with_connection(read: Callable[..., Any], *args: Any) -> Any:
 async def with_pings(
     events: Events, until: asyncio.Future[None] | None = None
 ) -> AsyncIterator[bytes]:
-    """Events in the format of WHATWG HTML 9.2, with a comment after each quiet period; they end
-    when `until` is done.
+    """The events in the format of WHATWG HTML 9.2, with a comment line after each quiet period;
+    ends when `until` is done.
     """
     waiting: asyncio.Future[Any] | None = None
     ends = {until} if until else set()

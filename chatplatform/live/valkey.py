@@ -1,4 +1,4 @@
-"""Clients of Valkey: made here only, each with short timeouts."""
+"""Makes all clients of Valkey, with short timeouts."""
 
 import functools
 import logging
@@ -12,13 +12,13 @@ from django.conf import settings
 
 Result = TypeVar("Result")
 log = logging.getLogger(__name__)
-# What a call may raise while Valkey is away.
+# The errors of a call while Valkey is away.
 ERRORS = (redis.RedisError, OSError)
 _PAUSE_SECONDS = 2.0
 
 
 def connect(*, timeout_seconds: float = 1, max_connections: int | None = None) -> redis.Redis:
-    """A client of its own; the caller closes it."""
+    """A new client; the caller closes it."""
     return redis.Redis.from_url(
         settings.REDIS_URL,
         socket_timeout=timeout_seconds,
@@ -28,7 +28,7 @@ def connect(*, timeout_seconds: float = 1, max_connections: int | None = None) -
 
 
 def connect_async() -> redis.asyncio.Redis:
-    """A client for the event loop; a subscription may be silent for any time."""
+    """A client for the event loop; it has no read timeout, since subscriptions may be silent."""
     return redis.asyncio.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=1)
 
 
@@ -39,10 +39,10 @@ def shared() -> redis.Redis:
 
 
 def round_trip(commands: Sequence[Sequence[Any]]) -> list[Any]:
-    """The answers to some commands that are sent together, or the first of their errors.
+    """Send commands together and return their answers; raises the first error among them.
 
-    The library's own pipeline does the same for three times the processor time: this is for what
-    every request needs.
+    The library's pipeline takes three times the processor time; this is for what every request
+    needs.
     """
     pool = shared().connection_pool
     connection: Any = pool.get_connection()
@@ -61,13 +61,13 @@ def _answer(connection: Any) -> Any:
     try:
         return connection.read_response()
     except redis.ResponseError as exc:
-        return exc  # the answers behind it are still to be read
+        return exc  # the following answers must still be read
 
 
 class BestEffort:
-    """Runs calls that may be lost: a failure is logged and pauses them.
+    """Runs calls that may be lost. A failure is logged, and calls are skipped for a while.
 
-    During the pause no request waits for a Valkey that did not answer the one before.
+    So requests do not wait, one after another, for a Valkey that does not answer.
     """
 
     def __init__(self, warning: str) -> None:

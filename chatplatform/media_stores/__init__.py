@@ -1,7 +1,7 @@
-"""Where files are kept: a folder of this machine, or a bucket that all machines share.
+"""The stores of files: a folder of this machine, or a bucket that all machines share.
 
-Both are Django storages that also list a part of a folder, which the clean-up of `media.py` needs.
-`MEDIA_BUCKET` chooses.
+Both are Django storages that can also list a part of a folder, for the clean-up of `media.py`.
+`MEDIA_BUCKET` selects the bucket.
 """
 
 from collections.abc import Iterable
@@ -13,14 +13,14 @@ from chatplatform.api.errors import ApiError
 
 class Listing(Protocol):
     def some_files(self, folder: str, *, start: str, most: int) -> Iterable[tuple[str, datetime]]:
-        """At most so many files of a folder, from the name `start` on and around the end.
+        """Up to `most` files of a folder, from the name `start` on, continuing at the beginning.
 
-        Each with its name in the store and the time at which it came there.
+        Each with its name in the store and the time at which it was stored.
         """
 
 
 class FilesUnavailable(ApiError, OSError):
-    """The store of files cannot be reached, or refuses: an OSError, as a full disk gives."""
+    """The file store cannot be reached or refuses; an OSError, like the error of a full disk."""
 
     code, status = "files_unavailable", 503
     detail = "The store of files is not reachable; try again."

@@ -1,7 +1,7 @@
-"""Files in a bucket of an S3-compatible store, for platforms of several machines.
+"""Files in a bucket of an S3-compatible store, for installations on several machines.
 
-The address, region and credentials are read from AWS's own variables (AWS_ENDPOINT_URL_S3,
-AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY), as every S3 client reads them.
+Like every S3 client, it reads the address, region and credentials from AWS's own variables
+(AWS_ENDPOINT_URL_S3, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY).
 """
 
 import logging
@@ -24,12 +24,12 @@ from chatplatform.media_stores import FilesUnavailable
 from chatplatform.observing import metrics
 
 log = logging.getLogger(__name__)
-# Bytes of a fetched file that are held in memory; the rest is in a temporary file.
+# A fetched file of more bytes is held in a temporary file instead of memory.
 _IN_MEMORY = 5_000_000
 
 
 class Bucket(S3Storage):
-    """`MEDIA_BUCKET`. Every fault of the store is a FilesUnavailable."""
+    """The store in `MEDIA_BUCKET`; raises FilesUnavailable for every fault of the store."""
 
     bucket_name: str
 
@@ -44,9 +44,9 @@ class Bucket(S3Storage):
                 connect_timeout=2,
                 read_timeout=settings.MEDIA_TIMEOUT_SECONDS,
                 retries={"mode": "standard", "total_max_attempts": 2},
-                # Few stores but Amazon's have a host name for each bucket.
+                # Few stores besides Amazon's have a host name for each bucket.
                 s3={"addressing_style": "path" if is_elsewhere else "auto"},
-                # Checksums that only Amazon's store knows.
+                # Only Amazon's store knows the newer checksums.
                 request_checksum_calculation="when_required",
                 response_checksum_validation="when_required",
             ),
@@ -54,7 +54,7 @@ class Bucket(S3Storage):
 
     @property
     def bucket(self) -> Any:
-        """Of this thread: boto3's resources must not be shared between threads."""
+        """The bucket for this thread: boto3's resources must not be shared between threads."""
         return self.connection.Bucket(self.bucket_name)
 
     def some_files(self, folder: str, *, start: str, most: int) -> Iterator[tuple[str, datetime]]:
@@ -65,7 +65,7 @@ class Bucket(S3Storage):
             if len(found) < most:
                 before = islice(files.filter(Prefix=f"{folder}/"), most - len(found))
                 found += [(item.key, item.last_modified) for item in before]
-        # A name with another slash is in another folder, which is not ours.
+        # A name with a further slash belongs to a subfolder, which is not ours.
         yield from {
             name: came_at for name, came_at in found if "/" not in name[len(folder) + 1 :]
         }.items()
@@ -73,7 +73,7 @@ class Bucket(S3Storage):
     def _open(self, name: str, mode: str = "rb") -> "File[Any]":
         with _faults():
             file: File[Any] = super()._open(name, mode)
-            # Fetched at once, so that a fault comes before the first byte of an answer.
+            # This fetches the file now, so that a fault shows before the answer begins.
             assert file.file is not None
             return file
 

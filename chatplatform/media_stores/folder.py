@@ -1,4 +1,4 @@
-"""Files in a folder, `DATA_DIR/media`: for one machine, or for a folder that machines share."""
+"""Files in the folder `DATA_DIR/media`, which belongs to one machine or is shared by several."""
 
 import os
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ class Folder(FileSystemStorage):
                 stat = Path(self.path(f"{folder}/{name}")).lstat()
             except FileNotFoundError:
                 continue
-            # A restored file keeps its old mtime; its ctime says when it came here.
+            # A restored file keeps its old mtime; its ctime is the time of the restore.
             came_at = datetime.fromtimestamp(max(stat.st_mtime, stat.st_ctime), UTC)
             yield f"{folder}/{name}", came_at
 

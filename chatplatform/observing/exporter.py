@@ -1,7 +1,7 @@
-"""Serves the metrics of a group of processes for Prometheus, on a port of their own.
+"""Serves the metrics of a group of processes to Prometheus, on a separate port.
 
-Each process of the group keeps its counts in files; whichever gets the port adds them up. If that
-one ends, another takes its place.
+Each process of the group keeps its counts in files. The process that gets the port adds them up; if
+it ends, another one takes the port.
 """
 
 import errno
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
 log = logging.getLogger(__name__)
-# Between two tries to get the port, while another process of the group has it.
+# The pause between two tries to get the port while another process of the group has it.
 PORT_PAUSE_SECONDS = 1.0
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -34,10 +34,10 @@ _slots: Slots | None = None
 
 
 def start(*, readers: bool = False) -> None:
-    """Count from now on, and serve the metrics of this process's group; nothing without a port.
+    """Count from now on, and serve the metrics of this process's group; a no-op without a port.
 
-    A forked child calls it again. `readers`: also read what `METRIC_READERS` name, which is about
-    the whole platform.
+    A forked child calls it again. `readers`: also serve the platform-wide metrics of
+    `METRIC_READERS`.
     """
     global _slots  # noqa: PLW0603 - of the process
     if not settings.METRICS_PORT:
@@ -56,7 +56,7 @@ def start(*, readers: bool = False) -> None:
 
 
 def _folder(port: int) -> Path:
-    """The group's folder: of this host, this account and this port."""
+    """The folder of the group, which is defined by this host, user and port."""
     folder = Path(tempfile.gettempdir()) / f"chatplatform-metrics-{os.geteuid()}-{port}"
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.is_symlink() or folder.stat().st_uid != os.geteuid():
@@ -65,10 +65,10 @@ def _folder(port: int) -> Path:
 
 
 def _make_metrics(folder: Path) -> Slots:
-    """Make the client library's objects; it is loaded only here."""
-    # The library reads it whenever it opens a file.
+    """Load the client library and make its objects."""
+    # The library reads this variable whenever it opens a file.
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
-    # A process that serves no metrics does without the library.
+    # A process that serves no metrics does not load the library.
     from prometheus_client import values  # noqa: PLC0415
     from prometheus_client.multiprocess import mark_process_dead  # noqa: PLC0415
 
@@ -81,7 +81,7 @@ def _make_metrics(folder: Path) -> Slots:
 
 
 def make(metric: Metric, registry: "CollectorRegistry | None" = None) -> Any:
-    """The client library's object for a metric; None for one that is only read."""
+    """The client library's object for a metric; None if the metric is read on demand."""
     import prometheus_client  # noqa: PLC0415
 
     more: dict[str, Any] = {"registry": registry}
@@ -131,7 +131,7 @@ def _serve(registry: "CollectorRegistry") -> None:
 
 
 class _Processes:
-    """What each process of the group uses, from the kernel."""
+    """The CPU time and memory of each process of the group, from the kernel."""
 
     def __init__(self, slots: Slots) -> None:
         self._slots = slots
@@ -145,7 +145,7 @@ class _Processes:
             try:
                 stat = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
             except OSError:
-                continue  # it has ended meanwhile
+                continue  # the process has just ended
             seconds, pages = (int(stat[11]) + int(stat[12])) / _TICKS, int(stat[21])
             readings.append(Reading(metrics.PROCESS_CPU, seconds, (str(slot),)))
             readings.append(Reading(metrics.PROCESS_MEMORY, pages * _PAGE, (str(slot),)))
@@ -153,7 +153,8 @@ class _Processes:
 
 
 class _Readers:
-    """What the readers find, one reading at a time: behind a frozen database none pile up."""
+    """The metrics of the readers. Only one scrape reads at a time, so that scrapes do not pile up
+    behind a database that hangs."""
 
     def __init__(self, readers: list[Any]) -> None:
         self._readers = readers

@@ -1,4 +1,4 @@
-"""Log lines as JSON, one object a line, for what collects them."""
+"""Writes log lines as JSON, one object a line, for log collectors."""
 
 import logging
 from datetime import UTC, datetime
@@ -7,7 +7,7 @@ import orjson
 
 
 class JsonFormatter(logging.Formatter):
-    """The same fields as a plain line has; `error` holds the traceback if there is one."""
+    """Writes the fields of a plain line and the process id; `error` is the traceback, if any."""
 
     def format(self, record: logging.LogRecord) -> str:
         fields = {

@@ -1,20 +1,20 @@
-"""Everything that is counted, each with its name, labels and meaning.
+"""The catalogue of all metrics, each with its name, labels and meaning.
 
-Nothing is counted unless this process serves its metrics (`exporter.start`): a metric is then one
-comparison. A process that is killed may take the last count with it: rows are the truth.
+A process counts only if it serves its metrics (`exporter.start`); otherwise a metric costs one
+comparison. If a process is killed, its last count may be lost: rows are the truth.
 """
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 PREFIX = "chatplatform_"
-# Seconds: of requests and attempts, and of what customers wait for.
+# Histogram buckets in seconds: of requests and attempts; of jobs and replies.
 _SHORT = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 _LONG = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600)
 
 
 class Metric:
-    """One name of the catalogue; `made` is the library's object while this process counts."""
+    """A metric of the catalogue; `made` is the library's object while this process counts."""
 
     catalogue: list["Metric"] = []  # noqa: RUF012 - filled below
 
@@ -29,19 +29,19 @@ class Metric:
     ) -> None:
         self.kind, self.name, self.meaning = kind, PREFIX + name, meaning
         self.labels, self.buckets = labels, buckets
-        # Those of the one label that are there from the start, at 0: Prometheus sees no growth in
-        # what begins with its first count.
+        # Values of the only label that start at 0: Prometheus would not see the first count of a
+        # series that begins with it.
         self.values = values
         self.made: Any = None
         Metric.catalogue.append(self)
 
     def add(self, *labels: str, amount: float = 1) -> None:
-        """Count something, or (a gauge) one more or less."""
+        """Add to a counter, or change a gauge by `amount`."""
         if self.made is not None:
             self._child(labels).inc(amount)
 
     def observe(self, value: float, *labels: str) -> None:
-        """Count a duration in seconds."""
+        """Record a duration in seconds."""
         if self.made is not None:
             self._child(labels).observe(max(value, 0.0))
 
@@ -50,7 +50,7 @@ class Metric:
 
 
 class Reading(NamedTuple):
-    """A figure that is read when somebody asks for it: one row of a gauge."""
+    """A value that is read at each scrape: a sample of a gauge or counter."""
 
     metric: Metric
     value: float
@@ -59,7 +59,7 @@ class Reading(NamedTuple):
 
 Readings = Iterator[Reading]
 
-# Counted where it happens.
+# Counted by the process in which they happen.
 REQUESTS = Metric(
     "counter", "requests_total", "Requests that were answered.", "route", "method", "status"
 )
@@ -96,7 +96,7 @@ FILE_FAILURES = Metric(
     " or refuses.",
 )  # fmt: skip
 
-# Read by the relay when it is asked.
+# Read by the relay at each scrape.
 JOBS = Metric("read", "jobs", "Jobs that wait, run or are dead.", "queue", "name", "state")
 JOB_OLDEST = Metric(
     "read",
@@ -127,6 +127,6 @@ BROKER_MEMORY_LIMIT = Metric(
     "read", "broker_memory_limit_bytes", "What it may hold; left out if there is no limit."
 )
 
-# Of each operating-system process of a group; slot 0 is its first.
+# By operating-system process of a group; slot 0 is its first process.
 PROCESS_CPU = Metric("process", "process_cpu_seconds_total", "Processor time.", "slot")
 PROCESS_MEMORY = Metric("process", "process_resident_bytes", "Memory in use.", "slot")

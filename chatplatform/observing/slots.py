@@ -1,8 +1,8 @@
-"""Slots: the numbers under which the processes of a group keep their figures.
+"""Slots: the numbers under which the processes of a group keep their counts.
 
-A group is what one port serves: the web workers of a host, or a Celery worker and its children.
-Each process holds the lock of one slot while it lives, and the kernel frees it. A process that is
-started later takes the slot over and counts on, so files do not pile up as children are replaced.
+A group shares one port: the web workers of a host, or a Celery worker and its children. Each
+process holds the lock of one slot while it lives; the kernel then frees it. A later process takes
+the slot over and continues its counts, so files do not pile up as children are replaced.
 """
 
 import fcntl
@@ -17,13 +17,13 @@ class Slots:
     """The slots in one folder."""
 
     def __init__(self, folder: Path, on_free: Callable[[int], None]) -> None:
-        # `on_free` removes what a dead holder left that is true of living processes alone.
+        # `on_free` removes a dead process's gauges, which apply only to living processes.
         self._folder, self._on_free = folder, on_free
-        # By process id: a forked child needs a slot of its own.
+        # By process id, since a forked child needs another slot than its parent.
         self._own: dict[int, tuple[int, int]] = {}
 
     def current(self) -> int:
-        """This process's slot, taken when it first asks."""
+        """The slot of this process; the first call takes one."""
         own = self._own.get(os.getpid())
         if own is None:
             own = self._own[os.getpid()] = self._take()
@@ -41,9 +41,9 @@ class Slots:
         raise OSError(f"{self._folder}: all {MOST} slots are taken")
 
     def _lock(self, number: int) -> int | None:
-        """An open file that holds a slot's lock; None if a living process has it.
+        """An open file that holds a slot's lock; None if a living process holds the lock.
 
-        Not a lock of `flock`: a forked child would share that with its parent.
+        It is a POSIX lock: a forked child would share a `flock` with its parent.
         """
         path = self._folder / f"{number}.slot"
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -55,12 +55,12 @@ class Slots:
         return descriptor
 
     def living(self) -> Iterator[tuple[int, int]]:
-        """The slots of living processes with their process ids; what dead ones left is removed."""
+        """The slots of living processes with their process ids; frees those of dead ones."""
         own = self.current()
         yield own, os.getpid()
         for path in sorted(self._folder.glob("*.slot")):
             number = int(path.stem)
-            # To open and close the own file would give up its lock.
+            # Opening and closing this process's own file would release its lock.
             if number == own:
                 continue
             descriptor = self._lock(number)

@@ -1,7 +1,7 @@
-"""Traces for an OpenTelemetry collector, if `TRACES_URL` names one. Else nothing is loaded.
+"""Traces for an OpenTelemetry collector, if `TRACES_URL` names one; otherwise nothing is loaded.
 
-A request's id decides the ids of its trace, and jobs carry that id: so what follows from a request
-is in its trace, through any number of processes and without a further column.
+The ids of a trace are derived from the request's id, which jobs carry. So everything that a request
+causes is in its trace, across processes and without a further column.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 _tracer: Any = None
-# The trace and the first span that are made next; none: random ones.
+# The ids of the trace and the first span that are made next; None: random ids.
 _next_ids: ContextVar[tuple[int, int] | None] = ContextVar("next_ids", default=None)
 
 
@@ -24,7 +24,7 @@ def is_on() -> bool:
 
 
 def start() -> None:
-    """Send traces from now on; nothing without `TRACES_URL`."""
+    """Send traces from now on; a no-op without `TRACES_URL`."""
     global _tracer  # noqa: PLW0603 - of the process
     if settings.TRACES_URL and _tracer is None:
         _tracer = _make_tracer()
@@ -65,13 +65,13 @@ def _make_tracer() -> Any:
 
 
 def ids_of(request_id: str) -> tuple[int, int]:
-    """The trace and the first span of a request."""
+    """The ids of a request's trace and of its first span."""
     digest = hashlib.sha256(request_id.encode()).digest()
     return int.from_bytes(digest[:16]), int.from_bytes(digest[16:24])
 
 
 def record_request(request_id: str, name: str, *, started_ns: int, status: str) -> None:
-    """The first span of a trace: a request that was answered."""
+    """Record an answered request as the first span of its trace."""
     if _tracer is None or not request_id:
         return
     from opentelemetry.context import Context  # noqa: PLC0415
@@ -95,7 +95,7 @@ def record_request(request_id: str, name: str, *, started_ns: int, status: str) 
 
 @contextmanager
 def job_span(request_id: str, name: str) -> Iterator[None]:
-    """The span of a job, in the trace of the request that it follows from."""
+    """The span of a job, in the trace of the request that enqueued it."""
     if _tracer is None:
         yield
         return

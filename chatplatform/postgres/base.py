@@ -1,4 +1,4 @@
-"""Django's PostgreSQL backend, which asks the socket and not the server whether it is there."""
+"""Django's PostgreSQL backend with a connection check that looks at the socket only."""
 
 import select
 
@@ -7,9 +7,10 @@ from django.db.backends.postgresql import base
 
 class DatabaseWrapper(base.DatabaseWrapper):
     def is_usable(self) -> bool:
-        """Whether the server still holds the connection. Asked by every request, so without a
-        statement: a server that has gone closed its end, and an idle connection is told nothing
-        else.
+        """Whether the server still holds the connection.
+
+        Every request asks this, so it sends no statement. An idle connection becomes readable only
+        if the server has closed its end.
         """
         if self.errors_occurred or self.connection is None:
             return bool(super().is_usable())

@@ -1,4 +1,4 @@
-"""How the site says codes and shares; its pages write `{{ code|say }}`."""
+"""Template filters that show codes and shares in words, such as `{{ code|humanize_code }}`."""
 
 import re
 from collections.abc import Mapping
@@ -9,10 +9,10 @@ from django.utils.translation import gettext, gettext_noop
 
 register = template.Library()
 _CODE = re.compile(r"[a-z]+([._][a-z]+)+")
-# Fields that hold what people wrote, which may look like a code: it stays as it is.
+# Fields with text that people wrote: it may look like a code but is shown unchanged.
 _WRITTEN = re.compile(r"(\w+_)?name|model|question|shortcut|reference")
 
-# Codes that say too little when they are spelled out.
+# Words for codes that would say too little if they were just spelled out.
 _WORDS = {
     "answered": gettext_noop("Answered"),
     "below_gate": gettext_noop("Nothing that the bot knows fits well enough"),
@@ -33,7 +33,7 @@ _WORDS = {
 
 @register.filter
 def humanize_code(code: object) -> str:
-    """A code of the API, such as `customer_asked`, in words."""
+    """A code of the API in words: `customer_asked` becomes "Customer asked"."""
     if not code:
         return "–"
     words = _WORDS.get(str(code))
@@ -42,7 +42,7 @@ def humanize_code(code: object) -> str:
 
 @register.filter
 def where(location: Mapping[str, Any]) -> str:
-    """A place by its names, or by its degrees."""
+    """A location as city, region and country, or as latitude and longitude."""
 
     def joined(*names: str) -> str:
         return ", ".join(str(location[name]) for name in names if location.get(name) is not None)
@@ -57,7 +57,7 @@ def percent(share: float | None) -> str:
 
 
 def change_words(changes: dict[str, Any]) -> str:
-    """The changed fields of an entry of the audit log, in words."""
+    """The changes of an audit entry in words."""
     return "; ".join(_change(name, value) for name, value in changes.items())
 
 

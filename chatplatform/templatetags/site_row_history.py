@@ -1,4 +1,4 @@
-"""What happened to the row of a page: `{% activity_of page row as activity %}`."""
+"""The history of a row for its page: `{% activity_of page row as activity %}`."""
 
 from typing import Any
 
@@ -11,5 +11,5 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def activity_of(context: Any, page: Any, row: Any) -> row_history.Activity | None:
-    """What the logs that the reader may read say of a row."""
+    """The entries about a row in the logs that the viewer may read."""
     return row_history.of_row(context["request"], page, row)

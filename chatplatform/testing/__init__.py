@@ -1,4 +1,4 @@
-"""Helpers for the tests of every app: jobs run in this process, and races that are forced."""
+"""Helpers for the tests of every app, such as running jobs in this process and forcing races."""
 
 import functools
 import gc
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 def run_jobs(limit: int = 200) -> int:
-    """Run due jobs here and now, as the relay and a worker would. Returns how many ran."""
+    """Run due jobs in this process, as the relay and a worker would; returns their number."""
     ran = 0
     while ran < limit:
         taken = Job.objects.filter(state=JobState.QUEUED, dispatched_at__isnull=False)
@@ -59,7 +59,8 @@ def run_before(dotted: str, callback: Callable[[], Any]) -> Iterator[None]:
 
 
 def in_thread(call: Callable[[], T]) -> tuple[threading.Thread, list[T]]:
-    """Start `call` in a thread with its own connection; the thread, and a list for its result."""
+    """Start `call` in a thread with its own connection; returns the thread and a list that gets the
+    result."""
     results: list[T] = []
 
     def run() -> None:
@@ -89,13 +90,13 @@ def at_once(*calls: Callable[[], T]) -> list[T]:
 
 @contextmanager
 def written_at(moment: datetime) -> Iterator[None]:
-    """Rows get ids of this moment; afterwards again those of now, which else never go back."""
+    """In the block, rows get the time and ids of this moment, although ids otherwise only grow."""
     with time_machine.travel(moment), mock.patch.object(ids, "_clock", ids._Clock()):
         yield
 
 
 def make_month(moment: datetime, *models: type[Model]) -> None:
-    """Make the month of this moment, as a job did back then."""
+    """Make the month partitions of this moment, as the periodic task did back then."""
     with connection.cursor() as cursor:
         for model in models:
             cursor.execute(
@@ -106,7 +107,7 @@ def make_month(moment: datetime, *models: type[Model]) -> None:
 
 @contextmanager
 def idle_transaction(write: Callable[[], object]) -> Iterator[None]:
-    """A transaction of another connection: it writes, and then stays open during the block."""
+    """A transaction on another connection that writes, and stays open during the block."""
     written, release = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -126,9 +127,9 @@ def idle_transaction(write: Callable[[], object]) -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Looks for garbage seldom, and not at all among modules and tests, which stay to the end.
+    """Make garbage collection rare, and exclude modules and tests, which live until the end.
 
-    Walking over their hundreds of thousands of objects again and again is a seventh of a run.
+    Walking their hundreds of thousands of objects again and again takes a seventh of a run.
     """
     gc.disable()
     try:
@@ -144,8 +145,8 @@ def declare_jobs() -> None:
     current_app.loader.import_default_modules()
 
 
-# Triggers are off, so neither foreign keys nor the audit log refuse. A web process of the test may
-# still end a request: it locks rows in another order.
+# Triggers are off, so neither foreign keys nor the audit log refuse. It retries after a deadlock: a
+# web process of the test may still finish a request, which locks rows in another order.
 _EMPTY_TABLES = """
 DO $$
 DECLARE name text;
@@ -173,7 +174,7 @@ WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT re
 
 
 def empty_tables() -> None:
-    """Delete all rows. One statement finds the tables that have any: PostgreSQL keeps its plan."""
+    """Delete all rows. One prepared statement finds the tables that have any."""
     connection.ensure_connection()
     raw = connection.connection
     names = [name for (name,) in raw.execute(_TABLES, prepare=True)]
@@ -189,11 +190,10 @@ def _empty_after(_: TransactionTestCase) -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def quick_flush() -> Iterator[None]:
-    """After a test with real transactions, empty the tables in one statement, and stay connected.
+    """After a test with real transactions, empty the tables in one statement and stay connected.
 
     Django would truncate every table and create all content types and permissions again. It would
-    also connect anew: PostgreSQL's process of a connection plans each statement once and remembers
-    what it read of the catalogue.
+    also reconnect, and PostgreSQL would plan each statement and read its catalogue again.
     """
 
     with mock.patch.multiple(
@@ -211,9 +211,9 @@ def empty_cache() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """Fails a test that was answered what the API's document does not describe.
+    """Fail a test that got an answer which the API's document does not describe.
 
-    The marker `undocumented` excuses a test that breaks the platform on purpose.
+    The marker `undocumented` excuses tests that break the platform on purpose.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""Addresses that the outbound client must refuse, in every spelling that a resolver may accept."""
+"""URLs that the outbound client must refuse, in every spelling that a resolver may accept."""
 
 BLOCKED_URLS = [
     "http://127.0.0.1/",

@@ -1,4 +1,4 @@
-"""Browser tests: the Chromium of the system, on a real web process of the platform."""
+"""Browser tests: they run the system's Chromium against a real web process of the platform."""
 
 import os
 import shutil
@@ -24,18 +24,18 @@ from playwright.sync_api import (
 from chatplatform.testing.web_process import free_port, wait_until_idle, web
 
 PHONE: ViewportSize = {"width": 390, "height": 844}
-# Milliseconds that a page has to show what a test waits for.
+# A page must show what a test waits for within this many milliseconds.
 _PATIENCE = 15_000
 expect.set_options(timeout=_PATIENCE)
-# The page itself picks them: what holds is long, and would travel through three processes.
+# Filtered in the page: the full result is long and would pass through three processes.
 _VIOLATIONS = """axe.run({ resultTypes: ["violations"] }).then(({ violations }) =>
     violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`)))"""
 
 
 @pytest.fixture(scope="session")
 def chromium_path() -> str:
-    """Where Chromium is. A person may do without these tests, continuous integration may not."""
-    # Of the same engine: without a browser's windows it takes two thirds of the processor time.
+    """The path of Chromium. Without it browser tests are skipped; under CI they fail."""
+    # The headless shell has the same engine and takes two thirds of the processor time.
     path = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     if path is None:
         message = "Browser tests need Chromium: install the package `chromium-headless-shell`."
@@ -47,13 +47,13 @@ def chromium_path() -> str:
 
 @pytest.fixture(scope="session")
 def outside_port() -> int:
-    """Where a test may serve what the platform calls, such as a customer's web site."""
+    """A port on which a test may serve what the platform calls, such as a client's website."""
     return free_port()
 
 
 @pytest.fixture(scope="session")
 def site_origin(chromium_path: str, outside_port: int, django_db_setup: None) -> Iterator[str]:
-    """The address of a web process that serves all browser tests."""
+    """The origin of the web process that serves all browser tests."""
     port = free_port()
     origin = f"http://127.0.0.1:{port}"
     with web(
@@ -66,7 +66,7 @@ def site_origin(chromium_path: str, outside_port: int, django_db_setup: None) ->
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """A browser test that is no journey runs with `make check` alone."""
+    """Mark browser tests that are not journeys as `full`: only `make check` runs them."""
     if _needs_browser(item) and not item.get_closest_marker("journey"):
         item.add_marker("full")
 
@@ -77,9 +77,9 @@ def _needs_browser(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browser tests come last: from the first on, the browser's driver keeps an event loop in this
-    thread, and other tests start their own. The longest begins before the others, so that no
-    process is still at it when all others are done."""
+    """Run browser tests last: from the first on, the browser's driver keeps an event loop in this
+    thread, but other tests start their own. The long ones come first among them, so that no process
+    is still busy when all others are done."""
 
     def turn(item: pytest.Item) -> int:
         if not _needs_browser(item):
@@ -91,24 +91,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def browser(chromium_path: str) -> Iterator[Browser]:
-    """One for all tests; each has a context of its own."""
-    # Django refuses the ORM where a loop runs; this loop only waits for the browser.
+    """The browser for all tests; each test has its own context."""
+    # Django refuses the ORM in a thread with an event loop; this loop only waits for the browser.
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as driver:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-        # Containers forbid Chromium's own sandbox; it opens no address but ours. Without a GPU
-        # process that imitates one, pages are drawn with less work.
+        # Containers forbid Chromium's sandbox, and it opens only our addresses. Without a process
+        # that emulates a GPU, drawing pages takes less work.
         started = driver.chromium.launch(
             executable_path=chromium_path, args=["--no-sandbox", "--disable-gpu"]
         )
         yield started
         started.close()
-        # Django keeps another connection while this thread has a loop; none may outlive the tables.
+        # While the loop runs, Django uses other connections; none may outlive the database.
         connections.close_all()
 
 
 @pytest.fixture
 def problems() -> list[str]:
-    """What went wrong in the browser. A test that provokes something looks at it and clears it."""
+    """What went wrong in the browser. A test that provokes problems checks and clears the list."""
     return []
 
 
@@ -116,8 +116,8 @@ def problems() -> list[str]:
 def screen(
     browser: Browser, site_origin: str, problems: list[str], transactional_db: TransactionTestCase
 ) -> Iterator[Page]:
-    """A page of a new visitor. The test fails on an error in the console, a request that fails, an
-    answer from 400 on, and a request to anywhere else."""
+    """A browser page of a new visitor. The test fails on an error in the console, a failed request,
+    a status of 400 or above, or a request to another origin."""
     context = browser.new_context(base_url=site_origin)
     context.set_default_timeout(_PATIENCE)
     _collect(context, site_origin, problems)
@@ -133,7 +133,7 @@ def _collect(context: BrowserContext, origin: str, problems: list[str]) -> None:
             problems.append(f"{response.status} {response.request.method} {response.url}")
 
     def failed(request: Request) -> None:
-        # Who leaves a page gives up what it still loads: that is no fault.
+        # Leaving a page aborts what it still loads, which is no fault.
         if request.failure != "net::ERR_ABORTED":
             problems.append(f"{request.failure} {request.url}")
 
@@ -157,8 +157,8 @@ def _collect(context: BrowserContext, origin: str, problems: list[str]) -> None:
 
 
 def violations(page: Page | Frame) -> list[str]:
-    """What axe-core finds on the page that shuts people out: each rule with the elements that
-    break it, minor ones included."""
+    """The accessibility violations that axe-core finds on the page, each as a rule and an element;
+    minor ones too."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
     found: list[str] = page.evaluate(_VIOLATIONS)

@@ -1,4 +1,4 @@
-"""Whatever the tests are answered is compared with the API's document: status, type and body."""
+"""Compares every answer that tests get with the API's document: status, media type and body."""
 
 import asyncio
 import os
@@ -18,22 +18,22 @@ from django.urls import Resolver404, resolve
 from chatplatform.api.middleware import Middleware
 from chatplatform.live.streaming import StreamingReply, WaitingResponse
 
-# Names the file into which a web process writes its breaches, one a line.
+# The variable that names the file into which a web process writes its breaches, one a line.
 BREACHES_FILE = "BREACHES_FILE"
 IDLE_PATH = "/until-idle"
 DOCUMENT = settings.BASE_DIR / "docs" / "openapi.json"
 _LONGEST = 500
 
-# Of this process, since the running test began.
+# The breaches in this process since the running test began.
 breaches: list[str] = []
 
 
 class Documented(Middleware):
-    """Notes every answer of the test client that the document does not describe."""
+    """Middleware that records answers to the test client that the document does not describe."""
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
-        # These two are finished by a real web process alone, and checked there.
+        # Only a real web process finishes these two, and checks them.
         if not isinstance(response, (StreamingReply, WaitingResponse)):
             body = response.content if isinstance(response, HttpResponse) else None
             media_type = response.headers.get("Content-Type", "")
@@ -47,9 +47,9 @@ class Documented(Middleware):
 def breach(
     method: str, documented_path: str, status: int, media_type: str, body: bytes | None
 ) -> str | None:
-    """How an answer differs from the document, in a sentence; None if it does not.
+    """A sentence that says how an answer differs from the document; None if it does not.
 
-    `body` None: it was not read, as that of a file.
+    `body` is None if it was not read, such as a file's.
     """
     verb = "get" if method == "HEAD" else method.lower()
     operation = document()["paths"].get(documented_path, {}).get(verb)
@@ -74,7 +74,7 @@ def breach(
 
 
 def _documented_path(path: str) -> str:
-    """The path as in the document; empty if it leads to no operation."""
+    """The path as the document spells it; empty if it leads to no operation."""
     try:
         route = resolve(path.rstrip("/") or "/").route
     except Resolver404:
@@ -88,7 +88,8 @@ def _path_of(route: str) -> str:
 
 @cache
 def document() -> dict[str, Any]:
-    """The document in docs. A test holds that it is the served one, which takes seconds to make."""
+    """The document in docs/; a test asserts that it equals the served one, which takes seconds to
+    make."""
     parsed: dict[str, Any] = orjson.loads(DOCUMENT.read_bytes())
     return parsed
 
@@ -105,7 +106,7 @@ def _registry() -> Any:
 
 @cache
 def _validator(*steps: str) -> Any:
-    """Of the schema at this place of the document."""
+    """The validator of the schema at this path of the document."""
     pointer = "/".join(step.replace("~", "~0").replace("/", "~1") for step in steps)
     schema = {"$ref": f"urn:document#/{quote(pointer)}"}
     return jsonschema_rs.Draft202012Validator(schema, registry=_registry(), validate_formats=True)
@@ -131,7 +132,7 @@ def _fault(schema_at: tuple[str, ...], media_type: str, body: bytes) -> str | No
 
 
 def events(stream: bytes) -> Iterator[dict[str, Any]]:
-    """The whole events of a stream of server-sent events, as the document describes them."""
+    """The complete events of a stream of server-sent events, as the document describes them."""
     for block in stream.decode().split("\n\n")[:-1]:
         fields = dict(line.split(": ", 1) for line in block.split("\n") if not line.startswith(":"))
         if fields:
@@ -141,8 +142,8 @@ def events(stream: bytes) -> Iterator[dict[str, Any]]:
 class CheckedApplication:
     """An ASGI application whose answers are compared before their last piece is sent.
 
-    It answers `IDLE_PATH` itself, once no request but streams is being answered: pages that are
-    closed leave requests behind, which must not find the tables half emptied.
+    It answers `IDLE_PATH` itself, once no request except streams is running: closed browser pages
+    leave requests behind, which must not find the tables half emptied.
     """
 
     def __init__(self, application: Any) -> None:
@@ -179,7 +180,7 @@ class CheckedApplication:
         try:
             await self.application(scope, receive, note)
         finally:
-            # A reader who goes away early gets the events until then, or a part of a file.
+            # A reader that disconnects early has got some events or a part of a file.
             if sent and not _is_last(sent[-1]):
                 _write_down(scope, sent)
 

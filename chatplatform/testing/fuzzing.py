@@ -1,4 +1,4 @@
-"""Requests that schemathesis makes from the API's document: some that fit it, some that do not."""
+"""Requests that schemathesis generates from the API's document, both valid and invalid ones."""
 
 import random
 import re
@@ -17,10 +17,10 @@ from schemathesis import GenerationMode
 from chatplatform.testing.documented import document
 
 MODES = (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
-# The caller's own credential takes the place of a made-up one.
+# Made-up credentials are removed; the caller sends its own.
 _CREDENTIALS = {"api-key", "authorization"}
-# Without a model, a provider or a mail server, what needs one is refused. An operation that may be
-# names the code in its description, or in that of the answer.
+# The codes of a refusal if there is no model, provider or mail server. An operation that may be
+# refused so names the code in its description or in that of the response.
 _MISSING = {
     "engine_not_configured", "channel_not_configured", "mail_not_configured",
     "payments_not_configured", "provider_refused", "mail_failed",
@@ -31,7 +31,7 @@ _ERROR = {"$ref": "#/components/schemas/Error"}
 
 @cache
 def operations() -> dict[str, Any]:
-    """Every operation of the document, by its method and path."""
+    """The operations of the document by method and path."""
     found: Any = schemathesis.openapi.from_dict(document()).get_all_operations()
     return {item.ok().label: item.ok() for item in found}
 
@@ -39,7 +39,7 @@ def operations() -> dict[str, Any]:
 def made_requests(
     label: str, ids: dict[str, Any], *, count: int, fixed_seed: int
 ) -> Iterator[requests.PreparedRequest]:
-    """`count` requests of each mode to an operation; half of them to rows that are there."""
+    """`count` requests of each mode to an operation; half of the ids are those of existing rows."""
     operation, chance = operations()[label], random.Random(fixed_seed)
     for mode in MODES:
         for case in _cases(operation.as_strategy(generation_mode=mode), count, fixed_seed):
@@ -64,7 +64,7 @@ def _cases(strategy: Any, count: int, fixed_seed: int) -> list[Any]:
     def collect(case: Any) -> None:
         cases.append(case)
 
-    # An operation without any input has no request that does not fit.
+    # An operation without any input has no invalid request.
     with suppress(Unsatisfiable):
         collect()
     return cases[:count]
@@ -80,13 +80,13 @@ def _prepared(case: Any) -> requests.PreparedRequest:
 
 
 def is_fault(label: str, status: int, body: bytes) -> bool:
-    """Whether an answer tells of a fault of ours: a 5xx whose code is not announced."""
+    """Whether an answer shows a fault of ours: a 5xx whose code is not documented."""
     if status < 500:
         return False
     described = operations()[label].definition.raw
     answer = described["responses"].get(str(status), {})
     content = answer.get("content", {})
     if content and content["application/json"]["schema"] != _ERROR:
-        return False  # a reply like any other, as that of /health
+        return False  # a normal reply, such as that of /health
     announced = _CODE.findall(described["description"] + answer.get("description", ""))
     return orjson.loads(body).get("code") not in _MISSING.intersection(announced)

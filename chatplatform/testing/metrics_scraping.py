@@ -1,4 +1,4 @@
-"""Reads the metrics of a running process, as Prometheus does, or those of the test's own."""
+"""Reads the metrics of a running process as Prometheus does, or those of the test's process."""
 
 import time
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from chatplatform.observing.metrics import PREFIX, Metric
 
 
 class Scrape:
-    """What a group of processes said of itself at one moment."""
+    """The metrics of a group of processes at one moment."""
 
     def __init__(self, text: str) -> None:
         self.samples = [
@@ -23,7 +23,7 @@ class Scrape:
         ]
 
     def total(self, metric: str, /, **labels: str) -> float:
-        """The sum of the samples of a name whose labels include these."""
+        """The sum of a metric's samples whose labels include these."""
         return sum(
             value
             for found, own, value in self.samples
@@ -31,7 +31,7 @@ class Scrape:
         )
 
     def by(self, name: str, label: str) -> dict[str, float]:
-        """The samples of a name that are not 0, by the value of one of their labels."""
+        """A metric's totals by the value of one label, without zeros."""
         values = sorted(
             {own[label] for found, own, value in self.samples if found == name and value}
         )
@@ -60,7 +60,7 @@ def scrape_until(port: int, condition: Callable[[Scrape], bool], *, seconds: flo
 
 @pytest.fixture
 def counts(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Scrape]:
-    """This process counts during the test; call it for what was counted."""
+    """Make this process count during the test; call the fixture for the counts."""
     registry = CollectorRegistry()
     for metric in Metric.catalogue:
         monkeypatch.setattr(metric, "made", exporter.make(metric, registry))

@@ -1,4 +1,4 @@
-"""A small OpenID provider: signs in whoever it is told to, and lies as a test tells it to."""
+"""A small OpenID provider that asserts whatever claims a test sets, false ones too."""
 
 import base64
 import json
@@ -19,7 +19,7 @@ APPLICATION_ID, APPLICATION_SECRET = "chat-platform", "secret/of:the-provider"
 
 
 class OpenIdProvider(ThreadingHTTPServer):
-    """`claims` say who signs in; a value of None leaves a claim out."""
+    """The provider. `claims` say who signs in; a value of None leaves a claim out."""
 
     daemon_threads = True
 
@@ -28,7 +28,7 @@ class OpenIdProvider(ThreadingHTTPServer):
         self.issuer = f"http://127.0.0.1:{self.server_port}"
         self.claims: dict[str, Any] = {}
         self.algorithm = "RS256"
-        # What was answered so far: the paths.
+        # The paths of all requests so far.
         self.asked: list[str] = []
         self.flows: dict[str, dict[str, str]] = {}
         self.new_key()
@@ -42,7 +42,7 @@ class OpenIdProvider(ThreadingHTTPServer):
         self.key = RSAKey.generate_key(2048, {"kid": secrets.token_hex(4), "use": "sig"})
 
     def approve(self, address: str) -> str:
-        """What a person does at the provider: where they are sent back to."""
+        """Approve a sign-in as a person would; returns the URL that they are sent back to."""
         query = dict(parse_qsl(urlsplit(address).query))
         code = secrets.token_urlsafe(16)
         self.flows[code] = query
@@ -62,14 +62,14 @@ class OpenIdProvider(ThreadingHTTPServer):
             return b".".join(raw).decode().replace("=", "") + "."
         header = {"alg": self.algorithm, "kid": self.key.kid}
         if self.algorithm == "HS256":
-            # The public key, which everybody has, as a secret.
+            # An attack: the public key, which everybody has, as the secret.
             return jwt.encode(header, claims, OctKey.import_key(self.key.as_pem(private=False)))
         return jwt.encode(header, claims, self.key)
 
 
 @contextmanager
 def running(port: int = 0) -> Iterator[OpenIdProvider]:
-    """A provider on a port of the loopback; 0: a free one."""
+    """A provider on this port of the loopback; 0: a free port."""
     server = OpenIdProvider(port)
     threading.Thread(target=server.serve_forever, args=(0.005,), daemon=True).start()
     try:

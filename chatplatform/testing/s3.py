@@ -1,7 +1,7 @@
-"""An S3 server for tests, moto's, that fails as its mode says.
+"""An S3 server for tests, made of moto, that fails as its mode says.
 
-Modes: ok, slow (answers after the caller's patience), error (500 to everything), gone (closes the
-connection without an answer), full (takes one file more, then error).
+Modes: ok, slow (answers after the caller's timeout), error (500 to everything), gone (closes the
+connection without an answer), full (takes one more file, then error).
 """
 
 import socket
@@ -53,7 +53,7 @@ class S3Server:
         self._bucket.objects.delete()
 
     def put(self, name: str, data: bytes = b"x") -> None:
-        """Store a file past the platform."""
+        """Store a file without the platform."""
         self._bucket.put_object(Key=name, Body=data)
 
     def _answer(
@@ -67,7 +67,7 @@ class S3Server:
             return [b""]
         if self.mode == "slow":
             time.sleep(1)
-            if self.mode != "slow":  # its caller gave up, and another test counts the files by now
+            if self.mode != "slow":  # the caller gave up, and another test may count the files now
                 start_response("503 Service Unavailable", [("Content-Length", "0")])
                 return [b""]
         answer: Iterable[bytes] = self._moto(environ, start_response)
@@ -77,7 +77,7 @@ class S3Server:
 
     @contextmanager
     def keeping_files(self, settings: Any, monkeypatch: Any) -> Iterator["S3Server"]:
-        """The platform of this process keeps its files here; afterwards they are removed."""
+        """In the block, this process stores the platform's files here; they are then removed."""
         for name, value in self.environ.items():
             monkeypatch.setenv(name, value)
         settings.MEDIA_BUCKET = self.bucket

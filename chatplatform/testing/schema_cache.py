@@ -1,7 +1,7 @@
-"""The tables of the test database: migrated once, then read from a dump until a migration changes.
+"""Makes the tables of the test database from a dump, which is renewed if a migration changes.
 
-Migrating is nine seconds of Django's work, most of them to build models of the past. Each process
-of the suite would spend them, and each run of a single test.
+Migrating takes Django nine seconds, mostly to build historical models. Each process of the suite
+and each run of a single test would spend them.
 """
 
 import fcntl
@@ -29,7 +29,7 @@ _create_migrated = BaseDatabaseCreation.create_test_db
 def django_db_modify_db_settings(
     request: pytest.FixtureRequest, django_db_modify_db_settings_parallel_suffix: None
 ) -> Iterator[None]:
-    """What pytest-django calls before it creates the test database."""
+    """Patch the creation of the test database; pytest-django requests this fixture before it."""
     cache = request.config.cache
     assert cache
     dump = cache.mkdir("schema") / f"{_digest_of_migrations()}.sql"
@@ -41,7 +41,7 @@ def django_db_modify_db_settings(
         return name
 
     def create_migrated(creation: Any, *args: Any, **options: Any) -> str:
-        with _locked(dump.parent):  # who comes second finds the dump of the first
+        with _locked(dump.parent):  # the second process finds the first one's dump
             name: str = _create_migrated(creation, *args, **options)
             if not dump.exists():
                 _store(dump, creation)
@@ -69,7 +69,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _restore(dump: Path, creation: Any, name: str) -> None:
-    """Fill an empty database. Django's `migrate` follows, and finds its migrations done."""
+    """Fill an empty database from the dump; Django's `migrate` then has nothing to do."""
     parameters = creation.connection.get_connection_params() | {"dbname": name}
     parameters.pop("cursor_factory")
     with psycopg.connect(**parameters) as connection:
@@ -79,7 +79,7 @@ def _restore(dump: Path, creation: Any, name: str) -> None:
 
 
 def _store(dump: Path, creation: Any) -> None:
-    """Write the tables as they are now; without `pg_dump` the next run migrates again."""
+    """Dump the tables; without `pg_dump` there is no dump, and the next run migrates again."""
     program = _pg_dump()
     if program is None:
         return
@@ -91,8 +91,8 @@ def _store(dump: Path, creation: Any) -> None:
     environment = os.environ | {"PGPASSWORD": at["PASSWORD"]}
     done = subprocess.run(command, capture_output=True, env=environment, check=False)
     if done.returncode != 0:
-        return  # it is older than the server
-    # Some lines speak to psql alone.
+        return  # such as a pg_dump that is older than the server
+    # Lines that begin with a backslash are commands of psql.
     lines = [line for line in done.stdout.splitlines(keepends=True) if not line.startswith(b"\\")]
     for old in dump.parent.glob("*.sql"):
         old.unlink()

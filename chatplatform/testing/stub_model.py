@@ -4,11 +4,12 @@ Modes: ok, slow (slow:2 for two seconds), held (answers `json_answer` after `rel
 500, 503, 429, nonsense, garbled, empty, drip, no_answer, ungrounded, plain (answers JSON to a
 request for a stream), flood (never ends), json (answers `json_answer`), no_schema (the same, but
 400 to a request with a schema), huge (ten million characters), say:TEXT (answers TEXT). A mode that
-is a list of [name, arguments] calls these functions; the arguments are an object or raw text. Of
-several modes, separated by commas, each answers one request, and the last one all that follow.
+is a list of [name, arguments] calls these functions; the arguments are an object or raw text. If
+there are several modes, separated by commas, each answers one request, and the last one all others.
 
-A request to judge an answer is none of these: `confirms` says what the judge finds, but for the
-figure of `ungrounded`, which it never confirms; the request is recorded in `confirmations`.
+A request to judge an answer does not use a mode: `confirms` decides whether the judge confirms the
+statements, except the invented number of `ungrounded`, which it never confirms. Such requests are
+recorded in `confirmations`.
 """
 
 import json
@@ -37,7 +38,7 @@ _ANSWER = re.compile(r"<<<ANSWER[^>]*>>>\n(.*?)\n<<<END ANSWER", re.DOTALL)
 
 
 class StubModel(ThreadingHTTPServer):
-    """The server and its script; `requests` holds the body of each completion it played."""
+    """The server and its script; `requests` holds the body of each requested completion."""
 
     daemon_threads = True
 
@@ -49,10 +50,10 @@ class StubModel(ThreadingHTTPServer):
         self.requests: list[dict[str, Any]] = []
         self.json_answer: Any = {}
         self.confirmations: list[dict[str, Any]] = []
-        # Whether it confirms the statements of an answer; None: the script plays that request too.
+        # Whether it confirms the statements of an answer; None: the script answers that request.
         self.confirms: bool | None = True
-        # Whether it streams if it is asked to, whether a stream ends with the whole message once
-        # more, and what it calls its JSON.
+        # Whether it streams on request, whether a stream ends with a repetition of the whole
+        # message, and the media type of its JSON.
         self.streams, self.repeats, self.json_type = True, False, "application/json"
         # How an answer is cut into the pieces of a stream.
         self.cut: Callable[[str], list[str]] = re.compile(r"\S+\s*").findall
@@ -63,7 +64,7 @@ class StubModel(ThreadingHTTPServer):
         return f"http://{self.server_address[0]!s}:{self.server_port}/v1"
 
     def play(self, script: str | list[Mode]) -> None:
-        """Change the script; modes in a text are separated by commas."""
+        """Replace the script; a text separates modes by commas."""
         with self._lock:
             self._modes = (
                 [mode.strip() for mode in script.split(",")]
@@ -72,7 +73,7 @@ class StubModel(ThreadingHTTPServer):
             )
 
     def record(self, body: dict[str, Any]) -> Mode:
-        """Record a request; returns how to answer it."""
+        """Record a request and return the mode that answers it."""
         with self._lock:
             self.requests.append(body)
             self._lock.notify_all()

@@ -44,7 +44,7 @@ def web(port: int | None = None, **environment: str) -> Iterator[int]:
 def web_process(
     port: int | None = None, **environment: str
 ) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
-    """As `web`, for a test that stops the process itself."""
+    """Like `web`, but also yields the process, for a test that stops it itself."""
     port = port or free_port()
     command = [
         sys.executable, "-m", "chatplatform.web.serve",
@@ -70,7 +70,7 @@ def web_process(
         try:
             process.wait(5)
         except subprocess.TimeoutExpired:
-            # With its worker, which an open stream may keep.
+            # Kill the group: an open stream may keep its worker alive.
             os.killpg(process.pid, signal.SIGKILL)
             process.wait(5)
     found = sorted(set(breaches.read_text().splitlines()))
@@ -79,7 +79,7 @@ def web_process(
 
 
 def wait_until_idle(port: int) -> None:
-    """Wait until every request but streams is answered, before the tables are emptied."""
+    """Wait until all requests except streams are answered, before the tables are emptied."""
     with urlopen(f"http://127.0.0.1:{port}{IDLE_PATH}", timeout=60) as idle:
         assert idle.status == 204
 

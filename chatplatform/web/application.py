@@ -1,8 +1,8 @@
-"""The web process: Django in threads, open streams in the event loop, one port for both.
+"""The web process: Django runs in threads, open streams in the event loop, both on one port.
 
-A view that must wait (for a reply, for events) stores what it has to store and returns a
-`StreamingReply`. That frees its thread; the event loop then waits and writes. So a thousand open
-streams cost no thread, and everything else runs as plain synchronous Django.
+A view that must wait for a reply or for events first stores its changes, then returns a
+`StreamingReply` and frees its thread; the event loop waits and writes. So a thousand open streams
+need no thread, and everything else runs as plain synchronous Django.
 """
 
 import asyncio
@@ -32,17 +32,17 @@ from chatplatform.web import bodies, measured
 from chatplatform.web.bodies import Receive
 from chatplatform.web.early_rate_limit import Refusals, sent_id
 
-# Durable commits need several requests in flight. More threads only compete for the interpreter's
-# lock: with 16 a message costs a third more processor time than with 8.
+# Commits wait for the disk, so several requests must run at once. More threads only compete for the
+# interpreter's lock: with 16 a message costs a third more processor time than with 8.
 THREADS = 8
-# How many of them one credential takes. Every visitor of a page sends the same key: a flood
-# with it, or messages to a locked chat, must leave threads to others; so must what a person opens.
+# The most threads that one credential takes. All visitors of a website send the same public key: a
+# flood of them, or messages to a locked chat, must leave threads to others. So must a busy person.
 THREADS_OF_CALLER = 3
 # Check Health answers even while every other thread hangs.
 HEALTH_THREADS = 2
-# A reader who takes nothing of a stream or file for so long is given up.
+# If a reader takes nothing of a stream or file for this long, the answer is broken off.
 READER_SECONDS = 60.0
-# Live answers even while Check Health is flooded: whoever starts containers again asks for it.
+# Live answers even while Check Health is flooded: it decides whether a container is restarted.
 LIVE_THREADS = 1
 
 
@@ -50,11 +50,11 @@ _SESSION = re.compile(rb"\b%b=[^;]+" % settings.SESSION_COOKIE_NAME.encode())
 
 
 class _ReaderStalled(Exception):
-    """The reader of an answer takes nothing more of it."""
+    """The reader of an answer has stopped reading."""
 
 
 class Application:
-    """The ASGI application: one a process, made by `chatplatform.asgi`."""
+    """The ASGI application; `chatplatform.asgi` makes one for the process."""
 
     def __init__(self) -> None:
         self.handler = BaseHandler()
@@ -113,13 +113,14 @@ class Application:
             await _send(response, send)
 
     def threads_for(self, path: str) -> ThreadPoolExecutor:
-        """Those that take a request, as it comes."""
+        """The threads that serve this path."""
         if path.startswith("/health/live"):
             return self.live
         return self.health if path.startswith("/health") else self.threads
 
     def turn(self, scope: dict[str, Any]) -> contextlib.AbstractAsyncContextManager[None]:
-        """A turn of the request's credential. Who waits for it takes no thread."""
+        """Limits the threads of the request's credential; a request waits for its turn without a
+        thread."""
         sent = dict(scope["headers"])
         session = _SESSION.search(sent.get(b"cookie", b""))
         caller = sent.get(b"api-key") or sent.get(b"authorization") or (session and session[0])
@@ -129,7 +130,7 @@ class Application:
         return turns or self.turns.setdefault(caller, asyncio.Semaphore(THREADS_OF_CALLER))
 
     def largest(self, scope: dict[str, Any]) -> bodies.BodyLimit:
-        """Runs in a thread: how large the body may be, or a refusal."""
+        """The limit of the body; raises a refusal. Runs in a thread."""
         nothing = io.BytesIO()
         nothing.size = 0  # type: ignore[attr-defined]
         signals.request_started.send(sender=self.__class__, environ={})
@@ -139,7 +140,7 @@ class Application:
             signals.request_finished.send(sender=self.__class__)
 
     def respond(self, scope: dict[str, Any], body: Any) -> HttpResponseBase:
-        """Runs in a thread: Django from request to response."""
+        """Let Django make the response. Runs in a thread."""
         signals.request_started.send(sender=self.__class__, environ={})
         request = WSGIRequest(_environ(scope, body))
         response = self.handler.get_response(request)
@@ -151,7 +152,7 @@ class Application:
         return response
 
     async def _send_file(self, response: HttpResponseBase, receive: Receive, send: Send) -> None:
-        """Send a file; close it as soon as its reader has all of it or has gone away."""
+        """Send a file, and close it as soon as the reader has it all or has disconnected."""
         try:
             await _until_gone(self._send_pieces(response, _patiently(send)), receive)
         finally:
@@ -178,7 +179,7 @@ class Application:
 
 
 async def _until_gone(answer: Coroutine[Any, Any, None], receive: Receive) -> None:
-    """Send an answer; stop when its reader hangs up, or takes nothing more."""
+    """Send an answer; stop if its reader disconnects or stops reading."""
     gone = asyncio.ensure_future(_wait_for_disconnect(receive))
     work = asyncio.ensure_future(answer)
     await asyncio.wait({gone, work}, return_when=asyncio.FIRST_COMPLETED)
@@ -192,7 +193,7 @@ async def _until_gone(answer: Coroutine[Any, Any, None], receive: Receive) -> No
 
 
 def _patiently(send: Send) -> Send:
-    """Sends pieces of a long answer; gives up a reader who takes none for a while."""
+    """A `send` for long answers; it raises _ReaderStalled if the reader takes nothing for long."""
 
     async def send_piece(message: dict[str, Any]) -> None:
         try:
@@ -231,7 +232,7 @@ def _environ(scope: dict[str, Any], body: Any) -> dict[str, Any]:
     for raw_name, raw_value in scope["headers"]:
         name = raw_name.decode("latin-1").upper()
         if "_" in name:
-            continue  # X_Y and X-Y would become one name: headers with an underscore are dropped
+            continue  # dropped, since X_Y and X-Y would become the same name
         name = name.replace("-", "_")
         key = name if name in {"CONTENT_TYPE", "CONTENT_LENGTH"} else f"HTTP_{name}"
         value = raw_value.decode("latin-1")
@@ -241,7 +242,7 @@ def _environ(scope: dict[str, Any], body: Any) -> dict[str, Any]:
 
 
 async def _send_ahead(response: Any, send: Send) -> None:
-    """Send an answer ahead of the rest of its request, which nobody reads."""
+    """Send an answer before the rest of the request, which nobody reads; close the connection."""
     response["Connection"] = "close"
     await _send(response, send)
 

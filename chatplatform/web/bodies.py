@@ -1,8 +1,8 @@
-"""The body of a request, read by the event loop before a thread serves the request.
+"""Reads the body of a request in the event loop, before a thread serves the request.
 
-Whoever sends much must show a credential first, and is allowed as much as the path needs; whoever
-sends too slowly is cut. Everybody can read a public key: a large body with it needs a visitor too,
-comes within minutes, and is one of few.
+A large body needs a valid credential, and may be as large as the path needs. A slow sender is cut
+off. Since everybody can read a public key, a large body with one also needs a Visitor-Token and
+must arrive within minutes, and only a few are read at once.
 """
 
 import asyncio
@@ -31,25 +31,25 @@ from chatplatform.api.rate_limits import counted_address
 from chatplatform.api.routing import find_operation
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
-# A sender of less than so much in so long is cut.
+# A sender that is slower than this over PATIENCE_SECONDS is cut off.
 SLOWEST_BYTES_A_SECOND, PATIENCE_SECONDS = 1_000, 10.0
-_IN_MEMORY = 1_000_000  # bytes of a body before it goes to a temporary file, and is looked at
-# A large body with a public key comes within this time: 25 MB with 0.7 Mbit/s. At the slowest pace
-# alone, one would lie on the disk for a day.
+_IN_MEMORY = 1_000_000  # a body of more bytes goes to a temporary file, and its limit is checked
+# A large body with a public key must arrive within this time: 25 MB at 0.7 Mbit/s. At the slowest
+# pace it would lie on the disk for a day.
 PUBLIC_KEY_SECONDS = 300.0
-# Large bodies with a public key at once in a process, from one address and in all: two gigabytes at
-# most.
+# The most large bodies that a process reads at once with a public key, from one address and from
+# all: two gigabytes.
 ADDRESS_UPLOADS, PUBLIC_KEY_UPLOADS = 4, 20
 _UPLOAD_SLOTS = Bulkhead(retry_after=10)
-# Headers of HTTP/1.1 without one of which a request has no body (RFC 9112, 6.3).
+# An HTTP/1.1 request has a body only if it has one of these headers (RFC 9112, 6.3).
 _ANNOUNCING = {b"content-length", b"transfer-encoding"}
-# A refused caller's body is read up to this size: else the connection would have to be closed.
+# A refused caller's body is read up to this size, to keep the connection open.
 _WORTH_READING = 64_000
 
 
 @dataclass(frozen=True)
 class BodyLimit:
-    """How large a body may be and how long it may take; of how many at once of its holders."""
+    """The largest size and longest time of a body, and how many its holders may send at once."""
 
     size: int
     seconds: float = math.inf
@@ -57,7 +57,7 @@ class BodyLimit:
 
 
 class Body(tempfile.SpooledTemporaryFile[bytes]):
-    """A body that was read; once it is closed, its upload slot is free."""
+    """The body of a request; closing it frees its upload slot."""
 
     def __init__(self) -> None:
         super().__init__(max_size=_IN_MEMORY)
@@ -73,15 +73,15 @@ class Body(tempfile.SpooledTemporaryFile[bytes]):
 
 
 def check_headers(scope: dict[str, Any]) -> None:
-    """Refuse headers that nobody needs to be so long."""
+    """Raise HeadersTooLarge if the headers exceed 16 KiB in all."""
     if sum(len(name) + len(value) + 4 for name, value in scope["headers"]) > MAX_HEADER_BYTES:
         raise HeadersTooLarge
 
 
 def is_worth_reading(scope: dict[str, Any]) -> bool:
-    """Whether the body of a refused caller is so small that it is read for the connection's sake.
+    """Whether a refused caller's body is small enough to be read, to keep the connection open.
 
-    Else the answer goes ahead of the body, and the connection is closed.
+    Otherwise the answer is sent before the body has arrived, and the connection is closed.
     """
     headers = dict(scope["headers"])
     length = headers.get(b"content-length", b"0")
@@ -90,7 +90,7 @@ def is_worth_reading(scope: dict[str, Any]) -> bool:
 
 
 def _is_announced(scope: dict[str, Any]) -> bool:
-    """Whether a request has a body. One of HTTP/2 need not say so ahead."""
+    """Whether a request may have a body; in HTTP/2 a body need not be announced."""
     names = {name for name, value in scope["headers"] if value != b"0"}
     return not scope["http_version"].startswith("1") or bool(names & _ANNOUNCING)
 
@@ -98,9 +98,9 @@ def _is_announced(scope: dict[str, Any]) -> bool:
 async def read(
     scope: dict[str, Any], receive: Receive, largest: Callable[[], Awaitable[BodyLimit]]
 ) -> Body:
-    """The body in a file object.
+    """Read the body into a file object.
 
-    `largest` is asked once, when it becomes large: it tells how large it may be, or refuses.
+    When the body becomes large, `largest` is called once; it returns the limit or raises a refusal.
     """
     body = Body()
     if not _is_announced(scope):
@@ -130,18 +130,18 @@ async def read(
 
 
 class _Pace:
-    """Whether a sender sends fast enough, looked at again and again."""
+    """Checks again and again that a sender is fast enough."""
 
     def __init__(self) -> None:
         self._started_at = self._begun_at = time.monotonic()
         self._bytes, self._ends_at = 0, math.inf
 
     def end_after(self, seconds: float) -> None:
-        """Allow the whole body so many seconds from its beginning."""
+        """Allow the whole body this many seconds from its beginning."""
         self._ends_at = self._started_at + seconds
 
     async def next(self, receive: Receive) -> dict[str, Any]:
-        """The next piece; TooSlow if it, or what came with it, took too long."""
+        """The next piece; raises TooSlow if it or the last few pieces took too long."""
         try:
             async with asyncio.timeout(min(PATIENCE_SECONDS, self._ends_at - time.monotonic())):
                 message = await receive()
@@ -158,7 +158,7 @@ class _Pace:
 
 
 def largest(request: HttpRequest) -> BodyLimit:
-    """How large the body of this request may be; refuses a caller who may not send it."""
+    """The limit of this request's body; raises a refusal if the caller may not send it."""
     proxies.apply_forwarded_headers(request.META)
     match = find_operation(request.path_info.rstrip("/"))
     if match is None:
@@ -183,5 +183,5 @@ def largest(request: HttpRequest) -> BodyLimit:
 def _size(declared: Operation) -> int:
     if isinstance(declared.body, Form) and declared.body.files:
         return settings.MAX_REQUEST_BYTES
-    # What a server sends as often as it must is a callback.
+    # An operation with a body that is not counted is a provider's callback.
     return settings.MAX_JSON_BYTES if declared.is_counted else settings.MAX_CALLBACK_BYTES

@@ -1,13 +1,13 @@
-"""The Content-Security-Policy of every page that states none of its own."""
+"""Sets the Content-Security-Policy of HTML pages that do not set their own."""
 
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponseBase
 
 HEADER = "Content-Security-Policy"
-# Scripts are files of ours, never words of a page: what a stranger wrote runs nowhere. The site's
-# theme builds its menus with Alpine, which makes functions of the words in its own attributes:
-# hence 'unsafe-eval' there, and there alone. Themes and the API's pages write styles into pages.
+# Scripts are only our own files and never inline, so text that a stranger wrote never runs. The
+# site's theme uses Alpine, which evaluates code in attributes: only the site has 'unsafe-eval'.
+# Inline styles are allowed, because the theme and the API's pages use them.
 _POLICY = (
     "default-src 'none'; script-src 'self'{scripts}; style-src 'self' 'unsafe-inline';"
     " img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; media-src 'self';"
@@ -17,7 +17,7 @@ _POLICY = (
 
 
 class ContentPolicy:
-    """Middleware: says what a page may load, and who may frame it."""
+    """Middleware that limits what a page may load and who may frame it."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response

@@ -1,9 +1,9 @@
-"""Callers who are known to have used up a limit: refused by the event loop, without a thread.
+"""Refuses callers that have used up a rate limit in the event loop, without a thread.
 
-Every visitor of a page sends the same API key, so a flood with it is one of refusals. Django takes
-two milliseconds of a core and a thread for each; others waited for both. Whoever was refused by the
-limits of their key gets the same answer again, as long as no limit allows more, and for a few
-seconds: then Django looks anew, because a limit may be raised and a key revoked.
+All visitors of a website send the same public key, so a flood with it ends in many refusals. Each
+would take Django two milliseconds of a core and a thread, for which other requests would wait. So a
+caller that a limit of its key has refused gets the same answer again, until the limit allows more
+or a few seconds have passed. Then Django checks again: a limit may be raised, or a key revoked.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from chatplatform.web.measured import ROUTE
 
 REMEMBERED_SECONDS = 5.0
 _MOST = 10_000
-# Of the headers of a request, all that its refusal depends on.
+# The request headers on which a refusal depends.
 _TELLING = {
     b"api-key", b"visitor-token", b"origin", b"host",
     b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-proto",
@@ -32,14 +32,14 @@ Scope = dict[str, Any]
 
 @dataclass(frozen=True)
 class _Refusal:
-    """What Django answered: its headers, and where the caller stood."""
+    """A refusal that Django made: its headers and the state of the caller's quotas."""
 
     headers: dict[str, str]
     allowance: RateLimitResult
     made_at: float
 
     def again(self, sent_id: str) -> HttpResponse | None:
-        """The answer to another request; None if Django must look anew."""
+        """The same refusal for another request; None if Django must check again."""
         passed = time.monotonic() - self.made_at
         allowance = self.allowance.later(passed) if passed < REMEMBERED_SECONDS else None
         if allowance is None or allowance.refusal is None:
@@ -52,19 +52,22 @@ class _Refusal:
 
 
 class Refusals:
-    """The latest refusals of this process, by the caller and what they asked for."""
+    """The latest refusals of this process by caller, method and route."""
 
     def __init__(self) -> None:
         self._of_callers = OrderedDict[bytes, dict[tuple[str, str], _Refusal]]()
 
     def note(self, scope: Scope, response: HttpResponseBase) -> None:
-        """Remember an answer of Django, if it says that a key's limit is used up."""
+        """Remember Django's answer if a limit of the key is used up."""
         allowance = scope.get(ALLOWANCE)
         if allowance is None or allowance.refusal is None:
             return
         caller = _caller(scope)
-        # A request with a key may be counted for whoever signs in beside it.
-        if caller is None or not {status.quota.name for status in allowance.statuses} <= OF_KEYS:
+        # A request with a key may also count against a person's quota, which is not remembered.
+        if (
+            caller is None
+            or not {status.quota.name for status in allowance.statuses} <= OF_KEYS
+        ):
             return
         refusal = _Refusal(dict(response.items()), allowance, time.monotonic())
         self._of_callers.setdefault(caller, {})[scope["method"], scope[ROUTE]] = refusal
@@ -73,7 +76,7 @@ class Refusals:
             self._of_callers.popitem(last=False)
 
     def find(self, scope: Scope) -> HttpResponse | None:
-        """The refusal of a request, if it is known; None: Django must look."""
+        """The refusal of a request, if it is known; None if Django must decide."""
         caller = _caller(scope) if self._of_callers else None
         known = self._of_callers.get(caller) if caller else None
         if not known:
@@ -89,7 +92,7 @@ class Refusals:
 
 
 def _caller(scope: Scope) -> bytes | None:
-    """Who calls, in a few bytes; None for whoever has no key, or signs in."""
+    """A hash of the caller; None if the request has no API key, or also a person's token."""
     telling = [pair for pair in scope["headers"] if pair[0] in _TELLING]
     names = {name for name, _ in scope["headers"]}
     if b"api-key" not in names or b"authorization" in names:
@@ -99,6 +102,6 @@ def _caller(scope: Scope) -> bytes | None:
 
 
 def sent_id(scope: Scope) -> str:
-    """The `X-Request-ID` that came with a request; empty if none came."""
+    """The `X-Request-ID` that the caller sent; empty if it sent none."""
     ids = (value for name, value in scope["headers"] if name == b"x-request-id")
     return next(ids, b"").decode("latin-1")

@@ -1,4 +1,4 @@
-"""Check Health: the state of each part of the platform; and the API's document."""
+"""Check Health, which shows the state of each part of the platform, and the API's document."""
 
 import gzip
 import logging
@@ -28,15 +28,15 @@ from chatplatform.jobs.registry import Queue
 from chatplatform.live import valkey
 
 log = logging.getLogger(__name__)
-# A job that waits for longer means that workers or relay stand still. Training and exports take
-# minutes each, and wait for one another. The alert JobsWait has the same limits.
+# If a job waits longer than this, workers or the relay hang. Training and exports take minutes each
+# and wait for one another. The alert JobsWait has the same limits.
 STUCK_SECONDS, LONG_STUCK_SECONDS = 120, 3600
 LONG_QUEUES = {Queue.TRAIN, Queue.EXPORT}
 MIN_FREE_BYTES = 100_000_000
 LONGEST_SECONDS = 3  # for all checks together
-KEPT_SECONDS = 2.0  # a finding answers whoever asks meanwhile
+KEPT_SECONDS = 2.0  # requests within this time get the same findings
 PROCESSES = ("worker", "worker-webhook", "worker-bulk", "relay", "beat")
-# A thread for each part: while a frozen server holds it, the part is not checked again.
+# Each part has one thread: while a server that hangs holds it, the part is not checked again.
 _threads: dict[str, ThreadPoolExecutor] = defaultdict(lambda: ThreadPoolExecutor(1))
 _latest: tuple[float, list["Part"]] | None = None
 _checking = threading.Lock()
@@ -45,17 +45,17 @@ _checking = threading.Lock()
 class Part(Shape):
     """One part of the platform."""
 
-    name: str = Field(description="Which part, for example `database`.")
-    status: Literal["ok", "failed"] = Field(description="Whether it works.")
+    name: str = Field(description="The part, for example `database`.")
+    status: Literal["ok", "failed"] = Field(description="Whether the part works.")
     detail: str = Field(description="The finding, in a few words.")
-    duration_ms: float = Field(description="How long the check took, in milliseconds.")
+    duration_ms: float = Field(description="Milliseconds that the check took.")
 
 
 class Health(Shape):
     """The state of the platform: 200 if every part works, 503 if one does not."""
 
-    status: Literal["ok", "failed"] = Field(description="`failed` if any part is.")
-    parts: list[Part] = Field(description="Each part.")
+    status: Literal["ok", "failed"] = Field(description="`failed` if any part has failed.")
+    parts: list[Part] = Field(description="The state of each part.")
 
 
 class Alive(Shape):
@@ -86,7 +86,7 @@ class HealthViewSet(OperationViewSet):
         health.status = "failed"
         log.warning("not healthy: %s", ", ".join(failed))
         reply = json_response(health, 503)
-        # A finding, and usual while the platform starts: Django would log it as an error.
+        # Django would log the 503 as an error, but it is usual while the platform starts.
         reply._has_been_logged = True  # type: ignore[attr-defined]  # what Django looks at
         return reply
 
@@ -97,7 +97,8 @@ class HealthViewSet(OperationViewSet):
 
 
 def latest() -> list[Part]:
-    """The state of each part, checked anew every two seconds: anybody may ask, without a limit."""
+    """The state of each part. It is checked at most every two seconds, since anybody may ask as
+    often as they like."""
     global _latest  # noqa: PLW0603 - of this process
     with _checking:
         if _latest is None or time.monotonic() - _latest[0] >= KEPT_SECONDS:
@@ -107,7 +108,7 @@ def latest() -> list[Part]:
 
 
 def check_all() -> list[Part]:
-    """The state of each part. A frozen one, which neither answers nor fails, is not waited for."""
+    """Check all parts; a part that does not answer in time, such as one that hangs, has failed."""
     running = [(name, _threads[name].submit(_check, name, check)) for name, check in CHECKS]
     ends_at, parts = time.monotonic() + LONGEST_SECONDS, []
     late: dict[str, Any] = {"status": "failed", "detail": f"no answer in {LONGEST_SECONDS} s"}
@@ -128,7 +129,7 @@ def _check(name: str, check: Callable[[], str]) -> Part:
     except Unhealthy as exc:
         status, detail = "failed", str(exc)
     except (Error, *valkey.ERRORS) as exc:
-        # The kind of fault, not its text: that may name hosts, and this answer is public.
+        # Only the kind of fault: its text may name hosts, and this answer is public.
         status, detail = "failed", f"not reachable ({type(exc).__name__})"
     finally:
         connection.close()  # this thread's own
@@ -140,7 +141,7 @@ def _database() -> str:
     with connection.cursor() as cursor:
         cursor.execute("SELECT to_regclass('bots_passage') IS NOT NULL")
         (has_vectors,) = cursor.fetchone()
-    # The table is made where PostgreSQL has the extension.
+    # The table exists only if PostgreSQL has pgvector.
     return "answers" if has_vectors else "answers, without pgvector: large bots take much memory"
 
 
@@ -177,7 +178,7 @@ def _jobs() -> str:
 
 @cache
 def _declare_jobs() -> None:
-    """A web process knows no queue of a job before it is declared."""
+    """Import the modules that declare jobs: a web process does not know their queues otherwise."""
     current_app.loader.import_default_modules()
 
 
@@ -202,13 +203,13 @@ CHECKS: tuple[tuple[str, Callable[[], str]], ...] = (
     ("processes", _processes),
     ("jobs", _jobs),
     ("disk", _disk),
-    # Nothing fails without it.
+    # Optional, and its check never fails: reports can read the primary.
     *((("replica", _replica),) if replica.is_configured() else ()),
 )
 
 
 def document() -> dict[str, Any]:
-    """The OpenAPI document of what is served."""
+    """Generate the OpenAPI document of the served operations."""
     schema: dict[str, Any] = SchemaGenerator().get_schema(  # type: ignore[no-untyped-call]
         request=None, public=True
     )
@@ -217,15 +218,15 @@ def document() -> dict[str, Any]:
 
 @cache
 def _document_bytes(*, zipped: bool) -> bytes:
-    """The document in docs/, which a test holds to be that of what is served: making it anew takes
-    a process some seconds."""
+    """The document in docs/. A test asserts that it equals the generated one, which takes some
+    seconds to make."""
     stored = orjson.loads((settings.BASE_DIR / "docs" / "openapi.json").read_bytes())
     plain = orjson.dumps(stored)
     return gzip.compress(plain, mtime=0) if zipped else plain
 
 
 def openapi_json(request: HttpRequest) -> HttpResponse:
-    """`GET /openapi.json`, compressed for whoever takes that."""
+    """`GET /openapi.json`, compressed if the client accepts gzip."""
     zipped = "gzip" in request.headers.get("Accept-Encoding", "")
     reply = HttpResponse(_document_bytes(zipped=zipped), content_type="application/json")
     reply["Vary"] = "Accept-Encoding"

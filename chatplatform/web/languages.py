@@ -1,4 +1,4 @@
-"""The language and the clock of a page for people: the reader's own, else the browser's and UTC."""
+"""The language and time zone of pages: the reader's own, else the browser's language and UTC."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -10,7 +10,7 @@ from django.utils.cache import patch_vary_headers
 
 
 def spoken_to(request: HttpRequest) -> AbstractContextManager[None]:
-    """What is rendered inside is in the reader's language."""
+    """A context in which texts are rendered in the reader's language."""
     own = getattr(getattr(request, "user", None), "language", "")
     try:
         language = translation.get_supported_language_variant(own)
@@ -20,13 +20,13 @@ def spoken_to(request: HttpRequest) -> AbstractContextManager[None]:
 
 
 def _clock_of(request: HttpRequest) -> AbstractContextManager[None]:
-    """Times are shown inside in the zone of the reader's company."""
+    """A context in which times are shown in the time zone of the reader's company."""
     client = getattr(getattr(request, "user", None), "client", None)
     return timezone.override(ZoneInfo(client.timezone) if client else None)
 
 
 class ReadersLanguage:
-    """The pages of the site, in the reader's language and time zone."""
+    """Middleware that shows the site in the reader's language and time zone."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -34,7 +34,7 @@ class ReadersLanguage:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         with spoken_to(request), _clock_of(request):
             language = translation.get_language() or ""
-            request.LANGUAGE_CODE = language  # for a page of an error
+            request.LANGUAGE_CODE = language  # error pages read it
             response = self.get_response(request)
             response.headers.setdefault("Content-Language", language)
         patch_vary_headers(response, ("Accept-Language",))

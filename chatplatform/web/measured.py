@@ -1,4 +1,4 @@
-"""Counts and traces what the web process answers, if it serves metrics or sends traces."""
+"""Counts and traces the answers of the web process, if it serves metrics or sends traces."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -8,22 +8,22 @@ from chatplatform.live.streaming import Send
 from chatplatform.observing import metrics, tracing
 from chatplatform.web.bodies import Receive
 
-# In the scope: which line of the URLs serves the request, and whether its answer waits for others.
+# Keys of the scope: the route that serves the request, and whether its answer waits for others.
 ROUTE, WAITS = "chatplatform.route", "chatplatform.waits"
 NO_ROUTE = "none"
-# Whatever a caller invents beside these is one label.
+# All other methods that callers invent are counted as "other".
 _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 Serve = Callable[[dict[str, Any], Receive, Send], Awaitable[None]]
 
 
 def is_on() -> bool:
-    """Whether anybody wants to know."""
+    """Whether this process serves metrics or sends traces."""
     return metrics.REQUESTS.made is not None or tracing.is_on()
 
 
 class Measured:
-    """One request: passes its answer on, and notes how it began and ended."""
+    """Measures one request: passes its answer on and records how it begins and ends."""
 
     def __init__(self, scope: dict[str, Any], send: Send) -> None:
         self._scope, self._send = scope, send
@@ -31,7 +31,7 @@ class Measured:
         self._status, self._request_id, self._is_stream = "none", "", False
 
     async def send(self, message: dict[str, Any]) -> None:
-        """What the application sends, to whoever waits for it."""
+        """Pass a message of the application on to the server."""
         if message["type"] == "http.response.start":
             self._note_start(message)
         await self._send(message)
@@ -49,7 +49,7 @@ class Measured:
         return str(self._scope.get(ROUTE) or NO_ROUTE)
 
     def end(self) -> None:
-        """The answer is sent, or its reader has gone."""
+        """Record the end: the answer is sent, or its reader has disconnected."""
         method = self._scope["method"] if self._scope["method"] in _METHODS else "other"
         metrics.REQUESTS.add(self._route, method, self._status)
         if self._is_stream:

@@ -1,29 +1,29 @@
-"""Starts the server of the web process, granian, in the one way that every deployment shares.
+"""Starts the server of the web process (granian) with the options that all deployments share.
 
     python -m chatplatform.web.serve chatplatform.asgi:application [further options of granian]
 
-A connection that brings no whole head of a request within half a minute (granian's own limit) is
-cut, also between two requests.
+Granian closes a connection that does not send the complete headers of a request within half a
+minute, also between two requests.
 """
 
 import os
 import resource
 import sys
 
-# Connections of each worker. Beyond them granian answers nobody: silent ones, and the feeds of a
-# few people, must come nowhere near. An idle one costs some kilobytes.
+# The most connections of each worker. Beyond it, granian answers nobody, so it is far above what
+# idle connections and live feeds need. An idle connection costs some kilobytes.
 CONNECTIONS = 16_384
-# Files of a worker besides: connections to other servers, bodies, downloads.
+# A worker's other open files: connections to other servers, bodies, downloads.
 _OTHER_FILES = 1_024
 _OPTIONS = (
     "--interface", "asgi", "--no-ws", "--workers", "2", "--respawn-failed-workers",
-    # With HTTP/2 as well, whoever says nothing would be waited for without end.
+    # Only HTTP/1: with HTTP/2, granian would keep silent connections without limit.
     "--http", "1", "--backlog", "4096", "--log-level", "warning",
 )  # fmt: skip
 
 
 def main(arguments: list[str]) -> None:
-    """Become the server; of an option that is given twice the later one counts."""
+    """Replace this process by the server; `arguments` override the shared options."""
     allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     files = CONNECTIONS + _OTHER_FILES
     if most != resource.RLIM_INFINITY:

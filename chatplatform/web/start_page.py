@@ -1,4 +1,4 @@
-"""Pages of the whole platform."""
+"""The start page and other pages of the whole platform."""
 
 import functools
 import json
@@ -17,7 +17,7 @@ from chatplatform.web.languages import spoken_to
 
 @require_safe
 def start(request: HttpRequest) -> HttpResponse:
-    """What this is, and where to go; in development, at this machine, with the demo's logins."""
+    """The start page. In development, readers on this machine also see the demo's logins."""
     stored = settings.DATA_DIR / "keys" / "demo_logins"
     has_demo = settings.DEVELOPMENT and stored.exists() and is_own_machine(request)
     has_shop = settings.DEVELOPMENT and (settings.DATA_DIR / "keys" / "demo_page_key").exists()
@@ -35,7 +35,7 @@ def start(request: HttpRequest) -> HttpResponse:
 
 
 def of_docs(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """A page about the API, which a site may keep to itself."""
+    """Wrap a page of the API's documentation: 404 if API_DOCS is off."""
 
     @functools.wraps(view)
     def serve(request: HttpRequest) -> HttpResponseBase:
@@ -46,10 +46,10 @@ def of_docs(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponse
 
 @require_safe
 def favicon(request: HttpRequest) -> HttpResponse:
-    """For pages that name no icon."""
+    """The icon for pages that name none."""
     return redirect(static("chatplatform/icon.svg"))
 
 
 def site_without_slash(request: HttpRequest) -> HttpResponse:
-    """People type the site's address without its last slash."""
+    """Redirect `/admin`, as people type it, to the site."""
     return redirect("admin:index")

@@ -2,8 +2,8 @@
  * Sends the forms of a page (`data-form`) in the background, so that unsaved input is not lost: neither in the other
  * forms nor, if the server refuses it, does not answer or asks to sign in, in the form that was sent.
  *
- * The page that comes back replaces the `data-part` around the form, and each `data-live`. A form without a part is
- * alone on its page, which is opened anew when it is done.
+ * The returned page replaces the `data-part` around the form, and each `data-live`. A form without a part is alone on
+ * its page, which is then reloaded.
  */
 const REFUSED = "errornote mb-3 px-3 py-2.5 rounded-default bg-red-100 text-red-700 dark:bg-red-500/20 dark:text-red-400";
 const leaving = new WeakSet();
@@ -22,7 +22,7 @@ addEventListener("beforeunload", (event) => {
 async function send(form, button) {
   const body = new FormData(form);
   if (button?.name) body.append(button.name, button.value);
-  // Whoever signed in again meanwhile, in another tab, has a new one.
+  // The cookie has a new token if the person has signed in again in another tab.
   body.set("csrfmiddlewaretoken", /(?:^|; )csrftoken=([^;]+)/.exec(document.cookie)?.[1] ?? body.get("csrfmiddlewaretoken"));
   form.inert = true;
   try {

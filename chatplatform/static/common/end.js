@@ -8,7 +8,7 @@ export function followEnd(log) {
   const stay = () => isAtEnd && toEnd();
   const note = () => {
     const { scrollHeight, scrollTop, clientHeight } = log;
-    // Only a move upwards leaves the end: a picture may have grown between a move and its event.
+    // Only scrolling up leaves the end: a picture may grow between a scroll and its event.
     if (scrollHeight - scrollTop - clientHeight < NEAR_END) isAtEnd = true;
     else if (scrollTop < last) isAtEnd = false;
     last = scrollTop;

@@ -10,8 +10,8 @@ const LONGEST_WAIT_MS = 15_000;
  *
  * `headers(isRefused)` resolves to the headers of a request; `isRefused` says that the last answer
  * was a 401. `onEvent({event, data, id})` gets each event, its data parsed. `onState` gets `live`
- * when the stream is open, `waiting` when it broke, and `lost` if the server knows the last id no
- * more: what happened meanwhile must then be read again. A status in `fatal` ends it: `ended`.
+ * when the stream is open, `waiting` when it broke, and `lost` if the server no longer knows the
+ * last id: the caller must then reload what it missed. A status in `fatal` ends it: `ended`.
  */
 export function follow({ url, headers, onEvent, onState = () => {}, lastEventId = "", fatal = [403, 404] }) {
   let isClosed = false;
@@ -64,7 +64,7 @@ export function follow({ url, headers, onEvent, onState = () => {}, lastEventId 
       onState("live");
       await read(answer.body, expectLife);
     } catch (error) {
-      // A broken connection is what this loop is for; a fault of the reader is not.
+      // This loop handles broken connections, but no faults of the reader.
       if (!(error instanceof TypeError || error?.name === "AbortError")) console.error(error);
     } finally {
       clearTimeout(timer);
@@ -79,7 +79,7 @@ export function follow({ url, headers, onEvent, onState = () => {}, lastEventId 
     }
   }
 
-  /** Waits longer after each failure, with some chance in it, so that not all come back at once. */
+  /** Waits longer after each failure, randomly, so that clients do not reconnect all at once. */
   function pause() {
     const longest = Math.min(FIRST_WAIT_MS * 2 ** failures, LONGEST_WAIT_MS);
     failures += 1;
@@ -110,7 +110,7 @@ export function follow({ url, headers, onEvent, onState = () => {}, lastEventId 
   return { close, retry };
 }
 
-/** The events of a stream's body, as they come; `onPart` is called for whatever comes, comments too. */
+/** The events of a stream's body, as they come; `onPart` is called for every piece, comments too. */
 export async function* eventsOf(body, onPart = () => {}) {
   const whole = [];
   const parse = parser((event) => whole.push(event));

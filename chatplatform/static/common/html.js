@@ -1,4 +1,4 @@
-/** Markup as tagged templates: html`<p>${words}</p>`. What stands in braces is text, never markup. */
+/** Markup as tagged templates: html`<p>${words}</p>`. Values in braces are text, never markup. */
 import htm from "../vendor/htm.js";
 import { h } from "../vendor/preact.js";
 
