@@ -9,7 +9,7 @@ _MOST_PARTS = 40
 
 
 def split(text: str, limit: int, *, size: Callable[[str], int] = len) -> list[str]:
-    """Split a text into pieces of at most `limit`, between paragraphs, lines, sentences or words."""
+    """Split a text into pieces of at most `limit`, at paragraphs, lines, sentences or words."""
     pieces = []
     rest = text.strip()
     while size(rest) > limit:
