@@ -1,4 +1,4 @@
-"""Workers and broker are killed while replies are written: each reply comes once, in order."""
+"""Kill workers and the broker while replies are written: each reply comes once, in order."""
 
 import time
 from collections.abc import Iterator
