@@ -1,5 +1,7 @@
-"""The same operations in the style of Django REST framework's tutorial: viewsets, ModelSerializers,
-Django's default settings and middleware, on the platform's models."""
+"""The same operations in the style of Django REST framework's tutorial.
+
+Viewsets, ModelSerializers, Django's default settings and middleware, on the platform's models.
+"""
 
 from typing import Any
 

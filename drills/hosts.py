@@ -64,8 +64,10 @@ class Network:
         return f"{self.prefix}.{number}"
 
     def add(self, number: int) -> None:
-        """Add a host with one interface. All hosts have static ARP entries for each other, so that
-        a failing ARP request cannot reveal that a host is gone.
+        """Add a host with one interface.
+
+        It and the shared servers have static ARP entries for each other, so that a failing ARP
+        request cannot reveal that a host is gone.
         """
         space, cable = self.namespace(number), self._cable(number)
         ip("netns", "add", space)

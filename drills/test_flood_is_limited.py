@@ -1,5 +1,6 @@
-"""5,000 requests in a minute with one public key, from many addresses: they are limited, the
-credits stay within the key's cap, and other keys and the desk still work.
+"""A flood of 5,000 requests in a minute with one public key, from many addresses, is limited.
+
+The credits stay within the key's cap, and other keys and the desk still work.
 
 The cost for others is the p95 of all their requests in that minute, compared with the p95 of the
 same requests without a flood. This is measured before and after the flood, since other programs

@@ -1,5 +1,7 @@
-"""Customers write while the database's volume is full, the hosts' clocks differ, or a migration
-is applied under the previous version: accepted messages are answered once.
+"""Accepted messages are answered once despite a full volume, wrong clocks or a migration.
+
+Customers write while the database's volume is full, while the hosts' clocks differ, and while a
+migration is applied under the previous version.
 """
 
 import os

@@ -1,6 +1,6 @@
-"""Call every operation with another client's ids and every kind of credential: nothing of that
-client is read or written.
+"""No operation reads or writes another client's rows, with any kind of credential.
 
+Random calls of every operation contain ids of the other client's rows.
 `STRANGER_TRIES=100000 make drill` makes more calls, `STRANGER_SEED` repeats those of a run.
 """
 
