@@ -34,7 +34,7 @@ class Call:
     what: str
     began: float
     seconds: float = 0.0
-    refused: list[tuple[float, str]] = field(default_factory=list)  # when, and what came
+    refused: list[tuple[float, str]] = field(default_factory=list)  # the time and the reason
 
 
 class Receiver(ThreadingHTTPServer):
@@ -117,11 +117,14 @@ class Load:
         (created,) = site.get("/webhook/events", site.owner, **query)["items"]
         self.first_event = created["id"]
         self.calls: list[Call] = []
-        self.broken: list[str] = []  # what a caller did not expect
+        self.broken: list[str] = []  # callers' unexpected errors
         self.accepted: dict[str, list[str]] = defaultdict(list)  # chat: client_message_ids
         self.streamed: dict[str, str] = {}  # client_message_id: the reply's id, from `done`
         self.said: list[str] = []  # by the agent
-        self.feeds: list[list[tuple[str, float]]] = [[], []]  # each reader's ids, and when
+        self.feeds: list[list[tuple[str, float]]] = [
+            [],
+            [],
+        ]  # each reader's event ids, with their times
         self.reconnected = 0
         self.snoozed: list[str] = []
         self.chats = [site.open_chat() for _ in range(CHATS)]
@@ -157,7 +160,7 @@ class Load:
         def guarded() -> None:
             try:
                 act()
-            except Exception as exc:  # the edge of a thread: the drill fails by it
+            except Exception as exc:  # nothing catches a thread's errors: the drill checks `broken`
                 self.broken.append(f"{type(exc).__name__}: {exc}")
 
         thread = threading.Thread(target=guarded, daemon=True)

@@ -218,7 +218,7 @@ def test_nothing_is_lost_or_doubled(
     chats, wrote = run_burst(platform, agent, killed)
     took = time.monotonic() - started_at
     assert killed["worker"] >= 2, "workers died while replies were made"
-    time.sleep(6)  # longer than a lease: a double would have come by now
+    time.sleep(6)  # longer than a lease, so that a repeated reply would have come
     with ThreadPoolExecutor(8) as pool:
         ended = sum(pool.map(lambda chat: check(platform, chat), chats), Counter[str]())
     check_feed(platform, owner, chats)

@@ -89,7 +89,7 @@ def test_host_by_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with world(tmp_path, monkeypatch, SPREAD, root=before) as made:
         made.wait_until_up()
         made.shared.model.play("slow:1")  # jobs are under way at every moment
-        load = Load(made.site, made.receiver, patience=20)  # nothing is to break off
+        load = Load(made.site, made.receiver, patience=20)  # no call should be given up
         outcome = Outcome(made.site, load, made.receiver)
         port = made.site.client.base_url.port
         assert port
