@@ -1,10 +1,10 @@
-"""How well the embedded engine answers, on texts of packages that are installed on this machine.
+"""Measure the embedded engine's answers, on texts of packages that are installed on this machine.
 
     .venv/bin/python bench/answer_quality.py [--held-out] [--misses]
 
-The questions are in `bench/answers/`. Every second question of a row is the held-out half, which
-is measured with `--held-out` alone. Texts that are not installed are named and left out. The texts'
-vectors are kept in the folder for temporary files; the figures are the same with and without them.
+The questions are in `bench/answers/`. Every second question of a row is held out, and measured
+only with `--held-out`. Texts that are not installed are listed and left out. The texts' vectors are
+cached in the folder for temporary files, which does not change the figures.
 """
 
 import argparse
@@ -44,7 +44,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def texts(folder: Path) -> dict[str, Path]:
-    """The sources that this machine has, as files; the others are named."""
+    """The files of the sources that this machine has; prints the names of the others."""
     found = {}
     for name, source in json.loads((SETS / "sources.json").read_text()).items():
         path = folder / (name + (Path(source["path"]).suffix.replace(".gz", ".txt") or ".txt"))
@@ -88,7 +88,7 @@ def _template(package: str) -> str:
 
 
 class Vectors:
-    """Vectors of texts, kept by content."""
+    """A cache of texts' vectors, by content."""
 
     def __init__(self) -> None:
         path = Path(tempfile.gettempdir()) / "chatplatform-bench-vectors.sqlite3"
@@ -112,7 +112,7 @@ class Vectors:
 
 
 def index_of(files: dict[str, Path], vectors: Vectors) -> search.Index:
-    """The index of a bot that has learnt these files."""
+    """The index of a bot that was trained with these files."""
     chunks: list[search.IndexedChunk] = []
     for number, (name, path) in enumerate(files.items()):
         extracted = extract.extract(path, file_name=path.name)
@@ -164,7 +164,7 @@ def half(rows: Sequence[Any], *, is_held_out: bool) -> list[Any]:
 
 
 def holds(reply: Any, words: str) -> bool:
-    """Whether the words stand in the reply, as words of their own."""
+    """Whether the reply contains these whole words."""
     plain = " ".join(words.lower().split())
     text = " ".join(reply.text.lower().split()) if reply else ""
     return bool(re.search(rf"(?<!\w){re.escape(plain)}(?!\w)", text))
@@ -275,7 +275,7 @@ def measure(table: Table, bot: Bot, sets: dict[str, Any], *, is_held_out: bool) 
 def measure_pdf(
     table: Table, folder: Path, sets: dict[str, Any], vectors: Vectors, *, is_held_out: bool
 ) -> None:
-    """A page of HTML, printed in two columns with a running title, as the only text of a bot."""
+    """Questions to a bot whose only text is a PDF of two columns with a running title."""
     page, printed = folder / "two.html", folder / "groups.pdf"
     markup = Path("/usr/share/doc/base-passwd/users-and-groups.html")
     if not markup.is_file() or not shutil.which("chromium"):

@@ -1,4 +1,4 @@
-"""`make bench`: our most used operations, a minimal twin and pgbench, on the same rows.
+"""`make bench`: compare our most used operations with a minimal twin and pgbench on the same rows.
 
 Prints ratios and writes docs/benchmarks.md, except for its last section, which is written by hand.
 BENCH_ROUNDS (3) and BENCH_SECONDS (1.5, for each measurement) set the length.
@@ -38,7 +38,7 @@ BY_HAND = "<!-- written by hand from here on: kept by the next run -->"
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "3"))
 SECONDS = float(os.environ.get("BENCH_SECONDS", "1.5"))
 CLIENTS, CONVERSATIONS, MESSAGES = 20, 2_000, 50
-OURS = CONVERSATIONS // CLIENTS  # conversations of the tenant that is measured: the first ones
+OURS = CONVERSATIONS // CLIENTS  # conversations of the measured tenant, which are the first ones
 TEXT = "How long do I have to return an order that was damaged?"
 
 
@@ -50,7 +50,7 @@ def chat_id(number: int) -> str:
 
 
 def set_up() -> str:
-    """Migrate and fill the database; the API key of the first tenant."""
+    """Migrate and fill the database; return the API key of the first tenant."""
     import django  # noqa: PLC0415 - the environment must be complete first
 
     django.setup()
@@ -113,7 +113,7 @@ def fill(tenants: list[tuple[Any, Any, Any]]) -> None:
 
 
 def statements(key: str) -> dict[str, int]:
-    """How many statements our operations send, counted in this process."""
+    """The number of SQL statements of each of our operations, counted in this process."""
     from django.db import connection  # noqa: PLC0415
     from django.test import Client  # noqa: PLC0415
     from django.test.utils import CaptureQueriesContext  # noqa: PLC0415
@@ -156,7 +156,7 @@ def find_pgbench() -> str | None:
 
 
 def scripts_of(name: str, sql: str, key: tuple[str, str], folder: Path) -> list[Path]:
-    """The twin's statement for pgbench in a file for each conversation; pgbench picks at random."""
+    """The twin's statement in one pgbench file per conversation; pgbench picks them at random."""
     if name == "chats":
         paths = [folder / "chats.sql"]
         for placeholder, value in zip(("$1", "$2"), key, strict=True):
@@ -201,7 +201,7 @@ def measure_pgbench(
 
 # --- the whole --------------------------------------------------------------------------------
 
-Case = tuple[str, str]  # what is done, by whom
+Case = tuple[str, str]  # the operation, and the implementation
 OPERATIONS = {
     "post none": "POST a message, `reply: none` (message, conversation, event)",
     "post async": "POST a message, `reply: async` (and a job)",
@@ -324,7 +324,7 @@ GOALS = (
     ("chats, c16: req/s to the twin's", "≥ 1.3", ("chats", 16, "per_second"), True, 1.3),
     ("chats, c16: app CPU to the twin's", "≤ 0.6", ("chats", 16, "app_us"), False, 0.6),
 )
-# Requests a second of ours, in those of the usual ways to write the same.
+# Our requests per second in relation to the usual implementations.
 RATIOS = (
     ("post none", "FastAPI", 7), ("list", "FastAPI", 8), ("chats", "FastAPI", 7),
     ("post none", "tutorial DRF", 9), ("list", "tutorial DRF", 14), ("chats", "tutorial DRF", 14),

@@ -1,4 +1,4 @@
-"""How fast events reach endpoints.
+"""Measure how fast events reach endpoints.
 
     python -m local.datastores exec -- python bench/deliveries.py
 
@@ -137,7 +137,7 @@ def announce_cost() -> list[str]:
 def deliver_backlog(
     receivers: Receivers, pid: int, endpoints: int, seconds: float
 ) -> tuple[float, float]:
-    """Deliveries a second, and processor µs of the worker for each."""
+    """Deliveries per second, and the worker's processor time for each in µs."""
     from django.db import transaction  # noqa: PLC0415
 
     from webhooks.services import announce  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""The agents' desk in a browser, on a client with a million messages.
+"""Measure the agents' desk in a browser, for a client with a million messages.
 
     python -m local.datastores exec -- python bench/desk.py
 
@@ -24,12 +24,12 @@ LOADS, CHANGES = 15, 45
 PASSWORD = "correct-horse-battery"
 CHAT_ID = "('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid"
 MESSAGE_ID = "('00000000-0001-7000-8000-' || lpad(to_hex({}), 12, '0'))::uuid"
-# When the desk is ready: its list is drawn and its keys work.
+# Notes when the desk is ready: its list is drawn and its keys work.
 NOTE_READY = """new MutationObserver(() => {
     if (document.body?.dataset.ready && document.querySelector("button.chat"))
         window.readyAfter ??= performance.now();
 }).observe(document, { subtree: true, childList: true, attributes: true });"""
-# Milliseconds until the transcript of a chat is drawn, for each of so many changes.
+# Milliseconds until the transcript is drawn, for each of `count` changes of the chat.
 CHANGE = """async ([count, how]) => {
     const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
     const drawn = () => new Promise((resolve) => requestAnimationFrame(resolve));
@@ -52,7 +52,7 @@ CHANGE = """async ([count, how]) => {
 
 
 def copies(model: Any, template: Any, source: str, **columns: str) -> None:
-    """Copy a row once for each row of `source`, with other values in some columns."""
+    """Copy a row once per row of `source`, with other values in some columns."""
     from django.db import connection  # noqa: PLC0415
 
     table = model._meta.db_table

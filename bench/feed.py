@@ -1,10 +1,10 @@
-"""A thousand open live feeds in one web process: lost events, delays and memory.
+"""Measure a thousand open live feeds in one web process: lost events, delays and memory.
 
     python -m local.datastores exec -- python bench/feed.py [disturbed]
 
 Prints a table for docs/benchmarks.md. FEED_STREAMS (1000) and FEED_EVENTS (20) set the size.
-`disturbed`: the same while strangers keep transactions open, in another database and in ours, on
-another table and on that of the events, and another client writes 100,000 events in one.
+`disturbed` adds open transactions of others (in another database, on another table, and on the
+table of events), and another client that writes 100,000 events in one transaction.
 """
 
 import asyncio
@@ -55,8 +55,8 @@ def megabytes(pid: int) -> float:
 
 
 def set_up() -> tuple[list[str], Any]:
-    """The tokens of signed-in people, each for as many feeds as one may have, and a key with its
-    chat."""
+    """The tokens of signed-in people, each for as many feeds as a person may open, and a key with
+    its chat."""
     sys.path.insert(0, str(ROOT))
     import django  # noqa: PLC0415 - the environment must be complete first
 
@@ -101,7 +101,7 @@ async def measure(port: int, pid: int, tokens: list[str], send_message: Any) -> 
     tasks = []
     for number, reader in enumerate(readers):
         tasks.append(asyncio.ensure_future(reader.read(port, tokens[number % len(tokens)])))
-        if number % 50 == 49:  # the time to connect is not measured
+        if number % 50 == 49:  # connect in groups; this time is not measured
             await asyncio.wait_for(reader.ready.wait(), PATIENCE)
     await asyncio.wait_for(asyncio.gather(*(reader.ready.wait() for reader in readers)), PATIENCE)
     full = megabytes(pid)
@@ -130,14 +130,14 @@ async def measure(port: int, pid: int, tokens: list[str], send_message: Any) -> 
     ]
 
 
-# What the strangers' transactions write, and where.
+# The open transactions' statements, by the place where they write.
 STRANGERS = {
     "postgres": "SELECT pg_current_xact_id()",
     "": "INSERT INTO django_migrations (app, name, applied) VALUES ('bench', 'held', now())",
 }
 ONE_EVENT = """INSERT INTO webhooks_event (id, client_id, type, data)
     SELECT gen_random_uuid(), max(id), 'bench.held', '{}' FROM identity_client"""
-# As many as `announce()` would write one by one, by another client than the one that is measured.
+# Writes the rows that `announce()` would write one by one, for a client that is not measured.
 IMPORT = """WITH event AS (
     INSERT INTO webhooks_event (id, client_id, type, data)
     SELECT gen_random_uuid(), %s, 'bench.imported', jsonb_build_object('text', repeat('x', 900))
@@ -147,7 +147,7 @@ INSERT INTO webhooks_unnumberedevent (event_id, client_id) SELECT id, client_id 
 
 @contextmanager
 def disturbed() -> Iterator[None]:
-    """Strangers' transactions stay open; another client's import runs again and again."""
+    """Keep others' transactions open, and repeat another client's import."""
     import psycopg  # noqa: PLC0415
     from django.db import connection  # noqa: PLC0415
 

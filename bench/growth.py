@@ -1,11 +1,11 @@
-"""Two years of messages and events: pages, feed, search and report; and a month that is dropped.
+"""Measure reads, feed, search and report on two years of messages and events; drop a month.
 
     DATA_DIR=/big/growth python -m local.datastores attach -- python bench/growth.py
 
 Prints tables for docs/benchmarks.md. The database stays in DATA_DIR: remove it afterwards.
-GROWTH_SIZES (20000,1000000,5000000,20000000) are the numbers of messages, GROWTH_ROUNDS (100) how
-often each question is asked. Times are the processor's in PostgreSQL, the median of all rounds, and
-beside them by the clock. A hundred chats that are read again and again are what people work at.
+GROWTH_SIZES (20000,1000000,5000000,20000000) are the numbers of messages, GROWTH_ROUNDS (100) the
+repetitions of each query. Times are medians of PostgreSQL's processor time, with the wall time
+beside them. A hundred chats are read again and again, as the ones that people work on.
 """
 
 import os
@@ -29,10 +29,10 @@ SIZES = [
 ]
 ROUNDS = int(os.environ.get("GROWTH_ROUNDS", "100"))
 CLIENTS, MESSAGES, MONTHS = 50, 50, 24
-# A chat's messages come twenty seconds apart; the ids have the time and the number.
+# A chat's messages are twenty seconds apart; ids consist of the time and the number.
 ID = "(lpad(to_hex((extract(epoch FROM {at}) * 1000)::bigint), 12, '0') || '7000' || {kind}" \
     " || lpad(to_hex({number}), 15, '0'))::uuid"  # fmt: skip
-# Two years up to now, evenly.
+# Spread evenly over the two years until now.
 BEGAN = "now() - interval '1 day' - (n::float8 / {chats}) * interval '{days} days'"
 WORDS = ["order", "parcel", "refund", "invoice", "delivery", "address", "voucher", "warranty"]
 
@@ -59,7 +59,7 @@ def log(words: str) -> None:
 
 
 def set_up() -> list[Any]:
-    """The clients, each with a chat that the others are copies of, and all months."""
+    """The clients, each with a chat to copy, and the partitions of all months."""
     from bots.testing import make_bot  # noqa: PLC0415
     from chatplatform import partitions  # noqa: PLC0415
     from chats.testing import make_chat  # noqa: PLC0415
@@ -73,7 +73,7 @@ def set_up() -> list[Any]:
         month = partitions.month_after(now, count).date()
         for name in ("event", "payload", "delivery", "deliveryattempt"):
             execute(f"SELECT chatplatform_make_month('webhooks_{name}', '{month}')")
-    # 5,000 texts: one of eight words, and one that is rare.
+    # 5,000 texts, each with one of eight common words and a rare word.
     execute(
         "CREATE TABLE bench_text AS SELECT n, (ARRAY["
         + ", ".join(f"'{word}'" for word in WORDS)
@@ -84,7 +84,7 @@ def set_up() -> list[Any]:
 
 
 def fill(clients: list[Any], had: int, size: int) -> None:
-    """So many messages more, with an event and a place in the feed each."""
+    """Raise the number of messages from `had` to `size`; each gets an event in the feed."""
     from chats.models import Conversation, Message  # noqa: PLC0415
 
     chats = (size - had) // MESSAGES
@@ -160,7 +160,7 @@ def fill_events(size: int) -> None:
 
 
 def drop_indexes() -> list[str]:
-    """Drop the messages' indexes but the primary key; how they are made again."""
+    """Drop the messages' indexes except the primary key; return the statements to recreate them."""
     constraints = fetch(
         "SELECT format('ALTER TABLE chats_message ADD CONSTRAINT %I %s', conname,"
         " pg_get_constraintdef(oid)),"
@@ -179,7 +179,7 @@ def drop_indexes() -> list[str]:
 def pages(
     clients: list[Any], chats: list[Any], drawn: random.Random
 ) -> dict[str, Callable[[], Any]]:
-    """A page of a chat's messages: of chats that are read again and again, and of any."""
+    """A list page of a chat's messages, for frequently read chats and for any chat."""
     from django.test import Client  # noqa: PLC0415
 
     from chatplatform.api.pagination import Page  # noqa: PLC0415
@@ -210,7 +210,7 @@ def pages(
 
 
 def asked(clients: list[Any]) -> dict[str, Callable[[], Any]]:
-    """Each question, to a client that is drawn each time."""
+    """Each query, for a client that is drawn at random each time."""
     from django.utils import timezone  # noqa: PLC0415
 
     from chats.models import Conversation  # noqa: PLC0415
@@ -258,7 +258,7 @@ def asked(clients: list[Any]) -> dict[str, Callable[[], Any]]:
 
 
 def measure(clients: list[Any]) -> dict[str, float]:
-    execute("SET max_parallel_workers_per_gather = 0")  # their time would be missed
+    execute("SET max_parallel_workers_per_gather = 0")  # their time would not be counted
     used = Path(f"/proc/{fetch('SELECT pg_backend_pid()')[0][0]}/schedstat")
     medians = {}
     for name, ask in asked(clients).items():
@@ -275,7 +275,7 @@ def measure(clients: list[Any]) -> dict[str, float]:
 
 
 def fill_deliveries(month: Any, clients: list[Any]) -> int:
-    """A delivery with its attempt and body for each event of a month."""
+    """Add a delivery with its attempt and body for each event of a month."""
     from webhooks.models import WebhookConfig  # noqa: PLC0415
 
     execute("SET session_replication_role = replica")
@@ -325,7 +325,7 @@ class Ingest(threading.Thread):
 
 
 def drop_months(clients: list[Any]) -> list[str]:
-    """A month of deliveries and one of events, dropped while others write."""
+    """Drop a month of deliveries and one of events while others write."""
     from django.conf import settings  # noqa: PLC0415
 
     from chatplatform import partitions  # noqa: PLC0415

@@ -1,10 +1,10 @@
-"""What the whole platform costs: to start, while nothing happens, and in a burst.
+"""Measure what the whole platform costs at its start, while idle, and in a burst.
 
     python -m local.datastores exec -- python bench/idle_and_burst.py
 
-It is started as `make run` starts it, with the demo client and the engine that comes with it, in a
-folder of its own. The burst: 50 customers send ten messages each within a second, without waiting
-for answers, each on its own connection. Then the same beside 10,000 further clients.
+It runs as with `make run`, with the demo client and the embedded engine, in a folder of its own. In
+the burst 50 customers send ten messages each within a second, without waiting for answers, each on
+its own connection. Then the same is measured with 10,000 further clients.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ from drills.platform import ROOT, DemoShop, Platform, command_of, wait_until  # 
 IDLE_SECONDS, SETTLE_SECONDS = 60, 60
 CUSTOMERS, MESSAGES, SPAN_SECONDS = 50, 10, 0.9
 CLIENTS = 10_000
-# Each has an account and a bot, as what looks at all clients finds them.
+# Each has an account and a bot, which jobs for all clients go through.
 ADD_CLIENTS = f"""
 from bots.models import Bot
 from identity.models import Client, ClientConfig, Subscription
@@ -51,7 +51,7 @@ QUESTION = "How many days do I have to return an unused item?"
 
 
 class Running(DemoShop):
-    """The demo's shop with its own engine."""
+    """The demo shop with the embedded engine."""
 
     def __init__(self, folder: Path) -> None:
         Platform.__init__(self, folder)
@@ -59,7 +59,7 @@ class Running(DemoShop):
 
 
 def cpu_of(platform: Platform) -> dict[int, float]:
-    """Seconds of processor time so far, of each process."""
+    """The seconds of processor time that each process has used."""
     spent = {}
     for pid in platform.family():
         with suppress(OSError):
@@ -68,7 +68,7 @@ def cpu_of(platform: Platform) -> dict[int, float]:
 
 
 def name_of(pid: int) -> str:
-    """What a process is, for a line of the table."""
+    """A process's name for a line of the table."""
     with suppress(OSError):
         words = command_of(pid) or ["?"]
         named = {Path(word).name for word in words}
@@ -81,7 +81,7 @@ def name_of(pid: int) -> str:
 
 
 def memory(platform: Platform) -> float:
-    """Megabytes of all processes; what they share counts once."""
+    """The memory of all processes in megabytes; shared memory counts once."""
     kilobytes = 0
     for pid in platform.family():
         with suppress(OSError):
@@ -91,7 +91,7 @@ def memory(platform: Platform) -> float:
 
 
 def idle(platform: Platform) -> None:
-    """Print what each process costs while nothing happens."""
+    """Print the cost of each process while idle."""
     time.sleep(SETTLE_SECONDS)
     before = cpu_of(platform)
     time.sleep(IDLE_SECONDS)
@@ -108,7 +108,7 @@ def idle(platform: Platform) -> None:
 
 
 async def send_burst(platform: Running, chats: Sequence[str], reply: str) -> tuple[float, Any]:
-    """Seconds until all is stored, and how long each request took."""
+    """The seconds until all messages are stored, and the durations of the requests."""
     began = time.perf_counter()
 
     async def send(chat: str, number: int) -> float:
@@ -122,7 +122,7 @@ async def send_burst(platform: Running, chats: Sequence[str], reply: str) -> tup
 
 
 def burst(platform: Running, reply: str) -> None:
-    """Print how long a burst takes; of `async`, also until each message has its reply."""
+    """Print how long a burst takes; for `async`, also until each chat has its last reply."""
     chats = [platform.open_chat() for _ in range(CUSTOMERS)]
     seconds, took = asyncio.run(send_burst(platform, chats, reply))
     p95 = took[len(took) * 95 // 100]
@@ -137,7 +137,7 @@ def burst(platform: Running, reply: str) -> None:
 
 
 def is_answered(platform: Running, chat: str) -> bool:
-    """Whether the bot, or the platform in its place, has spoken after the customer's last word."""
+    """Whether the bot or the platform has answered the customer's last message."""
     sides = [message["sender"]["type"] for message in platform.history(chat)]
     return sides.count("customer") == MESSAGES and sides[-1] != "customer"
 

@@ -1,4 +1,4 @@
-"""How often the engine reads an important document, and how often it answers from it.
+"""Measure how often the engine reads an important document, and how often it answers from it.
 
     python bench/important_documents.py [documents]
 
@@ -34,7 +34,7 @@ class Topic:
     title: str
     numbers: tuple[int, ...]
     texts: tuple[str, ...]
-    # Questions of customers, in other words than the texts.
+    # Customers' questions, in different words than the texts.
     questions: tuple[str, ...]
 
 
@@ -375,7 +375,7 @@ class Figures:
 
 
 def measure(index: search.Index, questions: list[Question]) -> Figures:
-    # Of each question: its document's id, the ids that are read, and the ids that are cited.
+    # For each question: its document's id, the ids read, and the ids cited.
     important, routine = (
         [(row.document_id, *_ask(index, row.text)) for row in questions if row.is_important == kind]
         for kind in (True, False)

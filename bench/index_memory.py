@@ -1,11 +1,11 @@
-"""How much memory a worker takes whose cache holds the indexes of many bots.
+"""Measure the memory of a worker whose cache holds the indexes of many bots.
 
     .venv/bin/python bench/index_memory.py [--bots 50] [--passages 100]
 
-Each bot knows so many passages of texts that are installed on this machine, read and encoded as
-`bench/answer_quality.py` does it. Every bot is asked three questions, one of them mistyped, since
-its index builds what it needs for them then. Prints the resident memory of this process, step by
-step, and what the worker's cache takes the indexes for: it drops bots above a number and a size.
+Each bot has this many passages of texts that are installed on this machine, read and encoded as in
+`bench/answer_quality.py`. Every bot is asked three questions, one of them mistyped, since its index
+builds some of its data only then. Prints the resident memory of this process, step by step, and the
+size that the worker's cache assumes: the cache drops bots above a number and a size.
 """
 
 import argparse
@@ -37,7 +37,7 @@ def shown(step: str) -> None:
 
 
 def bot(passages: search.Index, count: int, chance: random.Random) -> search.Index:
-    """A bot with so many of the passages; nothing of them is shared with another bot."""
+    """The index of a bot with `count` random passages, copied so that bots share no memory."""
     chosen = chance.choices(passages.chunks, k=count)
     return search.Index(
         [

@@ -1,17 +1,16 @@
-"""Whether customers would be pleased with the replies of a bot that knows one document.
+"""Measure whether customers would be pleased with the replies of a bot that has one document.
 
     .venv/bin/python bench/judged_replies.py [--held-out] [--only NAME] [--new]
 
-Four real documents of different kinds, and one made up: the manual page of grep as a PDF, the
-questions and answers on Cargo as HTML, the README of python-dotenv, the GNU GPL as a PDF of two
-columns, and a post's price list as XLSX. With `--held-out` two more: the questions on XZ as a plain
-text, and the manual of Ninja as a PDF. All but the price list are taken from this machine; those it
-lacks are named and left out. The questions are in `bench/documents/questions.json`; the held-out
-ones are asked with `--held-out` alone.
+There are four real documents and an invented one: the manual page of grep as a PDF, Cargo's FAQ as
+HTML, the README of python-dotenv, the GNU GPL as a PDF of two columns, and a postal price list as
+XLSX. `--held-out` adds two: the FAQ of XZ as plain text, and the manual of Ninja as a PDF. All but
+the price list are taken from this machine; missing ones are listed and left out. The questions are
+in `bench/documents/questions.json`; held-out ones are asked only with `--held-out`.
 
 Each reply is printed as a customer reads it, with the judgement of `bench/documents/judged.json`
-("pleased", "not pleased", and why). A reply that nobody has judged yet is counted apart; `--new`
-prints these alone, as lines to be judged and added to the file. "" is the reply of a bot that hands
+("pleased" or "not pleased", and why). Replies without a judgement are counted separately; `--new`
+prints only these, as lines to judge and add to the file. An empty reply means that the bot hands
 over to a person.
 """
 
@@ -38,7 +37,7 @@ LINES = "<style>pre{font:9pt monospace}</style>"
 
 
 class Missing(Exception):
-    """This machine lacks a document, or what prints it."""
+    """This machine lacks a document, or the program that prints it."""
 
 
 def _run(*command: str) -> str:
@@ -51,7 +50,7 @@ def _run(*command: str) -> str:
 
 
 def _printed(markup: str, title: str, path: Path) -> Path:
-    """A page as Chromium prints it, with its running title and page numbers."""
+    """An HTML page printed by Chromium, with a running title and page numbers."""
     page = path.with_suffix(".print.html")
     page.write_text(
         f'<!doctype html><html lang="en"><title>{title}</title>{markup}</html>', "utf-8"
@@ -67,7 +66,7 @@ def manual(folder: Path) -> Path:
 
 
 def faq(folder: Path) -> Path:
-    """Cargo's questions and answers, as HTML (MIT or Apache-2.0)."""
+    """Cargo's FAQ as HTML (MIT or Apache-2.0)."""
     known = [Path(_run("rustc", "--print", "sysroot").strip()), Path("/usr")]
     found = next((root / CARGO for root in known if (root / CARGO).is_file()), None)
     if found is None:
@@ -78,7 +77,7 @@ def faq(folder: Path) -> Path:
 
 
 def prices(folder: Path) -> Path:
-    """A price list in the manner of a post, made up for this bench, as a sheet."""
+    """A postal price list as a spreadsheet, invented for this benchmark."""
     listed = json.loads((SETS / "prices.json").read_text("utf-8"))
     path = folder / "prices.xlsx"
     with xlsxwriter.Workbook(path) as book:
@@ -113,7 +112,7 @@ def licence(folder: Path) -> Path:
 
 
 def notes(folder: Path) -> Path:
-    """The questions and answers on XZ Utils, as a plain text."""
+    """The FAQ of XZ Utils as plain text."""
     path = folder / "notes.txt"
     try:
         path.write_bytes(gzip.decompress(Path("/usr/share/doc/xz-utils/faq.txt.gz").read_bytes()))
@@ -144,7 +143,7 @@ DOCUMENTS = {
 
 
 class Judge:
-    """What was said of replies, and the counts of a run."""
+    """The judgements of replies, and the counts of a run."""
 
     def __init__(self, *, shows_new_alone: bool) -> None:
         rows = json.loads((SETS / "judged.json").read_text("utf-8"))

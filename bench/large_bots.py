@@ -1,11 +1,11 @@
-"""How fast, how exact and how large the search of a large bot is.
+"""Measure the speed, the recall and the size of a large bot's search.
 
     python -m local.datastores exec -- python bench/large_bots.py [--passages 100000]
 
-The passages are those of `bench/answer_quality.py`, each many times; its vector is moved towards
-that of another one, and a little by lot. They are loaded past the training. Exact is PostgreSQL
-without the index, for the same statement. `--bots 2` divides the passages among two bots, which lie
-between each other in the index, and both are asked at once.
+The passages are copies of those of `bench/answer_quality.py`; each copy's vector is moved towards
+another passage's, and slightly at random. They are loaded directly, without training. The exact
+result comes from the same statement without the index. `--bots 2` divides the passages among two
+bots, whose rows are mixed in the index, and asks both at once.
 """
 
 import argparse
@@ -36,10 +36,10 @@ from bots.services import large_bots  # noqa: E402
 from identity.models import Client, ClientConfig  # noqa: E402
 
 NEAREST, QUESTIONS, BLOCK = 60, 60, 10_000
-# So far a vector is moved by lot in each direction.
+# The size of a vector's random displacement in each dimension.
 MOVED = 0.01
 INDEXES = ("passage_near", "passage_words")
-# Rows of COPY (FORMAT BINARY): the number of fields, and before each its length.
+# A row of COPY (FORMAT BINARY): the number of fields, then each field after its length.
 ROW = np.dtype(
     [("fields", ">i2"), ("l1", ">i4"), ("id", ">i8"), ("l2", ">i4"), ("base", ">i8"),
      ("l3", ">i4"), ("dimension", ">i2"), ("unused", ">i2"),
@@ -54,7 +54,7 @@ def texts() -> list[search.IndexedChunk]:
 
 
 def learnt(pieces: Sequence[search.IndexedChunk], code: str) -> Bot:
-    """The bot of a client of its own, which has learnt the texts as they are."""
+    """A bot of a client of its own, trained with the original texts."""
     client = Client.objects.create(name="Bench", code=code)
     ClientConfig.objects.create(client=client)
     bot = Bot.objects.create(client=client, bot_name="Helper")
@@ -103,7 +103,7 @@ def blocks(count: int, first: int, vectors: Any, ids: Sequence[int]) -> Iterator
 
 
 def load(count: int) -> dict[str, float]:
-    """Make the bots so large together; the seconds of each step."""
+    """Copy passages until the bots have `count` together; return the seconds of each step."""
     seconds = {}
     rows = list(Chunk.objects.order_by("pk"))
     vectors = np.stack([np.frombuffer(bytes(row.vector), np.float32) for row in rows])
@@ -132,7 +132,7 @@ def load(count: int) -> dict[str, float]:
             "INSERT INTO bots_passage SELECT made.id, p.bot_id, p.document_id, made.vector,"
             " p.words, p.found_by FROM made JOIN bots_passage p ON p.chunk_id = made.base"
         )
-        # Texts are no centres of others: an index with such centres leads nowhere else.
+        # Remove the originals: as centres of their copies they would make the index a dead end.
         cursor.execute(
             "DELETE FROM bots_passage p USING made WHERE p.chunk_id = made.base; DROP TABLE made"
         )
@@ -205,7 +205,7 @@ def measure(bot: Bot, questions: Sequence[str], efs: Sequence[int]) -> None:
 
 
 def ask(bot_id: int, questions: Sequence[str]) -> None:
-    """Ask a bot again and again."""
+    """Ask a bot questions in an endless loop."""
     index = large_bots.LargeIndex(bot_id)
     while True:
         for question in questions:
@@ -231,7 +231,7 @@ def main() -> None:
     sets = json.loads((answers.SETS / "english.json").read_text())
     asked = [row[0] for row in sets["clean"]]
     questions = random.Random(17).sample(asked, min(QUESTIONS, len(asked)))
-    # As workers are: processes of their own.
+    # Separate processes, as workers are.
     others = [
         multiprocessing.get_context("spawn").Process(
             target=ask, args=(bot.pk, questions), daemon=True

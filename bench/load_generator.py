@@ -1,4 +1,4 @@
-"""Starts servers, sends them requests, and measures the processor time that they use."""
+"""Start servers, send them requests, and measure the processor time that they use."""
 
 import asyncio
 import os
@@ -28,7 +28,7 @@ def free_port() -> int:
 
 @contextmanager
 def served(app: str, folder: Path, interface: str = "asgi") -> Iterator[tuple[int, int]]:
-    """One granian worker on the first core; its port and the process id of its leader."""
+    """Run one granian worker on the first core; yields its port and the leader's process id."""
     port = free_port()
     command = [
         sys.executable, "-m", "granian", "--interface", interface, "--no-ws", "--workers", "1",
@@ -81,7 +81,7 @@ def family(leader: int) -> list[int]:
 
 
 def cpu_seconds(leader: int) -> float:
-    """Processor time of a process and its descendants, also of those that have ended."""
+    """The processor time of a process and its descendants, including ended ones."""
     ticks = 0
     for pid in family(leader):
         with suppress(OSError):

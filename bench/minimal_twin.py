@@ -1,7 +1,7 @@
 """The minimal twin: the same stored results with Starlette, asyncpg and orjson only.
 
-It is written for speed alone: one statement for each operation, which also looks up the key. No
-validation beyond JSON, no tenancy beyond the key, no language, no request id.
+It is written only for speed: one statement per operation, which also looks up the key. It has no
+validation beyond JSON, no tenancy beyond the key, no languages and no request ids.
 """
 
 import hashlib

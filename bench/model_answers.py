@@ -1,11 +1,11 @@
-"""What becomes of a model's answers: sent unseen, given to the judge, or refused by rules alone.
+"""Count which of a model's answers are sent unchecked, judged, or refused by rules alone.
 
     .venv/bin/python bench/model_answers.py [--show]
 
 The answers are in `bench/replies/answers.toml`: half of them good, half invented. A scripted server
-writes each as a model's answer about its passages, and as the judge approves all: an answer that no
-judge saw counts as sent. Each is asked for with `verify_answer` on and off, good ones also without
-their citations. `--show` prints good answers that rules refused and inventions that nobody saw.
+plays the model that gives each answer, and a judge that approves all; an answer that the judge did
+not see counts as sent. Each is requested with `verify_answer` on and off, good ones also without
+their citations. `--show` prints good answers that rules refused and unchecked inventions.
 """
 
 import argparse
@@ -49,7 +49,7 @@ def question_of(case: dict[str, Any], *, verify_answer: bool) -> Question:
 
 
 def outcome(server: stub_model.StubModel, question: Question, answer: str) -> str:
-    """What became of an answer; `judged` if the judge alone decided."""
+    """The outcome of an answer; `judged` if the decision was the judge's."""
     server.play([f"say:{answer}"])
     server.confirmations.clear()
     engine = OpenAICompatible(server.base_url, "", "stub")
@@ -61,7 +61,7 @@ def outcome(server: stub_model.StubModel, question: Question, answer: str) -> st
 
 
 def answers_of(case: dict[str, Any]) -> list[tuple[str, str]]:
-    """The rows of the table that an answer counts for, with the answer."""
+    """A case's answers, each with the table row in which it counts."""
     bare = [CITATION.sub("", answer) for answer in case["good"]]
     rows = [("good", answer) for answer in case["good"]]
     rows += [("good, not cited", answer) for answer in bare]

@@ -1,10 +1,10 @@
-"""Reports on a million messages, compared with plain SQL on tables without their indexes.
+"""Compare reports on a million messages with plain SQL on tables without indexes.
 
     python -m local.datastores exec -- python bench/reports.py
 
 Prints tables for docs/benchmarks.md. REPORT_CHATS (20,000, of fifty messages each; 100,000 are five
 million messages) sets the size, REPORT_EXPORT (200,000) the rows of the exports, REPORT_ROUNDS (9)
-how often each question is asked.
+the repetitions of each query.
 """
 
 import os
@@ -27,9 +27,9 @@ ROUNDS = int(os.environ.get("REPORT_ROUNDS", "9"))
 CLIENTS, MESSAGES = 50, 50
 CHAT_ID = "('00000000-0000-7000-8000-' || lpad(to_hex({}), 12, '0'))::uuid"
 MESSAGE_ID = "('00000000-0001-7000-8000-' || lpad(to_hex({}), 12, '0'))::uuid"
-# Chats of a year, a client's spread over all of it.
+# Each client's chats are spread over a year.
 BEGAN = "now() - n::float8 / {chats} * interval '365 days'"
-# A process like a worker's: megabytes before the export, and at most in it.
+# A process like a worker: prints its megabytes before the export, and their maximum during it.
 WORKER = """import resource, sys, django
 django.setup()
 from django.urls import get_resolver
@@ -39,7 +39,7 @@ used = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 before = used()
 exports.write_file(sys.argv[1])
 print(before, used())"""
-# The same questions to tables without any index, as somebody would write them by hand.
+# The same queries as plain SQL, for tables without any index.
 PLAIN = {
     "daily": """
         SELECT c.created_at::date, c.channel, t.tag, count(DISTINCT c.id), count(m.id)
@@ -68,13 +68,13 @@ def execute(*statements: str) -> None:
 
 
 def fill() -> Any:
-    """Fifty clients with their chats; the first of them, and one with many chats to export."""
+    """Create fifty clients with chats; return the first, and one with many chats to export."""
     from bots.testing import make_bot  # noqa: PLC0415
     from chats.models import Conversation  # noqa: PLC0415
     from chats.testing import make_chat  # noqa: PLC0415
     from identity.testing import make_client  # noqa: PLC0415
 
-    # Most of the time of filling: rows that fit are not checked, and indexes are made at the end.
+    # This saves most of the time: no checks of foreign keys, and indexes are created at the end.
     execute("SET session_replication_role = replica")
     indexes = drop_indexes()
     clients = [make_client(f"Bench {number}") for number in range(CLIENTS + 1)]
@@ -103,8 +103,8 @@ def fill() -> Any:
 
 
 def drop_indexes() -> list[str]:
-    """Drop what no constraint needs of the messages' indexes; returns how they are made again, but
-    for the search, which no report uses."""
+    """Drop the messages' indexes that no constraint needs; return the statements to recreate them,
+    except the one for search, which no report uses."""
     from django.db import connection  # noqa: PLC0415
 
     with connection.cursor() as cursor:
@@ -119,7 +119,7 @@ def drop_indexes() -> list[str]:
 
 
 def keep() -> str:
-    """The figures of all chats, counted as the worker does: all at once, then only what is new."""
+    """Count the figures of all chats as the worker does: first all, then only what is new."""
     from reports.services import chat_rollup  # noqa: PLC0415
 
     first, again = took(chat_rollup.keep), took(chat_rollup.keep)
@@ -132,7 +132,7 @@ def keep() -> str:
 
 
 def fill_messages(clients: list[Any]) -> None:
-    """Spoken in turn, so that the rows of one chat lie far apart."""
+    """Add the messages of all chats in turn, so that the rows of one chat lie far apart."""
     from bots.testing import make_bot  # noqa: PLC0415
     from chats.models import Message  # noqa: PLC0415
     from chats.testing import make_chat  # noqa: PLC0415
@@ -156,14 +156,14 @@ def fill_messages(clients: list[Any]) -> None:
 
 
 def took(act: Callable[[], Any]) -> float:
-    """Milliseconds."""
+    """The milliseconds that an action takes."""
     began = time.perf_counter()
     act()
     return 1000 * (time.perf_counter() - began)
 
 
 def asked(client: Any, days: int) -> dict[str, dict[str, Callable[[], Any]]]:
-    """Each question to the platform and to the plain tables, for so many days."""
+    """Each query to the platform and to the plain tables, over `days` days."""
     from django.db import connection  # noqa: PLC0415
     from django.utils import timezone  # noqa: PLC0415
 
@@ -195,11 +195,11 @@ def asked(client: Any, days: int) -> dict[str, dict[str, Callable[[], Any]]]:
 
 
 def compare(client: Any) -> list[str]:
-    """In turn, ours twenty times for each time of plain SQL: the clock of the CPU is coarse."""
+    """Run both in turn, ours twenty times per plain query, since the CPU clock is coarse."""
     from django.db import connection  # noqa: PLC0415
 
     with connection.cursor() as cursor:
-        # The processor time of further workers would be missed.
+        # The processor time of parallel workers would not be counted.
         cursor.execute("SET max_parallel_workers_per_gather = 0")
         cursor.execute("SELECT pg_backend_pid()")
         ((backend,),) = cursor.fetchall()
@@ -223,7 +223,7 @@ def compare(client: Any) -> list[str]:
 
 
 def export(client: Any, reader: Any) -> list[str]:
-    """Each large export, with the memory it takes; and another client's searches beside it."""
+    """Measure each large export and its memory, with another client's searches beside it."""
     from identity.testing import make_person  # noqa: PLC0415
     from reports.models import Export  # noqa: PLC0415
     from reports.services import exports  # noqa: PLC0415
@@ -235,7 +235,7 @@ def export(client: Any, reader: Any) -> list[str]:
         param = ExportAdhocReportParam.model_validate({"format": form, "date_from": "2000-01-01"})
         row = exports.start(client, param, by=person)
         assert isinstance(row, Export)
-        # As the launcher starts this worker: requests come first.
+        # As the launcher starts this worker, so that requests take precedence.
         command = ["nice", "-n", "10", sys.executable, "-c", WORKER, str(row.pk)]
         worker = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
         began, beside = time.perf_counter(), []

@@ -1,9 +1,9 @@
-"""The lists of the site and its palette, each on a table of a million rows of one client.
+"""Measure the site's lists and its palette, each on a table with a million rows of one client.
 
     python -m local.datastores exec -- python bench/site_lists.py
 
-Prints a table for docs/benchmarks.md. LISTS_ROWS (1,000,000) sets the size. A table is filled
-in a transaction that is rolled back: each is measured alone.
+Prints a table for docs/benchmarks.md. LISTS_ROWS (1,000,000) sets the size. Each table is filled
+in a transaction that is rolled back, so that each is measured alone.
 """
 
 import os
@@ -23,24 +23,24 @@ GROWING = (
 )  # fmt: skip
 
 
-# What each copy has one of: it is multiplied too, else a join would find nothing.
+# Models whose copies need a parent each, which is multiplied too: otherwise joins find nothing.
 PARENTS = {"webhooks.Delivery": "webhooks.Event", "chats.Feedback": "chats.Conversation",
            "chats.Message": "chats.Conversation",
            "channels_app.OutboundSend": "chats.Message"}  # fmt: skip
-# What all copies have in common.
+# Fields with the same value in all copies.
 SHARED = {"client", "document", "connection"}
-# Which column of a constraint has room for a million values.
+# Prefers, among a constraint's columns, the type with most room for a million values.
 _ROOM = {"BigAutoField": 5, "UUIDField": 4, "CharField": 3, "TextField": 3, "BigIntegerField": 2}
 
 
 def _kind(field: Any) -> str:
-    """The type of a column; of a foreign key, that of what it names."""
+    """The type of a column; for a foreign key, that of its target."""
     target = field.target_field if field.is_relation else field
     return str(target.get_internal_type())
 
 
 def value_of(field: Any, *, is_unique: bool) -> str:
-    """What the n-th copy has in a column: times are spread, what must be unique is made of n."""
+    """The n-th copy's value in a column: times are spread, unique values are made from n."""
     column, kind = f't."{field.column}"', _kind(field)
     if kind == "DateTimeField":
         return f"{column} - n * interval '9 seconds'"
@@ -54,7 +54,7 @@ def value_of(field: Any, *, is_unique: bool) -> str:
 
 
 def unique_names(model: Any) -> set[str]:
-    """Fields that no two rows share."""
+    """The fields whose values must be unique."""
     meta = model._meta
     names = {field.name for field in meta.concrete_fields if field.unique}
     for constraint in meta.constraints:
@@ -65,7 +65,7 @@ def unique_names(model: Any) -> set[str]:
 
 
 def multiply(template: Any) -> None:
-    """A million copies of a row."""
+    """Make a million copies of a row."""
     from django.db import connection  # noqa: PLC0415
 
     model, table = type(template), template._meta.db_table
@@ -75,7 +75,7 @@ def multiply(template: Any) -> None:
     values = ", ".join(value_of(field, is_unique=field.name in unique) for field in fields)
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL statement_timeout = 0")
-        # Neither triggers nor foreign keys: the rows are copies of one that passed them.
+        # Skip triggers and foreign keys, since the rows are copies of a valid one.
         cursor.execute("SET LOCAL session_replication_role = replica")
         cursor.execute(
             f"INSERT INTO {table} ({names}) SELECT {values} FROM {table} t,"
@@ -83,12 +83,12 @@ def multiply(template: Any) -> None:
             [template.pk],
         )
         cursor.execute("SET LOCAL session_replication_role = origin")
-        # All tables: a planner that takes a joined one for big would sort the million.
+        # Analyze all tables: if the planner took a joined one for large, it would sort the million.
         cursor.execute("ANALYZE")
 
 
 def took(browser: Any, path: str) -> tuple[float, int, int]:
-    """Milliseconds (the best of some), statements and bytes of a page."""
+    """A page's milliseconds (the best of three), SQL statements and bytes."""
     from django.db import connection  # noqa: PLC0415
     from django.test.utils import CaptureQueriesContext  # noqa: PLC0415
 
@@ -108,7 +108,7 @@ def took(browser: Any, path: str) -> tuple[float, int, int]:
 
 
 def filters_of(page: Any) -> list[str]:
-    """The queries of a list's filters, each choice of its columns."""
+    """The query strings of a list's filters, one for each choice."""
     found = []
     for name in page.list_filter:
         if isinstance(name, str) and "__" not in name:
@@ -120,7 +120,7 @@ def filters_of(page: Any) -> list[str]:
 
 
 def palette(browser: Any) -> list[str]:
-    """The palette: words that nobody said, and those that everybody did."""
+    """Search in the palette for words that no row contains, and for words that all contain."""
     from django.urls import reverse  # noqa: PLC0415
 
     found = []
@@ -133,13 +133,13 @@ def palette(browser: Any) -> list[str]:
 
 
 def ancestors(label: str) -> list[str]:
-    """What is multiplied before the rows of a list, the farthest first."""
+    """The parents to multiply before the rows of a list, the farthest first."""
     parent = PARENTS.get(label)
     return [*ancestors(parent), parent] if parent else []
 
 
 def measure(model: Any, browsers: dict[str, Any]) -> list[str]:
-    """The first and a later page of a list, its filters and its search, for each viewer."""
+    """Measure a list's first and a later page, its filters and its search, for each viewer."""
     from django.contrib import admin  # noqa: PLC0415
     from django.urls import reverse  # noqa: PLC0415
 
@@ -163,7 +163,7 @@ def measure(model: Any, browsers: dict[str, Any]) -> list[str]:
 
 
 def world() -> tuple[dict[Any, Any], dict[str, Any]]:
-    """A client with a row of everything, and who looks."""
+    """A client with a row of each model, and the viewers' browsers."""
     from django.test import Client as Browser  # noqa: PLC0415
 
     from chatplatform.models import Job  # noqa: PLC0415

@@ -1,10 +1,10 @@
-"""How well the embedded engine tags, on sentences written for this purpose.
+"""Measure how well the embedded engine tags, on sentences written for this purpose.
 
     .venv/bin/python bench/tagging_quality.py [--misses]
 
 `bench/insights/intents.json` has 24 tags with four examples and four other messages each, in
-English and Vietnamese, and 40 messages that fit none. No public set of intents comes with an
-installed package; the authors of the engine wrote this one, so take its figures for flattering.
+English and Vietnamese, and 40 messages that fit none. The authors of the engine wrote this set,
+since no installed package has a public one, so the figures are probably too favourable.
 """
 
 import argparse

@@ -1,11 +1,12 @@
-"""How fast documents are learnt, on the whole platform as `make run` starts it.
+"""Measure how fast documents are trained, on the whole platform as `make run` starts it.
 
     python bench/training.py [--pages 300] [--files 240] [--first-answers]
 
-First a manual of so many pages, made of manual pages of this machine and printed by Chromium: when
-the bot gives the first right answer from it, and when each stage is done; then the same file again.
-Then so many files of one client, and a leaflet of another one behind them. `--first-answers`: ends
-each part as soon as the bot answers from it. Prints tables for docs/benchmarks.md.
+The first part is a PDF of `--pages` pages, made of this machine's manual pages and printed by
+Chromium: it measures the bot's first right answer and the end of each stage, then trains the same
+file again. The second part is `--files` files of one client, with a leaflet of another client
+behind them. `--first-answers` ends each part at the first right answer. Prints tables for
+docs/benchmarks.md.
 """
 
 import argparse
@@ -31,7 +32,7 @@ from drills.platform import OWNER, Platform  # noqa: E402
 
 MANUALS = ("bash", "curl", "git-config", "gpg", "tmux", "valgrind", "wget", "git-log", "top", "jq")
 LINES_OF_A_PAGE = 58
-# Answered by the manual of curl, in the middle of the 300 pages.
+# The manual of curl, in the middle of the 300 pages, has the answer.
 QUESTION = "Where do I pass the MD5 checksum of the remote host's public key?"
 WORDS = "hostpubmd5"
 LEAFLET = "PARKING\n\nGuests park behind the house for nine euros a night.\n"
@@ -58,7 +59,7 @@ def manual(folder: Path, pages: int) -> Path:
 
 
 class Trainer:
-    """A client with a bot, and the clock of what it learns."""
+    """A client with a bot, and the timing of its training."""
 
     def __init__(self, platform: Platform, person: dict[str, str]) -> None:
         self.platform, self.person = platform, person
@@ -80,7 +81,7 @@ class Trainer:
         return words in str(self.call("POST", f"/ai/{self.bot}/generate-chat", json=body))
 
     def follow(self, document: int, question: str, words: str, *, ends: str) -> dict[str, float]:
-        """Seconds until the first right answer and the end of each stage, up to that of `ends`."""
+        """The seconds until the first right answer and the end of each stage, up to `ends`."""
         started = time.monotonic()
         seen: dict[str, float] = {}
         while ends not in seen:
@@ -112,7 +113,7 @@ def measure_manual(trainer: Trainer, printed: Path, *, ends: str) -> None:
 
 
 def measure_turns(busy: Trainer, other: Trainer, files: int, *, ends: str) -> None:
-    """A leaflet of one client behind many files of another one."""
+    """Measure a leaflet of one client behind many files of another."""
     words = Path(ROOT / "docs" / "channels.md").read_text("utf-8").split()
     for at in range(0, files, 20):
         texts = (" ".join([f"File {n}.", *words[n : n + 900]]) for n in range(at, at + 20))

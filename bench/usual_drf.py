@@ -1,5 +1,7 @@
-"""The same operations as the tutorial of Django REST framework writes them: viewsets and
-ModelSerializers, and Django's default settings and middleware. The models are the platform's."""
+"""The same operations in the style of Django REST framework's tutorial.
+
+Viewsets, ModelSerializers, Django's default settings and middleware, on the platform's models.
+"""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
-"""The same operations as FastAPI's documentation writes them: SQLAlchemy's async ORM, pydantic.
+"""The same operations in the style of FastAPI's documentation: SQLAlchemy's async ORM, pydantic.
 
-Mapped by hand are the columns that the operations write and show.
+The columns that the operations write and show are mapped by hand.
 """
 
 import hashlib
@@ -67,7 +67,7 @@ class Message(Base):
     text: Mapped[str] = mapped_column(default="")
     citations: Mapped[list[Any]] = mapped_column(default=list)
     translations: Mapped[dict[str, Any]] = mapped_column(default=dict)
-    # The name `metadata` is SQLAlchemy's.
+    # SQLAlchemy reserves the name `metadata`.
     free: Mapped[dict[str, Any]] = mapped_column("metadata", default=dict)
     status: Mapped[str] = mapped_column(default="sent")
     error: Mapped[str | None]

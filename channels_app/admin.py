@@ -1,4 +1,4 @@
-"""Connections and callbacks in the site: services change them."""
+"""Admin pages of connections, callbacks and sends; services make the changes."""
 
 import json
 from datetime import date
@@ -32,7 +32,7 @@ CONNECTION_COLORS: dict[str, str] = {
     ConnectionStatus.EXPIRED: "danger",
     ConnectionStatus.ERROR: "danger",
 }
-# What is wrong with an account, and what it means for its chats.
+# What is wrong with an account, and what that means for its chats.
 TROUBLES: dict[str, str] = {
     ConnectionStatus.EXPIRED: "The provider no longer accepts our token: nothing is sent or"
     " received until somebody connects the account again.",
@@ -50,7 +50,7 @@ SEND_COLORS: dict[str, str] = {
 
 @admin.register(ChannelConnection)
 class ChannelConnectionAdmin(TenantAdmin):
-    """Which bot has which account, and what is wrong with it."""
+    """The accounts of each bot, and what is wrong with them."""
 
     list_display = (
         "account_name", "channel", "client", "bot", "shown_status", "last_error", "last_event_at",
@@ -65,7 +65,7 @@ class ChannelConnectionAdmin(TenantAdmin):
     change_form_outer_before_template: Any = "admin/channels_app/connection.html"
 
     def has_connect_permission(self, request: HttpRequest, row_id: Any = None) -> bool:
-        """What owners and admins may, of an account that fails."""
+        """Owners and admins may reconnect an account that is expired or has an error."""
         if not self.has_create_permission(request):
             return False
         return row_id is None or self.row(request, row_id).status in TROUBLES
@@ -73,7 +73,7 @@ class ChannelConnectionAdmin(TenantAdmin):
     @calls_out
     @button("Connect again", permissions=["connect"], icon="link")
     def connect_again(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Connects the account with the consent that is stored; the provider may want a new one."""
+        """Connect the account with the stored consent; the provider may require a new one."""
         row: ChannelConnection = self.row(request, object_id)
 
         def act(data: dict[str, Any]) -> HttpResponse:
@@ -95,7 +95,7 @@ class ChannelConnectionAdmin(TenantAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> Any:
-        """The page of an account, with what fails and how it did."""
+        """The page of an account, with its trouble and the chart of its sends."""
         row: ChannelConnection = self.row(request, object_id)
         words = TROUBLES.get(row.status, "")
         context = (extra_context or {}) | {
@@ -119,7 +119,7 @@ class Items(ReadOnlyInline):
 
 @admin.register(InboundCallback)
 class InboundCallbackAdmin(TenantAdmin):
-    """What providers sent, and what became of it; a callback may concern several clients."""
+    """Callbacks from providers, with their items' outcomes; one may concern several clients."""
 
     client_path = None
     read_by = PLATFORM
@@ -169,7 +169,7 @@ class InboundCallbackAdmin(TenantAdmin):
 
 @admin.register(OutboundSend)
 class OutboundSendAdmin(TenantAdmin):
-    """The calls that sent messages, and those of which nobody knows."""
+    """The calls that send messages, with their outcome."""
 
     read_by = ADMINS
 
@@ -191,7 +191,7 @@ class OutboundSendAdmin(TenantAdmin):
 
 
 def _chart(days: dict[date, tuple[int, int]]) -> str:
-    """The line chart of what was sent and refused; empty if there was nothing."""
+    """The line chart of sent and refused messages; empty if there were none."""
     lines = [
         {"label": label, "data": [counts[place] for counts in days.values()], "borderColor": color}
         for place, (label, color) in enumerate((("Sent", "#2563eb"), ("Refused", "#dc2626")))

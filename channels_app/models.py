@@ -1,4 +1,4 @@
-"""Accounts of clients at messaging providers, and what comes from them and goes to them."""
+"""Clients' accounts at messaging providers, their inbound callbacks and outbound sends."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -14,47 +14,48 @@ CHANNELS = [(name, name.title()) for name in sorted(MESSAGING_CHANNELS)]
 
 
 class ConnectionStatus(models.TextChoices):
-    # A person was sent to the provider, or has yet to choose an account.
+    # A person has yet to consent, or to choose an account.
     PENDING = "pending"
     CONNECTED = "connected"
     DISCONNECTED = "disconnected"
-    # The token is no longer accepted: a person must consent again.
+    # The provider no longer accepts the token: a person must consent again.
     EXPIRED = "expired"
-    # The provider refuses what we ask, though it knows us; `last_error` says what.
+    # The provider accepts the token but refuses a request; `last_error` says which.
     ERROR = "error"
 
 
-# The account is the bot's: its messages are taken, and no other bot may have it.
+# The bot owns the account: its messages are received, and no other bot may have it.
 LIVE = (ConnectionStatus.CONNECTED, ConnectionStatus.EXPIRED, ConnectionStatus.ERROR)
-# Messages may be sent. After an error the next message shows whether it has passed.
+# Messages may be sent. After an error, the next message that goes out clears it.
 SENDING = (ConnectionStatus.CONNECTED, ConnectionStatus.ERROR)
 
 
 class ChannelConnection(TenantModel):
-    """A bot's account at a messaging provider: a page, a number. A bot has one a channel.
+    """A bot's account at a messaging provider, such as a page or a number.
 
-    Kept when it is disconnected, without its tokens: the chats go on if it is connected again.
+    A bot has at most one live account per channel. A disconnected row stays, without its tokens,
+    so that its chats go on if the account is connected again.
     """
 
-    # Known before the insert, since the encryption binds the tokens to the row.
+    # Set before the insert, since the encryption binds the tokens to the row's id.
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="channel_connections")
     channel = models.CharField(max_length=10, choices=CHANNELS)
-    # The id that callbacks name; empty until an account is chosen.
+    # The account's id in callbacks; empty until an account is chosen.
     account_id = models.CharField(max_length=100, default="", blank=True)
     account_name = models.CharField(max_length=200, default="", blank=True)
-    # What else the provider needs to be told, such as the page of a linked account.
+    # Further values that calls need, such as the page of a linked account.
     details = models.JSONField(default=dict)
     status = models.CharField(
         max_length=12, choices=ConnectionStatus, default=ConnectionStatus.PENDING
     )
     last_error = models.CharField(max_length=500, default="", blank=True)
-    # Since when it has failed; null: it does not.
+    # When it began to fail; null if it works.
     failing_since = models.DateTimeField(null=True)
     access_token = EncryptedTextField(default="")
     refresh_token = EncryptedTextField(default="")
     token_expires_at = models.DateTimeField(null=True)
-    # Until then nothing is sent: the provider limits the rate of this account.
+    # Nothing is sent before this time, because of the provider's rate limit.
     paused_until = models.DateTimeField(null=True)
     last_event_at = models.DateTimeField(null=True)
     connected_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
@@ -63,7 +64,7 @@ class ChannelConnection(TenantModel):
 
     class Meta:
         constraints = [
-            # Callbacks name the account alone: it belongs to one bot of one client.
+            # Callbacks name only the account, so it must belong to one bot of one client.
             models.UniqueConstraint(
                 fields=["channel", "account_id"],
                 condition=models.Q(status__in=["connected", "expired", "error"]),
@@ -79,7 +80,7 @@ class ChannelConnection(TenantModel):
             ),
         ]
         indexes = [
-            # The schedule that refreshes tokens.
+            # For the periodic job that refreshes tokens.
             models.Index(
                 fields=["token_expires_at"],
                 condition=models.Q(status__in=["connected", "error"]),
@@ -92,20 +93,20 @@ class ChannelConnection(TenantModel):
 
 
 class Consent(TenantModel):
-    """A person who was sent to a provider to consent; the state that comes back names this row.
+    """One person's visit to a provider's consent page; the returned `state` names this row.
 
-    It is used once, by the same person, for the same bot, within its time.
+    It can be used once, before `expires_at`, by the same person for the same bot.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     connection = models.ForeignKey(ChannelConnection, on_delete=models.CASCADE)
     user = models.ForeignKey(User, on_delete=models.CASCADE)
-    # The account that is to be connected, if it is known before.
+    # The account to connect, if it is known beforehand.
     account_id = models.CharField(max_length=100, default="", blank=True)
-    # As it was sent to the provider: the exchange of the code must name the same. Where the
-    # provider sends people to our own callback, the page to which that sends them on.
+    # As it was sent to the provider, since redeeming the code must repeat it exactly. If the
+    # provider sends people to our own callback, the address to which the callback redirects them.
     redirect_uri = models.CharField(max_length=2000)
-    # PKCE, for providers that ask for it.
+    # The PKCE code verifier, for providers that use PKCE.
     verifier = EncryptedTextField(default="")
     expires_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True)
@@ -119,7 +120,7 @@ class Consent(TenantModel):
 
 
 class CustomerIdentity(TenantModel):
-    """A customer's id at an account of a provider, which names them only there."""
+    """A customer's id at a provider's account; it is valid only for that account."""
 
     customer = models.ForeignKey(
         Customer, on_delete=models.CASCADE, related_name="channel_identities"
@@ -127,7 +128,7 @@ class CustomerIdentity(TenantModel):
     channel = models.CharField(max_length=10, choices=CHANNELS)
     account_id = models.CharField(max_length=100)
     provider_user_id = models.CharField(max_length=300)
-    # Another id of the same customer there, such as a telephone number: messages go to it.
+    # Another id of the same customer there, such as a telephone number. Messages are sent to it.
     second_user_id = models.CharField(max_length=300, default="", blank=True)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -154,7 +155,7 @@ class CustomerIdentity(TenantModel):
 
 
 class ChannelChat(TenantModel):
-    """The identity through which a chat's customer writes, also if the customer is merged."""
+    """The identity with which a chat's customer writes; it stays if customers are merged."""
 
     conversation = models.OneToOneField(
         Conversation, on_delete=models.CASCADE, primary_key=True, related_name="channel_chat"
@@ -167,17 +168,18 @@ class ChannelChat(TenantModel):
 
 
 class InboundCallback(models.Model):
-    """A callback as it came, stored before it is answered. It may concern accounts of several
-    clients, or none.
+    """A callback as it was received, stored before it is answered.
+
+    It may concern accounts of several clients, or none.
     """
 
     id = models.BigAutoField(primary_key=True)
     channel = models.CharField(max_length=10, choices=CHANNELS)
-    # The raw bytes, which are what the provider signed.
+    # The raw bytes that the provider signed; emptied when a customer in it is erased.
     body = models.BinaryField()
-    # How many items it holds; an `InboundItem` of each says what became of it.
+    # The number of its items; each has an `InboundItem`.
     item_count = models.PositiveIntegerField(default=0)
-    # Why nothing of it can be read, if so.
+    # Why the body cannot be read, if it cannot.
     problem = models.CharField(max_length=200, default="", blank=True)
     received_at = models.DateTimeField(db_default=Now())
 
@@ -192,42 +194,42 @@ class Outcome(models.TextChoices):
     WAITING = "waiting"
     PROCESSED = "processed"
     DUPLICATE = "duplicate"
-    # Of a kind that is not known, or that chats do not show.
+    # An unknown kind, or one that chats do not show.
     UNSUPPORTED = "unsupported"
-    # Of an account that no bot had when it came.
+    # No bot had the account when the item came.
     UNKNOWN_ACCOUNT = "unknown_account"
 
 
 class InboundItem(models.Model):
-    """One item of a callback, and what became of it. Each is processed once, however often it
-    comes.
+    """One item of a callback, and its outcome.
 
-    The items of a customer are processed in the order of their ids.
+    An item is processed once, however often it comes. A customer's items are processed in the
+    order of their ids.
     """
 
     id = models.BigAutoField(primary_key=True)
     callback = models.ForeignKey(InboundCallback, on_delete=models.CASCADE, related_name="items")
-    # Place in the callback, from 0.
+    # The place in the callback, from 0.
     position = models.PositiveIntegerField()
     channel = models.CharField(max_length=10, choices=CHANNELS)
     account_id = models.CharField(max_length=100)
     # The provider's id of the item and its kind, or a hash of what identifies it.
     key = models.CharField(max_length=120)
     outcome = models.CharField(max_length=15, choices=Outcome)
-    # Of what kind, if it is unsupported.
+    # The kind of an unsupported item.
     kind = models.CharField(max_length=60, default="", blank=True)
-    # The message that it changes, if that has not come yet.
+    # The provider's id of the message that it changes, if that message has not come yet.
     waits_for = models.CharField(max_length=300, default="", blank=True)
-    # The `ChannelConnection` that received it. If that is erased, the item is not processed.
+    # The `ChannelConnection` that received it. If the connection is erased, it is not processed.
     connection_id = models.UUIDField(null=True)
-    # The customer, as `inbound_order.customer_key` names them.
+    # The customer's ordering key, from `inbound_order.customer_key`.
     customer_key = models.CharField(max_length=80, db_default="", blank=True)
-    # Processed by the job of its account, not by one of its customer.
+    # Whether the account's job processes it, instead of a job for its customer.
     is_batched = models.BooleanField(db_default=False)
     attempts = models.PositiveSmallIntegerField(db_default=0)
-    # Set before it is processed by a job whose process has died before.
+    # Set before a job whose process died earlier processes it: a second death was its fault.
     is_in_hand = models.BooleanField(db_default=False)
-    # It could not be processed: it is tried by a job of its own, and later ones do not wait for it.
+    # It failed too often: a job of its own retries it, and later items do not wait for it.
     is_aside = models.BooleanField(db_default=False)
     error = models.CharField(max_length=500, db_default="", blank=True)
 
@@ -241,13 +243,13 @@ class InboundItem(models.Model):
             ),
         ]
         indexes = [
-            # A message comes: is there a change of it already?
+            # For a new message: the changes of it that came earlier.
             models.Index(
                 fields=["channel", "account_id", "waits_for"],
                 condition=~models.Q(waits_for=""),
                 name="inbound_item_waiting",
             ),
-            # Waiting items of a customer, and of an account.
+            # The waiting items of a customer, and of an account.
             models.Index(
                 fields=["customer_key", "id"],
                 condition=models.Q(outcome="waiting"),
@@ -266,35 +268,35 @@ class InboundItem(models.Model):
 
 class SendState(models.TextChoices):
     QUEUED = "queued"
-    # The call is under way, or its worker died in it.
+    # The call is under way, or its worker died during it.
     SENDING = "sending"
     SENT = "sent"
     FAILED = "failed"
-    # The call broke after the provider may have accepted it: its echo tells. Never sent again.
+    # The call broke after the provider may have accepted it. Never repeated: an echo may settle it.
     UNCERTAIN = "uncertain"
 
 
 class OutboundSend(TenantModel):
-    """One call that sends a message, or a part of one that the channel takes in several.
+    """One call that sends a message, or one of its parts if the channel needs several.
 
-    The row is written before the call. Its id travels with the call where the provider returns it.
+    The row is written before the call. The call carries its id if the provider returns it.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="outbound_sends")
     connection = models.ForeignKey(ChannelConnection, on_delete=models.CASCADE)
     part = models.PositiveSmallIntegerField()
-    # A message has arrived when its last part has.
+    # Whether it is the last part, whose arrival makes the message delivered.
     is_last = models.BooleanField()
     recipient_id = models.CharField(max_length=300)
-    # The text of the part: an echo without our id is matched by it.
+    # The text of the part, by which an echo without our id is matched.
     text = models.TextField(default="", blank=True)
     state = models.CharField(max_length=9, choices=SendState, default=SendState.QUEUED)
     provider_message_id = models.CharField(max_length=300, null=True)
     error = models.CharField(max_length=500, default="", blank=True)
-    # How often the provider said "not now".
+    # How often the provider refused it temporarily.
     refusals = models.PositiveSmallIntegerField(default=0)
-    # When the call began, then the provider's own time if it tells one.
+    # When the call began; after an echo, the provider's own time.
     sent_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -307,17 +309,17 @@ class OutboundSend(TenantModel):
             ),
         ]
         indexes = [
-            # Echoes to match, and receipts up to a moment.
+            # For matching echoes, and for receipts of everything up to a moment.
             models.Index(
                 fields=["connection", "recipient_id", "sent_at"], name="outbound_receipts"
             ),
-            # What was refused lately, for the page of failures.
+            # Recent failures, for the page of failures.
             models.Index(
                 fields=["created_at"],
                 condition=models.Q(state="failed"),
                 name="outbound_failed",
             ),
-            # How an account did, day by day.
+            # An account's sends by day.
             models.Index(fields=["connection", "created_at"], name="outbound_by_day"),
         ]
 

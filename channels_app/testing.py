@@ -17,7 +17,7 @@ from simulator.state import Simulator
 
 
 class InProcess:
-    """Callbacks straight into the views of this process, without a socket."""
+    """Delivers callbacks straight to the views of this process, without a socket."""
 
     def call(
         self, method: str, url: str, headers: dict[str, str], body: bytes, *, timeout: float
@@ -32,11 +32,11 @@ class InProcess:
         return reply.status_code, bytes(reply.content)
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no connection is open."""
 
 
 class RunningSimulator(Client):
-    """The control client of a simulator in this process, and what a test needs beside it."""
+    """The control client of a simulator in this process, with helpers for tests."""
 
     def __init__(self, simulator: Simulator) -> None:
         super().__init__(simulator.origin)
@@ -47,9 +47,9 @@ class RunningSimulator(Client):
         return defaults.environment(self.origin, self.simulator.settings)
 
     def deliver(self, within: float = 60) -> int:
-        """Send all callbacks that are due within so many seconds, moving the clock on.
+        """Send all callbacks that are due within this many seconds, advancing the clock.
 
-        They are sent by the calling thread; returns the number of attempts.
+        The calling thread sends them; returns the number of attempts.
         """
         return self.simulator.deliveries.run(within)
 
@@ -63,10 +63,10 @@ def simulator(
     now: float | None = None,
     seed: int = 1,
 ) -> Iterator[RunningSimulator]:
-    """The providers on a free port of the loopback.
+    """Run the simulated providers on a free loopback port.
 
-    Callbacks wait until `deliver()`, and reach the views of this process; with `by_threads` they
-    leave by themselves and travel by HTTP to `callback_base`.
+    Callbacks wait for `deliver()`, which hands them to the views of this process. With
+    `by_threads`, threads send them over HTTP to `callback_base` as they become due.
     """
     sim = Simulator(
         defaults.Settings(callback_base, seed, now),

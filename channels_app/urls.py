@@ -9,7 +9,7 @@ from channels_app.views.localapp import LocalappCallbackViewSet, LocalappViewSet
 from channels_app.views.photoapp import PhotoappCallbackViewSet, PhotoappViewSet
 from channels_app.views.socialnet import SocialnetCallbackViewSet, SocialnetViewSet
 
-# Of a provider, and of people.
+# Operations of a provider, and of people.
 webhook: dict[str, Any] = {"get": "verify_subscription", "post": "receive"}
 messages: dict[str, Any] = {"get": "messages", "post": "send"}
 

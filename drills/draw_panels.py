@@ -1,4 +1,4 @@
-"""Draws the dashboard's panels from real figures, as a picture for the documentation."""
+"""Draw the dashboard's panels from real figures, as a picture for the documentation."""
 
 import json
 from pathlib import Path
@@ -27,7 +27,7 @@ def panels() -> list[dict[str, Any]]:
 
 
 def queries(panel: dict[str, Any], *, window: str) -> list[tuple[str, str]]:
-    """A panel's queries, as Grafana would send them, and the names of their lines."""
+    """A panel's queries, as Grafana would send them, each with the name of its line."""
     return [
         (target["expr"].replace("$__rate_interval", window), target["legendFormat"])
         for target in panel["targets"]
@@ -37,7 +37,7 @@ def queries(panel: dict[str, Any], *, window: str) -> list[tuple[str, str]]:
 def draw(
     prometheus: Prometheus, titles: list[str], path: Path, *, seconds: float, window: str
 ) -> None:
-    """Draw the panels of these titles over the last seconds."""
+    """Draw the panels with these titles, over the last `seconds`."""
     found = {panel["title"]: panel for panel in panels()}
     figures = [_figure(prometheus, found[title], seconds, window) for title in titles]
     page = f"<!doctype html><meta charset=utf-8><style>{STYLE}</style>{''.join(figures)}"

@@ -1,8 +1,8 @@
-"""Sends messages evenly over a time, by as few instructions as it can: it shares the machine.
+"""Send messages at a steady rate, using little processor time since the platform shares it.
 
 Reads its plan from the standard input: port, requests, seconds, body, and senders with path and
-headers. Each of them has a connection, which stays open. Prints one JSON line for each answer: its
-status, and of a refusal the headers and the code. The last line says what the sender cost.
+headers. Each sender keeps one connection open. Prints one JSON line per answer with the status,
+and for a refusal its headers and code. The last line has the cost of the sending itself.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ TOLD = ("retry-after", "ratelimit", "ratelimit-policy")
 
 
 class Sender:
-    """One visitor's connection; its requests go one after the other."""
+    """One visitor's connection, which sends its requests one after the other."""
 
     def __init__(self, port: int, body: bytes, sender: dict[str, Any]) -> None:
         self.port, self.lock = port, asyncio.Lock()

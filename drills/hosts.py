@@ -1,7 +1,7 @@
-"""Hosts on one machine: each is a network namespace, with a folder and processes of its own.
+"""Simulate hosts on one machine: each is a network namespace with its own folder and processes.
 
-A bridge joins them to the servers that they share: PostgreSQL, Valkey, an S3 store and a model.
-Cutting a host off pulls its cable out of that switch: what is sent is lost, and nobody is told.
+A bridge connects them to the servers that they share: PostgreSQL, Valkey, an S3 store and a model.
+Cutting a host off detaches it from the bridge: packets are lost, and neither side gets an error.
 """
 
 import os
@@ -64,8 +64,10 @@ class Network:
         return f"{self.prefix}.{number}"
 
     def add(self, number: int) -> None:
-        """A host with one interface. All know each other's hardware: nobody has to ask for it,
-        and so nobody is told that a host is gone.
+        """Add a host with one interface.
+
+        It and the shared servers have static ARP entries for each other, so that a failing ARP
+        request cannot reveal that a host is gone.
         """
         space, cable = self.namespace(number), self._cable(number)
         ip("netns", "add", space)
@@ -95,7 +97,7 @@ class Network:
 
 
 class Host:
-    """A machine with some of the platform's processes, seen only from outside."""
+    """A host that runs some of the platform's processes, observed only from outside."""
 
     def __init__(
         self, network: Network, number: int, folder: Path, kinds: Iterable[str],
@@ -118,7 +120,7 @@ class Host:
         return f"http://{self.address}:{PORT}"
 
     def start(self, *kinds: str) -> None:
-        """Start these processes, or all: each in a group of its own, which ends with the drill."""
+        """Start these processes, or all, each in a process group that ends with the drill."""
         for kind in kinds or self.parts:
             part = self.parts[kind]
             command = [word.replace("@%h", f"@{self.name}") for word in part.command]
@@ -126,7 +128,7 @@ class Host:
                 command = command[3:]
             if kind == "web":  # and few are lent to all of them here
                 command[command.index("--workers") + 1] = "1"
-                # As in deploy/systemd: `make run` is in a hurry, a site is not.
+                # As in deploy/systemd: `make run` stops sooner than a real site does.
                 command[command.index("--workers-kill-timeout") + 1] = "50"
             self.running[kind] = subprocess.Popen(
                 ["ip", "netns", "exec", self.network.namespace(self.number), *command],
@@ -136,7 +138,7 @@ class Host:
             )  # fmt: skip
 
     def signal(self, signum: int, *kinds: str) -> None:
-        """Send a signal to whole process groups, as the end or the freezing of a host does."""
+        """Send a signal to whole process groups, to simulate a crashed or frozen host."""
         for kind in kinds or list(self.running):
             with suppress(ProcessLookupError):
                 os.killpg(self.running[kind].pid, signum)
@@ -194,7 +196,7 @@ class _Broker(Valkey):
 
 @dataclass
 class Shared:
-    """The servers that the hosts share, and what a host's settings say of them."""
+    """The servers that the hosts share, and the hosts' settings for them."""
 
     database: _Database
     broker: _Broker
@@ -204,7 +206,7 @@ class Shared:
     owner_environ: dict[str, str]
 
     def manage(self, *command: str, root: Path = ROOT, **environ: str) -> str:
-        """Run a command of `manage.py` in the role that owns the tables."""
+        """Run a `manage.py` command with the database role that owns the tables."""
         done = subprocess.run(
             [sys.executable, "manage.py", *command], cwd=root, capture_output=True, text=True,
             env=self.environ | self.owner_environ | environ, check=False,
@@ -243,6 +245,6 @@ def shared_servers(
 
 
 def _base() -> dict[str, str]:
-    """What a host has beside its settings; nothing of whoever runs the drill."""
+    """A host's environment besides its settings, without the variables of the drill itself."""
     kept = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME"}}
     return kept | {"OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1", "LC_ALL": "C.UTF-8"}

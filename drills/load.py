@@ -1,7 +1,7 @@
-"""Everything that a client's people, customers and servers do at once, and what became of it.
+"""The load of a client's people, customers and servers at once, with a record of each call.
 
-Callers behave as a careful client does: a call that is refused (502, 503, 504), gets no answer in
-time or loses its connection is made again, with the same `client_message_id` or `Idempotency-Key`.
+Callers behave like a careful client: they repeat a call that is refused (502, 503, 504), gets no
+answer in time or loses its connection, with the same `client_message_id` or `Idempotency-Key`.
 """
 
 import json
@@ -21,9 +21,9 @@ PATIENCE = 5.0  # seconds without a byte, after which a caller gives a connectio
 AGAIN = {409, 502, 503, 504}
 PAUSE = 0.2
 CUSTOMERS, CHATS = 4, 8
-# Longer than any outage: a call that is made again keeps its words.
+# Longer than any outage: a repeated call sends the same time, which must not be over.
 SNOOZE_SECONDS = 20
-# Of one person alone: the other readers do not see them.
+# Events of one person: other readers do not see them.
 PERSONAL = "notification."
 
 
@@ -34,11 +34,11 @@ class Call:
     what: str
     began: float
     seconds: float = 0.0
-    refused: list[tuple[float, str]] = field(default_factory=list)  # when, and what came
+    refused: list[tuple[float, str]] = field(default_factory=list)  # the time and the reason
 
 
 class Receiver(ThreadingHTTPServer):
-    """The client's own server: takes webhooks, and remembers when each event came."""
+    """The client's own server, which receives webhooks and records each event's arrival."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -63,7 +63,7 @@ class _Taker(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        # The demo's own endpoint, which fails on purpose, is at another path of this server.
+        # The demo's endpoint, which fails on purpose, has another path on this server.
         if found := self.path == "/":
             self.server.arrivals.append((self.headers["webhook-id"], time.time(), body))
         self.send_response(200 if found else 404)
@@ -75,7 +75,7 @@ class _Taker(BaseHTTPRequestHandler):
 
 
 class Site:
-    """The platform as its callers see it: one address."""
+    """The platform as its callers see it, at one address."""
 
     def __init__(self, client: httpx2.Client, key: str, password: str) -> None:
         self.client, self.key = client, {"API-KEY": key}
@@ -117,11 +117,14 @@ class Load:
         (created,) = site.get("/webhook/events", site.owner, **query)["items"]
         self.first_event = created["id"]
         self.calls: list[Call] = []
-        self.broken: list[str] = []  # what a caller did not expect
+        self.broken: list[str] = []  # callers' unexpected errors
         self.accepted: dict[str, list[str]] = defaultdict(list)  # chat: client_message_ids
         self.streamed: dict[str, str] = {}  # client_message_id: the reply's id, from `done`
         self.said: list[str] = []  # by the agent
-        self.feeds: list[list[tuple[str, float]]] = [[], []]  # each reader's ids, and when
+        self.feeds: list[list[tuple[str, float]]] = [
+            [],
+            [],
+        ]  # each reader's event ids, with their times
         self.reconnected = 0
         self.snoozed: list[str] = []
         self.chats = [site.open_chat() for _ in range(CHATS)]
@@ -157,7 +160,7 @@ class Load:
         def guarded() -> None:
             try:
                 act()
-            except Exception as exc:  # the edge of a thread: the drill fails by it
+            except Exception as exc:  # nothing catches a thread's errors: the drill checks `broken`
                 self.broken.append(f"{type(exc).__name__}: {exc}")
 
         thread = threading.Thread(target=guarded, daemon=True)
@@ -165,7 +168,7 @@ class Load:
         return thread
 
     def stop_calling(self) -> None:
-        """Nobody calls any more; the readers of the feed read on."""
+        """Stop all calls; the readers of the feed go on."""
         self._ends.set()
         for thread in self._threads:
             thread.join(120)
@@ -206,7 +209,7 @@ class Load:
         self.accepted[chat].append(name)
 
     def _ask_streaming(self, chat: str) -> None:
-        """Ask until the stream of the answer has come to its end."""
+        """Ask a question until the stream of its answer is complete."""
         name, call = f"s-{uuid.uuid4()}", Call("stream of a reply", time.monotonic())
         self.calls.append(call)
         body = {"text": QUESTION, "client_message_id": name, "reply": "stream"}
@@ -229,12 +232,12 @@ class Load:
             elif turn["reply"]:
                 self.streamed[name] = turn["reply"]["id"]
                 break
-            # Else its process was told to stop, and said that the reply comes later.
+            # Otherwise the stopping process said that the reply comes later.
             time.sleep(PAUSE)
         self.accepted[chat].append(name)
 
     def _work(self, turn: int) -> None:
-        """An agent at work: answers, reads the list, labels the chat."""
+        """Do an agent's work: answer, read the list, or label the chat."""
         path, owner = f"/ai/chat/{self.manual}", self.site.owner
         if turn % 2:
             self.call("list", "GET", "/ai/chats", owner, None)
@@ -251,7 +254,7 @@ class Load:
         self.snoozed.append(chat)
 
     def _follow(self, seen: list[tuple[str, float]]) -> None:
-        """Read the live feed; after a break go on with the last event that was seen."""
+        """Read the live feed; after a break continue from the last event seen."""
         while not self._over.is_set():
             last = {"Last-Event-ID": seen[-1][0]} if seen else {}
             try:
@@ -273,7 +276,7 @@ class Load:
 
 
 def server_sent(reply: httpx2.Response) -> Any:
-    """The events of a stream: name, data, id. One that was cut is left out."""
+    """The events of a stream as name, data and id; an incomplete last event is left out."""
     fields: dict[str, str] = {}
     for line in reply.iter_lines():
         if line.startswith(":"):

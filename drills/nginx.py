@@ -1,4 +1,4 @@
-"""A real nginx in front: with TLS by the samples of docs/operations.md, and before two cells."""
+"""A real nginx: with TLS by the samples of docs/operations.md, or as the balancer of two cells."""
 
 import os
 import re
@@ -15,7 +15,7 @@ CONNECTIONS = 1024
 
 
 def samples() -> list[str]:
-    """The samples of nginx in the documentation: one host, and several."""
+    """The documentation's nginx samples: the upstreams of several hosts, and the server."""
     text = (ROOT / "docs" / "operations.md").read_text()
     found = re.findall(r"```nginx\n(.*?)```", text, re.S)
     assert len(found) == 2, "docs/operations.md has another number of samples for nginx"
@@ -50,12 +50,12 @@ def configuration(folder: Path, port: int, upstreams: Sequence[str]) -> str:
 
 
 def _whole(folder: Path, http: str) -> str:
-    """A configuration that needs no file outside of a folder."""
+    """A configuration that needs no files outside a folder."""
     temporary = "".join(
         f"{name}_temp_path {folder}/{name};\n"
         for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
-    # Its children would else be somebody who may not write into the drill's folder.
+    # Otherwise its workers run as a user who cannot write to the drill's folder.
     user = "user root;\n" if os.geteuid() == 0 else ""
     events = f"events {{ worker_connections {CONNECTIONS}; }}\n"
     return (
@@ -81,12 +81,12 @@ def nginx(folder: Path, port: int, upstreams: Sequence[str]) -> Iterator[None]:
 
 
 def trust(folder: Path) -> ssl.SSLContext:
-    """For callers: the certificate of the nginx of this folder."""
+    """A TLS context for callers that trusts the certificate of this folder's nginx."""
     return ssl.create_default_context(cafile=folder / "tls.pem")
 
 
 class Balancer:
-    """nginx, which knows by the prefix of an API key in which cell its client is."""
+    """nginx, which routes requests to cells by the prefix of their API key."""
 
     def __init__(self, folder: Path, cells: tuple[Platform, Platform]) -> None:
         self.port, self._folder, self._cells = free_port(), folder, cells
@@ -97,7 +97,7 @@ class Balancer:
         self._process = subprocess.Popen(command)
 
     def lead(self, prefix: str, cell: int) -> None:
-        """Lead the requests of a key to a cell, without a request that fails."""
+        """Route a key's requests to a cell without failing any request."""
         self._table[prefix] = cell
         self._write()
         self._process.send_signal(signal.SIGHUP)
@@ -118,7 +118,7 @@ class Balancer:
             "    proxy_set_header Host $http_host;\n"
             f"    server {{\n        listen 127.0.0.1:{self.port};\n"
             "        location / { proxy_pass http://$cell; }\n"
-            # A link is opened without a key: the cell that has the file is found by asking.
+            # A link is opened without a key, so nginx asks one cell after the other for the file.
             "        location /ai/attachment/ {\n            proxy_pass http://cells;\n"
             "            proxy_next_upstream error http_404;\n        }\n    }\n"
         )

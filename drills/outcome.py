@@ -1,4 +1,4 @@
-"""What became of a load: that nothing is lost and nothing done twice, and how long it took."""
+"""Check the outcome of a load: nothing is lost or done twice, and how long it took."""
 
 import collections
 import time
@@ -20,7 +20,7 @@ def moment(text: str) -> float:
 
 @dataclass
 class Fault:
-    """What was done, and when: by the clock, and by the monotonic one."""
+    """A fault that the drill caused, with its times by the wall clock and the monotonic clock."""
 
     name: str
     began_at: float
@@ -45,7 +45,7 @@ class Outcome:
         print(f"{fault.ended - fault.began:.1f} s", flush=True)
 
     def check(self) -> None:
-        """Everything that was accepted is there once, answered once and told everywhere."""
+        """Check that each accepted message is stored, answered and announced exactly once."""
         self.load.stop_calling()
         chats = list(self.load.accepted)
         wait_until(self._is_answered, what="every message is answered", seconds=120)
@@ -118,7 +118,7 @@ class Outcome:
             assert by_chat[chat] == list(range(1, len(by_chat[chat]) + 1)), "events have gaps"
 
     def _check_webhooks(self) -> None:
-        """Every event came at least once; what came twice came with the same id and body."""
+        """Check that every event arrived at least once, and repeated ones with the same body."""
 
         def missing() -> set[str]:
             return {event["id"] for event in self.log} - {
@@ -133,7 +133,7 @@ class Outcome:
         assert set(bodies) <= told, "an event that is nowhere"
 
     def _check_feeds(self) -> None:
-        """Each reader saw every event since its first one, once, in the log's order."""
+        """Check that each reader saw all events since its first, once, in the log's order."""
         told = [event["id"] for event in self.log if not event["type"].startswith(PERSONAL)]
         for seen in self.load.feeds:
             wait_until(
@@ -186,11 +186,11 @@ class Outcome:
         return max(waits)
 
     def _arrivals(self) -> dict[str, float]:
-        """When each event came first."""
+        """The time of each event's first arrival."""
         return {number: at for number, at, _ in reversed(self.receiver.arrivals)}
 
     def _seen(self) -> dict[str, float]:
-        """When the slower of the readers saw each event."""
+        """The time when the slowest reader saw each event."""
         seen: dict[str, float] = {}
         for number, at in (entry for feed in self.load.feeds for entry in feed):
             seen[number] = max(at, seen.get(number, at))

@@ -29,7 +29,7 @@ def free_port() -> int:
 
 
 def wait_until(condition: Callable[[], Any], *, what: str, seconds: float = 120) -> None:
-    """Check again until the condition is true; a server may be away meanwhile."""
+    """Wait until a condition is true; the server may be unreachable meanwhile."""
     ends_at = time.monotonic() + seconds
     while True:
         try:
@@ -55,17 +55,17 @@ def environ_of(pid: int) -> dict[str, str]:
 
 
 class Platform:
-    """A running platform and its processes, seen only from outside."""
+    """A running platform and its processes, observed only from outside."""
 
     START_SECONDS = 600  # on a busy machine
 
     def __init__(self, folder: Path, **environ: str) -> None:
         self.port, self.data = free_port(), folder / "data"
         env = os.environ | {"PORT": str(self.port), "DATA_DIR": str(self.data)}
-        # Of the process that runs the drills.
+        # These belong to the process that runs the drills.
         for name in ("DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "SECRET_KEY"):
             env.pop(name, None)
-        # Drills send more than anybody may.
+        # Drills send more requests than the usual limits allow.
         env |= {"RATE_LIMIT_SCALE": "1000"} | environ
         self.log = (folder / "run.log").open("w")
         self.supervisor = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Debian's Prometheus, on the metrics of a running platform."""
+"""Run Debian's Prometheus on the metrics of a running platform."""
 
 import socket
 import subprocess
@@ -16,7 +16,7 @@ PARTS = ("web", "worker", "worker-webhook", "worker-bulk", "beat", "relay")
 
 
 def free_ports(count: int) -> int:
-    """The first of some neighbouring ports that are free."""
+    """The first of `count` consecutive free ports."""
     while True:
         first = free_port()
         try:
@@ -29,7 +29,7 @@ def free_ports(count: int) -> int:
 
 
 def quickened(rules: dict[str, Any], *, window: str) -> dict[str, Any]:
-    """The alerts as they are, but for the time that they look at and wait for."""
+    """The alerts with shorter windows and waits, otherwise unchanged."""
     for group in rules["groups"]:
         for rule in group["rules"]:
             for minutes in ("5m", "10m", "15m"):
@@ -39,7 +39,7 @@ def quickened(rules: dict[str, Any], *, window: str) -> dict[str, Any]:
 
 
 class Prometheus:
-    """A server of its own folder that scrapes one host every two seconds."""
+    """A server with its own folder that scrapes one host every two seconds."""
 
     def __init__(self, folder: Path, *, metrics_port: int, window: str = "20s") -> None:
         folder.mkdir()
@@ -74,12 +74,12 @@ class Prometheus:
         return body["data"]
 
     def value(self, query: str) -> float:
-        """The one figure of a query; 0 if there is none."""
+        """The first value of a query; 0 if there is none."""
         rows = self.ask("/query", query=query)["result"]
         return float(rows[0]["value"][1]) if rows else 0.0
 
     def series(self, query: str, *, seconds: float, step: float = 1) -> list[Any]:
-        """The figures of the last seconds, as a panel asks for them."""
+        """The values of the last `seconds`, as a panel requests them."""
         now = time.time()
         data = self.ask("/query_range", query=query, start=now - seconds, end=now, step=step)
         return list(data["result"])

@@ -18,7 +18,7 @@ START_SECONDS = 300.0  # on a busy machine
 
 @dataclass
 class World:
-    """The hosts, what they share, and the site as its callers see it."""
+    """The hosts, their shared servers, and the site as its callers see it."""
 
     hosts: list[Host]
     shared: Shared
@@ -48,8 +48,9 @@ def world(
     spread: Sequence[Sequence[str]],
     root: Path = ROOT,
 ) -> Iterator[World]:
-    """A site with the demo's trained bot on some hosts, two of them with a web process; `root` is
-    the version that is set up and that they run.
+    """A site with the demo's trained bot on several hosts, two of them with a web process.
+
+    `root` is the checkout of the version that they run.
     """
     with ExitStack() as stack:
         network = stack.enter_context(Network())
@@ -61,7 +62,7 @@ def world(
         data.mkdir()
         if root != ROOT:  # where `make static` has done it
             shared.manage("collectstatic", "--noinput", root=root, DATA_DIR=str(data))
-        # The demo's bot and people; the hosts themselves are a real site's.
+        # DEBUG only for the demo's bot and people; the hosts run as on a real site.
         shared.manage("set_up", root=root, DEBUG="true", DATA_DIR=str(data))
         port = free_port()
         shared.environ["PUBLIC_URL"] = f"https://localhost:{port}"

@@ -1,4 +1,4 @@
-"""The audit log of a running platform: its processes may not change it, and a change is found."""
+"""A running platform's processes cannot change its audit log, and a change is detected."""
 
 import os
 import subprocess

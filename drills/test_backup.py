@@ -1,4 +1,4 @@
-"""A backup made while the platform works is restored elsewhere, as docs/operations.md says."""
+"""Back up a working platform and restore it elsewhere, by the steps of docs/operations.md."""
 
 import json
 import shutil
@@ -23,7 +23,7 @@ def run(name, *arguments, url, **more):
 
 
 def owners(data):
-    """The database as its owner reaches it."""
+    """The database's URL with its owner's credentials."""
     parts = psycopg.conninfo.conninfo_to_dict(read_urls(data)["DATABASE_URL"])
     password = (data / "postgres.password").read_text().strip()
     return f"postgresql://{DATABASE}:{password}@{parts['host']}:{parts['port']}/{DATABASE}"

@@ -18,7 +18,7 @@ TEXT = (
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
-    """The public address, and the certificate of whoever serves it."""
+    """The public address, and the folder of nginx with its certificate."""
     folder, port = tmp_path_factory.mktemp("proxy"), free_port()
     address = f"https://localhost:{port}"
     platform = Platform(
@@ -46,7 +46,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]
 
 
 def caller(site: tuple[str, Path], address: str) -> httpx2.Client:
-    """Somebody who calls from an address of their own: Linux has all of 127.0.0.0/8."""
+    """A caller from a given address; Linux accepts all of 127.0.0.0/8."""
     url, folder = site
     transport = httpx2.HTTPTransport(local_address=address, verify=trust(folder))
     return httpx2.Client(base_url=url, timeout=90, transport=transport)

@@ -60,7 +60,7 @@ def message(number: int) -> dict[str, Any]:
 
 
 async def write_messages(platform: DemoShop, chat: RecordedChat) -> None:
-    """Send all messages of a customer, who waits for no reply; each third is sent twice.
+    """Send all messages of a customer without waiting for replies; every third is sent twice.
 
     In some chats an agent takes over after the fourth message.
     """
@@ -90,7 +90,7 @@ def replies_to(platform: DemoShop, chats: list[RecordedChat]) -> int:
 def kill_workers(
     platform: DemoShop, chats: list[RecordedChat], killed: Counter[str], stop: threading.Event
 ) -> None:
-    """Kill the workers each time that some chats have a new reply: they are at work then."""
+    """Kill the workers each time some chats get a new reply, since they are busy then."""
     watched = chats[1::CLAIMED_EACH]
     for _ in range(KILLS):
         seen = replies_to(platform, watched)
@@ -155,7 +155,7 @@ def check(platform: DemoShop, chat: RecordedChat) -> Counter[str]:
     answers = [platform.ask(chat.id, **message(int(name[2:]))) for name in in_order(chat)]
     ours = [m for m in items if m["sender"]["type"] in {"bot", "system"}]
     automatic = [m for m in ours if not m["is_welcome"]]
-    # Each reply is to the last message that it answers, and there is no other reply.
+    # Each reply refers to the last message that it answers, and there are no other replies.
     replies = {row["reply"]["id"]: row["message"]["id"] for row in answers if row["reply"]}
     assert [(m["id"], m["in_reply_to"]) for m in automatic] == list(replies.items())
     statuses = [row["status"] for row in answers]
@@ -171,7 +171,7 @@ def check(platform: DemoShop, chat: RecordedChat) -> Counter[str]:
 def check_takeover(
     chat: RecordedChat, automatic: list[dict[str, Any]], statuses: list[str]
 ) -> None:
-    """After the agent has taken the chat, no automatic message follows."""
+    """Check that no automatic message follows after the agent has taken the chat."""
     assert chat.claimed
     taken_at = chat.claimed["last_message"]["seq"]
     assert all(m["seq"] <= taken_at for m in automatic)
@@ -218,7 +218,7 @@ def test_nothing_is_lost_or_doubled(
     chats, wrote = run_burst(platform, agent, killed)
     took = time.monotonic() - started_at
     assert killed["worker"] >= 2, "workers died while replies were made"
-    time.sleep(6)  # longer than a lease: a double would have come by now
+    time.sleep(6)  # longer than a lease, so that a repeated reply would have come
     with ThreadPoolExecutor(8) as pool:
         ended = sum(pool.map(lambda chat: check(platform, chat), chats), Counter[str]())
     check_feed(platform, owner, chats)

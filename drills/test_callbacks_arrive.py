@@ -1,5 +1,4 @@
-"""Callbacks of each channel: five thousand events in disorder, a thousand in a body; twenty
-thousand mutated bodies."""
+"""Callbacks of each channel: 5,000 shuffled events, 1,000 in a body; and 20,000 mutated bodies."""
 
 import pytest
 

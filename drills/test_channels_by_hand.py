@@ -1,4 +1,4 @@
-"""A customer and an agent live through a chat on each channel of the running platform."""
+"""A customer and an agent go through a whole chat on each channel of the running platform."""
 
 import json
 import re
@@ -26,7 +26,7 @@ PICTURE = bytes.fromhex(
 
 @dataclass
 class Walk:
-    """A channel of the running platform, seen by the people on both sides."""
+    """A channel of the running platform, with the people on both sides."""
 
     shop: Platform
     sim: Client
@@ -39,7 +39,7 @@ class Walk:
         return f"/{self.channel}/1/{rest}/1"
 
     def consent(self, *, allow: bool = True) -> dict[str, str]:
-        """What a person brings back from a consent."""
+        """The values with which a person returns from a consent."""
         if self.channel == "chatapp":
             dialog = f"{self.sim.origin}/www/dialog/oauth?client_id={defaults.app('chatapp').id}"
             found = re.search("<pre>(.*?)</pre>", self.sim.consent(dialog, allow=allow), re.DOTALL)
@@ -95,11 +95,11 @@ class Walk:
         self.sim.act(self.account, "an", kind, channel=self.channel, **values)
 
     def shown(self) -> list[dict[str, Any]]:
-        """What the customer sees."""
+        """The messages that the customer sees."""
         return list(self.sim.thread(self.account, "an")["messages"])
 
     def messages(self) -> list[dict[str, Any]]:
-        """What the platform has, oldest first."""
+        """The messages that the platform has, oldest first."""
         query = {"recipient_id": self.customer_id, "limit": 100}
         return list(
             self.shop.call("GET", self.path("messages"), self.agent, params=query)["items"]
@@ -115,7 +115,7 @@ class Walk:
         return dict(self.shop.call("GET", f"/ai/chat/{chat_id}", self.agent))
 
     def ask(self, text: str) -> dict[str, Any]:
-        """The customer writes and gets one answer, whose ticks come back."""
+        """The customer writes and gets one answer, which is reported as delivered and read."""
         before = len(self.shown())
         self.act("text", text=text)
         wait_until(lambda: len(self.shown()) == before + 2, what=f"an answer to {text!r}")
@@ -141,7 +141,7 @@ class Walk:
         )  # fmt: skip
 
     def send(self, status: int = 201, **body: Any) -> dict[str, Any]:
-        """The agent writes."""
+        """Send a message as the agent."""
         message = {"recipient_id": self.customer_id, **body}
         reply = self.shop.client.post(self.path("messages"), headers=self.agent, json=message)
         assert reply.status_code == status, reply.text
@@ -176,7 +176,7 @@ def walk(request: pytest.FixtureRequest, shop: Platform) -> Walk:
 
 
 def start_walk(shop: Platform, channel: str, account: str) -> Walk:
-    """The people of a channel, as soon as the shop's bot is trained and the simulator runs."""
+    """Wait until the bot is trained and the simulator runs, and return a channel's walk."""
     log = Path(shop.log.name)
     pattern = r"channel simulator on (http://[^/\s]+)"
     wait_until(lambda: re.search(pattern, log.read_text()), what="the simulator")
@@ -206,7 +206,7 @@ def test_a_chat_from_the_consent_to_the_reconnection(walk: Walk) -> None:
     again = walk.chat()
     assert (again["id"], again["status"], again["assign_type"]) == (first, "open", "bot")
     _disconnect(walk)
-    # The agent's last message made the chat the agent's.
+    # The agent's last message assigned the chat to the agent.
     walk.shop.call("POST", f"/ai/chat/{first}/assign", walk.agent, json={"assign_type": "bot"})
     assert ANSWER in walk.ask(QUESTION)["content"][0]["text"]
     assert walk.chat()["id"] == first
@@ -214,7 +214,7 @@ def test_a_chat_from_the_consent_to_the_reconnection(walk: Walk) -> None:
 
 
 def _hand_over(walk: Walk) -> str:
-    """The agent takes the chat and sends words, choices and files; returns the chat's id."""
+    """The agent takes the chat and sends texts, choices and files; returns the chat's id."""
     walk.ask("I want to talk to a person")
     chat = walk.chat()
     assert (chat["assign_type"], chat["handoff_reason"]) == ("queue", "customer_asked")
@@ -234,7 +234,7 @@ def _hand_over(walk: Walk) -> str:
 
 
 def _customer_does_more(walk: Walk) -> None:
-    """Sends a picture, reacts, edits and takes back, where the channel has it."""
+    """The customer sends a picture, reacts, edits and unsends, as far as the channel allows."""
     kinds = walk.sim.control("GET", "")["kinds"][walk.channel]
     walk.act("reaction", emoji="❤️")
     wait_until(
@@ -262,7 +262,7 @@ def _here(walk: Walk, url: str) -> str:
 
 
 def _window(walk: Walk) -> None:
-    """After the window nothing but a tagged message goes out, until the customer writes."""
+    """After the reply window only a tagged message is sent, until the customer writes again."""
     assert walk.chat()["can_reply"]
     walk.sim.advance(8 * DAY if walk.channel == "localapp" else DAY + 3600)
     late = walk.wait_for(walk.send(text="Are you still there?")["id"], "failed")
@@ -286,7 +286,7 @@ def _window(walk: Walk) -> None:
 
 
 def _end(walk: Walk, chat_id: str) -> None:
-    """The chat ends; a survey comes where the channel has one. Soon after, words reopen it."""
+    """End the chat; the channel's survey follows, if any. A message soon after reopens it."""
     walk.shop.call("POST", f"/ai/chat/{chat_id}/end", walk.agent)
     rated = [chat_id] if walk.channel == "socialnet" else []
     if rated:
@@ -307,7 +307,7 @@ def _ratings(walk: Walk, chat_id: str) -> list[dict[str, Any]]:
 
 
 def _disconnect(walk: Walk) -> None:
-    """A given-up account is not listened to, even if callbacks still come; then it is back."""
+    """A disconnected account ignores callbacks; then it is connected again."""
     walk.disconnect()
     before, seen = walk.messages(), len(walk.shown())
     if walk.channel != "localapp":

@@ -1,7 +1,7 @@
-"""A client moves from one cell to another while it writes, as docs/operations.md says.
+"""Move a client from one cell to another while it writes, by the steps of docs/operations.md.
 
-Two whole platforms, and nginx in front that leads each API key to its cell. Callers repeat what is
-refused; nothing may be lost, nothing doubled, and nobody else may notice.
+nginx routes each API key to its cell, one of two whole platforms. Callers repeat refused calls;
+nothing may be lost or doubled, and other clients must not be affected.
 
     python -m pytest drills/test_client_moves.py -s
 """
@@ -33,7 +33,7 @@ pytestmark = [
     pytest.mark.timeout(1800),
     pytest.mark.skipif(not shutil.which("nginx"), reason="needs nginx"),
 ]
-# Stands in the client's name, its customers' names and in what they say.
+# A word in the client's name, its customers' names and their messages.
 MARKER = "Quokkamarker"
 PASSWORD = "correct-horse-battery"
 QUESTION = "How many days do I have to return an item?"
@@ -41,7 +41,7 @@ TEXT = "# {} shop\n\n## Returns\n\nYou have 30 days to return an item, unused."
 WRITERS = 6
 BEFORE_SECONDS, AFTER_SECONDS = 10, 10
 AGAIN_SECONDS = 0.25
-# Both cells know it while a client moves.
+# Both cells have this key while a client moves.
 TRANSFER_KEY = "only for the drill of a move"
 
 
@@ -74,19 +74,19 @@ class Company:
 
     @property
     def prefix(self) -> str:
-        """The part of the key that is no secret."""
+        """The public part of the key."""
         return self.key.partition(".")[0]
 
 
 class Writer(threading.Thread):
-    """A customer's server: sends messages of one chat, and repeats each until it is accepted."""
+    """A client's server, which sends messages of one chat and repeats each until accepted."""
 
     def __init__(self, front: str, company: Company, number: int) -> None:
         super().__init__(daemon=True)
         self._client = httpx2.Client(base_url=front, timeout=30)
         self._headers, self._number = {"API-KEY": company.key}, number
         self.stop = threading.Event()
-        # When each message was accepted; what a refusal said.
+        # The time at which each message was accepted, and the refusals by their code.
         self.accepted: dict[str, float] = {}
         self.refused = Counter[str]()
         self.fault: BaseException | None = None
@@ -141,7 +141,7 @@ class Writer(threading.Thread):
 
 
 class Reader(threading.Thread):
-    """A person's screen: follows the live feed, and goes on by its last event in the new cell."""
+    """A person's live feed, which continues in the new cell from its last event."""
 
     def __init__(self, cells: tuple[Platform, Platform], company: Company) -> None:
         super().__init__(daemon=True)
@@ -173,7 +173,7 @@ class Reader(threading.Thread):
 
 @contextmanager
 def two_cells(folder: Path, receiver: Receiver) -> Iterator[tuple[Platform, Platform]]:
-    """Two installations: what they share is SECRET_KEY, not how they encrypt."""
+    """Two installations that share SECRET_KEY but not their encryption keys."""
     cells = list[Platform]()
     try:
         for name, key in (("first", "QUFB" * 10 + "QUE="), ("second", "QkJC" * 10 + "QkI=")):
@@ -190,7 +190,7 @@ def two_cells(folder: Path, receiver: Receiver) -> Iterator[tuple[Platform, Plat
 
 
 def manage(cell: Platform, *arguments: str) -> tuple[str, float]:
-    """A management command on a cell, as its operator runs it; what it says, and its seconds."""
+    """Run a management command on a cell as its operator; return its output and its seconds."""
     web = environ_of(next(iter(cell.processes("granian"))))
     environ = web | {"TRANSFER_KEY": TRANSFER_KEY, "DATABASE_OWNER_URL": owners(cell.data)}
     began = time.monotonic()
@@ -203,7 +203,7 @@ def manage(cell: Platform, *arguments: str) -> tuple[str, float]:
 
 
 def rows_of(cell: Platform, company: Company) -> dict[str, Any]:
-    """How many rows a client has in each table, and a checksum of what they hold."""
+    """The number of a client's rows in each table, and a checksum of their content."""
     found: dict[str, Any] = {}
     with psycopg.connect(read_urls(cell.data)["DATABASE_URL"]) as connection:
         (client,) = one(connection, "SELECT id FROM identity_client WHERE code = %s", company.code)
@@ -227,7 +227,7 @@ def one(connection: Any, statement: str, *values: Any) -> Any:
 
 
 def places_of(cell: Platform, word: str) -> list[str]:
-    """Where a word stands in a cell: in which tables and files."""
+    """The tables and files of a cell in which a word occurs."""
     places = []
     with psycopg.connect(owners(cell.data)) as connection:
         tables = connection.execute(
@@ -245,7 +245,7 @@ def places_of(cell: Platform, word: str) -> list[str]:
 
 
 class Move:
-    """The move of a client, step by step, with the seconds that each takes."""
+    """The move of a client, step by step, with the duration of each step."""
 
     def __init__(self, cells: tuple[Platform, Platform], company: Company, file: Path) -> None:
         self._first, self._second = cells
@@ -253,7 +253,7 @@ class Move:
         self.seconds: dict[str, float] = {}
 
     def make(self, balancer: Balancer) -> str:
-        """Freeze, export, import, lead the key to the new cell, let it work there."""
+        """Freeze and export the client, import it, route its key to the new cell, unfreeze it."""
         code, file = self._company.code, str(self._file)
         self._step("freeze", self._first, "freeze_client", code)
         self._step("export", self._first, "export_client", code, file, "--move")
@@ -339,7 +339,7 @@ def move_now(
     file: Path,
     reader: Reader,
 ) -> tuple[Move, str, dict[str, Any]]:
-    """Move the client while it writes; also a page of its events that was read before."""
+    """Move the client while it writes; also return a list page of events read before."""
     time.sleep(BEFORE_SECONDS)
     query = {"order": "asc", "limit": "10"}
     page = cells[0].call("GET", "/webhook/events", company.owner, params=query)
@@ -351,7 +351,7 @@ def move_now(
 
 
 def upload(front: str, company: Company) -> str:
-    """A customer's file; returns the chat that holds it."""
+    """Upload a customer's file; return its chat."""
     headers = {"API-KEY": company.key}
     with httpx2.Client(base_url=front, timeout=30) as client:
         asked = {"bot_id": company.bot}
@@ -370,7 +370,7 @@ def check_nobody_else(
     before: list[dict[str, Any]],
     others: list[Writer],
 ) -> None:
-    """Who was still has the same rows; who wrote was never refused."""
+    """Check that idle companies have the same rows, and that other writers were never refused."""
     for cell, company, rows in zip(cells, still, before, strict=True):
         assert rows_of(cell, company) == rows
     for writer in others:
@@ -379,7 +379,7 @@ def check_nobody_else(
 
 
 def check_messages(writers: list[Writer]) -> None:
-    """Each accepted message is there once, with its reply, and nothing else."""
+    """Check that each accepted message is stored once with its reply, and nothing else."""
     for writer in writers:
 
         def is_answered(writer: Writer = writer) -> bool:
@@ -403,13 +403,13 @@ def check_messages(writers: list[Writer]) -> None:
 def check_feed(
     second: Platform, ann: dict[str, str], reader: Reader, page: dict[str, Any]
 ) -> list[dict[str, Any]]:
-    """The reader has each event once, in order; a cursor of the old cell goes on here."""
+    """Check that the reader has each event once, in order, and that the old cell's cursor works."""
     feed = second.feed(ann)
     assert [item["id"] for item in feed[:10]] == [item["id"] for item in page["items"]]
     query = {"order": "asc", "limit": "5", "cursor": page["next_cursor"]}
     more = second.call("GET", "/webhook/events", ann, params=query)["items"]
     assert [item["id"] for item in more] == [item["id"] for item in feed[10:15]]
-    # Notifications are each person's own; what came before the reader began is not sent.
+    # Notifications go to one person only; earlier events are not sent to the reader.
     shown = [item["id"] for item in feed if item["type"] != "notification.created"]
     began = shown.index(reader.ids[0])
     wait_until(lambda: reader.ids[-1] == shown[-1], what="the reader's last event")
@@ -420,7 +420,7 @@ def check_feed(
 
 
 def check_webhooks(receiver: Receiver, clients: set[int], feed: list[dict[str, Any]]) -> int:
-    """Each event since the endpoint exists arrived, and no other; returns how many came twice."""
+    """Check that all events since the endpoint's creation arrived; count the repeated ones."""
     wanted = {item["id"] for item in feed if item["deliveries"]}
     assert len(wanted) > 100
 
@@ -437,7 +437,7 @@ def check_webhooks(receiver: Receiver, clients: set[int], feed: list[dict[str, A
 def check_files_and_bot(
     second: Platform, ann: dict[str, str], company: Company, front: str, chat: str
 ) -> None:
-    """The file opens, and the bot answers from what it was trained with in the old cell."""
+    """Check that the file opens, and that the bot answers from its content of the old cell."""
     headers = {"API-KEY": company.key}
     with httpx2.Client(base_url=front, timeout=60) as client:
         found = client.get(f"/ai/client/chat/history/{chat}", headers=headers).json()["items"]

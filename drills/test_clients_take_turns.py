@@ -1,4 +1,4 @@
-"""Thousands of one client's messages wait for a slow model; another client's customer is served.
+"""While thousands of one client's messages wait for a slow model, another client is served.
 
     DRILL_QUEUED=10000 python -m local.datastores exec -- \\
         python -m pytest drills/test_clients_take_turns.py -s
@@ -43,7 +43,7 @@ def test_another_client_waits_behind_few(tmp_path: Path) -> None:
 
 
 def another_client(shop: DemoShop) -> dict[str, str]:
-    """A company whose bot knows nothing: each message is handed over, which needs no model."""
+    """A company whose bot has no content, so that messages are handed over without a model."""
     company = {
         "company_name": "Other", "full_name": "Olga", "email": "olga@other.example",
         "password": PASSWORD,
@@ -65,7 +65,7 @@ def seconds_of_reply(shop: DemoShop, key: dict[str, str]) -> float:
 
 
 def answered(shop: DemoShop, chats: list[str]) -> list[dict[str, Any]]:
-    """The replies in these chats; one for each, or something was answered twice."""
+    """The replies in these chats; fails if a message was answered twice."""
     found = []
     for chat in chats:
         replies = [message for message in shop.history(chat) if message["in_reply_to"]]

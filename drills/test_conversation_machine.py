@@ -1,6 +1,6 @@
-"""Two thousand random sequences of API calls on a conversation, new ones in each run.
+"""Two thousand random sequences of API calls on a conversation, different in each run.
 
-They come in parts, so that `pytest -n` can share them among processes.
+They are split into parts, so that `pytest -n` can distribute them among processes.
 """
 
 import pytest

@@ -1,6 +1,6 @@
-"""Thirty thousand requests made from the document: each answer is as it says, and no fault.
+"""Thirty thousand requests generated from the OpenAPI document: every answer conforms to it.
 
-`FUZZ_COUNT=80 make drill` makes more of them, `FUZZ_SEED` the same ones again.
+`FUZZ_COUNT=80 make drill` makes more requests, `FUZZ_SEED` repeats those of a run.
 """
 
 import os
@@ -16,7 +16,7 @@ from chatplatform.tests.served import rows_of
 from identity.models import Role
 from identity.testing import Person, make_client, make_key, make_person
 
-# For each operation, of each mode; three callers send each of them: at most 212 * 2 * 22 * 3.
+# Requests per operation and mode; three callers send each one: at most 212 * 2 * 22 * 3.
 COUNT = int(os.environ.get("FUZZ_COUNT", "22"))
 SEED = int(os.environ.get("FUZZ_SEED", random.randrange(10**6)))
 
@@ -38,7 +38,7 @@ def send(site: httpx2.Client, made, caller: Person) -> httpx2.Response:
 def test_made_requests_are_answered_as_documented():
     statuses: Counter[int] = Counter()
     faults = {}
-    # `web` fails at its end, with every answer that is not as documented.
+    # At its end `web` fails if an answer was not as documented.
     with (
         web(REPLY_WAIT_SECONDS="1") as port,
         httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as site,

@@ -1,8 +1,8 @@
-"""A new company lives through every operation of the API, on a really running platform.
+"""A new company uses every operation of the API on a running platform.
 
-The chapters in `drills/story/` read as one story. Each asserts what its calls bring about, in
-another operation, an event, a webhook, a mail, a file or the credits. The last test compares what
-was driven with `docs/openapi.json`: an operation that no chapter drives fails it.
+The chapters in `drills/story/` form one story. Each checks the effects of its calls in another
+operation, an event, a webhook, a mail, a file or the credits. The last test compares the calls
+with `docs/openapi.json`, and fails for an operation that no chapter calls.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The workers that write exports are killed: each export is written, and has one file."""
+"""Kill the workers that write exports: each export is still completed, with one file."""
 
 import time
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Each part is stopped, hung or killed while customers write: what was taken is answered once."""
+"""Stop, hang or kill each part while customers write: accepted messages are answered once."""
 
 import os
 import signal
@@ -22,7 +22,7 @@ QUESTION = "How many days do I have to return an unused item?"
 
 @dataclass
 class Traffic:
-    """Messages of customers, evenly sent; what became of each request."""
+    """Customers' messages, sent at a steady rate, with the outcome of each request."""
 
     shop: DemoShop
     chats: list[str]
@@ -68,7 +68,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoShop]:
 
 @contextmanager
 def traffic(shop: DemoShop) -> Iterator[Traffic]:
-    """Customers who write meanwhile; at the end everything that was accepted is answered once."""
+    """Customers write during the block; at the end each accepted message has one answer."""
     going = Traffic(shop, [shop.open_chat() for _ in range(CHATS)])
     stop, senders, number = threading.Event(), list[threading.Thread](), 0
 
@@ -138,7 +138,7 @@ def first_success_after(going: Traffic, moment: float) -> float:
 
 
 def hang(shop: DemoShop, word: str) -> float:
-    """Stop the processes for a while without ending them; return when they go on."""
+    """Suspend the processes for a while; return the time at which they continue."""
     assert shop.kill(word, signal.SIGSTOP)
     time.sleep(HANGS)
     shop.kill(word, signal.SIGCONT)

@@ -1,4 +1,4 @@
-"""Readers that number the feed are killed at random: what they leave is complete and in order."""
+"""Kill the readers that number the feed at random: the feed stays complete and in order."""
 
 import os
 import random
@@ -80,7 +80,7 @@ def test_killed_while_numbering(client_a: Client) -> None:
         entries += page
     assert len(entries) == Event.objects.count() == FeedEntry.objects.count() > 100
     assert not UnnumberedEvent.objects.exists()
-    # What a killed reader saw is a beginning of the feed, without gaps.
+    # A killed reader saw the beginning of the feed, without gaps.
     feed = [(entry.position, entry.pk.hex) for entry in entries]
     assert sorted(shown.items()) == feed[: len(shown)]
     sequences: dict[uuid.UUID | None, int] = {}

@@ -1,4 +1,4 @@
-"""A thousand random questions to reports: files, search and overview count the same."""
+"""A thousand random report queries: files, search and overview have the same counts."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings

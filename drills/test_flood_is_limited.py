@@ -1,10 +1,11 @@
-"""Five thousand requests in a minute with one page's key, from many addresses: they are limited,
-the credits stay within the key's cap, and other keys and the desk go on.
+"""A flood of 5,000 requests in a minute with one public key, from many addresses, is limited.
 
-What the flood costs others is the p95 of all their requests in that minute beside the p95 of the
-same requests, sent in the same way, without a flood. That is measured before and behind it, since
-other programs come and go on the machine. Where they keep both cores busy, the figures say nothing.
-The platform has been at work before, as it is on any day but the one of a release.
+The credits stay within the key's cap, and other keys and the desk still work.
+
+The cost for others is the p95 of all their requests in that minute, compared with the p95 of the
+same requests without a flood. This is measured before and after the flood, since other programs
+come and go on the machine; if they keep both cores busy, the figures mean nothing. The platform
+is warmed up first, as it is on any day but that of a release.
 """
 
 import json
@@ -75,10 +76,10 @@ def test_a_pages_key_is_flooded(tmp_path: Path) -> None:
 
 
 def _warm_up(shop: DemoShop) -> None:
-    """Put the platform to work, so that its connections know their statements.
+    """Warm the platform up, so that its connections have prepared their statements.
 
-    After a start each thread of a worker needs eight replies for that, which cost PostgreSQL three
-    times as much as the following ones.
+    After a start each worker thread needs eight replies for that, which cost PostgreSQL three
+    times as much as later ones.
     """
     chats = [shop.open_chat() for _ in range(THREADS)]
     with ThreadPoolExecutor(THREADS) as customers:
@@ -87,7 +88,7 @@ def _warm_up(shop: DemoShop) -> None:
 
 
 def _visit(shop: DemoShop, key: dict[str, str], number: int) -> tuple[str, dict[str, str]]:
-    """A visitor's chat, with the headers of their requests: their address comes from the proxy."""
+    """Open a visitor's chat; the request headers have the visitor's address, as from the proxy."""
     headers = key | {"X-Forwarded-For": f"198.51.100.{number % ADDRESSES + 1}"}
     chat = shop.call("POST", "/ai/client/chat", headers, json={})
     return chat["id"], headers | {"Visitor-Token": chat["visitor_token"]}
@@ -105,7 +106,7 @@ def _desk_of(shop: DemoShop, owner: dict[str, str]) -> Callable[[], Any]:
 
 @contextmanager
 def _measured(act: Callable[[], Any]) -> Iterator[list[float]]:
-    """Milliseconds of an act that is repeated ten times a second meanwhile."""
+    """Repeat an action ten times a second during the block; yields its milliseconds."""
     stop, taken = threading.Event(), list[float]()
 
     def run() -> None:
@@ -130,7 +131,7 @@ def _measured_at_once(beside: dict[str, Callable[[], Any]]) -> Iterator[dict[str
 
 
 def _idle(beside: dict[str, Callable[[], Any]]) -> dict[str, list[float]]:
-    """What others wait for on the idle platform."""
+    """The others' response times on the idle platform."""
     with _measured_at_once(beside) as taken:
         time.sleep(IDLE_SECONDS)
     return taken
@@ -139,9 +140,9 @@ def _idle(beside: dict[str, Callable[[], Any]]) -> dict[str, list[float]]:
 def _flood(
     shop: DemoShop, visitors: list[tuple[str, dict[str, str]]]
 ) -> tuple[list[dict[str, Any]], dict[str, float]]:
-    """Five thousand messages, evenly spread over a minute; the answers, and what the sender cost.
+    """Send 5,000 messages, evenly over a minute; return the answers and the sender's cost.
 
-    Sent by a process of its own, with the lowest priority: a flood comes from other machines.
+    A separate process with the lowest priority sends them, since a real flood has its own machines.
     """
     plan = {
         "port": shop.port, "requests": REQUESTS, "seconds": SECONDS, "body": QUESTION,

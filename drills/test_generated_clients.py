@@ -1,4 +1,4 @@
-"""Clients that others' generators make from the document compile and walk the quick start."""
+"""Clients that public generators make from the OpenAPI document compile and run the quick start."""
 
 import os
 import re
@@ -33,7 +33,7 @@ def platform(tmp_path_factory) -> Iterator[Platform]:
 
 @pytest.fixture(scope="module")
 def document(tmp_path_factory) -> Path:
-    """The document on which the bot of docs/quickstart.md is trained."""
+    """The document with which docs/quickstart.md trains its bot."""
     page = (ROOT / "docs" / "quickstart.md").read_text()
     found = re.search(r"<<'END'\n(.*?)^END$", page, re.S | re.M)
     assert found
@@ -43,7 +43,7 @@ def document(tmp_path_factory) -> Path:
 
 
 def run(*command: str | Path, cwd: Path) -> str:
-    # Neither the tools nor the programs see what belongs to the drills' own process.
+    # Hide the environment of the drills' own process from the tools and programs.
     environ = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     done = subprocess.run(command, cwd=cwd, env=environ, text=True, capture_output=True)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]

@@ -1,4 +1,4 @@
-"""Five hundred random sequences of reserving, paying and topping up, new ones in each run."""
+"""Five hundred random sequences of reserving, paying and topping up, different in each run."""
 
 import pytest
 

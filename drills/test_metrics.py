@@ -1,4 +1,4 @@
-"""Prometheus on a running platform: every panel has figures, counts are true, each alert fires."""
+"""Prometheus on a running platform: panels have figures, counts are right, each alert fires."""
 
 import os
 import signal
@@ -33,7 +33,7 @@ PICTURE = (
 
 
 class Broken:
-    """A platform that things are done to; each way mends what it broke."""
+    """A platform and the faults that make its alerts fire; each fault is repaired afterwards."""
 
     def __init__(self, shop: DemoShop, files: s3.S3Server) -> None:
         self.shop, self.files = shop, files
@@ -46,13 +46,13 @@ class Broken:
             return cursor.fetchall() if cursor.description else []
 
     def ask_in(self, count: int) -> None:
-        """Customers write; nobody waits for the replies."""
+        """Send customers' messages without waiting for replies."""
         chats = [self.shop.open_chat() for _ in range(count)]
         for chat in chats:
             self.shop.ask(chat, text=QUESTION, reply="async")
 
     def read_histories(self, count: int, chat: str) -> list[int]:
-        """Requests of sixteen readers at once; their statuses."""
+        """Send requests of sixteen readers at once; return their statuses."""
 
         def read(_: int) -> int:
             path = f"/ai/client/chat/history/{chat}"
@@ -71,7 +71,7 @@ class Broken:
 
     @contextmanager
     def late_job(self) -> Iterator[None]:
-        """A job of another release, which nobody can run."""
+        """A job of another release, which no worker can run."""
         self._add_job("drill.unknown", "queued", "now() - interval '10 minutes'")
         yield
         self.sql("DELETE FROM chatplatform_job WHERE name = 'drill.unknown'")
@@ -102,7 +102,7 @@ class Broken:
         for _ in range(4):
             self.shop.kill("postgres")
             statuses += self.read_histories(30, chat)
-            time.sleep(3)  # Prometheus sees growth between two looks alone
+            time.sleep(3)  # Prometheus sees growth only between two scrapes
         assert 503 in statuses
         yield
 
@@ -125,7 +125,7 @@ class Broken:
 
     @contextmanager
     def slow_replies(self) -> Iterator[None]:
-        # Not by a frozen worker: it would count them before Prometheus looks at it again.
+        # A frozen worker would not do: it would count them before the next scrape.
         self.shop.model.play("slow:22")
         self.ask_in(6)
         yield
@@ -167,7 +167,7 @@ class Broken:
                 files={"files": ("a.png", b"\x89PNG\r\n\x1a\n" + bytes(32))},
             )  # fmt: skip
             assert reply.status_code == 503, reply.text
-            time.sleep(1)  # Prometheus sees growth between two looks alone
+            time.sleep(1)  # Prometheus sees growth only between two scrapes
         yield
         self.files.mode = "ok"
 
@@ -205,7 +205,7 @@ def running(folder: Path) -> Iterator[tuple[Broken, Prometheus]]:
     own = {
         "METRICS_PORT": str(port),
         "WEBHOOK_RETRY_SCALE": "1000",
-        # Nobody is there: the platform does without.
+        # There is no replica at this address: the platform works without it.
         "DATABASE_REPLICA_URL": "postgres://nobody@127.0.0.1:9/nothing",
     }
     with s3.running() as files, demo_shop(folder, **own, **files.environ) as shop:
@@ -228,7 +228,7 @@ _DONE = (
 
 
 def check_counts(prometheus: Prometheus, broken: Broken) -> None:
-    """What Prometheus has counted since the start is what is stored, and what was asked."""
+    """Check that Prometheus's counts since the start equal the stored and the sent ones."""
 
     def difference() -> dict[str, float]:
         counted = {name: prometheus.value(f"sum({metric})") for name, metric in COUNTED.items()}
@@ -258,7 +258,7 @@ def check_panels(prometheus: Prometheus) -> None:
         ]
 
     try:
-        # A rate needs two looks.
+        # A rate needs two scrapes.
         wait_until(lambda: not empty(), what="figures in every panel", seconds=20)
     except AssertionError:
         raise AssertionError(f"no figures: {empty()}") from None

@@ -1,4 +1,4 @@
-"""What a person does in a browser, and what an ill-meaning one tries, on the running platform."""
+"""A person's and an attacker's actions in a browser, on the running platform."""
 
 import base64
 import hashlib
@@ -56,7 +56,7 @@ class Shop(Platform):
         return f"http://127.0.0.1:{self.port}"
 
     def visit(self) -> Page:
-        """A new visitor's page. Each dialog is a script that ran: it fails the test."""
+        """A new visitor's browser page. A dialog means an injected script, and fails the test."""
         context = self.browser.new_context(base_url=self.origin())
         context.set_default_timeout(PATIENCE)
         page = context.new_page()
@@ -65,7 +65,7 @@ class Shop(Platform):
 
     @contextmanager
     def signed_in(self, email: str) -> Iterator[httpx2.Client]:
-        """A session of the site, of one of the demo's people."""
+        """A signed-in session of one of the demo's people."""
         with httpx2.Client(base_url=self.origin(), timeout=60, headers=HTML) as site:
             assert log_in(site, email, self.password()).status_code == 302
             yield site
@@ -100,7 +100,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
 
 @pytest.fixture(scope="module")
 def rival(shop: Shop) -> dict[str, Any]:
-    """Another company: its owner's sign-in, a bot, and a chat that holds hostile words."""
+    """Another company: its owner's sign-in, a bot, and a chat with hostile texts."""
     form = {"company_name": "Rival", "full_name": "Rita foreignword"}
     login = {"email": "rita@rival.example", "password": "a-long-rival-word-7"}
     shop.call("POST", "/identity/register-trial", {}, json={**form, **login})
@@ -132,7 +132,7 @@ def write(widget: FrameLocator, text: str) -> None:
 
 
 def answers(widget: FrameLocator) -> Any:
-    """What the bot said, without its welcome and what it is just writing."""
+    """The bot's finished answers, without its welcome and a draft."""
     return widget.locator(".message.bot:not(.draft)", has=widget.locator(".thumbs"))
 
 
@@ -147,7 +147,7 @@ def test_a_newcomers_first_question_is_answered_with_its_source(shop: Shop) -> N
 
 
 def test_the_web_process_dies_in_the_middle_of_an_answer(shop: Shop) -> None:
-    """No half answer stays, none comes twice, and nothing that was written is lost."""
+    """No partial or repeated answer stays, and no message is lost."""
     page = shop.visit()
     widget = widget_of(page)
     shop.model.play("drip")
@@ -174,7 +174,7 @@ def test_the_web_process_dies_in_the_middle_of_an_answer(shop: Shop) -> None:
 
 @pytest.fixture
 def stranger(shop: Shop) -> Iterator[Callable[[str, str], Page]]:
-    """Opens a page of a host that shows an address of ours in a frame."""
+    """Opens a page on a foreign host that embeds one of our addresses in a frame."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -185,7 +185,7 @@ def stranger(shop: Shop) -> Iterator[Callable[[str, str], Page]]:
             self.wfile.write(f'<iframe src="{shop.origin()}{address}"></iframe>'.encode())
 
         def log_message(self, *_: object) -> None:
-            """Not on the screen."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -243,7 +243,7 @@ def test_a_visitor_reads_their_own_chat_alone(shop: Shop) -> None:
         assert shop.client.get(path, headers=key).status_code == 404
     walked = (shop.client.get(f"{CHAT}/{number}", headers=token) for number in range(1, 200))
     assert {reply.status_code for reply in walked} <= {404, 422}
-    # An address that is known belongs to somebody: typing it opens a chat of one's own.
+    # Typing another customer's e-mail address opens a new chat, not theirs.
     customer = {"email": "customer1@mail.example"}
     typed = shop.call("POST", CHAT, key, json={"customer": customer})
     assert typed["id"] not in {first["id"], second["id"]}
@@ -289,7 +289,7 @@ def offered(agent: httpx2.Client, path: str, **query: Any) -> str:
 def test_an_agent_finds_nothing_of_another_company(shop: Shop, rival: dict[str, Any]) -> None:
     with shop.signed_in("amy@demo.example") as site:
         finds_nothing(site, rival)
-    # And by the API, with the token of a person.
+    # Also through the API, with a person's token.
     amy = shop.login("amy@demo.example", shop.password())
     chat = f"/ai/chat/{rival['chat']}"
     for path in (chat, f"{chat}/history", f"{chat}/steps", f"/ai/customers/{rival['customer']}"):
@@ -299,7 +299,7 @@ def test_an_agent_finds_nothing_of_another_company(shop: Shop, rival: dict[str, 
 
 
 def finds_nothing(site: httpx2.Client, rival: dict[str, Any]) -> None:
-    """By list, search, filter, id in the URL, history, palette and autocomplete."""
+    """Try lists, search, filters, ids in URLs, history, the palette and autocomplete."""
     lists = ["chats/conversation", "chats/customer", "bots/bot", "bots/document"]
     for page in lists:
         for query in ({}, {"q": "foreignword"}, {"q": rival["chat"]}, {"client__id__exact": 2}):
@@ -309,7 +309,7 @@ def finds_nothing(site: httpx2.Client, rival: dict[str, Any]) -> None:
             ("bots/bot", rival["bot"]), ("identity/apikey", rival["api_key"])]  # fmt: skip
     for page, row in rows:
         for what in ("change", "history", "delete"):
-            # What is no page is redirected once, as a row with another id.
+            # An address without a view is redirected once, like an unknown id.
             reply = site.get(f"/admin/{page}/{row}/{what}/", follow_redirects=True)
             assert reply.status_code in {403, 404}, (page, what, reply.status_code)
             assert "Rival" not in reply.text

@@ -1,4 +1,4 @@
-"""A real streaming replica: reports read it, see how far it is behind, and do without it."""
+"""A real streaming replica: reports read it, notice its lag, and work without it."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ READS_PRIMARY = "reports read the primary"
 
 
 class Replica:
-    """A standby of a platform's embedded PostgreSQL, run as the account that runs that."""
+    """A standby of a platform's embedded PostgreSQL, run by the same system account."""
 
     def __init__(self, platform: Platform, port: int) -> None:
         self.port, self.folder = port, platform.data / "replica"
@@ -119,7 +119,7 @@ class Reader:
         return self.platform.call("POST", "/ai/client/chat", self.key, json={})
 
     def export(self) -> int:
-        """The lines of a report that a worker writes."""
+        """The number of lines of a report that a worker writes."""
         body = {"format": "csv"}
         export = self.platform.call("POST", EXPORT, self.headers, json=body)
         path = f"{EXPORT}/{export['id']}"
@@ -142,7 +142,7 @@ def test_reports_read_the_replica_and_do_without_it(tmp_path: Path) -> None:
         try:
             wait_until(lambda: READS_PRIMARY not in reader.health(), what="a replica in step")
             time.sleep(6)  # until each process has found it
-            # A change that is replayed: what is behind is counted from the last one on.
+            # Make a change to replay, since the lag is measured from the last replayed one.
             reader.open_chat()
             before += 1
             wait_until(lambda: reader.chats() == before, what="a chat on the replica")

@@ -1,4 +1,4 @@
-"""Workers and broker are killed while replies are written: each reply comes once, in order."""
+"""Kill workers and the broker while replies are written: each reply comes once, in order."""
 
 import time
 from collections.abc import Iterator
@@ -63,5 +63,5 @@ def test_killed_while_fifty_replies_are_made(platform: DemoShop, victims: list[s
         time.sleep(4)
     wait_for_replies(platform, set(chats), MESSAGES)
     print(f"all stored {time.monotonic() - started_at:.1f} s after the first message")
-    time.sleep(2)  # a double would come late
+    time.sleep(2)  # a repeated reply would come late
     check(platform, chats)

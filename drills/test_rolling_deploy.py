@@ -1,7 +1,7 @@
-"""A release is deployed over the one before, host by host, while everybody works: nobody notices.
+"""Deploy a release over the previous one, host by host, under load, without anybody noticing.
 
-The version before is that before the newest migration, or the commit of DRILL_OLD_VERSION. Each
-process is told to stop by SIGTERM and nginx is told nothing: it finds out by itself.
+The previous version is the one before the newest migration, or the commit DRILL_OLD_VERSION.
+Processes are stopped with SIGTERM; nginx is not informed, and has to notice by itself.
 """
 
 import collections
@@ -36,7 +36,7 @@ DEAD = "from chatplatform.models import Job; print(Job.objects.filter(state='dea
 
 
 class Knocking:
-    """Many cheap POSTs, which nginx sends to another host only if the first took no connection."""
+    """Many cheap POSTs, which nginx retries elsewhere only if a host refused the connection."""
 
     def __init__(self, port: int, trusted: ssl.SSLContext) -> None:
         self.answers = collections.Counter[str]()
@@ -54,7 +54,7 @@ class Knocking:
                 self._knock(line)
 
     def _knock(self, line: http.client.HTTPSConnection) -> None:
-        """Until the connection ends, which nginx does after a thousand requests."""
+        """Send requests until nginx closes the connection, after a thousand of them."""
         while not self._ends.wait(1 / KNOCKS_PER_SECOND):
             line.request("POST", "/ai/client/chat", b"{}", {"Content-Type": "application/json"})
             reply = line.getresponse()
@@ -70,8 +70,9 @@ class Knocking:
 
 
 def replace(made: World, host: Host) -> float:
-    """Stop a host's processes as systemd does and start those of this version; how long a stop
-    took.
+    """Stop a host's processes as systemd does, and start those of this version.
+
+    Returns how long the stop took.
     """
     began = time.monotonic()
     codes = host.stop()
@@ -88,7 +89,7 @@ def test_host_by_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with world(tmp_path, monkeypatch, SPREAD, root=before) as made:
         made.wait_until_up()
         made.shared.model.play("slow:1")  # jobs are under way at every moment
-        load = Load(made.site, made.receiver, patience=20)  # nothing is to break off
+        load = Load(made.site, made.receiver, patience=20)  # no call should be given up
         outcome = Outcome(made.site, load, made.receiver)
         port = made.site.client.base_url.port
         assert port
@@ -103,7 +104,7 @@ def test_host_by_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
                 for host in made.hosts:
                     with outcome.during(f"{name} on {host.name}"):
                         replace(made, host)
-                        # As docs/operations.md tells: until then nginx may ask the next host alone.
+                        # As in docs/operations.md: until then nginx may use only the next host.
                         time.sleep(8)
             outcome.check()
         finally:

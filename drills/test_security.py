@@ -1,4 +1,4 @@
-"""What a running platform alone shows: times of sign-ins, hostile connections, headers of pages."""
+"""Security of a running platform: sign-in timing, hostile connections, response headers."""
 
 import re
 import socket
@@ -32,7 +32,7 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
 def test_a_wrong_sign_in_takes_as_long_for_an_unknown_address(platform: Platform) -> None:
     taken: dict[str, list[float]] = {OWNER: [], "nobody@demo.example": []}
     for number in range(TRIES):
-        # Eight tries of each from one address: none of them is locked.
+        # Only eight tries of each from one address, so that none is locked.
         headers = {"X-Forwarded-For": f"198.51.100.{number // 8}"}
         for email, times in taken.items():
             form = {"username": email, "password": "wrong-horse-battery"}

@@ -1,4 +1,4 @@
-"""A day on a moved clock, looked at every minute: every breach had its warning before."""
+"""A simulated day, checked every minute: every breach of a target was preceded by a warning."""
 
 import random
 from collections import defaultdict
@@ -19,13 +19,13 @@ pytestmark = [pytest.mark.django_db, pytest.mark.timeout(900)]
 MIDNIGHT = datetime(2026, 11, 17, tzinfo=UTC)
 TARGET = timedelta(minutes=10)
 CREDITS, A_REPLY = 900, 3
-# Chats that begin in an hour of the day, and minutes until somebody answers: at noon too few do.
+# Chats that begin in each hour, and the minutes until an answer: at noon there are too few agents.
 CHATS = {hour: 1 if hour < 8 or hour > 19 else 12 for hour in range(24)}
 MINUTES = {hour: 4.0 if hour in range(11, 14) else 2.0 for hour in range(24)}
 
 
 class Day:
-    """What happens, what was warned of and what was missed, each with its time."""
+    """The day's chats, warnings and missed targets, each with its time."""
 
     def __init__(self, bot: Any) -> None:
         self.bot, self.dice = bot, random.Random(14)
@@ -103,7 +103,7 @@ def check(day: Day) -> None:
     assert len(breaches) > 3
     late = {code for code, at in breaches.items() if soon.get(code, at) >= at}
     assert late == set(), "missed without a warning"
-    # What was called missed was missed, but for the minute in which it was looked at.
+    # Every chat reported as missed was missed, within the minute of the check.
     called = set(day.told["chats_unanswered"])
     assert {code for code in called if day.answered_at[code] < day.began_at[code] + TARGET} == set()
     assert breaches.keys() <= called

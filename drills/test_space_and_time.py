@@ -1,5 +1,7 @@
-"""The database's volume is full, the hosts' clocks differ, and a migration is applied while the
-version before it serves: customers write meanwhile, and what was taken is answered once.
+"""Accepted messages are answered once despite a full volume, wrong clocks or a migration.
+
+Customers write while the database's volume is full, while the hosts' clocks differ, and while a
+migration is applied under the previous version.
 """
 
 import os
@@ -35,7 +37,7 @@ MINUTES = 10
 
 @contextmanager
 def small_volume(folder: Path) -> Iterator[Path]:
-    """A volume of its own, in memory, for all that the platform stores."""
+    """A small in-memory volume for all of the platform's data."""
     made = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", f"size={VOLUME_MB}m", "drill", str(folder)],
         capture_output=True, text=True, check=False,
@@ -49,7 +51,7 @@ def small_volume(folder: Path) -> Iterator[Path]:
 
 
 def fill(volume: Path) -> Path:
-    """Take the whole room of a volume, as somebody else's files would."""
+    """Fill a volume completely, as somebody else's files would."""
     ballast = volume / "ballast"
     with ballast.open("wb", buffering=0) as file:
         for size in (1 << 20, 1 << 12):
@@ -61,14 +63,14 @@ def fill(volume: Path) -> Path:
 
 
 def test_the_volume_of_the_database_is_full(tmp_path: Path) -> None:
-    # The platform's own log stands on it, too.
+    # The platform's own log is on this volume, too.
     with small_volume(tmp_path) as volume, demo_shop(volume, JOB_LEASE_SECONDS="5") as shop:
         kept = shop.open_chat()
         shop.ask(kept, text=QUESTION, reply="wait")
         before, long = shop.history(kept), shop.open_chat()
         with traffic(shop) as going:
             ballast = fill(volume)
-            # What is allocated already holds many short messages.
+            # The space that is allocated already holds many short messages.
             wait_until(lambda: _is_refused(shop, long), what="a message is refused", seconds=120)
             wait_until(lambda: 503 in going.failed(), what="a short one, too", seconds=120)
             time.sleep(5)
@@ -81,7 +83,7 @@ def test_the_volume_of_the_database_is_full(tmp_path: Path) -> None:
 
 
 def _is_refused(shop: DemoShop, chat: str) -> bool:
-    """Whether one of some long messages that nobody answers is refused."""
+    """Whether one of 100 long messages that need no reply is refused."""
     for _ in range(100):
         body = {"text": os.urandom(3_900).hex(), "reply": "none"}
         reply = shop.client.post(f"/ai/client/chat/{chat}", json=body, headers=shop.key)
@@ -124,7 +126,7 @@ def test_clocks_differ_by_minutes(tmp_path: Path) -> None:
         form = {"grant_type": "password", "username": "owner@demo.example"}
         form["password"] = (shop.data / "keys" / "demo_password").read_text()
         issued = web.post("/identity/token2", data=form).json()["access_token"]
-        # Either accepts what the other issued.
+        # Each accepts tokens that the other issued.
         shop.call("GET", "/identity/users/me", {"Authorization": f"Bearer {issued}"})
         assert web.get("/identity/users/me", headers=owner).status_code == 200
         with traffic(shop) as going:
@@ -177,7 +179,7 @@ def test_a_migration_is_applied_while_the_version_before_serves(
 
 
 def migrate(shop: DemoShop) -> str:
-    """Apply the migrations of this version to the database of a running one."""
+    """Apply this version's migrations to the database of a running platform."""
     environ = environ_of(next(shop.processes("manage.py relay")))
     address = urlsplit(environ["DATABASE_URL"])
     password = (shop.data / "postgres.password").read_text().strip()

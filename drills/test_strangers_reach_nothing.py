@@ -1,7 +1,7 @@
-"""Every operation is called with another client's ids, by every kind of credential: nothing is read
-and nothing is written.
+"""No operation reads or writes another client's rows, with any kind of credential.
 
-`STRANGER_TRIES=100000 make drill` tries more often, `STRANGER_SEED` the same ones again.
+Random calls of every operation contain ids of the other client's rows.
+`STRANGER_TRIES=100000 make drill` makes more calls, `STRANGER_SEED` repeats those of a run.
 """
 
 import os
@@ -29,11 +29,11 @@ from identity.testing import Person, make_client, make_key, make_person
 
 TRIES = int(os.environ.get("STRANGER_TRIES", "20000"))
 SEED = int(os.environ.get("STRANGER_SEED", random.randrange(10**6)))
-# What the other client's rows say, wherever a row says something.
+# The word in all texts of the other client's rows.
 WORD = "quokkamarker"
 OTHER_ROWS = 3
 TRIED = [served for served in ALL if served.ids or served.at not in PUBLIC_BECAUSE]
-# Writes each change of a row of the other client into a table, also one that is taken back later.
+# Records each change of the other client's rows in a table, also changes rolled back later.
 WATCH = """
 CREATE TABLE strangers_write (place text);
 CREATE FUNCTION strangers_watch() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -49,7 +49,7 @@ END $$;
 """
 ON_TABLE = """CREATE TRIGGER strangers_watch AFTER INSERT OR UPDATE OR DELETE ON "{table}"
     FOR EACH ROW EXECUTE FUNCTION strangers_watch()"""
-# A column that names a row of somebody: in the queries and bodies of operations.
+# Fields in queries and bodies that hold the id of a row.
 AN_ID = re.compile(r"^(id|.*_ids?|responsible|agents?|tags?|customer|conversation|file)$")
 
 
@@ -63,7 +63,7 @@ class World:
 
 
 def other_client() -> tuple[Client, list[dict[str, Any]], Person]:
-    """A client whose rows hold the word; ids of its rows; somebody who may see them."""
+    """A client whose rows contain the word, the ids of its rows, and a person who may see them."""
     rows = world(WORD)
     client: Client = rows[Client]
     owner, key = make_person(client, Role.OWNER, WORD), make_key(client)
@@ -99,7 +99,7 @@ def writes() -> list[str]:
 
 
 def links_between_clients() -> str:
-    """A statement that finds rows of one client that name a row of another."""
+    """A statement that finds rows of one client that refer to a row of another."""
     tenants = {
         model
         for model in apps.get_models()
@@ -118,7 +118,7 @@ def links_between_clients() -> str:
 
 
 def a_caller(chance: random.Random, served: Served, world: World) -> str:
-    """Anybody; mostly of those whose kind of credential the operation takes."""
+    """A random caller, mostly with a kind of credential that the operation accepts."""
     kinds = [*served.declared.access.security]
     kind = chance.choice([*kinds, *kinds, ""] if kinds else [""])
     names = {
@@ -129,7 +129,7 @@ def a_caller(chance: random.Random, served: Served, world: World) -> str:
 
 
 def a_try(chance: random.Random, served: Served, world: World) -> tuple[str, dict[str, Any], Any]:
-    """A path, a query and a body; at least one id of them is the other client's."""
+    """A path, a query and a body, with at least one id of the other client."""
     theirs = chance.choice(world.others)
     foreign = (
         set(chance.sample(served.ids, chance.randint(1, len(served.ids)))) if served.ids else set()
@@ -146,7 +146,7 @@ def a_try(chance: random.Random, served: Served, world: World) -> tuple[str, dic
 
 
 def with_ids(chance: random.Random, shape: Any, theirs: dict[str, Any]) -> dict[str, Any]:
-    """Fields of a shape that name rows, with the other client's ids."""
+    """A shape's fields that refer to rows, with the other client's ids."""
     found = {}
     for name in shape.model_fields:
         if AN_ID.match(name) and chance.random() < 0.7:
@@ -157,7 +157,7 @@ def with_ids(chance: random.Random, shape: Any, theirs: dict[str, Any]) -> dict[
 
 
 def send(caller: Person, served: Served, path: str, query: dict[str, Any], body: Any) -> Any:
-    """The answer, and all of its content."""
+    """Send a request; return the answer and its whole content."""
     at = f"{path}?{urlencode(query, doseq=True)}" if query else path
     headers, method = caller.headers, served.method.lower()
     if isinstance(served.declared.body, Form):
@@ -182,7 +182,7 @@ def test_strangers_read_and_write_nothing(settings: Any, tmp_path: Path) -> None
     callers, own = first_client()
     here, chance, links = World(callers, own, others), random.Random(SEED), links_between_clients()
     watch(client)
-    # What the drill looks for is there to be found.
+    # Make sure that the word can be found by those who may.
     assert WORD.encode() in insider.get("/ai/chats").content
     with undone():
         renamed = insider.put(f"/ai/bot/{others[0]['bot_id']}/update-bot", {"bot_name": "x"})

@@ -1,7 +1,7 @@
-"""Three hosts serve one site, and each is killed, frozen and cut off while everybody works.
+"""Three hosts serve one site, and each is killed, frozen and cut off under load.
 
-Nothing ties the platform to one machine: two of each process, spread over the hosts, behind a real
-nginx, with one PostgreSQL, one Valkey and one S3 store.
+Two of each process are spread over the hosts, behind a real nginx, with one PostgreSQL, one Valkey
+and one S3 store.
 """
 
 import os
@@ -21,9 +21,9 @@ pytestmark = [
     pytest.mark.timeout(1800),
     pytest.mark.skipif(which("nginx") is None, reason="needs nginx"),
 ]
-# Longer than the leases of jobs (5 s): another worker takes them over.
+# Longer than the leases of jobs (5 s), so that another worker takes the jobs over.
 SECONDS = float(os.environ.get("DRILL_FAULT_SECONDS", "8"))
-NOTICED = 25.0  # seconds in which TCP finds out that the other end is gone (settings: 20)
+NOTICED = 25.0  # seconds in which TCP notices that the other end is gone (settings: 20)
 SPREAD = (
     ("web", "worker", "relay", "beat"),
     ("web", "worker-webhook", "worker-bulk", "relay"),
@@ -32,7 +32,7 @@ SPREAD = (
 
 
 def move_a_file(made: World, chat: str) -> None:
-    """A file that is uploaded at one host is downloaded from the other."""
+    """Upload a file through one host, and download it from the other."""
     one, other = made.web_hosts()
     for came, goes in ((one, other), (other, one)):
         data = b"%PDF-1.4\n" + os.urandom(200_000)
@@ -64,7 +64,7 @@ def cut(host: Host) -> None:
     host.join()
 
 
-# Each act on each host; the first three already are of all kinds and on all hosts.
+# Each fault on each host; the first three already cover all kinds and all hosts.
 FAULTS = [(act, (turn + at) % 3) for turn in range(3) for at, act in enumerate((kill, freeze, cut))]
 
 
@@ -98,7 +98,7 @@ def test_each_host_is_killed_frozen_and_cut_off(
 def test_a_host_that_missed_the_brokers_restart_works_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Cut off meanwhile, it is not told, and its connections look open."""
+    """It is cut off during the restart, so its connections still look open."""
     spread = (
         ("web", "worker", "worker-webhook", "worker-bulk", "relay", "beat"),
         ("web", "worker"),

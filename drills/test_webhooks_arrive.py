@@ -1,6 +1,6 @@
-"""Events to twenty endpoints, most of them bad; then the same while processes are killed.
+"""Deliver events to twenty endpoints, most of them faulty; then again while processes are killed.
 
-Starts the whole platform as `make run` does and sees it only from outside. The receivers are in
+The whole platform runs as with `make run` and is observed only from outside. The receivers are in
 this process, which records the accepted messages and the arrivals.
 """
 
@@ -25,7 +25,7 @@ import pytest
 from drills.platform import Platform
 
 PASSWORD = "correct-horse-battery"
-# Ten endpoints a client; two clients.
+# Two clients have ten endpoints each.
 VICTIMS = ("-n worker-webhook@", "-n worker@", "manage.py relay", "valkey-server")
 GOOD, BAD = ["fine"] * 4, ["500", "hang", "drip", "301", "close", "busy"]
 EVENTS, PER_SECOND = int(os.environ.get("DRILL_EVENTS", "2000")), 25
@@ -35,7 +35,7 @@ Arrival = tuple[str, float, dict[str, Any]]  # webhook-id, when, body
 
 
 class Receivers:
-    """Servers that answer by their behaviour; `arrivals` records the requests, by port."""
+    """Servers, each with its own behaviour; `arrivals` records the requests by port."""
 
     def __init__(self) -> None:
         self.arrivals: dict[int, list[Arrival]] = collections.defaultdict(list)

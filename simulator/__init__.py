@@ -1,4 +1,4 @@
-"""The messaging providers, simulated: the other side of the wire.
+"""A simulator of the messaging providers.
 
-It imports nothing of the product. Only the launcher, the tests and the drills import it.
+It imports nothing from the product. Only the launcher, the tests and the drills import it.
 """

@@ -12,7 +12,7 @@ from simulator.state import Simulator
 
 
 def main() -> None:
-    """Serve until a signal to stop; or print the environment."""
+    """Serve until SIGTERM or SIGINT, or only print the environment."""
     parser = argparse.ArgumentParser(description="The messaging providers, simulated.")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=9200)

@@ -1,4 +1,4 @@
-"""What a call is about: its channel, its account and its kind. Faults and the log ask for it."""
+"""The subject of a call, which faults and the log use: its channel, account and kind."""
 
 import re
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ def without_version(path: str) -> list[str]:
 
 
 def bearer(request: Request) -> str:
-    """The token of a call: the header, else the parameter."""
+    """The token of a call, from the header or else the parameter."""
     scheme, _, value = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return value.strip()
@@ -82,7 +82,7 @@ def node_account(world: World, node: str, token: Token | None) -> Account | None
 
 
 def photo_side(world: World, request: Request, page: Account) -> Account:
-    """The photoapp account behind its page, when the call is about that."""
+    """The photoapp account that is linked to a page, if the call concerns it; else the page."""
     photo = world.photo_of(page.id)
     if photo is None:
         return page

@@ -1,4 +1,4 @@
-"""Callbacks to the platform: collected into bodies, signed, sent, repeated, given up."""
+"""Callbacks to the platform: batch events into bodies, sign, send and retry them."""
 
 import heapq
 import itertools
@@ -15,8 +15,8 @@ from simulator.envelopes import Event
 from simulator.world import OBJECT_OF_KIND, Account, Json, World
 
 KEPT = 20_000
-# Seconds after each failed attempt until the next one; after the last one it is given up.
-# socialnet and photoapp: a few at once, an hour in all. chatapp: seven days in all.
+# Seconds from each failed attempt to the next; after the last one the body is given up.
+# socialnet and photoapp retry quickly at first, for an hour in all; chatapp for seven days.
 _HOUR_IN_ALL = (1, 4, 25, 90, 480, 1200, 1800)
 _WEEK_IN_ALL = (10, 60, 300, 1800, 3600, 21_600, 43_200, 86_400, 172_800, 275_000)
 RETRIES = {
@@ -25,25 +25,25 @@ RETRIES = {
     "chatapp": _WEEK_IN_ALL,
     "localapp": (30, 300, 900, 1800, 3600),
 }
-# Seconds within which the platform must answer.
+# The timeout of the platform's answer, in seconds.
 PATIENCE = {"socialnet": 5.0, "photoapp": 5.0, "chatapp": 5.0, "localapp": 2.0}
 
 
 @dataclass
 class Modes:
-    """How events travel. All off: each alone, at once, once, in order, well signed."""
+    """How events are sent. By default each is sent alone, at once, once, in order and signed."""
 
-    hold: bool = False  # nothing leaves until it is released
-    batch: int = 1  # events in one body, of any accounts of one app
-    duplicate: int = 0  # how many more times each event is sent
+    hold: bool = False  # nothing is sent until `release`
+    batch: int = 1  # maximal number of events in a body, from any accounts of one app
+    duplicate: int = 0  # how many extra times each event is sent
     shuffle: bool = False
     unknown_fields: bool = False
     missing_optional: bool = False
     strangers: bool = False  # every body also holds an unknown account and an unknown kind
-    # right, wrong, missing, bare (localapp: without mac=), header_time (localapp).
+    # right, wrong, missing; localapp also: bare (without mac=), header_time (time from a header).
     signature: str = "right"
     retry_scale: float = 1.0  # divides the waits between attempts
-    parallel: int = 1  # bodies on their way at once, for each channel; at most 4
+    parallel: int = 1  # bodies sent at the same time per channel; at most 4
 
 
 @dataclass
@@ -56,7 +56,7 @@ class Attempt:
 
 @dataclass
 class Delivery:
-    """One body to one address, and what became of it: waiting, delivered or given_up."""
+    """One body to one address; its state is waiting, delivered or given_up."""
 
     id: int
     channel: str
@@ -74,9 +74,9 @@ class Delivery:
 
 
 class Deliveries:
-    """Two queues, of events that no body holds yet and of bodies; a few threads that send.
+    """A queue of events, queues of bodies made from them, and a few threads that send bodies.
 
-    Without threads (`start` is not called) a test sends by `run`, in its own thread.
+    Without threads (if `start` is not called) a test sends with `run`, in its own thread.
     """
 
     THREADS = 4
@@ -88,7 +88,7 @@ class Deliveries:
         self._wake = threading.Condition(world.lock)
         self._numbers = itertools.count(1)
         self._events: list[tuple[float, int, Event]] = []
-        # A queue for each channel: one that is slow holds up no other.
+        # Each channel has a queue, so that a slow one does not delay the others.
         self._bodies: dict[str, list[tuple[float, int, Delivery]]] = {name: [] for name in RETRIES}
         self._held: list[Event] = []
         self._busy: Counter[str] = Counter()
@@ -100,7 +100,7 @@ class Deliveries:
     def add(
         self, account: Account, event_field: str, item: Json, *, delay: float = 0, app_id: str = ""
     ) -> int:
-        """Queue an event for each app that wants it, or for one; returns for how many."""
+        """Queue an event for each subscribed app, or only for `app_id`; returns their number."""
         with self._wake:
             targets = [
                 target for target in self.targets(account, event_field) if app_id in ("", target[0])
@@ -123,7 +123,7 @@ class Deliveries:
         heapq.heappush(self._events, entry)
 
     def release(self) -> int:
-        """Let go what was held, as one crowd; returns how many events."""
+        """Send all held events at once; returns their number."""
         with self._wake:
             held, self._held = self._held, []
             if self.modes.shuffle:
@@ -139,7 +139,7 @@ class Deliveries:
         wanted = OBJECT_OF_KIND[account.kind]
         accounts = [account]
         if account.parent:
-            # A page's subscription is also for its photoapp account, a WABA's for its numbers.
+            # A page's subscription includes its photoapp account, a WABA's its numbers.
             accounts.append(self.world.accounts[account.parent])
         targets = []
         for app in self.world.apps.values():
@@ -154,7 +154,7 @@ class Deliveries:
         return targets
 
     def _localapp_target(self, account: Account) -> list[tuple[str, str]]:
-        """The apps that the account has agreed to, while their webhook is on."""
+        """The apps that the account has consented to, while its webhook is on."""
         if not account.hook_is_on:
             return []
         return [
@@ -181,7 +181,7 @@ class Deliveries:
             self._wake.notify_all()
 
     def wake(self) -> None:
-        """Look again what is due: the clock was moved."""
+        """Check again what is due, after the clock was moved."""
         with self._wake:
             self._wake.notify_all()
 
@@ -199,7 +199,7 @@ class Deliveries:
                 self._wake.notify_all()
 
     def run(self, within: float = 60) -> int:
-        """Send all that is due in this time, moving the clock on; returns how many attempts."""
+        """Send all that is due within these seconds, advancing the clock; returns the attempts."""
         ends_at, attempts = self.world.now + within, 0
         while True:
             with self._wake:
@@ -214,7 +214,7 @@ class Deliveries:
 
     @property
     def waiting(self) -> int:
-        """How many events and bodies have not been sent or given up."""
+        """The number of events and bodies that are neither delivered nor given up."""
         with self._wake:
             busy = sum(self._busy.values())
             bodies = sum(len(queue) for queue in self._bodies.values())
@@ -230,7 +230,7 @@ class Deliveries:
         return 1.0 if due is None else min(max(0.005, due - self.world.now), 1.0)
 
     def _take(self, now: float) -> Delivery | None:
-        """The next body that is due; events become bodies here."""
+        """The next body that is due, after packing due events into bodies."""
         self._pack(now)
         free = [
             queue
@@ -252,7 +252,7 @@ class Deliveries:
         heapq.heappush(self._bodies[delivery.channel], entry)
 
     def _batches(self, events: list[Event]) -> list[list[Event]]:
-        """Events of one app and address share a body, up to the size of a batch."""
+        """Group events of the same app and address, up to the batch size."""
         batches: list[list[Event]] = []
         open_batches: dict[tuple[str, str], list[Event]] = {}
         for event in events:

@@ -1,4 +1,4 @@
-"""The log of the calls that the platform made, without secrets."""
+"""The log of the platform's calls, with secrets masked."""
 
 import json
 import re
@@ -19,7 +19,7 @@ _MASK = "***"
 
 @dataclass
 class Call:
-    """`account` is the account that the call is about; `fault` the fault that it met."""
+    """A logged call: `account` is the account it concerns, `fault` the fault it met."""
 
     id: int
     at: float
@@ -31,7 +31,7 @@ class Call:
     body: Any
     account: str = ""
     channel: str = ""
-    # The kind of call, as faults name it: sends, media, lists, tokens, …
+    # The kind of call, as in faults: sends, media, lists, tokens, …
     what: str = ""
     status: int = 0
     fault: str = ""
@@ -49,7 +49,7 @@ def record(number: int, at: float, base: str, request: Request) -> Call:
 
 
 def finish(call: Call, response: Response) -> None:
-    """Add the answer, as far as it was one."""
+    """Add the answer: its status (0 after a reset) and a short JSON body."""
     call.status = 0 if response.sending == "reset" else response.status
     if response.content_type == "application/json" and len(response.body) < 20_000:
         try:

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 
 class Wire(Protocol):
-    """How the platform is reached; a refused or broken call raises OSError or HTTPException."""
+    """A way to call the platform; a refused or broken call raises OSError or HTTPException."""
 
     def call(
         self, method: str, url: str, headers: dict[str, str], body: bytes, *, timeout: float
@@ -17,7 +17,7 @@ class Wire(Protocol):
 
 
 class Sockets:
-    """Real HTTP, over connections that each thread keeps."""
+    """Real HTTP over keep-alive connections, separate for each thread."""
 
     def __init__(self) -> None:
         self._threads = threading.local()
@@ -41,7 +41,7 @@ class Sockets:
                 data = response.read()
             except (OSError, HTTPException) as error:
                 self._close(connection)
-                # A kept connection may have been closed meanwhile: then a new one is tried.
+                # The platform may have closed a kept connection meanwhile: try a new one.
                 if not is_kept or isinstance(error, TimeoutError):
                     raise
                 continue

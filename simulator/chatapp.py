@@ -84,7 +84,7 @@ def check_size(mime: str, size: int, code: int = 131053) -> None:
 
 
 def media(sim: Simulator, request: Request, token: Token, media_id: str) -> Response:
-    """`/{media-id}`: an address that lives five minutes."""
+    """`/{media-id}`: an address that is valid for five minutes."""
     need(token, "whatsapp_business_messaging")
     stored = sim.world.files[media_id]
     if request.method != "GET" or stored.expires_at < sim.world.now:
@@ -99,7 +99,7 @@ def media(sim: Simulator, request: Request, token: Token, media_id: str) -> Resp
 
 
 def download(sim: Simulator, request: Request) -> Response:
-    """The address of a file: only with the bearer token, only for five minutes."""
+    """Download a file: only with the bearer token, and for five minutes."""
     token = sim.world.tokens.get(bearer(request)) if "authorization" in request.headers else None
     if token is None:
         return html("<h1>401 Unauthorized</h1>", 401)
@@ -123,7 +123,7 @@ def template_of(sim: Simulator, number: Account, value: Json) -> Json | None:
 
 
 def template_texts(template: Json) -> dict[str, str]:
-    """The words of a template's header and body, by kind."""
+    """The texts of a template's header and body, by kind."""
     components: Any = template["components"]
     found = {
         str(component.get("type", "")).lower(): str(component.get("text", ""))
@@ -134,7 +134,7 @@ def template_texts(template: Json) -> dict[str, str]:
 
 
 def placeholders(text: str) -> list[str]:
-    """The values that a text needs: numbers in their order, names as they come."""
+    """The variables of a text: numbers sorted, names in order of appearance."""
     names = list(dict.fromkeys(_VARIABLE.findall(text)))
     return sorted(names, key=int) if all(name.isdecimal() for name in names) else names
 
@@ -149,7 +149,7 @@ def parameters(value: Json, kind: str) -> list[Json]:
 
 
 def shown(template: Json, value: Json) -> str:
-    """What the customer reads."""
+    """The text that the customer reads."""
     words = []
     for kind, text in template_texts(template).items():
         given = [str(parameter.get("text", "")) for parameter in parameters(value, kind)]

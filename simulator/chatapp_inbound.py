@@ -1,4 +1,4 @@
-"""What customers of chatapp do, and what the provider reports by itself."""
+"""The actions of chatapp's customers, and events of the provider itself."""
 
 import json
 from collections.abc import Callable
@@ -214,7 +214,7 @@ MESSAGES: dict[str, Callable[[Simulator, Thread, Json], Json]] = {
 
 
 def _agent_wrote(sim: Simulator, thread: Thread, values: Json) -> None:
-    """An agent answers in the phone app; only numbers that are used in both tell so."""
+    """An agent answers in the phone app; only numbers used in app and API have such echoes."""
     number, now = thread.account, sim.world.now
     text = str(values.get("text", "An agent writes elsewhere"))
     message_id = sim.world.message_id(number, thread.user_id)

@@ -1,4 +1,4 @@
-"""Sends of chatapp: what is refused at once or later, and the statuses that follow."""
+"""Sends of chatapp: immediate and later refusals, and the statuses that follow."""
 
 import json
 from typing import Any
@@ -54,7 +54,7 @@ def _mark_read(sim: Simulator, number: Account, body: Json) -> Response:
 
 
 def _problem(sim: Simulator, thread: Thread | None, body: Json) -> int:
-    """Why it cannot arrive: an error code, or 0."""
+    """The error code of a message that cannot arrive; 0 if it can."""
     if thread is None or thread.is_gone:
         return 131026
     is_late = thread.seconds_since_customer(sim.world.now) > DAY
@@ -72,7 +72,7 @@ def _refused(code: int) -> ProviderError:
 
 
 def _to_nobody(sim: Simulator, number: Account, user_id: str, body: Json) -> Response:
-    """A number without the app: accepted, then failed."""
+    """A send to a number without the app, which is accepted and then fails."""
     message_id = sim.world.message_id(number, user_id)
     sent = Message(message_id, False, sim.world.now, "", body)
     sim.emit(number, "messages", _status(sim, number, user_id, sent, ("failed", 0, 131026)), 0)

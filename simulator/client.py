@@ -1,4 +1,4 @@
-"""A client of the control API: what tests and drills say to a simulator."""
+"""A client of the simulator's control API, for tests and drills."""
 
 import json
 import time
@@ -11,7 +11,7 @@ from simulator.world import Json
 
 
 class Refused(Exception):
-    """The simulator refused: its words."""
+    """The simulator refused a call; its message says why."""
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -29,7 +29,7 @@ class Client:
         return self.origin.partition("://")[2]
 
     def control(self, method: str, name: str, values: Json | None = None) -> Any:
-        """Call `/control/{name}`; values are the query of a GET, the body of the rest."""
+        """Call `/control/{name}`; `values` are the query of a GET, else the body."""
         url = f"{self.origin}/control/{name}".rstrip("/")
         data = None
         if method == "GET":
@@ -47,7 +47,7 @@ class Client:
     # Customers
 
     def act(self, account: str, user: str, kind: str, **values: Any) -> Json:
-        """A customer does something; the kinds of each channel are in `GET /control`."""
+        """Act as a customer; `GET /control` lists the kinds of each channel."""
         body = {"account": account, "user": user, "kind": kind, **values}
         answer: Json = self.control("POST", "act", body)
         return answer
@@ -60,7 +60,7 @@ class Client:
         return answer
 
     def replies(self, account: str, user: str) -> list[Json]:
-        """What this customer got."""
+        """The messages that this customer received."""
         messages = self.thread(account, user)["messages"]
         return [message for message in messages if not message["by_customer"]]
 
@@ -71,7 +71,7 @@ class Client:
         return answer
 
     def calls(self, **wanted: Any) -> list[Json]:
-        """Calls of the platform, filtered by channel, account, what, method, path, …"""
+        """The platform's calls, filtered by channel, account, what, method, path, …"""
         answer: list[Json] = self.control("GET", "calls", wanted)
         return answer
 
@@ -80,7 +80,7 @@ class Client:
         return answer
 
     def wait_until_quiet(self, secs: float = 30) -> None:
-        """Wait until no callback is on its way or waiting to be sent again."""
+        """Wait until no callback is being sent or waits for a retry."""
         ends_at = time.monotonic() + secs
         while waiting := self.state()["waiting"]:
             if time.monotonic() > ends_at:
@@ -130,7 +130,7 @@ class Client:
         return answer
 
     def token(self, app: str, account: str = "") -> str:
-        """A token without a consent page: of a person, or of an account."""
+        """Issue a token without a consent page, for a person or an account."""
         return self.tokens(app, account)["access_token"]
 
     def tokens(self, app: str, account: str = "") -> dict[str, str]:
@@ -141,9 +141,9 @@ class Client:
         return int(self.control("DELETE", "tokens", {"how": how, **which})["tokens"])
 
     def consent(self, url: str, *, allow: bool = True, accounts: list[str] | None = None) -> str:
-        """Go through a consent page as a person.
+        """Answer a consent page as a person would.
 
-        Returns where the browser is sent back to; or the last page, if it is sent nowhere.
+        Returns the address to which the browser is redirected, or the last page without a redirect.
         """
         page = self._opener.open(url, timeout=30).read().decode()
         offered = [part.partition('"')[0] for part in page.split(' name="target_')[1:]]

@@ -1,4 +1,4 @@
-"""The control API: what a test or a person tells the simulator, and asks it. JSON both ways."""
+"""The control API in JSON, through which tests and people control and inspect the simulator."""
 
 import base64
 from collections.abc import Callable
@@ -32,7 +32,7 @@ ENDS = ("expired", "revoked", "password", "role")
 
 
 class BadControl(ValueError):
-    """The control API cannot do this."""
+    """A request that the control API cannot fulfil."""
 
 
 def handle(sim: Simulator, request: Request) -> Response:
@@ -46,7 +46,7 @@ def handle(sim: Simulator, request: Request) -> Response:
         known = sorted(f"{method} /control/{name}" for method, name in _ROUTES)
         return ok({"error": f"unknown; {_ADVICE}", "known": known}, 404)
     if request.method != "GET" and request.content_type != "application/json":
-        # A page of another site cannot send this type without being asked first.
+        # Another site's page cannot send this type without a CORS preflight.
         return ok({"error": "Content-Type must be application/json"}, 415)
     try:
         return ok(route(sim, request.params))
@@ -195,7 +195,7 @@ def _clock(sim: Simulator, values: Json) -> Any:
 
 
 def _add_accounts(sim: Simulator, values: Json) -> Any:
-    """`count` more accounts of a kind, named and numbered."""
+    """Add `count` accounts of a kind, with numbered names."""
     kind, count = str(values.get("kind", "page")), int(values.get("count", 1))
     if kind not in CHANNEL_OF_KIND:
         raise BadControl(f"kind must be one of {', '.join(CHANNEL_OF_KIND)}")
@@ -228,14 +228,14 @@ def _change_account(sim: Simulator, values: Json) -> Any:
 
 
 def _handshake(sim: Simulator, values: Json) -> Any:
-    """Check the callback address of a channel's app, as the console does when it is saved."""
+    """Verify the callback address of a channel's app, as the console does when saving it."""
     hook = next(iter(sim.world.app_by_key(str(values.get("channel", ""))).hooks.values()))
     problem = subscriptions.handshake(sim, hook.url, hook.verify_token)
     return {"is_accepted": not problem, "problem": problem}
 
 
 def _issue(sim: Simulator, values: Json) -> Any:
-    """A token without a consent page: of a person or, with `account`, of an account."""
+    """Issue a token without a consent page, for a person or, with `account`, for an account."""
     key, account_id = str(values.get("app", "")), str(values.get("account", ""))
     with sim.world.lock:
         if key not in oauth.TARGETS:
@@ -246,7 +246,7 @@ def _issue(sim: Simulator, values: Json) -> Any:
 
 
 def _end_tokens(sim: Simulator, values: Json) -> Any:
-    """Tokens of an app, an account, a kind or one value die."""
+    """End the tokens of an app, an account or a kind, or the token with one value."""
     how = str(values.get("how", "revoked"))
     if how not in ENDS:
         raise BadControl(f"how must be one of {', '.join(ENDS)}")
@@ -265,7 +265,7 @@ def _end_tokens(sim: Simulator, values: Json) -> Any:
 
 
 def _subscribe(sim: Simulator, values: Json) -> Any:
-    """Subscribe an app to an account without a call of the platform."""
+    """Subscribe an app to an account without a call from the platform."""
     with sim.world.lock:
         account = customer_actions.account_of(sim, str(values.get("account", "")))
         app = sim.world.app_by_key(str(values.get("app") or account.channel))
@@ -275,7 +275,7 @@ def _subscribe(sim: Simulator, values: Json) -> Any:
 
 
 def _upload(sim: Simulator, values: Json) -> Any:
-    """A customer's own file, as base64: returns its id (chatapp) and address (the others)."""
+    """Store a customer's file from base64; returns its id (for chatapp) and address (others)."""
     try:
         data = base64.b64decode(str(values.get("data", "")), validate=True)
     except ValueError:

@@ -1,4 +1,4 @@
-"""A customer acts on a channel: the one door of the control API and the page."""
+"""Customers' actions on all channels, for the control API and the customers' page."""
 
 from simulator import chatapp_inbound, localapp_inbound, messenger_inbound
 from simulator.messenger_inbound import BadAction
@@ -20,7 +20,7 @@ KINDS = {
 
 
 def account_of(sim: Simulator, account_id: str, channel: str = "") -> Account:
-    """The account of this id that customers can write to."""
+    """The account with this id, if customers can write to it."""
     account = sim.world.accounts.get(account_id)
     if account is None or account.kind == "waba" or channel not in ("", account.channel):
         raise BadAction(f"no account {account_id!r} that customers of {channel or 'any'} write to")
@@ -28,7 +28,7 @@ def account_of(sim: Simulator, account_id: str, channel: str = "") -> Account:
 
 
 def act(sim: Simulator, account: Account, user: str, kind: str, values: Json) -> Message | None:
-    """`kind` is one of KINDS of the account's channel; gone and back are for all."""
+    """Perform an action: one of the channel's KINDS, or on any channel `gone` or `back`."""
     thread = sim.world.thread(account, sim.world.customer(user))
     if kind in {"gone", "back"}:
         thread.is_gone = kind == "gone"

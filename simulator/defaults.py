@@ -1,4 +1,4 @@
-"""The apps and accounts that a simulator starts with, and the environment that fits them."""
+"""The apps and accounts that a simulator starts with, and the platform's variables for them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -10,7 +10,7 @@ PERSON_ID = "5000000000000001"
 
 @dataclass(frozen=True)
 class Bases:
-    """Where each of the providers' hosts is served: a path before the provider's own."""
+    """The path prefixes under which the simulator serves the providers' hosts."""
 
     graph: str = "/graph"
     dialog: str = "/www"
@@ -24,7 +24,7 @@ class Bases:
 
 @dataclass(frozen=True)
 class DemoApp:
-    """An app as the provider's console knows it. `objects` are what its webhook is set up for."""
+    """An app in the provider's console. Its webhook is set up for the `objects`."""
 
     key: str
     id: str
@@ -103,12 +103,12 @@ CUSTOMERS = (
 
 @dataclass(frozen=True)
 class Settings:
-    """How a simulator is set up; `callback_base` is the platform's address."""
+    """A simulator's settings; `callback_base` is the platform's address."""
 
     callback_base: str = "http://127.0.0.1:8000"
-    # Of message ids, tokens and disorder; None: others at each start.
+    # Seeds message ids, tokens and shuffling; None for different ones at each start.
     seed: int | None = None
-    # Seconds since 1970 at which the clock stands still; None: the real time.
+    # Seconds since 1970 at which the clock stands still; None for the real time.
     now: float | None = None
     bases: Bases = field(default_factory=Bases)
     apps: tuple[DemoApp, ...] = APPS
@@ -120,7 +120,7 @@ def app(key: str) -> DemoApp:
 
 
 def settings_from(environ: Mapping[str, str], settings: Settings) -> Settings:
-    """The same with the apps' ids, secrets and verify tokens that the environment has."""
+    """The settings with the apps' ids, secrets and verify tokens from the environment."""
     apps = []
     for item in settings.apps:
         values = {
@@ -134,14 +134,14 @@ def settings_from(environ: Mapping[str, str], settings: Settings) -> Settings:
 
 
 def _variables(each: DemoApp) -> dict[str, str]:
-    """The environment variables of an app, by the field that they set."""
+    """The names of an app's environment variables, by the field that they set."""
     prefix = each.key.upper()
     names = {"id": f"{prefix}_APP_ID", "secret": f"{prefix}_APP_SECRET"}
     return names | ({"verify_token": f"{prefix}_VERIFY_TOKEN"} if each.verify_token else {})
 
 
 def environment(origin: str, settings: Settings | None = None) -> dict[str, str]:
-    """The variables that point a platform at a simulator on `origin`."""
+    """The environment variables that point a platform at a simulator on `origin`."""
     settings = settings or Settings()
     bases = settings.bases
     graph, dialog = f"{origin}{bases.graph}/{VERSION}", f"{origin}{bases.dialog}/{VERSION}"
@@ -167,7 +167,7 @@ def environment(origin: str, settings: Settings | None = None) -> dict[str, str]
 def fill_unset(
     environ: Mapping[str, str], origin: str, settings: Settings | None = None
 ) -> dict[str, str]:
-    """What a simulator adds to an environment: what is set wins; EGRESS_ALLOW is extended."""
+    """The variables to add to an environment: those not set in it, and a longer EGRESS_ALLOW."""
     added = {
         name: value
         for name, value in environment(origin, settings).items()

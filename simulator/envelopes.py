@@ -1,4 +1,4 @@
-"""Bodies of callbacks: events wrapped as each provider wraps them, and spoiled on demand."""
+"""Bodies of callbacks: events in each provider's envelope, malformed on demand."""
 
 import copy
 import json
@@ -10,7 +10,7 @@ from simulator.world import OBJECT_OF_KIND, Account, Json, World
 
 @dataclass(frozen=True)
 class Event:
-    """`item` is one Messaging, the value of one change, or a whole localapp event."""
+    """An event; `item` is a Messaging, the value of a change, or a whole localapp event."""
 
     account: Account
     field: str
@@ -31,7 +31,7 @@ class Wishes(Protocol):
 def body(events: list[Event], wishes: Wishes, world: World) -> str:
     kind = events[0].account.kind
     if kind == "oa":
-        # This provider sends UTF-8 as it is.
+        # This provider sends plain UTF-8.
         return json.dumps(_localapp(events[0], wishes), ensure_ascii=False)
     entries = (
         _changes(events, wishes) if kind in {"number", "waba"} else _messagings(events, wishes)
@@ -42,12 +42,12 @@ def body(events: list[Event], wishes: Wishes, world: World) -> str:
         for entry in entries:
             entry["x_new"] = {"of": ["the", "provider"]}
     value = {"object": OBJECT_OF_KIND[kind], "entry": entries}
-    # Non-ASCII leaves as \u escapes, and exactly this text is signed.
+    # Non-ASCII characters become \u escapes, and exactly this text is signed.
     return json.dumps(value, separators=(",", ":"))
 
 
 def _messagings(events: list[Event], wishes: Wishes) -> list[Json]:
-    """One entry for each account; a survey's answer has an entry of its own, without an id."""
+    """One entry per account; a survey's answer has an entry of its own, without an id."""
     entries: list[Json] = []
     by_account: dict[str, Json] = {}
     for event in events:
@@ -76,7 +76,7 @@ def _messagings(events: list[Event], wishes: Wishes) -> list[Json]:
 
 
 def _changes(events: list[Event], wishes: Wishes) -> list[Json]:
-    """One entry for each business account, one change for each event."""
+    """One entry per business account, with one change per event."""
     by_account: dict[str, Json] = {}
     for event in events:
         value = copy.deepcopy(event.item)
@@ -105,7 +105,7 @@ def _localapp(event: Event, wishes: Wishes) -> Json:
 
 
 def _stranger(kind: str, world: World, account: Account | None = None) -> Json:
-    """A kind that nobody knows, of an account that nobody connected or of `account`."""
+    """An event of an unknown kind, of `account` or else of an account that nobody connected."""
     number = account.id if account else world.random_digits(13)
     if kind in {"number", "waba"}:
         metadata = {"display_phone_number": "1555", "phone_number_id": number}

@@ -1,4 +1,4 @@
-"""Faults on demand: what goes wrong, for which account, and at which of its calls."""
+"""Faults on demand: their kinds, and the accounts and calls that they affect."""
 
 import json
 from collections.abc import Callable
@@ -24,19 +24,19 @@ _GONE = {
     "chatapp": (131026, None),
     "localapp": (-213, None),
 }
-# Before the call is done: nothing changes at the provider.
+# Faults before the call is executed: nothing changes at the provider.
 REFUSALS = (
     "http_500", "http_502", "http_503", "http_429", "http_429_retry_after", "code", "window_closed",
     "recipient_gone", "error_in_200", "reset_before", "hang",
 )  # fmt: skip
-# After it is done: the provider has accepted it, and the caller may not learn so.
+# Faults after the call is executed: the provider accepted it, but the caller may not know.
 AFTERWARDS = ("slow", "reset_after", "cut", "truncated", "sent_but_error", "fails_later")
 KINDS = REFUSALS + AFTERWARDS
 
 
 @dataclass
 class Fault:
-    """`after` calls that match go well, then `times` of them fail (0: all that follow)."""
+    """A fault: the first `after` matching calls succeed, then `times` calls fail (0: all)."""
 
     id: int
     kind: str
@@ -58,7 +58,7 @@ class Fault:
         return asdict(self)
 
     def matches(self, channel: str, account: str, what: str) -> bool:
-        """Whether this call meets the fault; counts the calls that it lets pass."""
+        """Whether this call meets the fault. It counts matching calls, so ask once per call."""
         if self.channel not in ("", channel) or self.account not in ("", account):
             return False
         if self.what not in ("", what) or (self.times and self.used >= self.times):
@@ -71,7 +71,7 @@ class Fault:
 
 
 class BadFault(ValueError):
-    """A fault that nobody knows."""
+    """An unknown or invalid fault."""
 
 
 def make(number: int, values: Json) -> Fault:
@@ -87,7 +87,7 @@ def make(number: int, values: Json) -> Fault:
 
 
 def first_met(faults: list[Fault], subject: Subject) -> Fault | None:
-    """The first fault that this call meets; those behind it do not see the call."""
+    """The first fault that this call meets; later ones do not count the call."""
     return next(
         (
             fault
@@ -99,7 +99,7 @@ def first_met(faults: list[Fault], subject: Subject) -> Fault | None:
 
 
 def answer(fault: Fault, channel: str, handle: Callable[[], Response]) -> Response:
-    """The response to a call that meets `fault`; `handle` does the call."""
+    """The response to a call that meets `fault`; `handle` executes the call."""
     if fault.kind in REFUSALS:
         return _refusal(fault, channel)
     response = handle()

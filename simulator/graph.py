@@ -1,4 +1,4 @@
-"""The Graph of socialnet, photoapp and chatapp: which handler serves a call, and what all share."""
+"""The Graph API of socialnet, photoapp and chatapp: the routing of calls, and shared handlers."""
 
 import hashlib
 import hmac
@@ -87,7 +87,7 @@ def _node(sim: Simulator, request: Request, token: Token, parts: list[str]) -> R
 
 
 def _other(sim: Simulator, request: Request, token: Token, path: tuple[str, str]) -> Response:
-    """What is no account: a file, or a customer."""
+    """A call to a node that is no account: a file or a customer."""
     node, edge = path
     if node in sim.world.files:
         return chatapp.media(sim, request, token, node)
@@ -110,7 +110,7 @@ def _profile(sim: Simulator, thread: Thread) -> Response:
 
 
 def _check_access(token: Token, account: Account) -> None:
-    """The token must be of this account, or of a person or system that was given it."""
+    """Refuse a token that neither belongs to this account nor was given access to it."""
     reached = {token.subject, *token.targets}
     if account.id in reached or account.parent in reached:
         return
@@ -118,7 +118,7 @@ def _check_access(token: Token, account: Account) -> None:
 
 
 def _pages(sim: Simulator, request: Request, token: Token) -> Response:
-    """The pages that a person has given to the app."""
+    """The pages to which a person gave the app access."""
     need(token, "pages_show_list")
     if not token.kind.startswith("user"):
         raise graph_error(100, "Tried accessing nonexisting field (accounts)")
@@ -130,7 +130,7 @@ def _account(sim: Simulator, token: Token, account: Account) -> Response:
     if account.kind == "page":
         return ok(_page(sim, token, account))
     if account.kind == "photo":
-        # To an app of the direct login: only `user_id` is the name that events have too.
+        # For an app of the direct login only `user_id` is the id that events use.
         own = {"id": f"{account.id}0"} if token.kind.startswith("photo_") else {}
         return ok(_photo(account) | own)
     return ok(chatapp.node(account))
@@ -165,7 +165,7 @@ def _photo(photo: Account) -> Json:
 
 
 def serve_media(sim: Simulator, request: Request) -> Response:
-    """A file by its address, for everybody who knows it."""
+    """Serve a file to everybody who knows its address."""
     file_id = next(iter(segments(request.path)), "")
     with sim.world.lock:
         stored = sim.file(file_id)

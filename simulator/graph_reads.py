@@ -1,4 +1,4 @@
-"""Reading the Graph: pages of lists, permissions."""
+"""Helpers for reading the Graph: list pages and permissions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,7 @@ from simulator.world import Json, Token
 
 
 def listed(request: Request, rows: list[Any], shown: Callable[[Any], Json]) -> Response:
-    """One page of a list, by the `limit` and the cursor of the request."""
+    """One list page, by the request's `limit` and cursor."""
     limit, after = request.text("limit") or "25", request.text("after") or "0"
     if not (limit.isdigit() and after.isdigit()):
         raise graph_error(100, "Invalid cursors values")
@@ -22,13 +22,13 @@ def listed(request: Request, rows: list[Any], shown: Callable[[Any], Json]) -> R
 
 
 def need(token: Token, *scopes: str) -> None:
-    """Refuse a token without any of these permissions."""
+    """Refuse a token that has none of these permissions."""
     if not token.scopes & set(scopes):
         raise graph_error(200, f"Requires {' or '.join(scopes)} permission to manage the object")
 
 
 def unknown(node: str) -> Exception:
-    """The refusal of an object that does not exist, or that the token does not reach."""
+    """The error for an object that does not exist or that the token has no access to."""
     message = (
         f"Unsupported request. Object with ID '{node}' does not exist, cannot be loaded due to "
         "missing permissions, or does not support this operation"

@@ -1,4 +1,4 @@
-"""The pages that a browser sees: consent, the end of a signup, and the customers' page."""
+"""The HTML pages: consent, the end of a signup, and the customers' page."""
 
 import json
 from html import escape
@@ -18,12 +18,12 @@ _HEAD = (
 
 
 def problem(text: str) -> str:
-    """What is wrong with a call of the browser, in a sentence."""
+    """An error page with a sentence."""
     return f"{_HEAD}<title>Sorry</title><h1>Sorry</h1><p>{escape(text)}</p>"
 
 
 def consent(app: App, asked: dict[str, str], accounts: list[Account]) -> str:
-    """Which accounts an app gets; `asked` returns with the form."""
+    """The consent page, where a person chooses accounts; the form returns `asked`."""
     boxes = "".join(
         f'<label><input type="checkbox" name="target_{item.id}" {"checked" * (number == 0)}>'
         f" {escape(item.name)} <small>{escape(item.username or item.id)}</small></label>"
@@ -40,7 +40,7 @@ def consent(app: App, asked: dict[str, str], accounts: list[Account]) -> str:
 
 
 def signed_up(signup: dict[str, str]) -> str:
-    """The end of chatapp's signup: what a page of the platform gets from the provider's window."""
+    """The end of chatapp's signup: the values that the provider's window returns."""
     shown = escape(json.dumps(signup, indent=2), quote=False)
     return (
         f"{_HEAD}<title>Signed up</title><h1>Signed up</h1>"

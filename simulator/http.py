@@ -1,4 +1,4 @@
-"""Requests and responses of the simulator, apart from sockets."""
+"""The simulator's requests and responses, independent of sockets."""
 
 import json
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ class Upload:
 
 @dataclass(frozen=True)
 class Fetched:
-    """What a media address gave: bytes and their type, or why not."""
+    """The result of fetching a media address: bytes and their type, or why it failed."""
 
     data: bytes = b""
     mime: str = ""
@@ -33,9 +33,9 @@ class Request:
     query: dict[str, str]
     headers: dict[str, str]
     body: bytes
-    # Media that the provider fetched because the body names its address.
+    # The media that the provider fetched from addresses in the body.
     fetched: dict[str, Fetched] = field(default_factory=dict)
-    # The code with which a send is to fail after its 200; 0: it does not.
+    # The code with which a send fails after its 200; 0 if it does not.
     fails_later: int = 0
     base: str = ""
 
@@ -55,7 +55,7 @@ class Request:
 
     @property
     def form(self) -> Json:
-        """The body's values: JSON, urlencoded or multipart."""
+        """The body's values, from JSON, an urlencoded form or a multipart form."""
         return self._parts[0]
 
     @property
@@ -64,7 +64,7 @@ class Request:
 
     @cached_property
     def params(self) -> Json:
-        """Query and body as one; in a form, nested objects are JSON texts."""
+        """The query and the body merged; nested objects in a form are parsed from JSON."""
         values: Json = {**self.query, **self.form}
         if self.content_type != "application/json":
             values = {name: _decoded(value) for name, value in values.items()}
@@ -81,8 +81,8 @@ class Response:
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     content_type: str = "application/json"
-    # How it is sent: whole; reset (the connection breaks instead of it), cut (the connection
-    # ends in the middle of the body).
+    # whole; reset (the connection breaks before the response) or cut (the connection ends in
+    # the middle of the body).
     sending: str = "whole"
     delay: float = 0.0
 
@@ -103,7 +103,7 @@ def redirect(url: str) -> Response:
 
 
 class ProviderError(Exception):
-    """A refusal in the provider's own form."""
+    """A refusal in the provider's own format."""
 
     def __init__(self, response: Response) -> None:
         super().__init__(response.status)

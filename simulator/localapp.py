@@ -1,4 +1,4 @@
-"""The API of localapp: account, customers, uploads, sends, reading back."""
+"""The API of localapp: account, customers, uploads, sends, reading messages."""
 
 import json
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from simulator.world import DAY, Account, Json, Message, Thread, Token
 Route = Callable[[Simulator, Request, Token, Account], Response]
 TEXT_CHARACTERS = 2000
 MEGABYTE = 1_000_000
-# By upload edge: largest size, and the types that are taken.
+# By upload edge: the maximal size in bytes, and the accepted types.
 UPLOADS: dict[str, tuple[int, set[str]]] = {
     "image": (MEGABYTE, {"image/jpeg", "image/png"}),
     "gif": (5 * MEGABYTE, {"image/gif"}),
@@ -191,7 +191,7 @@ def _check_buttons(buttons: Any) -> None:
 
 
 def _follow(sim: Simulator, thread: Thread, sent: Message) -> None:
-    """The echo, the receipt and the reading."""
+    """Send the echo, the delivery receipt and the read receipt."""
     behaviour, now = sim.behaviour, sim.world.now
     echo(sim, thread, sent, behaviour.echo)
     if behaviour.delivered is not None:
@@ -235,7 +235,7 @@ def seen(sim: Simulator, thread: Thread, messages: list[Message], delay: float) 
 def emit(
     sim: Simulator, thread: Thread, name: str, message: Json, when: tuple[float | None, bool]
 ) -> None:
-    """An event of one message; `when`: after which delay, and whether the account is its sender."""
+    """Send an event of one message; `when` is its delay and whether the account is the sender."""
     delay, is_from_account = when
     account_id, user_id = thread.account.id, thread.user_id
     sender, receiver = (account_id, user_id) if is_from_account else (user_id, account_id)

@@ -1,4 +1,4 @@
-"""What customers of localapp do."""
+"""The actions of localapp's customers."""
 
 import hashlib
 from collections.abc import Callable
@@ -41,7 +41,7 @@ def _text(sim: Simulator, values: Json) -> Written:
 
 
 def _button(sim: Simulator, values: Json) -> Written:
-    """A tapped query button comes back as text: its payload."""
+    """A tapped query button arrives as a text with its payload."""
     return "user_send_text", {"text": str(values.get("payload", "#yes"))}
 
 

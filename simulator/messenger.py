@@ -1,4 +1,4 @@
-"""Sends of socialnet and photoapp: what is refused, what is answered, what follows."""
+"""Sends of socialnet and photoapp: refusals, answers, and the events that follow."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ INBOX_APP_ID = "26390203743090"  # the provider's own inbox, where agents write 
 TEXT_CHARACTERS = 2000
 TEXT_BYTES = 1000
 MEGABYTE = 1_000_000
-# Largest size of a file, and (photoapp) the types that are taken.
+# The maximal size of a file, and (photoapp) the accepted types.
 SIZES = {
     "image": 8 * MEGABYTE,
     "audio": 25 * MEGABYTE,
@@ -106,7 +106,7 @@ def _check_window(sim: Simulator, thread: Thread, body: Json, message: Json) -> 
 
 
 def _check_message(sim: Simulator, request: Request, account: Account, message: Json) -> str:
-    """Refuse what the provider would; returns the id of a file to be used again."""
+    """Refuse what the provider would refuse; returns the id of a reusable file, if it sends one."""
     text, attachments = message.get("text"), _attachments(message)
     if text is None and not attachments:
         raise graph_error(100, "Param message must have a text or an attachment")
@@ -199,7 +199,7 @@ def _store(sim: Simulator, token: Token, thread: Thread, message: Json) -> Messa
 
 
 def _follow(sim: Simulator, token: Token, thread: Thread, sent: Message) -> None:
-    """Echo, delivered and read, after the set delays."""
+    """Send the echo and the receipts after the configured delays."""
     behaviour = sim.behaviour
     echo(sim, thread, sent, behaviour.echo)
     if thread.account.kind == "page":
@@ -235,7 +235,7 @@ def delivered(sim: Simulator, thread: Thread, sent: Message, delay: float | None
 
 
 def read(sim: Simulator, thread: Thread, sent: Message, delay: float) -> None:
-    """The customer has read up to this message."""
+    """Report that the customer has read up to this message."""
     item = _to_account(sim, thread, delay)
     if thread.account.kind == "photo":
         item["read"] = {"mid": sent.id}
@@ -265,7 +265,7 @@ def _to_account(sim: Simulator, thread: Thread, delay: float = 0) -> Json:
 
 
 def upload(sim: Simulator, request: Request, token: Token, account: Account) -> Response:
-    """`/message_attachments`: a file to be sent later by its id, for 90 days."""
+    """`/message_attachments`: store a file that can be sent by its id for 90 days."""
     if request.text("platform") == "instagram":
         account = sim.world.photo_of(account.id) or account
     _check_sender(token, account)

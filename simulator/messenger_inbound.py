@@ -1,4 +1,4 @@
-"""What customers of socialnet and photoapp do: write, tap, react, edit, unsend, answer a survey."""
+"""The actions of socialnet's and photoapp's customers: write, tap, react, edit, unsend, rate."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ _FACES = {
 
 
 def act(sim: Simulator, thread: Thread, kind: str, values: Json) -> Message | None:
-    """Do what `kind` says and tell the platform; the message, if one was written."""
+    """Perform the action `kind` and report it; returns the message if one was written."""
     if kind in MESSAGES:
         return _write(sim, thread, MESSAGES[kind](sim, thread, values), values)
     if kind not in OTHERS:
@@ -99,7 +99,7 @@ def _location(sim: Simulator, thread: Thread, values: Json) -> Json:
 
 
 def _nothing_shown(sim: Simulator, thread: Thread, values: Json) -> Json:
-    """An attachment without payload: `fallback`, or the heart of photoapp."""
+    """An attachment without a payload: `fallback`, or the heart of photoapp."""
     kind = "like_heart" if thread.account.kind == "photo" else "fallback"
     attachment: Json = {"type": kind}
     if kind == "fallback":
@@ -216,7 +216,7 @@ def _agent_wrote(sim: Simulator, thread: Thread, values: Json) -> None:
 
 
 def _survey(sim: Simulator, thread: Thread, values: Json) -> None:
-    """The customer fills in the latest survey."""
+    """The customer answers the latest survey."""
     sent = next(
         (message for message in reversed(thread.messages) if surveys.is_survey(message.body)), None
     )
@@ -230,7 +230,7 @@ def _survey(sim: Simulator, thread: Thread, values: Json) -> None:
 
 
 def _raw(sim: Simulator, thread: Thread, values: Json) -> None:
-    """Any item: for what has no kind of its own."""
+    """An arbitrary event, for those without a kind of their own."""
     item = _item(sim, thread) | dict(values.get("item", {}))
     sim.emit(thread.account, str(values.get("field", "messages")), item)
 
@@ -251,7 +251,7 @@ OTHERS: dict[str, Callable[[Simulator, Thread, Json], None]] = {
 
 
 def found(thread: Thread, values: Json, *, by_customer: bool) -> Message:
-    """The message that is named, or the latest one of that side."""
+    """The message that `values` name, or that side's latest one."""
     wanted: Any = values.get("message_id")
     for message in reversed(thread.messages):
         if message.id == wanted or (not wanted and message.by_customer is by_customer):

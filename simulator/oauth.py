@@ -31,7 +31,7 @@ SCOPES = {
     ],
     "localapp": [],
 }  # fmt: skip
-# What a person chooses on the consent page of each app.
+# The kind of account that a person chooses on each app's consent page.
 TARGETS = {
     "socialnet": "page", "photoapp": "page", "photoapp_direct": "photo", "chatapp": "number",
     "localapp": "oa",
@@ -70,14 +70,14 @@ def _consent(sim: Simulator, base: str, request: Request) -> Response:
 
 
 def _asked(request: Request) -> dict[str, str]:
-    """The query of the page that was shown: the form brings it back."""
+    """The query of the consent page, which its form returns."""
     return dict(parse_qsl(str(request.form.get("asked", "")), keep_blank_values=True))
 
 
 def _problem(base: str, app: App | None, asked: dict[str, str], redirect_uri: str) -> str:
     if app is None or (base == "localapp_oauth") != (app.key == "localapp"):
         return "Invalid app ID."
-    # The signup dialog of chatapp hands its code to the page that opened it.
+    # chatapp's signup dialog gives its code to the page that opened it, without a redirect.
     if not redirect_uri and app.key != "chatapp":
         return "redirect_uri is missing."
     if redirect_uri and urlsplit(redirect_uri).scheme not in {"http", "https"}:
@@ -91,7 +91,7 @@ def _problem(base: str, app: App | None, asked: dict[str, str], redirect_uri: st
 
 def _scopes(app: App, asked: dict[str, str]) -> set[str]:
     wanted = {name for name in str(asked.get("scope", "")).replace(" ", ",").split(",") if name}
-    # A login configuration names none: then the app gets all of its own.
+    # A login configuration names no scopes: the app then gets all of its own.
     return wanted or set(SCOPES[app.key])
 
 
@@ -157,7 +157,7 @@ def _with(redirect_uri: str, values: dict[str, str], asked: dict[str, str]) -> s
 
 
 def graph_token(sim: Simulator, request: Request) -> Response:
-    """`/oauth/access_token`: a code, a short token, or the app itself, for a token."""
+    """`/oauth/access_token`: a token for a code, for a short-lived token, or for the app itself."""
     app = _graph_app(sim, request)
     grant = request.text("grant_type")
     if grant == "fb_exchange_token":
@@ -219,7 +219,7 @@ def _long_token(sim: Simulator, app: App, value: str) -> Token:
 
 
 def page_token(sim: Simulator, user: Token, page: Account) -> Token:
-    """The page's token that belongs to a person's: it lives as long as that one's kind says."""
+    """The page token derived from a person's token, whose kind decides its lifetime."""
     for token in sim.world.tokens.values():
         if (token.parent, token.subject, token.kind) == (user.value, page.id, "page"):
             return token
@@ -240,7 +240,7 @@ _REASONS = {
 
 
 def live(sim: Simulator, value: str) -> Token:
-    """The token of this value, if it is still accepted."""
+    """The token with this value; raises the provider's error if it is not accepted."""
     if not value:
         raise graph_error(104, "An access token is required to request this resource.", status=400)
     token = sim.world.tokens.get(value)
@@ -271,7 +271,7 @@ def debug_token(sim: Simulator, request: Request) -> Response:
 
 
 def _app_of_own_token(sim: Simulator, value: str) -> App | None:
-    """The app whose id and secret this is."""
+    """The app whose id and secret make up this token."""
     app_id, _, secret = value.partition("|")
     app = sim.world.apps.get(app_id)
     return app if app and app.secret == secret else None
@@ -364,7 +364,7 @@ def _refreshed(sim: Simulator, app: App, value: str) -> Response:
     _age(sim, old)
     if old.dead:
         return _localapp_error(-14014, "The refresh token was used or has expired")
-    # Single use: the whole old pair dies now.
+    # A refresh token can be used once, and ends the whole old pair.
     for token in sim.world.tokens.values():
         if token.parent == old.parent and token.subject == old.subject:
             token.dead = token.dead or "revoked"
@@ -395,7 +395,7 @@ def _localapp_error(code: int, reason: str) -> Response:
 
 
 def without_consent(sim: Simulator, key: str, account_id: str) -> dict[str, str]:
-    """Tokens as after a consent: of a person, or (with an account) of that account."""
+    """Issue tokens as after a consent, for a person or, with an account, for that account."""
     world, app, scopes = sim.world, sim.world.app_by_key(key), set(SCOPES[key])
     account = world.accounts.get(account_id)
     if key == "localapp":

@@ -1,4 +1,4 @@
-"""The way of a request: which host it is for, its place in the log, the fault it meets."""
+"""Route a request: find its host, log it, and apply the fault that it meets."""
 
 from dataclasses import asdict
 
@@ -25,7 +25,7 @@ def handle(sim: Simulator, request: Request) -> Response:
     if base == "media":
         return graph.serve_media(sim, request)
     if request.method == "POST":
-        # Outside of the lock: an address may be on this very server.
+        # Fetch outside the lock, since an address may be on this server.
         found = sample_files.addresses(request.params)
         request.fetched = {address: sample_files.fetch(address) for address in found}
     with sim.world.lock:
@@ -33,7 +33,7 @@ def handle(sim: Simulator, request: Request) -> Response:
 
 
 def _split(sim: Simulator, path: str) -> tuple[str, str]:
-    """The base that a path begins with, and the provider's own path."""
+    """The name of the base that a path begins with, and the provider's own path."""
     for name, prefix in asdict(sim.settings.bases).items():
         if path.startswith(f"{prefix}/"):
             return name, path[len(prefix) :]

@@ -1,4 +1,4 @@
-"""Files: samples for customers to send, what apps upload, and addresses that apps name."""
+"""Sample files for customers to send, and files at addresses that apps name."""
 
 import io
 import urllib.error
@@ -70,7 +70,7 @@ def addresses(body: Any) -> list[str]:
 
 
 def fetch(address: str) -> Fetched:
-    """Fetch as a provider does: within 10 seconds, up to a size."""
+    """Fetch an address as a provider does, with a limit of 10 seconds and of the size."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(address, timeout=FETCH_SECS) as reply:

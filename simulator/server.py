@@ -1,4 +1,4 @@
-"""The HTTP server: sockets in, `routing.handle` in the middle, and answers that may break off."""
+"""The HTTP server around `routing.handle`; its answers may break off on demand."""
 
 import socket
 import struct
@@ -26,7 +26,7 @@ class Server(ThreadingHTTPServer):
         simulator.origin = f"http://{host}:{self.server_port}"
 
     def start(self, *, stops_within: float = 0.5) -> None:
-        """Serve, from a thread that looks so often whether it is to stop."""
+        """Serve in a thread, which checks every `stops_within` seconds whether to stop."""
         threading.Thread(target=self.serve_forever, args=(stops_within,), daemon=True).start()
 
     def stop(self) -> None:
@@ -34,7 +34,7 @@ class Server(ThreadingHTTPServer):
         self.server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        # Callers hang up, and faults break connections; show any other error.
+        # Callers hang up and faults break connections: show only other errors.
         if not isinstance(sys.exc_info()[1], ConnectionError):
             super().handle_error(request, client_address)
 
@@ -42,7 +42,7 @@ class Server(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     server: Server
     protocol_version = "HTTP/1.1"
-    # Headers and body leave in one packet.
+    # Send headers and body in one packet.
     wbufsize = -1
     disable_nagle_algorithm = True
 
@@ -65,7 +65,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _handle
 
     def _is_called_by_own_name(self) -> bool:
-        """Whether `Host` is an own name, not one of another site that was made to lead here."""
+        """Whether `Host` is one of our own names, as a defence against DNS rebinding."""
         own = str(self.server.server_address[0])
         name = urlsplit(f"//{self.headers.get('Host', '')}").hostname
         return own in {"0.0.0.0", "::"} or name in {own, "localhost", "127.0.0.1", "::1"}
@@ -97,11 +97,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(response.body)
 
     def _reset(self) -> None:
-        """Break the connection: the caller sees a reset, not an end."""
+        """Break the connection so that the caller sees a reset."""
         linger = struct.pack("ii", 1, 0)
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
         self.close_connection = True
         self.connection.close()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Log nothing: the simulator's own log of calls says more."""
+        """Log nothing, since the simulator's own log of calls says more."""

@@ -1,4 +1,4 @@
-"""Signatures of callbacks: over the body exactly as it is sent."""
+"""Sign callbacks: the signature covers the body exactly as it is sent."""
 
 import hashlib
 import hmac
@@ -10,7 +10,7 @@ def graph_signature(body: str, secret: str) -> str:
 
 
 def graph(body: str, secret: str, mode: str) -> dict[str, str]:
-    """The headers of a body: signed right, signed with another secret, or not signed."""
+    """The signature header of a body: by `mode` right, by another secret, or missing."""
     if mode == "missing":
         return {}
     return {"X-Hub-Signature-256": graph_signature(body, secret + "!" * (mode == "wrong"))}

@@ -15,13 +15,13 @@ from simulator.world import Account, Json, Stored, World
 
 @dataclass
 class Behaviour:
-    """What follows a send, in seconds after it; None: it never comes."""
+    """The events that follow a send, as seconds after it; None for never."""
 
     echo: float | None = 0.1
     sent: float | None = 0.1
     delivered: float | None = 0.3
     read: float | None = 1.0
-    # chatapp: refuse by a failed status after a 200, instead of at once.
+    # chatapp: refuse with a failed status after a 200, instead of at once.
     fails_later: bool = False
 
 
@@ -37,7 +37,7 @@ class Simulator:
         self.numbers = itertools.count(1)
 
     def start(self) -> None:
-        """Send callbacks by threads of its own."""
+        """Start the threads that send callbacks."""
         self.deliveries.start()
 
     def stop(self) -> None:
@@ -49,7 +49,7 @@ class Simulator:
         return f"{self.origin}{self.settings.bases.media}/{stored_id}/{name}"
 
     def file(self, file_id: str) -> Stored | None:
-        """A stored file; `sample-image` and the like are always there."""
+        """A stored file; samples such as `sample-image` always exist."""
         name, _, kind = file_id.partition("-")
         if name == "sample" and file_id not in self.world.files:
             data, mime = sample_files.sample(kind)
@@ -59,13 +59,13 @@ class Simulator:
     def emit(
         self, account: Account, field: str, item: Json, delay: float | None = 0, *, app_id: str = ""
     ) -> int:
-        """Tell the platform; a delay of None means never. Returns to how many apps it goes."""
+        """Queue an event; a delay of None means never. Returns the number of apps that get it."""
         if delay is None:
             return 0
         return self.deliveries.add(account, field, item, delay=delay, app_id=app_id)
 
     def calls_where(self, wanted: Callable[[Call], bool], latest: int = 0) -> list[Json]:
-        """The calls that are wanted; or only the latest of them."""
+        """The calls that `wanted` accepts, or only the `latest` of them."""
         with self.world.lock:
             return [call.as_json() for call in [*filter(wanted, self.calls)][-latest:]]
 

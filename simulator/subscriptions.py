@@ -1,4 +1,4 @@
-"""Who gets the events of an account, and the check of a callback's address."""
+"""Subscriptions to accounts' events, and the verification of callback addresses."""
 
 from http.client import HTTPException
 from urllib.parse import urlencode
@@ -33,7 +33,7 @@ def subscribe(sim: Simulator, request: Request, token: Token, account: Account) 
         wrong = ", ".join(sorted(set(fields) - FIELDS)) or "nothing"
         raise graph_error(100, f"Param subscribed_fields must be known fields, not {wrong}")
     if account.kind == "photo":
-        # Direct login ignores the choice: an account gets every field of the app.
+        # Direct login ignores the chosen fields: an account gets all fields of the app.
         fields = sorted(FIELDS)
     account.subscriptions[token.app_id] = Subscription(list(fields))
     return ok({"success": True})
@@ -52,7 +52,7 @@ def _check(token: Token, account: Account) -> None:
 
 
 def handshake(sim: Simulator, url: str, verify_token: str) -> str:
-    """Ask the platform to return a challenge; what was wrong, or an empty text."""
+    """Ask the platform to return a challenge; returns what was wrong, or an empty text."""
     challenge = sim.world.random_digits(10)
     query = urlencode(
         {

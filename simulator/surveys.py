@@ -14,7 +14,7 @@ def _payload(message: Json) -> Json:
 
 
 def answer(message: Json, score: str, comment: str) -> Json:
-    """What `messaging_feedback` holds when a customer fills in this survey."""
+    """The `messaging_feedback` of a customer who answers this survey."""
     question = _payload(message)["feedback_screens"][0]["questions"][0]
     filled: Json = {"type": question["type"], "payload": score}
     if comment:

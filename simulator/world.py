@@ -1,4 +1,4 @@
-"""What exists at the providers: apps, accounts, customers, their threads, tokens and codes."""
+"""The providers' data: apps, accounts, customers, threads, tokens and codes."""
 
 import base64
 import hashlib
@@ -26,7 +26,7 @@ HOUR, DAY = 3600.0, 86400.0
 
 
 class Clock:
-    """The providers' time: real, or standing still; either can be moved on."""
+    """The providers' clock: real or standing still; both can be advanced."""
 
     def __init__(self, fixed_at: float | None) -> None:
         self._fixed_at = fixed_at
@@ -58,7 +58,7 @@ class App:
 
 @dataclass
 class Subscription:
-    """An app that wants the events of an account."""
+    """An app's subscription to the events of an account."""
 
     fields: list[str]
 
@@ -72,10 +72,10 @@ class Account:
     username: str
     tasks: list[str]
     subscriptions: dict[str, Subscription] = field(default_factory=dict)
-    # chatapp numbers: registered, and with which pin (empty: any six digits).
+    # chatapp numbers: whether it is registered, and its pin (empty: any six digits).
     is_registered: bool = True
     pin: str = ""
-    # localapp: off after the last failed delivery, until the next consent.
+    # localapp: off once a delivery was given up, until the next consent.
     hook_is_on: bool = True
 
     @property
@@ -97,13 +97,13 @@ class Message:
     by_customer: bool
     at: float
     text: str
-    # As it travelled: what the page shows beside the text (attachments, quick replies, buttons).
+    # As it was sent: the page shows its attachments, quick replies and buttons, too.
     body: Json
     app_id: str = ""
     metadata: str = ""
     delivered_at: float | None = None
     read_at: float | None = None
-    # The code with which it failed after all; 0: it did not.
+    # The code with which it failed after a 200; 0 if it did not fail.
     failed_with: int = 0
     reaction: str = ""
     is_deleted: bool = False
@@ -125,7 +125,7 @@ class Thread:
     user_id: str
     customer_wrote_at: float | None = None
     messages: list[Message] = field(default_factory=list)
-    # The customer blocked the account, or left.
+    # Whether the customer blocked the account or left.
     is_gone: bool = False
     typing: bool = False
 
@@ -138,7 +138,7 @@ class Thread:
 
 @dataclass
 class Token:
-    """`dead` says why it is not accepted any more: expired, revoked or password."""
+    """A token; `dead` says why it is no longer accepted: expired, revoked or password."""
 
     value: str
     kind: str
@@ -168,7 +168,7 @@ class Code:
 
 @dataclass
 class Stored:
-    """A file at a provider. `url_expires_at` is when the address given last dies."""
+    """A file at a provider. `url_expires_at` is when its latest address expires."""
 
     id: str
     mime: str
@@ -217,7 +217,7 @@ class World:
         self.templates: dict[str, list[Json]] = {}
 
     def _add_app(self, each: defaults.DemoApp) -> None:
-        """An app; two channels may share one."""
+        """Add an app, or the webhooks of another channel that shares it."""
         url = f"{self.settings.callback_base}{each.callback_path}"
         hooks = {name: Hook(url, each.verify_token, []) for name in each.objects or ("localapp",)}
         app = self.apps.setdefault(each.id, App(each.key, each.id, each.secret, {}))
@@ -243,7 +243,7 @@ class World:
         return next(iter(self.of_kind("photo", page_id)), None)
 
     def customer(self, key: str) -> Customer:
-        """The customer of this key; a new key is a new customer."""
+        """The customer with this key, created if the key is new."""
         if key not in self.customers:
             phone = "849" + self._digits("phone", key, length=8)
             self.customers[key] = Customer(key, key.replace("_", " ").title(), phone)
@@ -253,7 +253,7 @@ class World:
         return str(int(hashlib.sha256(":".join(parts).encode()).hexdigest(), 16))[-length:]
 
     def user_id(self, account: Account, customer: Customer) -> str:
-        """The customer's id as this account sees it: different on each page."""
+        """The customer's id at this account, which differs from page to page."""
         if account.kind == "number":
             if customer.hides_number:
                 return self.business_user_id(account, customer)
@@ -279,7 +279,7 @@ class World:
         """The thread of a customer who has written to this account."""
         thread = self.threads.get((account.id, user_id))
         if thread is None and account.kind == "number":
-            # Both ids name the same customer.
+            # Both ids belong to the same customer.
             thread = next(
                 (
                     item
@@ -336,14 +336,14 @@ class World:
         return token
 
     def kill(self, token: Token, why: str) -> None:
-        """A token dies, and with it all that were made from it."""
+        """End a token and all tokens derived from it."""
         token.dead = token.dead or why
         for other in self.tokens.values():
             if other.parent == token.value and not other.dead:
                 self.kill(other, why)
 
     def templates_of(self, waba_id: str) -> list[Json]:
-        """The message templates of a business account; one is there from the start."""
+        """The message templates of a business account, which has one from the start."""
         hello: Json = {
             "id": "1594823412345678", "name": "hello_world", "language": "en_US",
             "status": "APPROVED", "category": "UTILITY",

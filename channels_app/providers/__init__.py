@@ -1,4 +1,4 @@
-"""The messaging providers. To add one: its class, and a line in `PROVIDERS`."""
+"""The messaging providers; to add one, write its class and add a line to `PROVIDERS`."""
 
 from channels_app.providers.base import Provider
 from channels_app.providers.chatapp import Chatapp

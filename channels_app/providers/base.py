@@ -1,4 +1,4 @@
-"""What a messaging provider is for the rest of the platform, with what most providers share."""
+"""The interface of a messaging provider to the rest of the platform, with its usual defaults."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -28,14 +28,14 @@ NOT_HANDED_OVER = "The provider does not hand this kind of content over."
 
 
 class Provider(ABC):
-    """The base of every provider. Calls raise `ProviderError`, classified, and nothing else."""
+    """The base of every provider. Calls raise only `ProviderError`, with a `Kind`."""
 
     channel: MessagingChannel
-    # How long after a customer's message free text is accepted.
+    # How long after a customer's message any text may be sent.
     reply_window = timedelta(hours=24)
-    # Tags with which a sender may write after that window.
+    # Tags that allow a message after that window.
     tags = frozenset[str]()
-    # How long before a token expires it is renewed; None: it cannot be.
+    # How long before its expiry a token is renewed; None if it cannot be renewed.
     refresh_before: timedelta | None = None
     has_survey = False
     has_signals = True
@@ -43,24 +43,24 @@ class Provider(ABC):
     # --- consent and accounts
 
     def consent_url(self, *, redirect_uri: str, state: str, challenge: str) -> str:
-        """The page where a person consents. `challenge`: PKCE (S256), for those that take one."""
+        """The provider's consent page. `challenge`: PKCE (S256), for providers that use it."""
         raise ProviderError(Kind.REQUEST, "People sign up in the provider's own dialog.")
 
     @abstractmethod
     def redeem_code(self, code: str, *, redirect_uri: str, verifier: str) -> Tokens:
-        """The token of the person who consented, valid as long as possible."""
+        """Exchange a consent's code for the token with the longest possible lifetime."""
 
     def refresh(self, account: Account, refresh_token: str) -> Tokens:
         """New tokens of an account; called only if `refresh_before` is set."""
         raise ProviderError(Kind.TOKEN, "This token cannot be renewed.")
 
     def list_accounts(self, token: str, *, cursor: str | None, limit: int) -> AccountsPage:
-        """A page of the accounts that the person may connect; none if a consent is for one."""
+        """A list page of accounts that the person may connect; empty if a consent names one."""
         return AccountsPage([])
 
     @abstractmethod
     def connect(self, token: str, account_id: str) -> Connected:
-        """Subscribe to the events of one of the person's accounts."""
+        """Subscribe to the events of one of the person's accounts, and return the account."""
 
     def disconnect(self, account: Account) -> None:  # noqa: B027 - some have no call for that
         """End the subscription to an account's events, if the provider has a call for that."""
@@ -72,19 +72,19 @@ class Provider(ABC):
         """Whether the provider signed exactly these bytes."""
 
     def is_ping(self, headers: Mapping[str, str], raw: bytes) -> bool:
-        """Whether a callback only checks that the address answers."""
+        """Whether a callback only checks that our address answers."""
         return False
 
     @abstractmethod
     def items(self, body: Any) -> Sequence[Item]:
-        """Everything in a callback, in order; what is not understood is `Unsupported`."""
+        """The items of a callback, in order; unknown ones are `Unsupported`."""
 
     def profile(self, account: Account, user_id: str) -> Profile:
-        """What the provider tells about a customer beyond what callbacks say."""
+        """A customer's profile at the provider, beyond what callbacks contain."""
         return Profile()
 
     def fetch(self, account: Account, file: InboundFile) -> bytes:
-        """The bytes of a customer's file. Its address is open: no credential is sent."""
+        """Download a customer's file; its address needs no credentials."""
         if not file.url:
             raise ProviderError(Kind.REQUEST, NOT_HANDED_OVER)
         hosts = getattr(settings, f"{self.channel.upper()}_MEDIA_HOSTS")
@@ -94,18 +94,18 @@ class Provider(ABC):
 
     @abstractmethod
     def parts(self, content: Sequence[Part]) -> Sequence[Part]:
-        """The calls that a message takes: texts cut, what cannot be shown turned into text."""
+        """The parts to send, one call each: long texts split, choices that do not fit as text."""
 
     @abstractmethod
     def send(self, account: Account, part: Part, envelope: Envelope) -> Sent:
-        """Send one part. Raises `uncertain` if it may have gone out anyway."""
+        """Send one part. Raises an `uncertain` error if it may have been sent nevertheless."""
 
     def signal(
         self, account: Account, recipient_id: str, signal: Signal, *, last_message_id: str
     ) -> None:
         """Show that messages were read or that somebody types; called only if `has_signals` is set.
 
-        `last_message_id` is the customer's newest message, for providers that ask for it.
+        `last_message_id` is the customer's newest message, for providers that require it.
         """
         raise ProviderError(Kind.REQUEST, "This channel has no ticks and no typing signs.")
 
@@ -115,7 +115,7 @@ class Provider(ABC):
 
 
 def sent_as(message_id: Any, *, pause: timedelta | None) -> Sent:
-    """The send that an answer names; `uncertain` if it names none."""
+    """The result of a send; raises an `uncertain` error if the answer has no message id."""
     if not isinstance(message_id, str) or not message_id:
         raise ProviderError(Kind.UNCERTAIN, "The provider's answer does not name the message.")
     return Sent(message_id, pause)

@@ -1,4 +1,4 @@
-"""Bodies of callbacks, what all of them hold, and the keys by which a repeated item is known."""
+"""Parse callback bodies, and build the keys that identify a repeated item."""
 
 import hashlib
 import json
@@ -13,16 +13,16 @@ import orjson
 from channels_app.providers.types import Place
 
 _MAX_CHARACTERS = 120
-# Lists and objects inside each other; the providers' own bodies have about ten.
+# The maximal nesting of lists and objects; the providers' own bodies have about ten levels.
 _MAX_DEPTH = 50
-# Brackets, and whole strings, so that brackets inside them do not count.
+# Matches whole strings besides brackets, so that brackets inside strings do not count.
 _STRUCTURE = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[][{}]', re.DOTALL)
 
 
 def parse(raw: bytes) -> Any:
-    """The JSON of a callback without what PostgreSQL cannot store; None if it cannot be read.
+    """The JSON of a callback without values that PostgreSQL cannot store; None if unreadable.
 
-    Parts nested deeper than in any provider's own bodies are left out.
+    Values nested deeper than 50 levels become null.
     """
     for attempt in (_loads, _loads_shallow):
         with suppress(ValueError, RecursionError):
@@ -31,7 +31,7 @@ def parse(raw: bytes) -> Any:
 
 
 def key_of(kind: str, *parts: Any) -> str:
-    """A key of what identifies an item at its account, short enough for a column."""
+    """The key of an item from the values that identify it, hashed if too long for the column."""
     words = [part.isoformat() if isinstance(part, datetime) else str(part) for part in parts]
     key = ":".join([kind, *words])
     if len(key) <= _MAX_CHARACTERS:
@@ -40,7 +40,7 @@ def key_of(kind: str, *parts: Any) -> str:
 
 
 def place_of(latitude: Any, longitude: Any) -> Place | None:
-    """A place; None if these are no degrees."""
+    """A place; None if the values are not valid degrees."""
     try:
         place = Place(float(latitude), float(longitude))
     except (TypeError, ValueError, OverflowError):
@@ -52,12 +52,12 @@ def _loads(raw: bytes) -> Any:
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError:
-        # A lone surrogate, perhaps: the slower reader takes it.
+        # The slower parser accepts a lone surrogate.
         return json.loads(raw)
 
 
 def _loads_shallow(raw: bytes) -> Any:
-    """The JSON of a body that nests deeper than the parsers read, or is no UTF-8."""
+    """The JSON of a body that is nested too deeply for the parsers, or is not UTF-8."""
     kept, depth, end = list[bytes](), 0, 0
     for token in _STRUCTURE.finditer(raw):
         if token[0] in b"[{":

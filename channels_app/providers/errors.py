@@ -1,6 +1,6 @@
-"""What a provider's refusal means for us. Each provider translates its codes into these kinds.
+"""The kinds of provider errors, into which each provider translates its own codes.
 
-What follows from a kind is in `services/provider_error_policy.py`, the same for every provider.
+`services/provider_error_policy.py` has the consequences of each kind, the same for all providers.
 """
 
 from datetime import timedelta
@@ -11,20 +11,20 @@ from chatplatform.api.errors import ApiError, NotConfigured
 
 
 class Kind(StrEnum):
-    TEMPORARY = "temporary"  # it did not happen; the same call may succeed later
-    RATE = "rate"  # too many calls of this account
-    TOKEN = "token"  # not accepted any more: a person must consent again
+    TEMPORARY = "temporary"  # nothing happened; the same call may succeed later
+    RATE = "rate"  # too many calls for this account
+    TOKEN = "token"  # the token is no longer accepted: a person must consent again
     PERMISSION = "permission"  # the person or the app may not do this
     WINDOW = "window"  # too long since the customer wrote
     RECIPIENT = "recipient"  # this customer cannot be reached
     BLOCKED = "blocked"  # the provider has stopped the account
-    REQUEST = "request"  # the call is wrong in itself
-    UNCERTAIN = "uncertain"  # it may have happened: never repeated
-    QUOTA = "quota"  # nothing is left of what the account may send
+    REQUEST = "request"  # the call itself is invalid
+    UNCERTAIN = "uncertain"  # the call may have succeeded: it is never repeated
+    QUOTA = "quota"  # the account's message quota is used up
 
 
 class ProviderError(ApiError):
-    """A provider refused or could not be reached; in an answer of the API it is a 502."""
+    """A provider refused a call or could not be reached; the API answers with a 502."""
 
     code, status = "provider_refused", 502
     more: ClassVar = {
@@ -32,7 +32,7 @@ class ProviderError(ApiError):
         "provider_code": (str | None, "The provider's own code."),
         "provider_message": (str, "The provider's own words."),
     }
-    # Shown with the provider's own words.
+    # The provider's message follows it.
     detail: ClassVar[str] = "The provider refused."
 
     def __init__(
@@ -50,14 +50,14 @@ class ProviderError(ApiError):
         )  # fmt: skip
         self.kind = kind
         self.provider_code = code
-        # When the provider says so: how long not to call again.
+        # How long to wait before the next call, if the provider says so.
         self.wait = wait
-        # How often a send may be made again after this refusal; None: as long as it is due.
+        # How often a send may be retried after this refusal; None for no limit of its own.
         self.retries = retries
 
 
 class ChannelNotConfigured(NotConfigured):
-    """This channel cannot be used."""
+    """A setting of the channel is missing."""
 
     code = "channel_not_configured"
 

@@ -1,4 +1,4 @@
-"""What providers report, in the same words for all of them."""
+"""The events that providers report, in one form for all providers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from channels_app.providers.types import Place
 
 @dataclass(frozen=True, kw_only=True)
 class Item:
-    """One thing in a callback. `key` is the same whenever the provider repeats it."""
+    """One event in a callback. `key` is the same each time the provider repeats it."""
 
     account_id: str
     key: str
@@ -20,14 +20,14 @@ class Item:
 
 @dataclass(frozen=True, kw_only=True)
 class Unsupported(Item):
-    """Of a kind that is not known, or that chats do not show: counted."""
+    """An event of an unknown kind, or one that chats do not show; it is only counted."""
 
     kind: str
 
 
 @dataclass(frozen=True)
 class InboundFile:
-    """A customer's file: `url` at the provider, or what its client needs to find it."""
+    """A customer's file: its `url` at the provider, or the id with which to request one."""
 
     kind: Literal["image", "audio", "video", "file"]
     url: str = ""
@@ -37,10 +37,10 @@ class InboundFile:
 
 @dataclass(frozen=True, kw_only=True)
 class FromCustomer(Item):
-    """Done by a customer; `user_id` is the customer's id at this account."""
+    """An event that concerns a customer; `user_id` is the customer's id at this account."""
 
     user_id: str
-    # Another id of the same customer there, if the provider has two and tells both.
+    # Another id of the same customer there, if the provider reports two.
     second_user_id: str = ""
 
 
@@ -53,10 +53,10 @@ class MessageIn(FromCustomer):
     files: Sequence[InboundFile] = ()
     place: Place | None = None
     reply_to: str | None = None
-    # As far as the callback tells it.
+    # Empty if the callback does not contain it.
     customer_name: str = ""
     phone: str = ""
-    # A button's payload, the advertisement that led here.
+    # For example a button's payload, or the advertisement that led here.
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
@@ -73,7 +73,7 @@ class Unsent(FromCustomer):
 
 @dataclass(frozen=True, kw_only=True)
 class Reacted(FromCustomer):
-    """`reaction` None: taken back."""
+    """A customer reacted to a message; `reaction` is None if it was taken back."""
 
     message_id: str
     reaction: str | None
@@ -81,7 +81,7 @@ class Reacted(FromCustomer):
 
 @dataclass(frozen=True, kw_only=True)
 class Survey(FromCustomer):
-    """A submitted survey. `question_id` is the one that we gave it."""
+    """A submitted survey. `question_id` is the id that we set."""
 
     question_id: str
     rating: int | None
@@ -90,44 +90,44 @@ class Survey(FromCustomer):
 
 @dataclass(frozen=True, kw_only=True)
 class Echo(FromCustomer):
-    """A message to a customer (`user_id`), by us or by somebody with another tool."""
+    """A message to a customer (`user_id`), sent by us or with another tool."""
 
     message_id: str
     text: str = ""
     files: Sequence[InboundFile] = ()
     # Our own id of the send, if the provider gives it back.
     send_id: str | None = None
-    # Whether another app sent it, if the provider tells.
+    # Whether another app sent it; None if the provider does not say.
     is_foreign: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Receipt(FromCustomer):
-    """Messages arrived, or were read: those named, and all that were sent up to a moment."""
+    """Messages were delivered or read: the named ones, and all that were sent until `up_to`."""
 
     status: Literal["delivered", "read"]
     message_ids: Sequence[str] = ()
     # Our own id of the send, if the provider gives it back.
     send_id: str | None = None
-    # Also all that were sent before those named.
+    # Whether all messages before the named ones are included.
     and_before: bool = False
     up_to: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Failure(FromCustomer):
-    """A message that the provider had taken did not arrive."""
+    """A message that the provider had accepted was not delivered."""
 
     message_id: str
     send_id: str | None = None
-    # None: the reason has no code that we know.
+    # None if the reason has no known code.
     kind: Kind | None = None
     error: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class IdsChanged(FromCustomer):
-    """The customer goes by another number or id from now on; empty: as before."""
+    """The customer has a new number or id from now on; an empty value did not change."""
 
     new_number: str = ""
     new_user_id: str = ""
@@ -135,14 +135,14 @@ class IdsChanged(FromCustomer):
 
 @dataclass(frozen=True, kw_only=True)
 class AccountTrouble(Item):
-    """The provider restricted or removed the account, or all accounts below the one named."""
+    """The provider restricted or removed an account, or a business account with all its numbers."""
 
     reason: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rated(FromCustomer):
-    """A thumb on one of our messages."""
+    """A customer rated one of our messages with a thumb."""
 
     message_id: str
     is_good: bool

@@ -1,4 +1,4 @@
-"""Calls of providers: through the outbound client, to that provider's host alone."""
+"""Calls to providers through the outbound client, each only to that provider's hosts."""
 
 import secrets
 from collections.abc import Collection, Iterable, Mapping
@@ -13,9 +13,9 @@ from channels_app.providers.errors import ChannelNotConfigured, Kind, ProviderEr
 from channels_app.providers.types import OutgoingFile
 from chatplatform import egress
 
-# Seconds for a customer's file, which may be large.
+# The timeout of a download, in seconds; a customer's file may be large.
 FILE_SECONDS = 30
-# Characters of a credential, at least.
+# The minimal length of a credential, in characters.
 _SHORTEST = 12
 
 
@@ -37,11 +37,11 @@ def call(
     content: bytes | None = None,
     is_send: bool = False,
 ) -> egress.Reply:
-    """One call of a provider's API, with credentials: they go to the host of `url` alone, which
-    must come from a setting.
+    """Call a provider's API with credentials, which only the host of `url` gets; the host must
+    come from a setting.
 
-    A broken connection is `temporary`; for a send (`is_send`) it is `uncertain`, unless nothing
-    can have left. A stored credential that no header can carry is `token`.
+    A broken connection raises a `temporary` error, or for a send (`is_send`) an `uncertain` one
+    unless nothing was sent. A stored credential that is no valid header raises a `token` error.
     """
     try:
         return egress.request(
@@ -57,10 +57,10 @@ def call(
 
 
 def parse(reply: egress.Reply, *, without: Iterable[Any] = ()) -> Any:
-    """The JSON of an answer; None if it is none. `without`: credentials that it may repeat."""
+    """The JSON of an answer; None if it is not JSON. Masks the credentials in `without`."""
     body = reply.body
     for secret in without:
-        # Nothing shorter is a credential, and it might be a word of the answer.
+        # A shorter value is no credential, and might be part of the answer's text.
         if len(str(secret)) >= _SHORTEST:
             body = body.replace(str(secret).encode(), b"...")
     try:
@@ -72,9 +72,9 @@ def parse(reply: egress.Reply, *, without: Iterable[Any] = ()) -> Any:
 def download(
     url: str, *, channel: str, hosts: Collection[str], headers: Mapping[str, str] | None = None
 ) -> bytes:
-    """A customer's file from one of the provider's file hosts (`host`, `.all-below`).
+    """Download a customer's file from the provider's file hosts (`host`, or `.domain`).
 
-    `headers` with a credential only where the provider's API gave the address.
+    Pass `headers` with a credential only if the address came from the provider's API.
     """
     names = [host.partition(":")[0] for host in hosts]
     try:
@@ -95,13 +95,13 @@ def download(
 
 
 def retry_after(headers: Mapping[str, str]) -> timedelta | None:
-    """The seconds of a Retry-After header, an hour at most."""
+    """The wait in a Retry-After header of seconds, at most an hour."""
     value = headers.get("retry-after", "")
     return timedelta(seconds=min(int(value), 3600)) if value.isascii() and value.isdigit() else None
 
 
 def multipart(fields: Mapping[str, str], name: str, file: OutgoingFile) -> tuple[str, bytes]:
-    """The content type and the bytes of a form with one file of our store."""
+    """The content type and the body of a form with one file from our store."""
     assert file.open
     boundary = secrets.token_hex(16)
     lines = [
@@ -119,5 +119,5 @@ def multipart(fields: Mapping[str, str], name: str, file: OutgoingFile) -> tuple
 
 
 def path_segment(value: str) -> str:
-    """An id as a part of a path: nothing in it leads to another path."""
+    """An id, quoted so that it cannot change the path."""
     return quote(value, safe="")

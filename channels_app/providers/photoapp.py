@@ -1,4 +1,4 @@
-"""photoapp: professional accounts, each linked to a page that calls for it, or signed in itself."""
+"""photoapp: professional accounts, each called through its linked page or by its direct login."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -22,7 +22,7 @@ from channels_app.providers.types import (
     Tokens,
 )
 
-# Of accounts whose person signed in to the account itself: another app, at another host.
+# Direct logins use another app at other hosts.
 _DIRECT_APP = GraphApp("photoapp", "PHOTOAPP_DIRECT_URL", "PHOTOAPP_DIRECT")
 _DIRECT_AUTH = GraphApp("photoapp", "PHOTOAPP_DIRECT_AUTH_URL", "PHOTOAPP_DIRECT")
 _DIRECT = {"login": "direct"}
@@ -34,11 +34,11 @@ _LINKED = "instagram_business_account"
 
 
 class Photoapp(Messenger):
-    """No id of ours goes along with a send: its echo is matched by its `mid` or its words."""
+    """Sends cannot carry our id, so an echo is matched by its `mid` or its text."""
 
     channel = "photoapp"
     app = GraphApp("photoapp", "PHOTOAPP_API_URL")
-    # Of a direct login, 60 days long; a page's token does not expire.
+    # A direct login's token is valid for 60 days; a page's token does not expire.
     refresh_before = timedelta(days=10)
     scopes: Sequence[str] = (
         "instagram_basic", "instagram_manage_messages", "pages_manage_metadata", "pages_show_list",
@@ -52,30 +52,33 @@ class Photoapp(Messenger):
         return _DIRECT_APP if account.details == _DIRECT else self.app
 
     def node_of(self, account: Account) -> str:
-        """The account's page, or itself."""
+        """The account's page, or for a direct login the account itself."""
         return account.id if account.details == _DIRECT else str(account.details["page_id"])
 
     def app_ids(self) -> set[str]:
         return {settings.PHOTOAPP_APP_ID, settings.PHOTOAPP_DIRECT_APP_ID}
 
     def secrets(self) -> Sequence[str]:
-        """A page's app may be the one of socialnet; the direct login has an app of its own."""
+        """The secrets of the direct login's app, the pages' app, and socialnet's app.
+
+        Pages may use socialnet's app; the direct login has an app of its own.
+        """
         own = [settings.PHOTOAPP_DIRECT_APP_SECRET] if settings.PHOTOAPP_DIRECT_APP_SECRET else []
         if settings.PHOTOAPP_APP_SECRET or not own:
             own.append(self.app.setting("APP_SECRET"))
         return [secret for secret in (*own, settings.SOCIALNET_APP_SECRET) if secret]
 
     def refresh(self, account: Account, refresh_token: str) -> Tokens:
-        """60 more days for a token that is a day old at least, and has not expired."""
+        """Extend by 60 days a direct login's token that is at least a day old and still valid."""
         if account.details != _DIRECT:
-            # A page's token is of another app and another host.
+            # A page's token belongs to another app at another host.
             raise ProviderError(Kind.REQUEST, "The token of a page is not renewed.")
         return _exchange(
             "refresh_access_token", grant_type="ig_refresh_token", access_token=account.token
         )
 
     def list_accounts(self, token: str, *, cursor: str | None, limit: int) -> AccountsPage:
-        """The accounts that are linked to the person's pages; a page without one is left out."""
+        """The accounts that are linked to the person's pages."""
         fields = f"{_LINKED}{{id,username,name,profile_picture_url}}"
         rows, following = pages.listed(self.app, token, fields, cursor=cursor, limit=limit)
         accounts = [
@@ -90,7 +93,7 @@ class Photoapp(Messenger):
         return AccountsPage(accounts, following)
 
     def connect(self, token: str, account_id: str) -> Connected:
-        """Subscribe to the page of an account, by the id of either; its token sends for it."""
+        """Subscribe to an account's page, found by the id of either; the page's token is used."""
         for row in pages.each(self.app, token, f"access_token,{_LINKED}{{id,username,name}}"):
             account = as_dict(row.get(_LINKED))
             page_id = str(row["id"])
@@ -121,12 +124,12 @@ class PhotoappDirect(Photoapp):
         )
 
     def redeem_code(self, code: str, *, redirect_uri: str, verifier: str) -> Tokens:
-        """A token of about 60 days for a code: first one of an hour, exchanged at once."""
+        """Exchange a code for a token of an hour, and that at once for one of about 60 days."""
         secret = _DIRECT_APP.setting("APP_SECRET")
         values = {
             "client_id": _DIRECT_APP.setting("APP_ID"), "client_secret": secret,
             "grant_type": "authorization_code", "redirect_uri": redirect_uri,
-            # The provider hangs this on the address to which it sends people.
+            # The provider appends this to the address of its redirect.
             "code": code.removesuffix("#_"),
         }  # fmt: skip
         form = ("application/x-www-form-urlencoded", urlencode(values).encode())
@@ -137,7 +140,7 @@ class PhotoappDirect(Photoapp):
         )  # fmt: skip
 
     def find(self, token: str) -> Connected:
-        """The account of a token, not subscribed yet."""
+        """The account of a token, without a subscription yet."""
         fields = {"fields": "user_id,username,name"}
         body = _DIRECT_APP.call("GET", "me", token=token, params=fields).body
         account_id = str(body.get("user_id") or "")
@@ -146,7 +149,7 @@ class PhotoappDirect(Photoapp):
         return Connected(account_id, _name(body), Tokens(token), _DIRECT)
 
     def subscribe(self, account: Connected) -> None:
-        """Have the account's events sent to us."""
+        """Subscribe to the account's events."""
         _DIRECT_APP.call(
             "POST", f"{http.path_segment(account.id)}/subscribed_apps",
             token=account.tokens.access_token, params={"subscribed_fields": _DIRECT_FIELDS},

@@ -1,4 +1,4 @@
-"""socialnet: pages, whose customers write by messenger."""
+"""socialnet: pages, whose customers write in the provider's messenger."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ from channels_app.providers.types import (
 
 
 class Socialnet(Messenger):
-    """A page's token does not expire. Our id of a send comes back with its echo."""
+    """A page's token does not expire. The echo of a send returns our id of it."""
 
     channel = "socialnet"
     app = GraphApp("socialnet", "SOCIALNET_API_URL")
@@ -70,7 +70,7 @@ class Socialnet(Messenger):
         return body
 
     def send_survey(self, account: Account, survey: SurveyRequest) -> None:
-        """Ask for one to five stars and a few words."""
+        """Ask for one to five stars and a comment."""
         question = {
             "id": survey.question_id,
             "type": "csat",

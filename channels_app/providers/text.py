@@ -1,15 +1,15 @@
-"""Texts as channels take them: cut to their limits, and choices as lines."""
+"""Fit texts to channels: split them at the limit, and write choices as lines."""
 
 from collections.abc import Callable, Sequence
 
 from channels_app.providers.types import Choice
 
-# Nobody reads a character that is joined of more parts.
+# A longer joined character is cut, since nobody could read it.
 _MOST_PARTS = 40
 
 
 def split(text: str, limit: int, *, size: Callable[[str], int] = len) -> list[str]:
-    """The text in pieces of at most `limit` by `size`; cut between paragraphs, lines or words."""
+    """Split a text into pieces of at most `limit`, at paragraphs, lines, sentences or words."""
     pieces = []
     rest = text.strip()
     while size(rest) > limit:
@@ -27,7 +27,7 @@ def split(text: str, limit: int, *, size: Callable[[str], int] = len) -> list[st
 
 
 def as_lines(text: str, choices: Sequence[Choice]) -> str:
-    """A text with its choices as a numbered list, for channels that show no buttons for them."""
+    """A text with its choices as a numbered list, for choices that cannot be buttons."""
     lines = [f"{number}. {choice.title}" for number, choice in enumerate(choices, start=1)]
     return "\n".join([text, *lines] if text else lines)
 
@@ -38,7 +38,7 @@ def utf8_bytes(text: str) -> int:
 
 
 def _longest_prefix(text: str, limit: int, size: Callable[[str], int]) -> int:
-    """How many characters fit; a joined character (an emoji in parts) is not cut open."""
+    """How many characters fit without splitting a joined character, such as a composed emoji."""
     low, high = 1, len(text)
     while low < high:
         middle = (low + high + 1) // 2
@@ -53,7 +53,7 @@ def _longest_prefix(text: str, limit: int, size: Callable[[str], int]) -> int:
 
 
 def _joins(left: str, right: str) -> bool:
-    """Whether two code points belong to one shown character: joiners, variants, marks, skin."""
+    """Whether two code points form one visible character (joiner, variant, mark, skin tone)."""
     if not right:
         return False
     code = ord(right)

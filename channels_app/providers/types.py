@@ -1,4 +1,4 @@
-"""Values that providers take and return: plain, no rows."""
+"""Plain values that providers take and return."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ Signal = Literal["seen", "typing_on", "typing_off"]
 
 @dataclass(frozen=True)
 class Tokens:
-    """What a consent or a refresh gives. `expires_in` None: it does not expire."""
+    """The tokens from a consent or a refresh. `expires_in` is None if they do not expire."""
 
     access_token: str
     expires_in: timedelta | None = None
@@ -20,7 +20,7 @@ class Tokens:
 
 @dataclass(frozen=True)
 class Account:
-    """An account in whose name a call is made."""
+    """An account and the token for its calls."""
 
     id: str
     token: str
@@ -54,7 +54,7 @@ class AccountsPage:
 
 @dataclass(frozen=True)
 class Profile:
-    """What the provider tells of a customer."""
+    """A customer's profile at the provider."""
 
     name: str = ""
     avatar_url: str = ""
@@ -63,13 +63,13 @@ class Profile:
 
 @dataclass(frozen=True)
 class OutgoingFile:
-    """A file by its public address, or (`open` given) of our store, to be uploaded."""
+    """A file with a public address (`url`), or a file in our store to upload (`open`)."""
 
     kind: Literal["image", "audio", "video", "file"]
     url: str = ""
     file_name: str = ""
     mime_type: str = ""
-    # Known of files in our store alone.
+    # 0 unless the file is in our store.
     size_bytes: int = 0
     open: Callable[[], IO[bytes]] | None = None
 
@@ -102,10 +102,10 @@ class OutgoingTemplate:
 
 @dataclass(frozen=True)
 class Part:
-    """What one call sends: a text, perhaps with answers to choose from; a file; a place; or (where
-    the provider has them) a template.
+    """The content of one call: a text, perhaps with choices; a file; a place; or a template, if
+    the provider has templates.
 
-    A place has a link to a map as its text, for channels that show none.
+    A place has a link to a map as its text, for channels that cannot show places.
     """
 
     text: str = ""
@@ -117,19 +117,19 @@ class Part:
 
 @dataclass(frozen=True)
 class Envelope:
-    """What every part of a message has in common."""
+    """The values that all parts of a message share."""
 
     recipient_id: str
-    # Our id of this send, for providers that give it back.
+    # Our id of this send, for providers that return it.
     send_id: str
     reply_to: str | None = None
-    # The provider's own word for what may be sent outside of the reply window.
+    # The provider's tag that allows a message outside the reply window.
     tag: str | None = None
 
 
 @dataclass(frozen=True)
 class Sent:
-    """The provider has taken a message. `pause`: it asks for rest on this account."""
+    """A message that the provider accepted. `pause`: how long not to call for this account."""
 
     message_id: str
     pause: timedelta | None = None

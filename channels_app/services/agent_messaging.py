@@ -1,4 +1,4 @@
-"""Messages of a bot's chats on a channel: read, and sent by people."""
+"""Read a bot's messages on a channel, and send messages that people write."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from identity.models import User
 
 
 def history_page(bot: Bot, provider: Provider, query: ChannelMessagesQuery) -> dict[str, Any]:
-    """A page of what was said on a channel, with one customer or all, the newest first."""
+    """A list page of a channel's messages, with one customer or all, the newest first."""
     rows = channel_inbound.history(bot.client, bot=bot, channel=provider.channel)
     if query.recipient_id is not None:
         rows = rows.filter(_has_id(query.recipient_id, "conversation__channel_chat__identity__"))
@@ -31,12 +31,12 @@ def send(
     by: User,
     request_id: str | None = None,
 ) -> Message:
-    """An agent's message to a customer of the channel; 404 for one who never wrote here.
+    """Send an agent's message to a customer of the channel; 404 if they never wrote here.
 
-    `request_id` is the same in a repeated request; the body's own id goes first.
+    `request_id` identifies a repeated request; the body's `client_message_id` takes precedence.
 
-    The same rules as at the desk: it assigns a chat that no agent has; 409 if another agent has
-    it, it has ended, or the reply window is over and no `tag` says why it may be sent all the same.
+    The rules of the desk apply: sending assigns the chat if no agent has it; 409 if another agent
+    has it, if it has ended, or if the reply window has closed and no `tag` lifts that.
     """
     if body.tag is not None and body.tag not in provider.tags:
         known = ", ".join(sorted(provider.tags)) or "none"
@@ -51,7 +51,7 @@ def send(
 
 
 def newest_chat(bot: Bot, channel: str, recipient_id: str) -> Conversation:
-    """The newest chat of a customer of the channel; 404 for one who never wrote here."""
+    """The newest chat of a customer of the channel; 404 if they never wrote here."""
     links = ChannelChat.objects.for_client(bot.client).filter(
         _has_id(recipient_id, "identity__"), conversation__bot=bot, identity__channel=channel
     )
@@ -62,7 +62,7 @@ def newest_chat(bot: Bot, channel: str, recipient_id: str) -> Conversation:
 
 
 def _has_id(recipient_id: str, identity: str) -> Q:
-    """Whether a customer is meant, by either of the ids."""
+    """A filter for the customer who has this id, as the first or the second one."""
     return Q(**{f"{identity}provider_user_id": recipient_id}) | Q(
         **{f"{identity}second_user_id": recipient_id}
     )

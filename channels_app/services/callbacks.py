@@ -1,4 +1,4 @@
-"""Callbacks come in: checked, stored as they are with their items, answered."""
+"""Receive callbacks: check the signature, store the body and its items, and answer."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ from chatplatform.api.errors import ApiError, Forbidden
 from chatplatform.crypto import constant_time_equal
 from identity.services import freezing
 
-# Stored callbacks that one clean-up deletes.
+# The number of callbacks that one clean-up deletes at most.
 _BATCH = 5_000
 
 
@@ -27,18 +27,18 @@ class BadSignature(ApiError):
 
 
 def verify_subscription(expected: str, *, mode: str, verify_token: str, challenge: str) -> str:
-    """The challenge, if the provider knows the verify token; else 403."""
+    """Return the challenge if the provider sends the right verify token; else 403."""
     if mode != "subscribe" or not constant_time_equal(verify_token, expected):
         raise Forbidden("This is not the verify token.")
     return challenge
 
 
 def receive(provider: Provider, headers: Mapping[str, str], raw: bytes) -> None:
-    """Store a callback that its provider has signed; 401 `bad_signature` for any other but pings.
+    """Store a signed callback and ignore a ping; 401 `bad_signature` for anything else.
 
-    Its items are those of the connections that have the accounts now. Whatever it holds, it is
-    accepted: the provider would send it again otherwise. Except while a client whom it concerns is
-    moved to another cell: 503 `client_frozen`.
+    Its items go to the connections that have the accounts now. A callback is accepted whatever it
+    holds, since the provider would send it again. The exception: 503 `client_frozen` while a
+    client with an account in it is being moved to another cell.
     """
     if provider.is_ping(headers, raw):
         return
@@ -61,7 +61,7 @@ def receive(provider: Provider, headers: Mapping[str, str], raw: bytes) -> None:
 
 
 def _ensure_none_is_frozen(receivers: Iterable[ChannelConnection | None]) -> None:
-    """503 `client_frozen` if an account's client is being moved: the provider sends it again."""
+    """503 `client_frozen` while an account's client is moved, so the provider sends it again."""
     if frozen := set(freezing.frozen_ids()):
         for row in receivers:
             if row and row.client_id in frozen:
@@ -69,7 +69,7 @@ def _ensure_none_is_frozen(receivers: Iterable[ChannelConnection | None]) -> Non
 
 
 def store_uncounted(callback_id: int, account_id: str) -> None:
-    """Store the items of a callback that the previous release received and did not process."""
+    """Store the items of a callback that the previous release received but did not process."""
     callback = InboundCallback.objects.filter(pk=callback_id).first()
     if callback is None:
         return
@@ -87,9 +87,10 @@ def store_uncounted(callback_id: int, account_id: str) -> None:
 
 
 def empty(callback_id: int) -> None:
-    """Empty a callback that names an erased customer, once no other customer's items wait in it.
+    """Erase the body of a callback that names an erased customer.
 
-    It waits for them no longer than callbacks are kept.
+    Raises TryLater while other customers' items wait in it, but only until the callback is due
+    for deletion.
     """
     rows = InboundCallback.objects.filter(pk=callback_id)
     waiting = InboundItem.objects.filter(callback=callback_id, outcome=Outcome.WAITING)
@@ -103,7 +104,7 @@ def _kept_since() -> datetime:
 
 
 def delete_old() -> None:
-    """Delete callbacks whose time is over with their items, unless one of them waits."""
+    """Delete callbacks past their retention, with their items, unless an item still waits."""
     waiting = InboundItem.objects.filter(callback=OuterRef("pk"), outcome=Outcome.WAITING)
     rows = InboundCallback.objects.filter(~Exists(waiting), received_at__lt=_kept_since())
     rows = rows.order_by("received_at")

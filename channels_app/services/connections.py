@@ -1,4 +1,4 @@
-"""Connections of bots to accounts at providers: made, ended, and marked when they fail."""
+"""Connect bots to accounts at providers, disconnect them, and mark failing connections."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -27,7 +27,7 @@ from identity.models import ChannelToken, Client, Role, User
 from identity.services import audit, clients, mails
 from webhooks.services import announce
 
-# So long another change of the client's subscriptions is waited for.
+# How long to wait for another change of the client's subscriptions.
 _SUBSCRIBING_SECONDS = 30.0
 
 
@@ -81,7 +81,7 @@ def describe_all(
 
 
 def current(bot: Bot, channel: MessagingChannel) -> ChannelConnection | None:
-    """The live connection; else one that is pending, else the newest that has ended."""
+    """The bot's live connection; else the pending one, else the newest disconnected one."""
     rows = list(_of_bot(bot, channel).order_by("-id"))
     return _current(rows) if rows else None
 
@@ -97,12 +97,12 @@ def live(channel: str, account_id: str) -> ChannelConnection | None:
 
 
 def is_live(connection: ChannelConnection) -> bool:
-    """Whether a connection that was live still is."""
+    """Whether a connection is live, as the database has it now."""
     return ChannelConnection.objects.filter(pk=connection.pk, status__in=LIVE).exists()
 
 
 def concerned(channel: str, account_id: str) -> list[ChannelConnection]:
-    """The connection of an account; those below it, if the account is a business with several."""
+    """The live connection of an account; for a business account, those of all its numbers."""
     rows = ChannelConnection.objects.filter(channel=channel, status__in=LIVE).order_by("id")
     own = list(rows.filter(account_id=account_id)) if account_id else []
     below = rows.filter(details__business_account_id=account_id)
@@ -110,14 +110,14 @@ def concerned(channel: str, account_id: str) -> list[ChannelConnection]:
 
 
 def account_of(connection: ChannelConnection) -> Account:
-    """The account with its token, as a provider's calls take it."""
+    """The connection's account and token, for a provider's calls."""
     return Account(connection.account_id, connection.access_token, connection.details)
 
 
 def list_accounts(
     bot: Bot, provider: Provider, query: connection_shapes.AccountsQuery
 ) -> connection_shapes.ChannelAccountsResponse:
-    """The accounts that the stored token of a person reaches, and which bot has them."""
+    """The accounts that a person's stored token gives access to, and the bot that has each."""
     token = user_token(bot.client, provider.channel)
     page = provider.list_accounts(token, cursor=query.cursor, limit=query.limit)
     rows = ChannelConnection.objects.for_client(bot.client).filter(
@@ -151,7 +151,7 @@ def store_token(
     user_external_id: str,
     by: User,
 ) -> connection_shapes.ChannelConnection:
-    """Store a person's token, with which accounts are listed and connected."""
+    """Store a person's token, which lists and connects accounts."""
     token = clients.store_channel_token(
         client, channel=channel, access_token=access_token, expires_in=expires_in,
         user_external_id=user_external_id, by=by,
@@ -160,7 +160,7 @@ def store_token(
 
 
 def user_token(client: Client, channel: MessagingChannel) -> str:
-    """The stored token of a person; 409 `token_missing` without one, or after its time."""
+    """The stored token of a person; 409 `token_missing` if there is none or it has expired."""
     token: ChannelToken | None = (
         ChannelToken.objects.for_client(client).filter(channel=channel).first()
     )
@@ -180,7 +180,7 @@ def consent(
 ) -> connection_shapes.ChannelConnection:
     """Begin a consent, or end it by exchanging its code for the person's token.
 
-    Pending either way: the person consents next, or chooses an account.
+    The connection is pending either way: the person has yet to consent or to choose an account.
     """
     if code is None:
         return begin_consent(bot, provider, redirect_uri=redirect_uri, by=by)
@@ -191,7 +191,7 @@ def consent(
         bot.client, provider.channel, consents.redeem(provider, ended, code), by=by
     )
     row = ended.connection
-    # By another consent it may be an account meanwhile, whose token is another and ends by itself.
+    # Another consent may have connected an account in this row, which has a token of its own.
     rows = ChannelConnection.objects.filter(pk=row.pk, status=ConnectionStatus.PENDING)
     if rows.update(connected_by=by, token_expires_at=token.expires_at):
         row.connected_by, row.token_expires_at = by, token.expires_at
@@ -201,9 +201,9 @@ def consent(
 def begin_consent(
     bot: Bot, provider: Provider, *, redirect_uri: str, account_id: str | None = None, by: User
 ) -> connection_shapes.ChannelConnection:
-    """Pending, with the provider's page on which the person agrees."""
+    """Begin a consent; the pending connection has the provider's consent page."""
     with transaction.atomic():
-        # The bot's row for whoever is about to consent; it becomes the account that is chosen.
+        # All pending consents of the bot share this row; it becomes the chosen account's.
         row, _ = ChannelConnection.objects.get_or_create(
             client=bot.client, bot=bot, channel=provider.channel, account_id=""
         )
@@ -214,10 +214,10 @@ def begin_consent(
 
 
 def end_consent(provider: Provider, *, state: str, code: str, account_id: str) -> str:
-    """The end of a consent to one account, in the person's browser: the account is connected.
+    """End a consent to one account, in the person's browser, by connecting the account.
 
-    Returns the page to which the person goes on; its query says what became of it. A state that
-    is not ours, or was used, is a 400 `invalid_state`.
+    Returns the address to redirect the person to; its query holds the outcome. 400
+    `invalid_state` if the state is not ours, was used, or is too old.
     """
     consent = consents.find(state)
     row = consent.connection
@@ -244,7 +244,7 @@ def _connect_consented(
         raise ConsentRefused
     if not by.is_active or by.role not in {Role.OWNER, Role.ADMIN}:
         raise Forbidden
-    # Before the code is spent: new tokens may end those of the bot that has the account.
+    # Check before redeeming the code: new tokens may end those of a bot that has the account.
     ensure_free(bot, provider.channel, account_id)
     tokens = consents.redeem(provider, consent, code)
     with subscribing(bot.client):
@@ -280,16 +280,16 @@ def connect(
 
 @contextmanager
 def subscribing(client: Client) -> Iterator[None]:
-    """Subscribe at a provider and store that, or end a subscription: one at a time for a client.
+    """Hold the client's lock on subscribing to a provider's events and unsubscribing.
 
-    The end of an earlier connection would else end the subscription of a later one.
+    Without it the end of an earlier connection could end the subscription of a later one.
     """
     with locks.single_flight(f"channel-subscription:{client.pk}", patience=_SUBSCRIBING_SECONDS):
         yield
 
 
 def ensure_free(bot: Bot, channel: str, account_id: str) -> None:
-    """409 if another bot has the account, or the bot another account on this channel."""
+    """409 if another bot has the account, or if the bot has another account on this channel."""
     rows = ChannelConnection.objects.filter(channel=channel, status__in=LIVE)
     if rows.filter(account_id=account_id).exclude(bot=bot).exists():
         raise AccountTaken
@@ -300,7 +300,7 @@ def ensure_free(bot: Bot, channel: str, account_id: str) -> None:
 def reconnect(
     bot: Bot, provider: Provider, account_id: str, *, by: User
 ) -> connection_shapes.ChannelConnection:
-    """Connect an account again that this bot had before; 404 for any other."""
+    """Connect an account that this bot had before; 404 for any other."""
     _get(bot, provider.channel, account_id)
     return connect(bot, provider, account_id, by=by)
 
@@ -310,7 +310,7 @@ def store(
 ) -> connection_shapes.ChannelConnection:
     """Store an account that now sends its events to us, and announce it.
 
-    409 if another bot has it, or the bot another account on this channel.
+    409 if another bot has it, or if the bot has another account on this channel.
     """
     try:
         with transaction.atomic():
@@ -332,10 +332,10 @@ def store(
 def disconnect(
     bot: Bot, channel: MessagingChannel, account_id: str | None = None, *, by: User
 ) -> connection_shapes.ChannelConnection:
-    """Give up an account (the bot's one if none is named): its tokens are forgotten, its events
-    ignored. Ended already, nothing changes; 404 if the bot never had it.
+    """Disconnect an account (the bot's current one by default): delete its tokens and ignore its
+    events. A disconnected account stays as it is; 404 if the bot never had it.
 
-    The provider is told; if it cannot be, the connection has ended all the same.
+    The subscription at the provider is ended, too; if that fails, `last_error` says so.
     """
     with transaction.atomic():
         row = _get(bot, channel, account_id, for_update=True)
@@ -354,7 +354,7 @@ def disconnect(
 
 
 def _end_subscription(row: ChannelConnection, account: Account) -> None:
-    """Tell the provider that a connection has ended, unless it or its like needs the events."""
+    """End the subscription at the provider, unless a live connection still needs its events."""
     with subscribing(row.client):
         if is_live(row) or _shares_subscription(row):
             return
@@ -366,21 +366,21 @@ def _end_subscription(row: ChannelConnection, account: Account) -> None:
 
 
 def set_tokens(row: ChannelConnection, tokens: Tokens) -> None:
-    """The tokens of an account, not saved yet."""
+    """Set an account's tokens on its row without saving it."""
     row.access_token, row.refresh_token = tokens.access_token, tokens.refresh_token
     lasts = tokens.expires_in
     row.token_expires_at = timezone.now() + lasts if lasts else None
 
 
-# --- what providers tell of a connection ----------------------------------------------------------
+# --- what providers report of a connection --------------------------------------------------------
 
 
 def mark_expired(connection: ChannelConnection, reason: str) -> None:
-    """The token is not accepted any more: nothing is sent until a person consents again."""
+    """Mark a connection whose token was refused: nothing is sent until a person consents again."""
     with transaction.atomic():
         rows = ChannelConnection.objects.select_for_update(no_key=True, of=("self",))
         row = rows.select_related("connected_by").get(pk=connection.pk)
-        # Connected anew meanwhile: the refusal was of the old token.
+        # The connection has a new token meanwhile: the provider refused the old one.
         if row.status not in SENDING or row.access_token != connection.access_token:
             return
         row.status, row.last_error = ConnectionStatus.EXPIRED, reason[:500]
@@ -392,7 +392,7 @@ def mark_expired(connection: ChannelConnection, reason: str) -> None:
 
 
 def mark_error(connection: ChannelConnection, reason: str) -> None:
-    """The provider refuses something that a person must look at; messages are still tried."""
+    """Mark a connection with a fault that a person must look at; messages are still tried."""
     rows = ChannelConnection.objects.filter(pk=connection.pk, status__in=SENDING)
     with transaction.atomic():
         changed = rows.exclude(status=ConnectionStatus.ERROR, last_error=reason[:500])
@@ -403,14 +403,14 @@ def mark_error(connection: ChannelConnection, reason: str) -> None:
 
 
 def mark_working(connection: ChannelConnection) -> None:
-    """A message went out: what was wrong has passed."""
+    """Clear a connection's error after a message went out."""
     ChannelConnection.objects.filter(pk=connection.pk, status=ConnectionStatus.ERROR).update(
         status=ConnectionStatus.CONNECTED, last_error="", failing_since=None
     )
 
 
 def pause(connection: ChannelConnection, wait: timedelta) -> None:
-    """The provider limits the rate of this account: send nothing for a while."""
+    """Send nothing through the account for a while, because of the provider's rate limit."""
     until = timezone.now() + wait
     rows = ChannelConnection.objects.filter(pk=connection.pk)
     rows.exclude(paused_until__gte=until).update(paused_until=until)
@@ -434,7 +434,7 @@ def _get(
 
 
 def _row_for(bot: Bot, channel: str, account_id: str) -> ChannelConnection:
-    """The bot's row of this account, or its pending one, or a new one; locked."""
+    """The bot's row for this account, else its pending row (both locked), else a new one."""
     rows = _of_bot(bot, channel).select_for_update(no_key=True, of=("self",))
     found = {row.account_id: row for row in rows.filter(account_id__in=["", account_id])}
     row = found.get(account_id) or found.get("")
@@ -447,7 +447,7 @@ def _row_for(bot: Bot, channel: str, account_id: str) -> ChannelConnection:
 
 
 def _set_reachable(row: ChannelConnection) -> None:
-    """Tell the account's chats whether it sends."""
+    """Store in the account's chats whether the account can send."""
     chats = Conversation.objects.filter(
         bot=row.bot_id,
         channel=row.channel,
@@ -457,7 +457,7 @@ def _set_reachable(row: ChannelConnection) -> None:
 
 
 def _shares_subscription(row: ChannelConnection) -> bool:
-    """Whether another connection needs the same page's or business account's subscription."""
+    """Whether another live connection uses the same subscription (page or business account)."""
     names = [name for name in ("page_id", "business_account_id") if name in row.details]
     others = ChannelConnection.objects.filter(status__in=LIVE).exclude(pk=row.pk)
     return any(others.filter(**{f"details__{name}": row.details[name]}).exists() for name in names)

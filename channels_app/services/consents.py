@@ -1,4 +1,4 @@
-"""Consents: a person is sent to the provider, and comes back with a state that only we can make."""
+"""Consents: a person visits the provider's consent page and returns with a state that we signed."""
 
 import base64
 import hashlib
@@ -42,9 +42,9 @@ def begin(
     redirect_uri: str,
     account_id: str = "",
 ) -> str:
-    """The provider's page on which the person agrees; in the end they come to `redirect_uri`.
+    """Store a consent and return the provider's consent page, which leads to `redirect_uri`.
 
-    `account_id`: the one account that may be connected then.
+    `account_id` limits the consent to this account.
     """
     _check(redirect_uri)
     verifier = secrets.token_urlsafe(32)
@@ -68,7 +68,10 @@ def begin(
 
 
 def end(state: str, *, by: User, bot_id: int, channel: str, redirect_uri: str) -> Consent:
-    """The consent that a state names, now used; 400 `invalid_state` for any other state."""
+    """Mark the consent that a state names as used, and return it.
+
+    400 `invalid_state` if it was begun for something else, was used, or is too old.
+    """
     consent = find(state)
     is_same = consent.user_id == by.pk and consent.redirect_uri == redirect_uri
     connection = consent.connection
@@ -92,36 +95,36 @@ def find(state: str) -> Consent:
 
 
 def use(consent: Consent) -> None:
-    """Mark a consent as used; 400 if it was, or is too old: of two requests one succeeds."""
+    """Mark a consent as used; 400 if it was used or is too old. Of two requests one succeeds."""
     rows = Consent.objects.filter(pk=consent.pk, used_at=None, expires_at__gt=Now())
     if not rows.update(used_at=Now()):
         raise InvalidState
 
 
 def redeem(provider: Provider, consent: Consent, code: str) -> Tokens:
-    """The tokens for the code that came back with a consent's state."""
+    """Exchange the code that came back with a consent's state for tokens."""
     return provider.redeem_code(code, redirect_uri=consent.redirect_uri, verifier=consent.verifier)
 
 
 def way_back(consent: Consent, outcome: Mapping[str, Any]) -> str:
-    """The page to which a person goes on after a consent, with what became of it in its query."""
+    """The consent's `redirect_uri` with the outcome added to its query."""
     parts = urlsplit(consent.redirect_uri)
     query = "&".join(filter(None, [parts.query, urlencode(outcome)]))
     return urlunsplit(parts._replace(query=query))
 
 
 def delete_old() -> None:
-    """Delete consents that ended a day ago."""
+    """Delete consents that expired more than a day ago."""
     Consent.objects.filter(expires_at__lt=timezone.now() - timedelta(days=1)).delete()
 
 
 def _check(redirect_uri: str) -> None:
-    """422 unless it is https, or this machine in development."""
+    """422 unless it is an https address, or one of this machine in development."""
     try:
         parts = urlsplit(redirect_uri)
         is_local = parts.scheme == "http" and parts.hostname in _LOOPBACK and settings.DEVELOPMENT
         is_good = bool(parts.hostname) and (parts.scheme == "https" or is_local)
-        # What browsers read in another way than we do names another page.
+        # Browsers may read such an address as another host than we do.
         is_plain = not re.search(r"[\s\\]", redirect_uri) and "@" not in parts.netloc
         is_good = is_good and is_plain and parts.port != 0
     except ValueError:

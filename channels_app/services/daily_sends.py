@@ -1,4 +1,4 @@
-"""How a connection does: what fails, since when, and how many messages went out day by day."""
+"""How many messages a connection sent each day, and how many were refused."""
 
 from datetime import date, timedelta
 
@@ -12,7 +12,7 @@ DAYS = 14
 
 
 def sends_by_day(row: ChannelConnection) -> dict[date, tuple[int, int]]:
-    """Of each of the last days: how many messages went out, and how many were refused."""
+    """For each of the last 14 days, how many messages were sent and refused; empty if none."""
     today = timezone.localdate()
     days = [today - timedelta(days=back) for back in reversed(range(DAYS))]
     rows = OutboundSend.objects.filter(connection=row, created_at__date__gte=days[0])

@@ -1,4 +1,4 @@
-"""Customers by their ids at a provider's account, of which some providers have two."""
+"""Customers by their ids at a provider's account; some providers give a customer two ids."""
 
 from contextlib import suppress
 
@@ -13,7 +13,7 @@ from chats.shapes.people import CustomerInfo
 
 
 def find(connection: ChannelConnection, item: FromCustomer) -> CustomerIdentity | None:
-    """Who did something. Of two ids the first decides: a number may have been another's before."""
+    """The customer of an item. `user_id` takes precedence: a number may change its owner."""
     rows = _of_account(connection.client_id, connection.channel, connection.account_id)
     by_ids = Q(provider_user_id=item.user_id)
     if item.second_user_id:
@@ -26,7 +26,7 @@ def find(connection: ChannelConnection, item: FromCustomer) -> CustomerIdentity 
 
 
 def keep_ids(identity: CustomerIdentity, item: FromCustomer) -> None:
-    """Keep both ids of a customer who was known by one; whoever was two rows is one from now on."""
+    """Store both ids of a customer who was known by one; merge the rows if each id had one."""
     first, second = item.user_id, item.second_user_id
     if not second or (identity.provider_user_id, identity.second_user_id) == (first, second):
         return
@@ -38,14 +38,14 @@ def keep_ids(identity: CustomerIdentity, item: FromCustomer) -> None:
 def change_ids(connection: ChannelConnection, item: IdsChanged) -> None:
     """Give a customer the new number or id that the provider reports, on their card too.
 
-    A number that somebody had before stays theirs while it is the only id by which they are known.
+    Nothing changes if the new number is the only id of somebody who was known by it before.
     """
     identity = find(connection, item)
     if identity is None:
         return
     new_ids = [entry for entry in (item.new_user_id, item.new_number) if entry]
     others = list(_others(identity).filter(provider_user_id__in=new_ids))
-    # Only who has the new id, or has written from the number since, is the same customer.
+    # A row is the same customer's only if it has the new id, or began after the change.
     if any(
         entry.provider_user_id != item.new_user_id and entry.created_at < item.at
         for entry in others
@@ -54,7 +54,7 @@ def change_ids(connection: ChannelConnection, item: IdsChanged) -> None:
     for other in others:
         _unite(identity, other)
     first, second = identity.provider_user_id, identity.second_user_id
-    if first.isdigit() and not second:  # known by the number alone
+    if first.isdigit() and not second:  # the number is the only id
         if item.new_user_id:
             first, second = item.new_user_id, item.new_number or first
         else:
@@ -65,17 +65,17 @@ def change_ids(connection: ChannelConnection, item: IdsChanged) -> None:
 
 
 def _unite(identity: CustomerIdentity, other: CustomerIdentity) -> None:
-    """Make two identities of one customer one."""
+    """Merge two identities of one customer, and the two customers if they differ."""
     ChannelChat.objects.filter(identity=other).update(identity=identity)
     other.delete()
     if other.customer_id != identity.customer_id:
-        # Attributes that do not fit on one card leave two.
+        # If the attributes of both do not fit on one card, the customers stay two.
         with suppress(Invalid):
             customers.unite(identity.customer_id, other.customer_id, by=None)
 
 
 def _save(identity: CustomerIdentity, first: str, second: str) -> None:
-    """Store both ids. The number is this customer's now, and the card shows it."""
+    """Store both ids, take the number from anybody else, and update the card's phone."""
     if second:
         _others(identity).filter(second_user_id=second).update(second_user_id="")
     before, identity.provider_user_id, identity.second_user_id = identity.address, first, second

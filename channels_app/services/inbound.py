@@ -1,7 +1,7 @@
-"""An item of a callback becomes what it means in chats: a message, a change, a tick, a rating.
+"""Turn an item of a callback into a message, a change of one, a receipt or a rating.
 
-`prepare_handler` does what needs the network, before any transaction. The handler that it yields
-does the rest, in the transaction that counts the item as processed.
+`prepare_handler` makes the network calls, before any transaction. The handler that it yields does
+the rest, in the transaction that marks the item as processed.
 """
 
 import logging
@@ -54,11 +54,11 @@ from chats.shapes.people import CustomerInfo, Location
 
 log = logging.getLogger(__name__)
 ItemHandler = Callable[[InboundItem], None]
-# While a send's call is under way, nobody knows its id: what names it waits, a minute in all.
+# While a send's call is under way its id is unknown: items that name it wait, a minute in all.
 _TRIES, _FIRST_WAIT = 6, timedelta(seconds=2)
-# An echo is matched by its text to sends of the last minutes only.
+# An echo is matched by text only to sends that began at most this long before it.
 _ECHO_AGE = timedelta(minutes=10)
-# Among so many latest messages are the options that a customer may tap.
+# How many of a chat's latest messages are searched for the option that a customer tapped.
 _OPTIONS_BACK = 20
 _OPEN = (SendState.SENDING, SendState.UNCERTAIN)
 
@@ -67,9 +67,9 @@ _OPEN = (SendState.SENDING, SendState.UNCERTAIN)
 def prepare_handler(
     connection: ChannelConnection, item: events.Item, *, attempt: int
 ) -> Iterator[ItemHandler]:
-    """The handler of an item. Raises TryLater if something must end first.
+    """Yield the handler of an item. Raises TryLater if the item has to wait.
 
-    `attempt`: which one this is, from 1.
+    `attempt` counts from 1.
     """
     with ExitStack() as stack:
         match item:
@@ -163,7 +163,7 @@ def _store_message(
 ) -> Message:
     """Store a customer's message in their newest chat, or in a new one; the bot may answer.
 
-    No welcome is sent, and nobody is refused for fields that the client asks about.
+    Unlike on a website, no welcome is sent and no customer field is required.
     """
     text, metadata = _as_chosen(chat, item)
     window_ends_at = _past(item.at) + PROVIDERS[connection.channel].reply_window
@@ -194,9 +194,9 @@ def _store_message(
 
 
 def _as_chosen(chat: Conversation | None, item: events.MessageIn) -> tuple[str, dict[str, Any]]:
-    """The words and metadata of a message: a tapped option says its label and keeps its value.
+    """The text and metadata of a message; for a tapped option, its label and its value.
 
-    Some providers send the option's value alone, as if the customer had typed it.
+    Some providers send only the option's value, as if the customer had typed it.
     """
     value = item.metadata.get("payload") or item.text
     # A payload may be any JSON.
@@ -234,7 +234,7 @@ def _new_identity(
 
 
 def _profile(connection: ChannelConnection, item: events.MessageIn) -> Profile | None:
-    """What the provider tells of a new customer; a refusal must not lose the message."""
+    """A new customer's profile at the provider; None if it is refused: the message still counts."""
     if item.customer_name:
         return None
     try:
@@ -249,14 +249,14 @@ def _profile(connection: ChannelConnection, item: events.MessageIn) -> Profile |
 def _newest_chat(
     connection: ChannelConnection, identity: CustomerIdentity | None
 ) -> Conversation | None:
-    """The chat that the customer's next message belongs to, or that it follows."""
+    """The customer's newest chat with the bot."""
     links = ChannelChat.objects.filter(identity=identity, conversation__bot=connection.bot_id)
     link = links.select_related("conversation").order_by("-conversation_id").first()
     return link.conversation if identity and link else None
 
 
 def _find(identity: CustomerIdentity | None, provider_message_id: str | None) -> Message | None:
-    """The message of a customer's chats that has this id at the provider, whole or in part."""
+    """The message in a customer's chats that has this id at the provider, or a part that has it."""
     if identity is None or not provider_message_id:
         return None
     rows = Message.objects.filter(conversation__channel_chat__identity=identity)
@@ -279,7 +279,7 @@ def _place(place: Place | None) -> list[MessageContent]:
 def _change(
     connection: ChannelConnection, item: events.Edited | events.Unsent | events.Reacted
 ) -> bool:
-    """Change the message that an item names; False if it has not come yet."""
+    """Apply a change to the message that an item names; False if the message has not come yet."""
     message = _find(identities.find(connection, item), item.message_id)
     if message is None:
         return False
@@ -296,7 +296,7 @@ def _change(
 def _apply_early_changes(
     connection: ChannelConnection, message_id: str, counted: InboundItem
 ) -> None:
-    """Apply what changed a message before the message itself came."""
+    """Apply the changes that came before the message itself."""
     rows = InboundItem.objects.select_related("callback").filter(
         channel=counted.channel, account_id=counted.account_id, waits_for=message_id[:300]
     )
@@ -327,7 +327,7 @@ def _store_echo(
         return
     chat = _newest_chat(connection, identities.find(connection, item))
     if item.is_foreign is False or chat is None:
-        return  # a survey of ours, or to somebody who never wrote to this bot
+        return  # our own survey, or a message to somebody who never wrote to this bot
     channel_inbound.store_answer_elsewhere(
         chat,
         channel_inbound.ChannelMessage(
@@ -342,7 +342,7 @@ def _store_echo(
 
 
 def _confirm(send: OutboundSend, message_id: str, *, at: datetime) -> None:
-    """The provider has the send: nobody need be in doubt of it any more."""
+    """Mark a send as sent, which ends any uncertainty."""
     conversations.lock(send.message.conversation)
     OutboundSend.objects.filter(pk=send.pk, state__in=[*_OPEN, SendState.SENT]).update(
         state=SendState.SENT, provider_message_id=message_id, sent_at=at, error=""
@@ -351,19 +351,19 @@ def _confirm(send: OutboundSend, message_id: str, *, at: datetime) -> None:
 
 
 def _match(connection: ChannelConnection, item: events.Echo, attempt: int) -> OutboundSend | None:
-    """The send that an echo is of: by our id, by the provider's, or by its text while in doubt."""
+    """The send that an echo confirms: by our id, the provider's id, or an open send's text."""
     rows = OutboundSend.objects.filter(connection=connection)
     rows = rows.select_related("message__conversation")
     named = rows.filter(_by_id([item.message_id], item.send_id)).first()
     if named or item.is_foreign:
         return named
     rows = rows.filter(recipient_id=item.user_id)
-    # The echo itself may come late.
+    # The age is measured against the echo's own time, since the echo may come late.
     recent = rows.filter(state__in=_OPEN, sent_at__gte=item.at - _ECHO_AGE, text=item.text)
     # A file's echo has no text, and neither has the part that sent it.
     found = list(recent.order_by("sent_at")[:2]) if item.text or item.files else []
     if len(found) > 1:
-        # The same words twice: the answer of the call that is under way tells which it was.
+        # Two sends have the same text: the answer to the call under way will tell them apart.
         _wait_for_calls(connection, item.user_id, attempt)
     return found[0] if found else None
 
@@ -389,7 +389,7 @@ def _store_report(
 
 
 def _fail(connection: ChannelConnection, send: OutboundSend, item: events.Failure) -> None:
-    """A send that the provider had taken did not arrive; what follows is as for a refused call."""
+    """Handle a message that the provider accepted but did not deliver, like a refused call."""
     chat = conversations.lock(send.message.conversation)
     OutboundSend.objects.filter(pk=send.pk).update(state=SendState.FAILED, error=item.error[:500])
     message_status.record_failed(send.message, error=item.error)
@@ -400,13 +400,13 @@ def _fail(connection: ChannelConnection, send: OutboundSend, item: events.Failur
 
 
 def _by_id(message_ids: Sequence[str], send_id: str | None) -> Q:
-    """Sends by the provider's ids or by ours; both are one send's alone."""
+    """A filter for sends by the provider's ids or by ours; each id belongs to one send."""
     named = Q(provider_message_id__in=message_ids)
     return named | Q(pk=_uuid(send_id)) if _uuid(send_id) else named
 
 
 def _sends(connection: ChannelConnection, item: events.Receipt | events.Failure) -> Any:
-    """The sends that a report is of."""
+    """The sends that a report concerns."""
     everybody = OutboundSend.objects.filter(connection=connection)
     if isinstance(item, events.Failure):
         return everybody.filter(_by_id([item.message_id], item.send_id))
@@ -418,7 +418,7 @@ def _sends(connection: ChannelConnection, item: events.Receipt | events.Failure)
     condition = _by_id(item.message_ids, item.send_id)
     if moments:
         condition |= Q(recipient_id=item.user_id, state=SendState.SENT, sent_at__lte=max(moments))
-    # What was read before is not looked at again: the customer may have many messages.
+    # Skip sends that were read before: the customer may have many messages.
     return everybody.filter(condition).exclude(message__status="read")
 
 
@@ -471,7 +471,7 @@ def _rate(chat: Conversation, body: ChatFeedBackDto) -> None:
 
 
 def _past(moment: datetime) -> datetime:
-    """A moment by the provider's clock, which may be ahead of ours."""
+    """A time of the provider, but never in our future: its clock may be ahead of ours."""
     return min(moment, timezone.now())
 
 

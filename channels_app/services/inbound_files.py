@@ -1,4 +1,4 @@
-"""Files of customers are copied to our store, since the provider's addresses end."""
+"""Copy customers' files to our store, since the provider's addresses expire."""
 
 import io
 import logging
@@ -21,10 +21,10 @@ from chats.services.core import attachments
 from chats.shapes.message import MessageContent
 
 log = logging.getLogger(__name__)
-# Attempts in which a file is asked of its provider, and the first wait between two.
+# The number of attempts to download a file from its provider, and the wait between them.
 _DOWNLOADS, _FIRST_WAIT = 3, timedelta(seconds=2)
-# Attempts in which a file is stored, three minutes in all. The item has one more: whatever else
-# fails in the last of these must not cost the message, which is then stored without its file.
+# The number of attempts to store a file, three minutes in all. The item itself has one more, so
+# that the message is stored without its file rather than lost.
 STORE_ATTEMPTS = 9
 NOT_STORED = "This file could not be taken over."
 STORE_AWAY = f"{NOT_STORED} Our store of files was not reachable."
@@ -32,7 +32,7 @@ STORE_AWAY = f"{NOT_STORED} Our store of files was not reachable."
 
 @dataclass(frozen=True)
 class Files:
-    """A message's files in our store, and those that could not be taken over, with the reason."""
+    """A message's files in our store, and those that could not be copied, with the reason."""
 
     stored: Sequence[attachments.StoredFile]
     refused: Sequence[MessageContent]
@@ -44,9 +44,9 @@ def take_over(
     files: Sequence[events.InboundFile],
     attempt: int,
 ) -> Files:
-    """Copy files to our store. The stack removes those that no message gets.
+    """Copy files to our store. The stack removes those that no message uses in the end.
 
-    Raises TryLater while the provider or our store is away for a moment.
+    Raises TryLater while the provider or our store is briefly unavailable.
     """
     stored, refused = list[attachments.StoredFile](), list[MessageContent]()
     for file in files[: settings.MAX_MESSAGE_FILES]:
@@ -54,7 +54,7 @@ def take_over(
             upload = _download(connection, file, attempt)
             stored += stack.enter_context(attachments.stored([upload]))
         except OSError as error:
-            # The store's fault, not the file's: a bucket that is away, a disk that is full.
+            # The store fails, not the file: the bucket is unreachable or the disk is full.
             if attempt < STORE_ATTEMPTS:
                 raise jobs.TryLater(f"A file could not be stored: {error}") from error
             log.warning("a file from %s was not stored: %s", connection, error)

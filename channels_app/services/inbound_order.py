@@ -1,4 +1,4 @@
-"""The order of what providers send: that of each customer."""
+"""Ordering keys, which keep the items of each customer in order."""
 
 import hashlib
 from uuid import UUID
@@ -7,7 +7,7 @@ from channels_app.providers.events import FromCustomer, Item
 
 
 def user_of(item: Item) -> str:
-    """The customer who is concerned; empty for an item of the account itself."""
+    """The provider's id of an item's customer; empty if the item concerns the account itself."""
     return item.user_id if isinstance(item, FromCustomer) else ""
 
 
@@ -18,5 +18,5 @@ def customer_key(channel: str, connection_id: UUID, user_id: str) -> str:
 
 
 def batch_key(connection_id: UUID | str) -> str:
-    """The ordering key of a connection's large bodies: they are processed one at a time."""
+    """The ordering key of a connection's batched items: one job at a time processes them."""
     return f"inbound:{connection_id}"

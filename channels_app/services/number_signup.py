@@ -1,4 +1,4 @@
-"""Numbers of chatapp: connected with what the provider's signup dialog handed out."""
+"""Connect chatapp numbers with the values that the provider's signup dialog returned."""
 
 from bots.models import Bot
 from channels_app.providers.chatapp import Chatapp, accounts
@@ -16,7 +16,7 @@ class PinMissing(ApiError):
 
 
 def connect(bot: Bot, body: ChatappConnectDto, *, by: User) -> ChannelConnection:
-    """Store the token for the dialog's code, if there is one; register and connect the number."""
+    """Exchange the dialog's code, if any, for a token to store; register and connect the number."""
     number_id = body.phone.phone_number_id
     connections.ensure_free(bot, "chatapp", number_id)
     if body.code:

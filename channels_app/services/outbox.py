@@ -1,6 +1,6 @@
-"""What is sent to customers, as jobs: `chats.services.core.channel_hooks` calls these.
+"""Enqueue what is sent to customers; `chats.services.core.channel_hooks` calls these functions.
 
-Jobs of one conversation run one after the other, so the customer reads in the order of writing.
+A conversation's messages are sent one after the other, in the order in which they were written.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from chats.models import Conversation, Customer, Message
 
 
 def enqueue_message(message: Message) -> None:
-    """Send a message of bot, agent or system to the customer."""
+    """Send a message of the bot, an agent or the system to the customer."""
     enqueue(
         "channels_app.deliver_message",
         client_id=message.client_id,
@@ -33,7 +33,7 @@ def enqueue_message(message: Message) -> None:
 
 
 def enqueue_seen(chat: Conversation) -> None:
-    """Show the customer that the messages were read."""
+    """Show the customer that their messages were read."""
     _enqueue_signal(chat, "seen")
 
 
@@ -43,7 +43,7 @@ def enqueue_typing(chat: Conversation, *, is_typing: bool) -> None:
 
 
 def enqueue_survey(chat: Conversation) -> None:
-    """Ask the customer how an ended chat was, after all that was said in it."""
+    """Ask the customer to rate an ended chat, after all of its messages are sent."""
     enqueue(
         "channels_app.send_survey",
         client_id=chat.client_id,
@@ -53,7 +53,7 @@ def enqueue_survey(chat: Conversation) -> None:
 
 
 def ordering_key(chat: Conversation) -> str:
-    """What keeps the sends of one conversation in order."""
+    """The ordering key of a conversation's sends."""
     return f"deliver:{chat.pk}"
 
 
@@ -69,10 +69,10 @@ def _enqueue_signal(chat: Conversation, signal: str) -> None:
 
 
 def forget(customer: Customer) -> Sequence[str]:
-    """Drop the customer's waiting items and empty the callbacks that name them; return their ids
-    at the providers.
+    """Drop the customer's waiting items and empty the callbacks that name the customer; return
+    the customer's ids at the providers.
 
-    What became of each item stays, by the provider's id of the item: none is taken twice.
+    The items' rows stay, with their keys and outcomes, so that none is processed twice.
     """
     identities = CustomerIdentity.objects.filter(customer=customer)
     found = {
@@ -104,7 +104,7 @@ def forget(customer: Customer) -> Sequence[str]:
         )
         callbacks = InboundCallback.objects.filter(channel=channel)
         callbacks = callbacks.alias(named=named).filter(named=True)
-        # Other customers' items are processed before the callback is emptied.
+        # Process other customers' items before emptying their callback.
         others = items.filter(callback__in=callbacks.values("pk"))
         waiting = set(others.values_list("callback", flat=True))
         callbacks.exclude(pk__in=waiting).update(body=b"")

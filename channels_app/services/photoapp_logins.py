@@ -1,4 +1,4 @@
-"""People sign in to photoapp: by a page that an account is linked to, or to the account itself."""
+"""Sign-in to photoapp: with the page that an account is linked to, or with the account itself."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ _DIRECT = PhotoappDirect()
 
 
 def sign_in(bot: Bot, body: PhotoappConnectDto, *, by: User) -> ChannelConnection:
-    """Begin a consent, or end it: `pending`, or `connected` if the login was direct."""
+    """Begin a consent, or end it; a direct login connects the account at its end."""
     redirect_uri, code, state = body.redirect_uri, body.code, body.state
     provider = _DIRECT if body.login == "direct" else PROVIDERS["photoapp"]
     if provider is not _DIRECT or code is None:

@@ -1,14 +1,14 @@
-"""What follows from each kind of a provider's refusal: for the connection, and for a message.
+"""What each kind of provider error does to the call, the connection and the message.
 
 | kind | the call | the connection | a message |
 | --- | --- | --- | --- |
-| temporary | tried again, some codes only so often | | waits; failed after the last try |
+| temporary | tried again, some codes only a few times | | waits; failed after the last try |
 | rate | tried again when the provider says | paused until then | waits |
-| token | renewed and tried once, if it can be | expired | failed |
+| token | tried once more with a renewed token, if possible | expired | failed |
 | permission, blocked, quota | not again | error, until a message goes out | failed |
 | window | not again | | failed, and the window is closed |
 | recipient, request | not again | | failed |
-| uncertain | never again | | pending, until its echo tells |
+| uncertain | never again | | pending until an echo confirms it, failed if none comes in time |
 """
 
 from collections.abc import Callable
@@ -26,9 +26,9 @@ _OF_ACCOUNT = {Kind.PERMISSION, Kind.BLOCKED, Kind.QUOTA}
 
 
 def call(connection: ChannelConnection, act: Callable[[Account], T]) -> T:
-    """Call a provider for a connection; what a refusal means for it is stored before it is raised.
+    """Call a provider for a connection; an error is applied to the connection and raised again.
 
-    A token that is not accepted is renewed once, if there is a token for that.
+    If the token is refused and there is a refresh token, renew it and call once more.
     """
     try:
         return act(connections.account_of(connection))
@@ -49,7 +49,7 @@ def _second_try(connection: ChannelConnection, act: Callable[[Account], T]) -> T
 
 
 def apply(connection: ChannelConnection, error: ProviderError) -> None:
-    """Mark the connection as the error says."""
+    """Mark the connection as expired, failing or paused if the error concerns the account."""
     if error.kind == Kind.TOKEN:
         connections.mark_expired(connection, str(error))
     elif error.kind in _OF_ACCOUNT:

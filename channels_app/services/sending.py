@@ -1,7 +1,7 @@
-"""A message goes out: its parts one after the other, each at most once.
+"""Send a message: its parts one after the other, each at most once.
 
-The row of a part is written before its call, and says afterwards what became of it. A call that
-broke after the provider may have taken it is never made again: the provider's echo tells.
+The row of a part is written before its call, and then stores the outcome. A call that broke after
+the provider may have accepted it is never repeated: the provider's echo settles it.
 """
 
 import io
@@ -41,9 +41,9 @@ from chats.services.core import channel_inbound, message_status, translations
 
 log = logging.getLogger(__name__)
 _FILES = {"image", "audio", "video", "file"}
-# Waits before a call is tried again that the provider has not taken: 5, 10, 20 … seconds.
+# Waits before repeating a call that the provider did not accept: 5, 10, 20 … seconds.
 _FIRST_WAIT, _LONGEST_WAIT = timedelta(seconds=5), timedelta(minutes=10)
-# So long an echo is waited for; one that comes later still counts.
+# How long to wait for an echo; one that comes later still counts.
 UNCERTAIN_TIMEOUT = timedelta(minutes=15)
 NOT_CONNECTED = "The bot has no working connection to this channel."
 NOTHING_TO_SEND = "Nothing in this message can be shown on this channel."
@@ -52,7 +52,7 @@ STORE_AWAY = "Our store of files was not reachable."
 
 
 def deliver(message_id: str) -> None:
-    """Send what has not gone out of a message. Raises TryLater if it has to wait."""
+    """Send the parts of a message that were not sent yet. Raises TryLater if it has to wait."""
     rows = Message.objects.select_related("conversation__bot", "conversation__client")
     message = rows.filter(pk=message_id, status=MessageStatus.PENDING).first()
     if message is None:
@@ -74,7 +74,7 @@ def deliver(message_id: str) -> None:
 
 
 def give_up(message_id: str) -> None:
-    """No attempt is left: whoever waits learns why."""
+    """Mark a message as failed, with the last error, when no attempt is left."""
     message = Message.objects.select_related("conversation").filter(pk=message_id).first()
     if message is None or message.status != MessageStatus.PENDING:
         return
@@ -88,7 +88,7 @@ def give_up(message_id: str) -> None:
 
 @transaction.atomic
 def settle(message: Message) -> None:
-    """Tell the message what became of its parts."""
+    """Set the message's status from the states of its parts."""
     sends = list(OutboundSend.objects.filter(message=message).order_by("part"))
     states = {send.state for send in sends}
     if states == {SendState.SENT}:
@@ -104,9 +104,9 @@ def settle(message: Message) -> None:
 
 
 def resolve_uncertain_sends(message_id: str) -> None:
-    """No echo has told what became of a message: it counts as failed, and people are told.
+    """Mark a message as failed if no echo has confirmed it in time.
 
-    Nothing sends it again but a person, and an echo that comes later still counts.
+    Only a person may send it again, and an echo that comes later still counts.
     """
     message = Message.objects.select_related("conversation").filter(pk=message_id).first()
     if message is None or message.status != MessageStatus.PENDING:
@@ -116,14 +116,14 @@ def resolve_uncertain_sends(message_id: str) -> None:
 
 
 def wait_while_paused(connection: ChannelConnection) -> None:
-    """Raise TryLater until the provider's limit of the rate is over."""
+    """Raise TryLater while the account is paused for the provider's rate limit."""
     now = timezone.now()
     if connection.paused_until and connection.paused_until > now:
         raise jobs.TryLater("The account is paused.", wait=connection.paused_until - now)
 
 
 def connection_of_chat(chat_id: Any) -> tuple[ChannelConnection, str] | None:
-    """The connection through which a chat's customer writes, if it may send, and their id there."""
+    """The connection of a chat's customer, if it may send, and the customer's id there."""
     link = (
         ChannelChat.objects.select_related("identity", "conversation")
         .filter(conversation_id=chat_id)
@@ -142,7 +142,7 @@ def connection_of_chat(chat_id: Any) -> tuple[ChannelConnection, str] | None:
 def _reserve(
     message: Message, connection: ChannelConnection, recipient_id: str, parts: Sequence[Part]
 ) -> list[OutboundSend]:
-    """The rows of a message's parts; those of an earlier run stay."""
+    """The rows of a message's parts; rows of an earlier run stay as they are."""
     OutboundSend.objects.bulk_create(
         [
             OutboundSend(
@@ -162,11 +162,11 @@ def _reserve(
 
 
 def _send(message: Message, send: OutboundSend, connection: ChannelConnection, part: Part) -> bool:
-    """Send one part unless it went out; False if the rest of the message must not follow."""
+    """Send one part unless it was sent; False if the rest of the message must not follow."""
     if send.state in {SendState.SENT, SendState.UNCERTAIN}:
         return True
     if send.state == SendState.SENDING:
-        # A worker died in the call.
+        # A worker died during the call.
         _move(send, SendState.SENDING, state=SendState.UNCERTAIN)
         return True
     ready = _with_file_read(message, send, part)
@@ -191,9 +191,9 @@ def _send(message: Message, send: OutboundSend, connection: ChannelConnection, p
 
 
 def _with_file_read(message: Message, send: OutboundSend, part: Part) -> Part | None:
-    """The part, its file in memory; None if the file is gone. Raises TryLater if it cannot be read.
+    """The part with its file in memory; None if the file is gone, TryLater if it is unreadable.
 
-    Read before the call: a fault within it would leave the part in doubt, though nothing left.
+    A read error during the call would leave the part uncertain although nothing was sent.
     """
     if part.file is None or part.file.open is None:
         return part
@@ -247,7 +247,7 @@ def _growing_wait() -> timedelta:
 
 
 def _move(send: OutboundSend, before: SendState, **changes: Any) -> bool:
-    """Change a part that is still in the state `before`: its echo may have been quicker."""
+    """Update a part only if it is still in the state `before`: its echo may have come first."""
     for name, value in changes.items():
         setattr(send, name, value)
     return bool(OutboundSend.objects.filter(pk=send.pk, state=before).update(**changes))
@@ -256,14 +256,14 @@ def _move(send: OutboundSend, before: SendState, **changes: Any) -> bool:
 def _pieces(message: Message) -> list[Part]:
     """The message's content, piece by piece."""
     ids = [piece["attachment_id"] for piece in message.content if piece.get("attachment_id")]
-    # Of this chat, not of this message: a file may be passed on.
+    # Filter by chat, not by message: a file may be passed on within the chat.
     rows = Attachment.objects.filter(conversation_id=message.conversation_id, pk__in=ids)
     files = {str(row.pk): row for row in rows}
     return [part for piece in _content(message) if (part := _piece(piece, files))]
 
 
 def _content(message: Message) -> list[dict[str, Any]]:
-    """The content, with the translation for the customer in place of its words."""
+    """The message's content; a translation for the customer replaces its texts."""
     pieces: list[dict[str, Any]] = message.content
     translation = translations.for_customer(message)
     if translation is None:

@@ -1,4 +1,4 @@
-"""Templates of chatapp: what a customer may be sent at any time, also after the reply window."""
+"""Templates of chatapp, which may be sent at any time, also after the reply window."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ class TemplateNotSendable(ApiError):
 def list_(
     bot: Bot, query: connection_shapes.ChatappTemplatesQuery
 ) -> connection_shapes.ChatappTemplatesResponse:
-    """A page of the templates of the business account that has the bot's number."""
+    """A list page of the templates of the business account that has the bot's number."""
     found, next_cursor = provider_error_policy.call(
         _connection(bot),
         lambda account: templates.list_(account, cursor=query.cursor, limit=query.limit),
@@ -50,9 +50,9 @@ def send(
     by: User,
     request_id: str | None = None,
 ) -> Message:
-    """An agent's template to a customer; the rules of other messages but for the reply window.
+    """Send an agent's template to a customer, by the same rules as messages except the window.
 
-    The provider is asked for the template first: the transcript shows its words with the values.
+    The template is fetched from the provider first, since the transcript shows its filled text.
     """
     chat = _chat(bot, body)
     if chat.channel != "chatapp":
@@ -74,7 +74,7 @@ def _chat(bot: Bot, body: connection_shapes.ChatappTemplateRequest) -> Conversat
 
 
 def _connection(bot: Bot) -> ChannelConnection:
-    """The bot's number; 409 if it has none, or one that does not send."""
+    """The connection of the bot's number; 409 if it has none, or if it cannot send."""
     connection = connections.current(bot, "chatapp")
     if connection is None or connection.status not in SENDING:
         raise ChannelNotConnected
@@ -84,7 +84,7 @@ def _connection(bot: Bot) -> ChannelConnection:
 def _piece(
     connection: ChannelConnection, body: connection_shapes.ChatappTemplateRequest
 ) -> dict[str, Any]:
-    """The template as a piece of a message: its words, and what the provider needs of it."""
+    """The template as a piece of a message: its filled text and the provider's components."""
     template = provider_error_policy.call(
         connection, lambda account: templates.find(account, body.name, body.language)
     )

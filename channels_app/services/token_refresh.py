@@ -1,4 +1,4 @@
-"""Tokens of connections are renewed before they end, where the provider has a way for that."""
+"""Renew the tokens of connections before they expire, if the provider allows it."""
 
 from datetime import timedelta
 
@@ -18,7 +18,7 @@ _OTHERS_WORK = timedelta(seconds=2)
 
 
 def enqueue_due() -> None:
-    """A job for each connection whose token ends soon."""
+    """Enqueue a job for each connection whose token expires soon."""
     for channel, provider in PROVIDERS.items():
         if provider.refresh_before is None:
             continue
@@ -35,7 +35,7 @@ def enqueue_due() -> None:
 
 
 def refresh_by_id(connection_id: str) -> None:
-    """Renew the token of a connection, if it is still due."""
+    """Renew the token of a connection if it still expires soon."""
     row = ChannelConnection.objects.filter(pk=connection_id).first()
     before = PROVIDERS[row.channel].refresh_before if row else None
     if row is None or before is None or row.status not in SENDING:
@@ -45,9 +45,10 @@ def refresh_by_id(connection_id: str) -> None:
 
 
 def refresh(connection: ChannelConnection) -> bool:
-    """Renew the token of a connection; the row in hand gets it too. False if it has ended.
+    """Renew the token of a connection, in the database and in `connection`; False if it cannot be.
 
-    One at a time: a refresh token may be good for one use, and who comes second takes the result.
+    A lock lets one caller at a time renew it, since a refresh token may be good for one use only;
+    the next caller takes the stored result.
     """
     provider = PROVIDERS[connection.channel]
     with locks.try_lock(f"channel-token:{connection.pk}") as is_held:
@@ -55,16 +56,16 @@ def refresh(connection: ChannelConnection) -> bool:
             raise ProviderError(Kind.TEMPORARY, "The token is being renewed.", wait=_OTHERS_WORK)
         row = ChannelConnection.objects.get(pk=connection.pk)
         if row.status not in SENDING:
-            return False  # expired: its refresh token was refused before
+            return False  # disconnected, or expired because its refresh token was refused
         if row.access_token == connection.access_token:
             try:
                 tokens = provider.refresh(connections.account_of(row), row.refresh_token)
             except ProviderError as error:
-                # Without a refresh token of its own the old token stays as good as it was.
+                # Without a refresh token nothing was spent: the old token stays valid.
                 is_spent = bool(row.refresh_token) or error.kind == Kind.TOKEN
                 if error.kind in {Kind.TEMPORARY, Kind.RATE} or not is_spent:
                     raise
-                # Lost after it was sent, a refresh token may be dead already.
+                # If the answer got lost, the refresh token may be used up.
                 connections.mark_expired(row, str(error))
                 return False
             row = _stored(row, tokens)
@@ -74,7 +75,7 @@ def refresh(connection: ChannelConnection) -> bool:
 
 
 def _stored(before: ChannelConnection, tokens: Tokens) -> ChannelConnection:
-    """The connection with its new tokens; as it is, if it was given up or connected meanwhile."""
+    """Store new tokens, unless the connection was ended or connected anew meanwhile."""
     with transaction.atomic():
         row = ChannelConnection.objects.select_for_update(no_key=True).get(pk=before.pk)
         if row.access_token == before.access_token:

@@ -1,4 +1,4 @@
-"""What a customer sees beside messages: ticks, a typing hand, the survey after a chat."""
+"""What a customer sees beside messages: read ticks, typing, and the survey after a chat."""
 
 import logging
 
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 def send_signal(conversation_id: str, signal: Signal) -> None:
-    """Show a signal now; what cannot be shown now is left out, since it would be late."""
+    """Show a signal now or not at all, since a late one would be wrong."""
     found = sending.connection_of_chat(conversation_id)
     if found is None:
         return
@@ -42,7 +42,7 @@ def send_signal(conversation_id: str, signal: Signal) -> None:
 
 
 def send_survey(conversation_id: str) -> None:
-    """Ask the customer of an ended chat that was answered: once, and in the reply window."""
+    """Ask the customer to rate an ended chat that was answered: once, inside the reply window."""
     chat = Conversation.objects.filter(pk=conversation_id, status=Status.ENDED).first()
     found = sending.connection_of_chat(conversation_id) if chat else None
     if chat is None or found is None or chat.first_response_at is None:

@@ -1,9 +1,10 @@
 """Items of callbacks: stored as waiting when they come, then processed, each once.
 
-Each customer of a small body gets a job. The items of a large body share the job of their account,
-and so do receipts, for which nobody waits. It takes fifty at a time, those of the smallest bodies
-first: a thousand customers at once do not delay anybody else's messages. An item is processed only
-if no earlier one of its customer waits, whichever job has it.
+Each customer of a small body (at most ten customers) gets a job. The items of a large body share
+one job per account, and so do all receipts, which are not urgent: they are batched. That job takes
+fifty items at a time, those of the smallest bodies first, so that a thousand customers at once do
+not delay anybody else's messages. Whichever job has an item, the item waits until no earlier item
+of its customer does.
 """
 
 import logging
@@ -30,24 +31,24 @@ from chatplatform.jobs import registry
 from chatplatform.models import Job, JobState
 
 log = logging.getLogger(__name__)
-# An item with its place in the callback.
+# An item's position in the callback, and the item.
 Numbered = tuple[int, Item]
-# What is ready to be sent goes first: of who is answered already, nobody waits behind new messages.
+# Sends (priority 0) go first: a finished answer does not wait behind new messages.
 _JOB, _PRIORITY = "channels_app.process_items", 1
-# In a body of at most so many customers each has a job.
+# Each customer of a body gets a job if the body has at most this many customers.
 _OWN_JOBS = 10
-# A job processes so many items at most, and starts none after so many seconds: others wait.
+# A job processes at most this many items and, if they are batched, starts none after these seconds.
 _MOST, _SLICE_SECONDS = 50, 0.5
-# A large body is held back while so many of the client's jobs in these queues go first.
+# Batched items are held back while at least this many of the client's jobs in these queues are due.
 _MOST_AHEAD, _LOOK_AGAIN = 4, timedelta(seconds=0.5)
 _BEFORE_BODIES = {jobs.Queue.REPLY, jobs.Queue.CHANNEL}
-# But something of it moves this often.
+# Batched items are held back no longer than this.
 _LONGEST_HOLD = timedelta(minutes=1)
-# After so many attempts, four minutes in all, an item is set aside and its customer's later ones go
-# on. It is tried again after ten minutes, twenty, …, in the end once a day.
+# After this many attempts, four minutes in all, an item is set aside and no longer delays its
+# customer's later items. It is tried again after 10 minutes, 20, … and finally once a day.
 ATTEMPTS, _FIRST_ASIDE, _LONGEST_ASIDE = 10, timedelta(minutes=10), timedelta(days=1)
 _ASIDE_KEY = "inbound-item:"
-# An item without a job is looked for after this time.
+# An item that has no job gets a new one when it has waited this long.
 _WITHOUT_JOB = timedelta(minutes=2)
 
 
@@ -61,14 +62,15 @@ def store(
 ) -> None:
     """Store the items of a callback for the connections that receive them, and enqueue their jobs.
 
-    `connections` is by account; None if no bot has it. Items that change nothing are counted now.
+    `connections` is by account id, None if no bot has the account. Duplicates, unsupported items
+    and those of unknown accounts get their outcome now.
     """
     by_account: dict[str, list[Numbered]] = {}
     for position, item in items:
         by_account.setdefault(item.account_id, []).append((position, item))
-    # In one order, also of their jobs: callbacks that come at the same time wait for each other.
+    # Rows and jobs are locked in one order, so that simultaneous callbacks cannot deadlock.
     for account_id, numbered in sorted(by_account.items()):
-        # The order of the rows is that in which they happened.
+        # Rows are stored in the order of the events' times.
         numbered.sort(key=lambda pair: (pair[1].at, pair[0]))
         connection = connections[account_id]
         rows = _rows(callback, numbered, connection)
@@ -108,7 +110,7 @@ def _rows(
 
 
 def _processed(channel: str, items: Sequence[Item]) -> set[str]:
-    """The keys of those items of an account that were processed before."""
+    """The keys of an account's items that were processed before."""
     rows = InboundItem.objects.filter(
         channel=channel,
         account_id=items[0].account_id[:100],
@@ -123,7 +125,7 @@ def _enqueue(
 ) -> None:
     """Enqueue a job for a customer's waiting items; without a key, for the account's batched ones.
 
-    One that waits already will process these, too: it cannot begin before they are stored.
+    A queued job is enough: its row is locked, so it cannot begin before these items are stored.
     """
     ordering_key = key or batch_key(connection_id)
     same = Job.objects.filter(name=_JOB, ordering_key=ordering_key, state=JobState.QUEUED)
@@ -139,10 +141,10 @@ def _enqueue(
 
 
 def process(connection_id: UUID, key: str, held_since: float | None = None) -> None:
-    """Process a customer's waiting items; without a key, the batched ones of an account.
+    """Process a customer's waiting items; without a key, the account's batched ones.
 
-    An item that cannot be processed now only delays those of its customer. `held_since`: when the
-    account's job was first held back since it has processed anything.
+    An item that cannot be processed now delays only its own customer's items. `held_since` is when
+    the account's job was first held back since it last processed anything.
     """
     connection = _connection(connection_id)
     if connection is None:
@@ -169,7 +171,7 @@ def process(connection_id: UUID, key: str, held_since: float | None = None) -> N
             if key:
                 raise
             behind.add(row.customer_key)
-    # What came meanwhile has a job of its own.
+    # Items that came meanwhile have a job of their own.
     if is_cut_off or behind:
         with jobs.commit():
             if is_cut_off:
@@ -202,22 +204,22 @@ def process_aside(item_id: int, attempt: int) -> None:
 
 
 def _connection(connection_id: UUID | None) -> ChannelConnection | None:
-    """The connection that received items; None if it was erased."""
+    """The connection that received an item; None if it was erased."""
     return ChannelConnection.objects.filter(pk=connection_id).first() if connection_id else None
 
 
 def _is_held_back(connection: ChannelConnection, since: float | None) -> bool:
-    """Whether other messages of the client, and its replies, go first."""
+    """Whether enough of the client's messages and replies are due that batched items wait."""
     if since and time.time() - since > _LONGEST_HOLD.total_seconds():
         return False
     names = [name for name, item in registry.declared.items() if item.queue in _BEFORE_BODIES]
     unfinished = Job.objects.filter(state__in=[JobState.QUEUED, JobState.RUNNING])
     before = unfinished.filter(ordering_key=OuterRef("ordering_key"), pk__lt=OuterRef("pk"))
     is_due = Q(state=JobState.QUEUED, due_at__lte=Now()) & ~Exists(before)
-    # A reply that is under way waits for its model; this takes the processor.
+    # A running reply mostly waits for its model; a running job of items uses the processor.
     is_busy = Q(state=JobState.RUNNING, name=_JOB)
     ahead = unfinished.filter(is_due | is_busy, client_id=connection.client_id, name__in=names)
-    # Nothing is replied while the client is moved.
+    # No reply job runs while the client is moved to another cell.
     ahead = ahead.exclude(pk=jobs.current_job() or 0)[:_MOST_AHEAD]
     return not connection.client.frozen_at and ahead.count() >= _MOST_AHEAD
 
@@ -240,7 +242,7 @@ def _waiting(**wanted: object) -> QuerySet[InboundItem]:
 
 
 def _next(connection_id: UUID, key: str) -> QuerySet[InboundItem]:
-    """The next items of a customer, or of an account's large bodies."""
+    """The next waiting items of a customer; without a key, the account's batched ones."""
     rows = _waiting(is_aside=False).select_related("callback").defer("callback__body")
     if key:
         return rows.filter(customer_key=key).order_by("id")[:_MOST]
@@ -252,12 +254,12 @@ def _read(channel: str, body: bytes) -> Sequence[Item]:
     return PROVIDERS[channel].items(parse(body)) if body else []
 
 
-# On a busy machine, reading a large body takes as long as a job may.
+# On a busy machine, reading a large body alone may take as long as a job should.
 _read_once = lru_cache(maxsize=4)(_read)
 
 
 class _Bodies:
-    """The items of callbacks. Each body is read once."""
+    """The items of callbacks; each body is parsed once."""
 
     def __init__(self) -> None:
         self._items: dict[int, Sequence[Item]] = {}
@@ -271,7 +273,7 @@ class _Bodies:
         items = self._items[row.callback_id]
         if not items:
             return None
-        # Another release may count the items in another way.
+        # Another release may number the items differently.
         own = items[row.position : row.position + 1]
         for item in (*own, *items):
             if item.key == row.key and item.account_id[:100] == row.account_id:
@@ -291,7 +293,7 @@ def _process_in_turn(row: InboundItem, connection: ChannelConnection, bodies: _B
 
 
 def _take_in_hand(row: InboundItem) -> None:
-    """Note that an item is processed. One at a time: if the process dies again, it was this one."""
+    """Mark an item, one at a time, before processing it, so that a crash shows which it was."""
     with jobs.commit():
         locks.lock_in_transaction("inbound-item-in-hand")
         mine = _waiting(pk=row.pk).exclude(_has_earlier())
@@ -301,19 +303,19 @@ def _take_in_hand(row: InboundItem) -> None:
 
 
 class _Died(Exception):
-    """The process that had the item in hand died."""
+    """The process died while it had this item in hand."""
 
 
 class _EarlierWaits(jobs.TryLater):
-    """An earlier item of the customer waits: this one has not failed."""
+    """An earlier item of the customer waits. This does not count as a failed attempt."""
 
 
 class _OtherInHand(jobs.TryLater):
-    """An item that may have killed its process is tried again now: the whole job waits."""
+    """An item that may have killed its process is being tried again, so the whole job waits."""
 
 
 def _process(row: InboundItem, item: Item | None, connection: ChannelConnection) -> bool:
-    """Process an item in one transaction; False if another job has done it, or it has to wait."""
+    """Process an item in one transaction; False if another job did, or if the item has to wait."""
     if item is None:
         return bool(_waiting(pk=row.pk).update(outcome=Outcome.UNSUPPORTED, kind="erased"))
     attempt = row.attempts + 1
@@ -326,7 +328,7 @@ def _process(row: InboundItem, item: Item | None, connection: ChannelConnection)
             mine = mine.exclude(_has_earlier())
         try:
             with transaction.atomic():
-                # A second process that has the same item waits here, and then is the later one.
+                # A second process with the same item waits here, then finds it processed.
                 is_mine = mine.update(outcome=Outcome.PROCESSED, error="")
         except IntegrityError:
             return bool(mine.update(outcome=Outcome.DUPLICATE, error=""))
@@ -367,7 +369,7 @@ def _words(error: Exception) -> str:
 
 
 def _set_aside(row: InboundItem, error: str) -> None:
-    """Leave an item to a job of its own, after a wait that grows with each attempt."""
+    """Give an item a job of its own, after a wait that grows with each attempt."""
     row.is_aside = True
     row.attempts = max(row.attempts + 1, ATTEMPTS)
     changed = _waiting(pk=row.pk).update(
@@ -391,14 +393,14 @@ def _leave_to_customers(connection: ChannelConnection, keys: Iterable[str]) -> N
 
 
 def enqueue_next(connection_id: UUID, key: str) -> None:
-    """Enqueue a job for waiting items after one that ended dead."""
+    """Enqueue a new job for waiting items after their job has failed for good."""
     connection = ChannelConnection.objects.filter(pk=connection_id).first()
     if connection:
         _enqueue(connection.pk, connection.client_id, key, wait=timedelta(seconds=10))
 
 
 def enqueue_forgotten() -> None:
-    """Enqueue jobs for items that have waited for a while without one."""
+    """Enqueue jobs for items that have waited for two minutes without one."""
     own = ChannelConnection.objects.filter(pk=OuterRef("connection_id"))
     _waiting().exclude(Exists(own)).update(outcome=Outcome.UNKNOWN_ACCOUNT)
     unfinished = Job.objects.filter(state__in=[JobState.QUEUED, JobState.RUNNING])

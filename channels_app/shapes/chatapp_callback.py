@@ -1,4 +1,4 @@
-"""The callbacks of chatapp, as far as we read them; tolerant like those of socialnet."""
+"""The callbacks of chatapp, with the fields that we read; tolerant like those of socialnet."""
 
 from typing import Any
 
@@ -9,42 +9,44 @@ from chatplatform.api.shapes import MAX_NUMBER, example
 
 
 class ChatappMetadata(Tolerant):
-    """The number that a change is of."""
+    """The number that a change concerns."""
 
     display_phone_number: str | None = Field(None, description="The number, as people write it.")
     phone_number_id: ProviderId | None = Field(None, description="The provider's id of the number.")
 
 
 class ChatappProfile(Tolerant):
-    """What a customer tells of themselves."""
+    """A customer's own profile."""
 
     name: str | None = Field(None, description="The customer's name.")
-    username: str | None = Field(None, description="The name that stands for a hidden number.")
+    username: str | None = Field(
+        None, description="The user name, shown instead of a hidden number."
+    )
 
 
 class ChatappContact(Tolerant):
-    """A customer of whom something in the change is."""
+    """A customer whose messages or statuses the change holds."""
 
     profile: ChatappProfile | None = Field(None, description="Name and user name.")
     wa_id: ProviderId | None = Field(
-        None, description="The telephone number, digits; may be hidden."
+        None, description="The telephone number in digits; missing if it is hidden."
     )
     user_id: ProviderId | None = Field(None, description="The customer's id at the business.")
 
 
 class ChatappText(Tolerant):
-    """Plain words."""
+    """Plain text."""
 
-    body: str | None = Field(None, description="The words.")
+    body: str | None = Field(None, description="The text.")
 
 
 class ChatappMedia(Tolerant):
-    """A file, which the provider hands over for its id."""
+    """A file, which is downloaded from the provider by its id."""
 
-    id: ProviderId | None = Field(None, description="The file's id, good for seven days.")
-    mime_type: str | None = Field(None, description="What the sender's device says it is.")
-    caption: str | None = Field(None, description="Words below it.")
-    filename: str | None = Field(None, description="Name of a document.")
+    id: ProviderId | None = Field(None, description="The file's id, valid for seven days.")
+    mime_type: str | None = Field(None, description="The MIME type, by the sender's device.")
+    caption: str | None = Field(None, description="The caption.")
+    filename: str | None = Field(None, description="The file name of a document.")
 
 
 class ChatappLocation(Tolerant):
@@ -52,7 +54,7 @@ class ChatappLocation(Tolerant):
 
     latitude: float = Field(ge=-90, le=90, description="Degrees north, -90..90.")
     longitude: float = Field(ge=-180, le=180, description="Degrees east, -180..180.")
-    name: str | None = Field(None, description="What is there.")
+    name: str | None = Field(None, description="The name of the place.")
     address: str | None = Field(None, description="Its address.")
 
 
@@ -60,14 +62,14 @@ class ChatappReaction(Tolerant):
     """A reaction to a message."""
 
     message_id: ProviderId = Field(description="The message.")
-    emoji: str | None = Field(None, description="The picture; empty or missing: taken back.")
+    emoji: str | None = Field(None, description="The emoji; empty or missing if taken back.")
 
 
 class ChatappContext(Tolerant):
-    """What a message goes back to."""
+    """The message that a message refers to."""
 
     id: ProviderId | None = Field(None, description="The message that it answers.")
-    forwarded: bool | None = Field(None, description="Passed on from another chat.")
+    forwarded: bool | None = Field(None, description="Whether it was forwarded.")
 
 
 class ChatappTarget(Tolerant):
@@ -78,44 +80,44 @@ class ChatappTarget(Tolerant):
 
 
 class ChatappMessage(Tolerant):
-    """A message; it holds the part that is named as its type."""
+    """A message; its content is in the field that its `type` names."""
 
     model_config = ConfigDict(populate_by_name=True)
 
     sender: ProviderId | None = Field(
-        None, alias="from", description="The customer's number, digits; may be hidden."
+        None, alias="from", description="The customer's number in digits; missing if hidden."
     )
     from_user_id: ProviderId | None = Field(None, description="The customer's id at the business.")
-    to: ProviderId | None = Field(None, description="The customer, in echoes.")
+    to: ProviderId | None = Field(None, description="The customer; only in echoes.")
     id: ProviderId = Field(min_length=1, description="The provider's id of the message.")
     timestamp: int | None = Field(
         None, ge=0, le=MAX_NUMBER, description="When, in seconds since 1970."
     )
     type: str = Field(description="text, image, interactive, reaction, edit, revoke, …")
-    text: ChatappText | None = Field(None, description="Of `text`.")
-    image: ChatappMedia | None = Field(None, description="Of `image`.")
-    video: ChatappMedia | None = Field(None, description="Of `video`.")
-    audio: ChatappMedia | None = Field(None, description="Of `audio`.")
-    document: ChatappMedia | None = Field(None, description="Of `document`.")
-    sticker: ChatappMedia | None = Field(None, description="Of `sticker`.")
-    location: ChatappLocation | None = Field(None, description="Of `location`.")
-    contacts: list[dict[str, Any]] | None = Field(None, description="Of `contacts`: cards.")
+    text: ChatappText | None = Field(None, description="The text of a `text`.")
+    image: ChatappMedia | None = Field(None, description="The file of an `image`.")
+    video: ChatappMedia | None = Field(None, description="The file of a `video`.")
+    audio: ChatappMedia | None = Field(None, description="The file of an `audio`.")
+    document: ChatappMedia | None = Field(None, description="The file of a `document`.")
+    sticker: ChatappMedia | None = Field(None, description="The file of a `sticker`.")
+    location: ChatappLocation | None = Field(None, description="The place of a `location`.")
+    contacts: list[dict[str, Any]] | None = Field(None, description="The cards of `contacts`.")
     interactive: dict[str, Any] | None = Field(
-        None, description="Of `interactive`: a tapped button, a row of a list, a form."
+        None, description="The tapped button, the chosen row of a list, or the submitted form."
     )
-    button: dict[str, Any] | None = Field(None, description="Of `button`: one of a template.")
-    reaction: ChatappReaction | None = Field(None, description="Of `reaction`.")
-    edit: ChatappTarget | None = Field(None, description="Of `edit`.")
-    revoke: ChatappTarget | None = Field(None, description="Of `revoke`: a message taken back.")
-    order: dict[str, Any] | None = Field(None, description="Of `order`: what is to be bought.")
-    system: dict[str, Any] | None = Field(None, description="Of `system`: a changed number.")
-    context: ChatappContext | None = Field(None, description="What it answers.")
+    button: dict[str, Any] | None = Field(None, description="The tapped button of a template.")
+    reaction: ChatappReaction | None = Field(None, description="The reaction.")
+    edit: ChatappTarget | None = Field(None, description="The edited message.")
+    revoke: ChatappTarget | None = Field(None, description="The message that was taken back.")
+    order: dict[str, Any] | None = Field(None, description="The order and its items.")
+    system: dict[str, Any] | None = Field(None, description="A change of number or id.")
+    context: ChatappContext | None = Field(None, description="The message that it answers.")
     referral: dict[str, Any] | None = Field(None, description="The advertisement that led here.")
-    group_id: str | None = Field(None, description="The group, which is not handled.")
+    group_id: str | None = Field(None, description="The group; group messages are not handled.")
 
 
 class ChatappStatus(Tolerant):
-    """How far one of our messages came."""
+    """The delivery status of one of our messages."""
 
     id: ProviderId = Field(min_length=1, description="The provider's id of the message.")
     status: str = Field(description="sent, delivered, read, played, failed or deleted.")
@@ -123,27 +125,27 @@ class ChatappStatus(Tolerant):
         None, ge=0, le=MAX_NUMBER, description="When, in seconds since 1970."
     )
     recipient_id: ProviderId | None = Field(
-        None, description="The customer's number; may be hidden."
+        None, description="The customer's number; missing if it is hidden."
     )
     recipient_user_id: ProviderId | None = Field(
         None, description="The customer's id at the business."
     )
-    biz_opaque_callback_data: str | None = Field(None, description="What we gave along.")
+    biz_opaque_callback_data: str | None = Field(None, description="Our own id of the send.")
     errors: list[dict[str, Any]] | None = Field(None, description="Why it failed.")
 
 
 class ChatappChangeValue(Tolerant):
-    """What happened: messages, statuses, messages written in the telephone's app."""
+    """Messages, statuses, and messages that were written in the business's telephone app."""
 
     messaging_product: str | None = Field(None, description="`whatsapp`.")
     metadata: ChatappMetadata | None = Field(None, description="The number.")
     contacts: list[ChatappContact] = Field(default_factory=list, description="The customers.")
     messages: list[ChatappMessage] = Field(default_factory=list, description="From customers.")
     statuses: list[ChatappStatus] = Field(
-        default_factory=list, description="How far our messages came."
+        default_factory=list, description="Delivery statuses of our messages."
     )
     message_echoes: list[ChatappMessage] = Field(
-        default_factory=list, description="What was written in the telephone's app."
+        default_factory=list, description="Messages written in the business's telephone app."
     )
 
 
@@ -155,7 +157,7 @@ class ChatappChange(Tolerant):
 
 
 class ChatappEntry(Tolerant):
-    """What happened at one business account."""
+    """The events of one business account."""
 
     id: ProviderId | None = Field(None, description="The business account.")
     time: int | None = Field(

@@ -1,4 +1,4 @@
-"""The shapes of connections, and of messages that are sent through them."""
+"""The shapes of connections, and of messages sent through them."""
 
 import uuid
 from typing import Annotated, Any, Literal, Self
@@ -25,28 +25,28 @@ class ChannelConnection(Shape):
     id: uuid.UUID | None = Field(
         None, description="UUIDv7; null if the bot never had an account here."
     )
-    channel: MessagingChannel = Field(description="The provider.")
+    channel: MessagingChannel = Field(description="The channel.")
     bot_id: int | None = Field(None, description="The bot; null for a token that no bot uses yet.")
     status: Literal["pending", "connected", "disconnected", "expired", "error"] = Field(
         description="`pending`: a person has yet to consent, or to choose an account. `expired`:"
-        " the token is not accepted any more, consent again. `error`: the provider refuses"
-        " something, as `last_error` says; messages are still tried."
+        " the provider no longer accepts the token: a person must consent again. `error`: the"
+        " provider refuses a request, see `last_error`; messages are still tried."
     )
     consent_url: str | None = Field(
         None,
-        description="While pending: the provider's page to send the person to. It comes back to"
-        " `redirect_uri` with `code` and `state`; the state is good for an hour, once, for the"
-        " same person and bot.",
+        description="While pending: the provider's consent page, to which you send the person. It"
+        " redirects to `redirect_uri` with `code` and `state`; the state is valid once, for an"
+        " hour, for the same person and bot.",
     )
     account_id: str | None = Field(None, description="The provider's id of the account.")
     account_name: str | None = Field(None, description="Its name.")
     connected_by: Identity | None = Field(None, description="Who connected it.")
-    connected_at: Moment | None = Field(None, description="Since when.")
+    connected_at: Moment | None = Field(None, description="When it was connected last.")
     token_expires_at: Moment | None = Field(
-        None, description="When a person must consent again; null: not by itself."
+        None, description="When the token expires; null if it does not expire by itself."
     )
     last_event_at: Moment | None = Field(None, description="When the provider last sent something.")
-    last_error: str | None = Field(None, description="What went wrong last, in a sentence.")
+    last_error: str | None = Field(None, description="The last error, as a sentence.")
 
     @classmethod
     def from_row(
@@ -63,7 +63,7 @@ class ChannelConnection(Shape):
 
     @classmethod
     def from_token(cls, token: ChannelToken, channel: MessagingChannel) -> "ChannelConnection":
-        """A person's token: accounts can be listed and connected with it."""
+        """The shape for a person's stored token, which can list and connect accounts."""
         by = token.created_by
         return cls(
             channel=channel,
@@ -74,26 +74,28 @@ class ChannelConnection(Shape):
 
 
 class MessengerConnectDto(Shape):
-    """Begins a consent, or ends it with what the provider's page sent back."""
+    """Begins a consent, or ends it with the code from the provider's consent page."""
 
     model_config = example(redirect_uri="https://app.shop.example/channels/done")
 
     redirect_uri: Text = Field(
-        description="Your page to which the provider sends the person back: https, or this machine"
-        " in development. The same, letter by letter, both times.",
+        description="The address to which the provider redirects the person: https, or your own"
+        " machine in development. It must be exactly the same in both calls.",
         min_length=1,
         max_length=2000,
     )
     code: Text | None = Field(
-        None, description="The code from that page; left out, a consent begins.", max_length=2000
+        None,
+        description="The `code` that the provider returned; without it a consent begins.",
+        max_length=2000,
     )
     state: Text | None = Field(
-        None, description="The state from that page; goes with `code`.", max_length=500
+        None, description="The `state` that came with `code`; required with it.", max_length=500
     )
 
 
 class MessengerConnectPageDto(Shape):
-    """Which page."""
+    """The page to connect, disconnect or reconnect."""
 
     model_config = example(page_id="1048576000001")
 
@@ -101,18 +103,18 @@ class MessengerConnectPageDto(Shape):
 
 
 class PhotoappConnectDto(MessengerConnectDto):
-    """Begins a consent, or ends it with what the provider's page sent back."""
+    """Begins a consent, or ends it with the code from the provider's consent page."""
 
     login: Literal["page", "direct"] = Field(
         "page",
-        description="`page`: the person has a page that the account is linked to, and chooses among"
-        " such accounts afterwards. `direct`: the person signs in to the account itself, which is"
-        " connected when the consent ends. The same in both calls of a consent.",
+        description="`page`: the account is linked to a page of the person, who chooses one of such"
+        " accounts afterwards. `direct`: the person signs in to the account itself, which is"
+        " connected when the consent ends. Send the same value in both calls of a consent.",
     )
 
 
 class PhotoappConnectPageDto(Shape):
-    """Which account."""
+    """The account to connect."""
 
     model_config = example(page_id="17840000000000001")
 
@@ -128,8 +130,8 @@ class LocalappOAConnectDto(Shape):
     model_config = example(redirect_uri="https://app.shop.example/channels/done")
 
     redirect_uri: Text = Field(
-        description="Your page to which the person comes in the end: https, or this machine in"
-        " development. Its query then has `status`, `account_id`, or `error` and"
+        description="The address to which the person is redirected in the end: https, or your own"
+        " machine in development. Its query then has `status`, and `account_id` or `error` and"
         " `error_description`.",
         min_length=1,
         max_length=2000,
@@ -139,25 +141,25 @@ class LocalappOAConnectDto(Shape):
         min_length=1,
         max_length=100,
         pattern=r"^[A-Za-z0-9_-]+$",
-        description="The account that must be chosen; left out: any.",
+        description="The only account that the person may choose; any by default.",
     )
 
 
 class ChatappConnectPhoneDto(Shape):
-    """Which number, and how to register it."""
+    """A number, and the pin to register it."""
 
     model_config = example(phone_number_id="1122334455667")
 
     phone_number_id: Text = AccountId
     pin: Text | None = Field(
         None, pattern=r"^[0-9]{6}$",
-        description="Six digits: the number's own if it has a pin, else a new one. Needed only for"
-        " a number that is not registered yet.",
+        description="Six digits: the number's existing pin, or a new one if it has none. Required"
+        " only for a number that is not registered yet.",
     )  # fmt: skip
 
 
 class ChatappConnectDto(Shape):
-    """What the provider's signup dialog handed to your page."""
+    """The values that the provider's signup dialog returned."""
 
     model_config = example(
         code="AQB1", business_account_id="102290129340398",
@@ -166,12 +168,12 @@ class ChatappConnectDto(Shape):
 
     code: Text | None = Field(
         None, min_length=1, max_length=2000,
-        description="The dialog's code, good once and for about 30 seconds; left out, the stored"
+        description="The dialog's code, valid once and for about 30 seconds. Without it the stored"
         " token is used.",
     )  # fmt: skip
     business_account_id: Text | None = Field(
         None, min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-]+$",
-        description="The business account that has the number; left out, it is looked for.",
+        description="The business account that has the number; found by the number if left out.",
     )  # fmt: skip
     phone: ChatappConnectPhoneDto = Field(description="The number.")
 
@@ -183,40 +185,40 @@ class ChannelAccount(Shape):
     name: str = Field(description="Its name.")
     picture_url: str | None = Field(None, description="Its picture, if it has one.")
     is_connected: bool = Field(description="Whether one of your bots has it.")
-    bot_id: int | None = Field(None, description="Which bot, if one has it.")
+    bot_id: int | None = Field(None, description="Your bot that has it, if any.")
 
 
 class ChannelAccountsResponse(Shape):
-    """A page of accounts, in the provider's order."""
+    """A list page of accounts, in the provider's order."""
 
     items: list[ChannelAccount] = Field(description="The accounts.")
     next_cursor: str | None = Field(None, description="For the next page; null on the last.")
 
 
 class AccountsQuery(Shape):
-    """Which accounts; the provider makes the pages."""
+    """The cursor and size of a list page of accounts; the provider may return fewer."""
 
     cursor: Text | None = Field(
         None,
-        description="`next_cursor` of the page before; left out for the first.",
+        description="The previous response's `next_cursor`; leave it out for the first.",
         max_length=500,
     )
     limit: int = Field(50, ge=1, le=100, description="Accounts on a page, 1..100.")
 
 
 class ChannelMessagesQuery(Page):
-    """Which messages of a bot's chats on a channel."""
+    """The list page and filter of a bot's messages on a channel."""
 
     recipient_id: Text | None = Field(
-        None, max_length=200, description="Only with this customer: the id at the provider."
+        None, max_length=200, description="Only messages with the customer of this provider's id."
     )
 
 
 def _own_id() -> Any:
     return Field(
         None, min_length=1, max_length=200,
-        description="Your own id of this message: sent twice to a chat, it is stored and delivered"
-        " once. Without it an `Idempotency-Key` does the same; without both it is sent twice.",
+        description="Your own id of this message. Sent twice to a chat, it is stored and delivered"
+        " once. An `Idempotency-Key` does the same; without either it is sent twice.",
     )  # fmt: skip
 
 
@@ -227,19 +229,21 @@ class ChannelMessageRequest(Shape):
 
     recipient_id: Text = Field(
         min_length=1, max_length=200,
-        description="The customer's id at the provider, who has written to this account before.",
+        description="The provider's id of a customer who has written to this account before.",
     )  # fmt: skip
     text: Text | None = Field(
         None, min_length=1, max_length=8000, description="A plain text instead of `content`."
     )
     content: list[MessageContent] = Field(
-        default_factory=list, max_length=10, description="The pieces, at most 10; or `text`."
+        default_factory=list,
+        max_length=10,
+        description="The pieces, at most 10; give this or `text`.",
     )
     tag: Text | None = Field(
         None,
         max_length=60,
-        description="The provider's own word for what may be sent after the reply window, such as"
-        " `HUMAN_AGENT` (socialnet, photoapp); left out: a normal message.",
+        description="The provider's tag for a message that may be sent after the reply window, such"
+        " as `HUMAN_AGENT` (socialnet, photoapp); leave it out for a normal message.",
     )
     client_message_id: Text | None = _own_id()
 
@@ -259,29 +263,31 @@ class ChatappTemplate(Shape):
 
     name: str = Field(description="Its name.")
     language: str = Field(description="Its language, as the provider writes it: `en_US`.")
-    status: str = Field(description="The provider's word: `approved`, `paused`, `rejected` …")
-    category: str = Field(description="The provider's word: `utility`, `marketing` …")
-    text: str = Field(description="Its words: header, body and footer, with `{{variables}}`.")
+    status: str = Field(
+        description="As the provider reports it: `approved`, `paused`, `rejected` …"
+    )
+    category: str = Field(description="As the provider reports it: `utility`, `marketing` …")
+    text: str = Field(description="Its header, body and footer, with `{{variables}}`.")
     variables: list[str] = Field(
-        description="The names of its variables, of the header first: a message gives a value for"
-        " each, in this order."
+        description="The names of its variables, those of the header first. A message gives one"
+        " value for each, in this order."
     )
     problem: str | None = Field(None, description="Why it cannot be sent; null if it can.")
 
 
 class ChatappTemplatesResponse(Shape):
-    """A page of templates, in the provider's order."""
+    """A list page of templates, in the provider's order."""
 
     items: list[ChatappTemplate] = Field(description="The templates.")
     next_cursor: str | None = Field(None, description="For the next page; null on the last.")
 
 
 class ChatappTemplatesQuery(Shape):
-    """Which templates; the provider makes the pages."""
+    """The cursor and size of a list page of templates; the provider may return fewer."""
 
     cursor: Text | None = Field(
         None,
-        description="`next_cursor` of the page before; left out for the first.",
+        description="The previous response's `next_cursor`; leave it out for the first.",
         max_length=500,
     )
     limit: int = Field(50, ge=1, le=100, description="Templates on a page, 1..100.")
@@ -297,10 +303,13 @@ class ChatappTemplateRequest(Shape):
         recipient_id="84901234567", name="order_ready", language="en_US", values=["An", "A-17"]
     )
 
-    conversation_id: uuid.UUID | None = Field(None, description="The chat; or `recipient_id`.")
+    conversation_id: uuid.UUID | None = Field(
+        None, description="The conversation; give this or `recipient_id`."
+    )
     recipient_id: Text | None = Field(
         None, min_length=1, max_length=200,
-        description="The customer's number (digits) or id at the business: their newest chat.",
+        description="The customer's number (digits) or id at the business; the template goes to"
+        " their newest conversation.",
     )  # fmt: skip
     name: Text = Field(min_length=1, max_length=512, description="The template's name.")
     language: Text = Field(
@@ -310,7 +319,7 @@ class ChatappTemplateRequest(Shape):
         default_factory=list,
         max_length=100,
         description="The values of its variables, in their order: 1 to 1,024 characters each,"
-        " without line breaks and tabs, and 4,096 together.",
+        " without line breaks or tabs, and at most 4,096 together.",
     )
     client_message_id: Text | None = _own_id()
 
@@ -324,14 +333,14 @@ class ChatappTemplateRequest(Shape):
 
 
 class ChannelHandshake(Shape):
-    """The provider's question whether a callback address is ours."""
+    """The provider's request to verify that a callback address is ours."""
 
     model_config = {"extra": "ignore", "populate_by_name": True}
 
     mode: Text = Field("", alias="hub.mode", max_length=60, description="`subscribe`.")
     verify_token: Text = Field(
-        "", alias="hub.verify_token", max_length=500, description="The word that we agreed on."
+        "", alias="hub.verify_token", max_length=500, description="The agreed verify token."
     )
     challenge: Text = Field(
-        "", alias="hub.challenge", max_length=500, description="What to answer with."
+        "", alias="hub.challenge", max_length=500, description="The text to return."
     )

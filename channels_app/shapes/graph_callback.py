@@ -1,7 +1,7 @@
-"""The callbacks of socialnet and photoapp, as far as we read them.
+"""The callbacks of socialnet and photoapp, with the fields that we read.
 
-Tolerant, unlike our own API: a field that we do not know is ignored, and a number may be a string.
-What does not fit all the same is counted, and does not stop what stands beside it.
+Unlike our own API they are tolerant: unknown fields are ignored, and a number may be a string. An
+event that still does not fit is counted as malformed, and does not affect the other events.
 """
 
 from contextlib import suppress
@@ -18,7 +18,7 @@ from pydantic import (
 
 from chatplatform.api.shapes import MAX_ID, MAX_NUMBER, Shape, example
 
-# A longer one is malformed: no column holds it, and a part of it would name something else.
+# A longer id is malformed: it does not fit a column, and a shortened one could be another's.
 ProviderId = Annotated[str, Field(max_length=300)]
 
 
@@ -32,7 +32,7 @@ class Tolerant(Shape):
     def _leave_out_unreadable(
         cls, value: Any, read: ValidatorFunctionWrapHandler, info: ValidationInfo
     ) -> Any:
-        """A field that cannot be read is as if missing, an element of a list likewise."""
+        """Treat an unreadable field as missing, and drop unreadable elements of a list."""
         try:
             return read(value)
         except ValidationError:
@@ -60,7 +60,7 @@ class Party(Tolerant):
 
 
 class FollowUp(Tolerant):
-    """The customer's words beside a score."""
+    """The customer's comment on a score."""
 
     type: str | None = Field(None, description="`free_form`.")
     payload: str | None = Field(None, description="What the customer wrote.")
@@ -71,17 +71,17 @@ class Questions(Tolerant):
 
     type: str | None = Field(None, description="`csat`, `nps`, `ces` or `free_form`.")
     payload: str | None = Field(None, description="The score as text, or the free text.")
-    follow_up: FollowUp | None = Field(None, description="Words beside it, if there are any.")
+    follow_up: FollowUp | None = Field(None, description="The comment, if there is one.")
 
 
 class FeedbackScreens(Tolerant):
     """One screen of a survey."""
 
     screen_id: int | None = Field(
-        None, ge=0, le=MAX_ID, description="Number of the screen, from 0."
+        None, ge=0, le=MAX_ID, description="The number of the screen, from 0."
     )
     questions: dict[str, Questions] = Field(
-        default_factory=dict, description="The answers by the question's id."
+        default_factory=dict, description="The answers, by question id."
     )
 
 
@@ -97,9 +97,11 @@ class HookAttachment(Tolerant):
     """A file, place or link of a customer's message."""
 
     type: str | None = Field(None, description="image, audio, video, file, location, fallback, …")
-    title: str | None = Field(None, description="Title of a link.")
-    url: str | None = Field(None, description="Address of a link, in echoes.")
-    payload: dict[str, Any] | None = Field(None, description="Address, coordinates, sticker.")
+    title: str | None = Field(None, description="The title of a link.")
+    url: str | None = Field(None, description="The address of a link; only in echoes.")
+    payload: dict[str, Any] | None = Field(
+        None, description="The file's address, the coordinates, or the sticker."
+    )
 
 
 class HookReply(Tolerant):
@@ -113,14 +115,16 @@ class HookMessage(Tolerant):
     """A message to or from a customer."""
 
     mid: ProviderId | None = Field(None, description="The provider's id of the message.")
-    text: str | None = Field(None, description="The words.")
-    is_echo: bool | None = Field(None, description="Sent by the account, not to it.")
-    is_deleted: bool | None = Field(None, description="The customer took it back.")
-    is_unsupported: bool | None = Field(None, description="Of a kind that is not handed over.")
+    text: str | None = Field(None, description="The text.")
+    is_echo: bool | None = Field(None, description="Whether the account sent it.")
+    is_deleted: bool | None = Field(None, description="Whether the customer took it back.")
+    is_unsupported: bool | None = Field(
+        None, description="Whether the provider does not pass its content on."
+    )
     app_id: str | None = Field(None, description="The app that sent an echo.")
-    metadata: str | None = Field(None, description="What the sender of an echo gave along.")
+    metadata: str | None = Field(None, description="The text that an echo's sender attached.")
     quick_reply: dict[str, Any] | None = Field(None, description="The payload of a tapped answer.")
-    reply_to: HookReply | None = Field(None, description="What it answers.")
+    reply_to: HookReply | None = Field(None, description="The message or story that it answers.")
     attachments: list[HookAttachment] | None = Field(None, description="Files, places, links.")
     referral: dict[str, Any] | None = Field(None, description="The advertisement that led here.")
 
@@ -129,8 +133,8 @@ class HookPostback(Tolerant):
     """A tapped button."""
 
     mid: ProviderId | None = Field(None, description="The provider's id, if it gives one.")
-    title: str | None = Field(None, description="The words on the button.")
-    payload: str | None = Field(None, description="What the button means.")
+    title: str | None = Field(None, description="The button's title.")
+    payload: str | None = Field(None, description="The button's payload.")
     referral: dict[str, Any] | None = Field(None, description="The link that led here.")
 
 
@@ -139,8 +143,8 @@ class HookReaction(Tolerant):
 
     mid: ProviderId = Field(description="The message.")
     action: str | None = Field(None, description="`react` or `unreact`.")
-    reaction: str | None = Field(None, description="The reaction in a word.")
-    emoji: str | None = Field(None, description="The reaction as a picture.")
+    reaction: str | None = Field(None, description="The reaction's name.")
+    emoji: str | None = Field(None, description="The reaction as an emoji.")
 
 
 class HookDelivery(Tolerant):
@@ -148,16 +152,22 @@ class HookDelivery(Tolerant):
 
     mids: list[ProviderId] | None = Field(None, description="The messages.")
     watermark: int | None = Field(
-        None, ge=0, le=MAX_NUMBER, description="All that were sent before it, in milliseconds."
+        None,
+        ge=0,
+        le=MAX_NUMBER,
+        description="All messages sent before this time arrived; in milliseconds since 1970.",
     )
 
 
 class HookRead(Tolerant):
     """Messages that were read."""
 
-    mid: ProviderId | None = Field(None, description="This message and all before it.")
+    mid: ProviderId | None = Field(None, description="This message and all earlier ones were read.")
     watermark: int | None = Field(
-        None, ge=0, le=MAX_NUMBER, description="All that were sent up to it, in milliseconds."
+        None,
+        ge=0,
+        le=MAX_NUMBER,
+        description="All messages sent up to this time were read; in milliseconds since 1970.",
     )
 
 
@@ -165,7 +175,7 @@ class HookEdit(Tolerant):
     """A message that the customer changed."""
 
     mid: ProviderId = Field(description="The message.")
-    text: str | None = Field(None, description="Its new words.")
+    text: str | None = Field(None, description="Its new text.")
     num_edit: int | None = Field(None, ge=0, le=MAX_ID, description="How often it was changed.")
 
 
@@ -177,10 +187,10 @@ class HookThumb(Tolerant):
 
 
 class Messaging(Tolerant):
-    """One event of a conversation; it holds exactly one of the parts after `timestamp`."""
+    """One event of a conversation; it has exactly one of the fields after `timestamp`."""
 
-    sender: Party | None = Field(None, description="Who did it.")
-    recipient: Party | None = Field(None, description="To whom.")
+    sender: Party | None = Field(None, description="The party that caused the event.")
+    recipient: Party | None = Field(None, description="The other party.")
     timestamp: int | None = Field(
         None, ge=0, le=MAX_NUMBER, description="When, in milliseconds since 1970."
     )
@@ -196,7 +206,7 @@ class Messaging(Tolerant):
 
 
 class Entry(Tolerant):
-    """What happened at one account."""
+    """The events of one account."""
 
     id: ProviderId | None = Field(None, description="The account; missing in some events.")
     time: int | None = Field(

@@ -1,4 +1,4 @@
-"""The callbacks of localapp, as far as we read them: tolerant, as those of the other providers."""
+"""The callbacks of localapp, with the fields that we read; tolerant like those of socialnet."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ class LocalappAttachment(Tolerant):
     """A file, place, link or card of a message."""
 
     type: str | None = Field(None, description="image, gif, sticker, audio, video, file, link, …")
-    payload: dict[str, Any] | None = Field(None, description="Address, name, coordinates.")
+    payload: dict[str, Any] | None = Field(None, description="The address, name or coordinates.")
 
 
 class LocalappMessage(Tolerant):
@@ -20,9 +20,9 @@ class LocalappMessage(Tolerant):
 
     msg_id: ProviderId | None = Field(None, description="The provider's id of the message.")
     msg_ids: list[ProviderId] | None = Field(None, description="The messages that were read.")
-    text: str | None = Field(None, description="The words.")
+    text: str | None = Field(None, description="The text.")
     quote_msg_id: ProviderId | None = Field(None, description="The message that it answers.")
-    react_icon: str | None = Field(None, description="The reaction; empty: taken back.")
+    react_icon: str | None = Field(None, description="The reaction; empty if taken back.")
     attachments: list[LocalappAttachment] | None = Field(None, description="Files, places, links.")
 
 
@@ -40,27 +40,29 @@ class LocalappEvent(Tolerant):
     )
 
     event_name: str | None = Field(
-        None, description="What happened; missing when the address is only checked."
+        None, description="The kind of event; missing in a check of the address."
     )
     app_id: str | None = Field(None, description="Our app.")
-    oa_id: ProviderId | None = Field(None, description="The account, where there is no recipient.")
+    oa_id: ProviderId | None = Field(
+        None, description="The account, in events without a recipient."
+    )
     timestamp: str | None = Field(None, description="When, in milliseconds since 1970.")
-    sender: Party | None = Field(None, description="Who did it; in receipts the account.")
-    recipient: Party | None = Field(None, description="To whom.")
+    sender: Party | None = Field(None, description="The sender; in receipts the account.")
+    recipient: Party | None = Field(None, description="The recipient.")
     message: LocalappMessage | None = Field(None, description="The message.")
 
 
 class LocalappConsentAnswer(Tolerant):
-    """What the provider's consent page sends the browser back with."""
+    """The query with which the provider's consent page redirects the browser to us."""
 
     state: Text = Field("", max_length=500, description="The state that the consent began with.")
     code: Text = Field(
-        "", max_length=2000, description="What the tokens are given for; missing after a refusal."
+        "", max_length=2000, description="The authorization code; missing after a refusal."
     )
-    oa_id: Text = Field("", max_length=100, description="The account that was agreed on.")
+    oa_id: Text = Field("", max_length=100, description="The account that the person chose.")
 
     @field_validator("state", mode="before")
     @classmethod
     def _first(cls, value: Any) -> Any:
-        """It may come twice: from our own address, and from the provider."""
+        """Take the first of two: our own address has the state, and the provider may add it."""
         return value[0] if isinstance(value, list) and value else value

@@ -1,4 +1,4 @@
-"""The views that channels share. Each channel declares those of its operations that it has."""
+"""The views that channels share; each channel declares the operations that it has."""
 
 from typing import Any, ClassVar
 
@@ -47,11 +47,11 @@ class ChannelViewSet(TenantViewSet):
         return self.client
 
     def bot(self, client_id: int, bot_id: int) -> Bot:
-        """One of the caller's bots; 404 for any other, and for another client's path."""
+        """One of the caller's bots; 404 for any other bot, or if the path names another client."""
         return bots.get(self.own_client(client_id), bot_id)
 
     def store_token(self, client_id: int, body: SocialnetAccessToken) -> ChannelConnection:
-        """Store a person's token, encrypted; accounts are listed and connected with it.
+        """Store a person's token, encrypted, to list and connect accounts with it.
 
         It replaces the token that was stored for this channel before.
         """
@@ -61,7 +61,7 @@ class ChannelViewSet(TenantViewSet):
     def list_accounts(
         self, client_id: int, bot_id: int, query: AccountsQuery
     ) -> ChannelAccountsResponse:
-        """The accounts that the person whose token is stored may connect."""
+        """The accounts that can be connected with the stored token of a person."""
         return connections.list_accounts(self.bot(client_id, bot_id), self.provider, query)
 
     def connection(self, client_id: int, bot_id: int) -> ChannelConnection:
@@ -69,18 +69,18 @@ class ChannelViewSet(TenantViewSet):
         return connections.describe(self.bot(client_id, bot_id), self.channel)
 
     def disconnect(self, client_id: int, bot_id: int) -> ChannelConnection:
-        """Give up the bot's account: its token is forgotten, and its events are ignored."""
+        """Disconnect the bot's account: its tokens are deleted, and its events are ignored."""
         return connections.disconnect(self.bot(client_id, bot_id), self.channel, by=self.user)
 
     def messages(self, client_id: int, bot_id: int, query: ChannelMessagesQuery) -> dict[str, Any]:
-        """What the bot's customers and your side said on this channel, the newest first."""
+        """The messages of the bot's conversations on this channel, the newest first."""
         return agent_messaging.history_page(self.bot(client_id, bot_id), self.provider, query)
 
     def send(self, client_id: int, bot_id: int, body: ChannelMessageRequest) -> dict[str, Any]:
         """Send a message to a customer who has written to the bot's account.
 
-        The chat is yours if no agent has it. 409 `reply_window_closed` 24 hours after the
-        customer's last message, unless a `tag` says why it may be sent all the same.
+        If no agent has the conversation, it is assigned to you. 409 `reply_window_closed` if the
+        customer's last message is more than 24 hours old, unless a `tag` lifts that limit.
         """
         bot, key = self.bot(client_id, bot_id), idempotency.stable_id()
         row = agent_messaging.send(bot, self.provider, body, by=self.user, request_id=key)
@@ -93,21 +93,22 @@ class CallbackViewSet(OperationViewSet):
     channel: ClassVar[MessagingChannel]
 
     def verify_subscription(self, query: ChannelHandshake) -> HttpResponse:
-        """The provider asks whether this address is ours: the challenge, as plain text.
+        """Confirm to the provider that this address is ours, by returning its challenge as text.
 
-        503 `channel_not_configured` if the platform has no verify token for this channel.
+        403 for a wrong verify token. 503 `channel_not_configured` if the platform has no verify
+        token for this channel.
         """
         expected = setting(f"{self.channel.upper()}_VERIFY_TOKEN")
         challenge = callbacks.verify_subscription(expected, **dict(query))
         return HttpResponse(challenge, content_type="text/plain")
 
     def receive(self, request: HttpRequest) -> HttpResponse:
-        """Events of accounts, signed with the app's secret in `X-Hub-Signature-256`.
+        """Receive events of accounts, signed with the app's secret in `X-Hub-Signature-256`.
 
-        Stored as they are and answered; then each is processed once, however often it is sent.
-        503 `channel_not_configured` if the platform has no secret to check them with.
+        The body is stored before the answer; afterwards each event is processed once, however
+        often it is sent. 503 `channel_not_configured` if the platform has no app secret.
         """
-        # By read(): a batch may be larger than the API's own bodies.
+        # Use read(), since a batch may be larger than the API's own limit of bodies.
         raw = request.read(settings.MAX_CALLBACK_BYTES + 1)
         if len(raw) > settings.MAX_CALLBACK_BYTES:
             raise TooLarge

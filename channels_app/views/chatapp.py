@@ -1,4 +1,4 @@
-"""chatapp-services: numbers of a client, their messages, and what the provider calls."""
+"""chatapp-services: a client's numbers, their messages, and the provider's callbacks."""
 
 from typing import Any
 
@@ -35,9 +35,10 @@ class ChatappViewSet(ChannelViewSet):
     def connect(self, client_id: int, bot_id: int, body: ChatappConnectDto) -> ChannelConnection:
         """Connect a number with the code of the signup dialog, or with the stored token.
 
-        Repeated, or after a disconnect, it does no harm. 409 `pin_missing` for a number that must
-        be registered first, `account_taken` if another bot has it, `bot_has_account` if the bot
-        has another number, `token_missing` without a code and a stored token.
+        It may be repeated, and it reconnects a disconnected number. 409 `pin_missing` if the
+        number must be registered and no pin is given, `account_taken` if another bot has it,
+        `bot_has_account` if the bot has another number, `token_missing` if there is neither a
+        code nor a stored token.
         """
         return number_signup.connect(self.bot(client_id, bot_id), body, by=self.user)
 
@@ -56,8 +57,9 @@ class ChatappViewSet(ChannelViewSet):
     def send(self, client_id: int, bot_id: int, body: ChannelMessageRequest) -> dict[str, Any]:
         """Send a message to a customer who has written to the bot's number.
 
-        `recipient_id` is the customer's number (digits) or id at the business. The chat is yours
-        if no agent has it. 409 `reply_window_closed` 24 hours after the customer's last message.
+        `recipient_id` is the customer's number (digits) or id at the business. If no agent has
+        the conversation, it is assigned to you. 409 `reply_window_closed` if the customer's last
+        message is more than 24 hours old.
         """
         return super().send(client_id, bot_id, body)
 
@@ -67,9 +69,9 @@ class ChatappViewSet(ChannelViewSet):
     def list_templates(
         self, client_id: int, bot_id: int, query: ChatappTemplatesQuery
     ) -> ChatappTemplatesResponse:
-        """The templates of the business account that has the bot's number, as the provider says.
+        """The templates of the business account that has the bot's number, from the provider.
 
-        409 `channel_not_connected` if the bot has no number.
+        409 `channel_not_connected` if the bot has no number that can send.
         """
         return templates.list_(self.bot(client_id, bot_id), query)
 
@@ -80,11 +82,12 @@ class ChatappViewSet(ChannelViewSet):
     def send_template(
         self, client_id: int, bot_id: int, body: ChatappTemplateRequest
     ) -> dict[str, Any]:
-        """Send an approved template to a customer who has written, inside the reply window or not.
+        """Send an approved template to a customer who has written, also after the reply window.
 
-        The chat is yours if no agent has it. 422 for an unknown template or a wrong number of
-        values; 409 `template_not_sendable` for one that is not approved or paused, or that needs
-        more than texts; 409 `no_templates` for a chat of another channel.
+        If no agent has the conversation, it is assigned to you. 422 for an unknown template or a
+        wrong number of values. 409 `template_not_sendable` if the template is not approved (for
+        example paused) or needs more than texts, `no_templates` if the conversation is on another
+        channel, `channel_not_connected` if the bot has no number that can send.
         """
         bot = self.bot(client_id, bot_id)
         key = idempotency.stable_id()

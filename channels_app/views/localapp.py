@@ -1,4 +1,4 @@
-"""localapp-services: Official Accounts of a client, their messages, and what the provider calls."""
+"""localapp-services: a client's Official Accounts, their messages, and the provider's callbacks."""
 
 from typing import Any
 
@@ -28,10 +28,10 @@ class LocalappViewSet(ChannelViewSet):
     def sign_in(self, client_id: int, bot_id: int, body: LocalappOAConnectDto) -> ChannelConnection:
         """Begin a consent: send the person to `consent_url`, where they choose the account.
 
-        The provider sends them to Localapp Callback, which connects the account to the bot and
-        sends them on to `redirect_uri`. An account that expired or was given up is connected
-        again in the same way; its chats go on. 503 `channel_not_configured` if the platform has no
-        app of this channel.
+        The provider redirects them to Localapp Callback, which connects the account to the bot and
+        redirects them to `redirect_uri`. An expired or disconnected account is connected again in
+        the same way, and its conversations go on. 503 `channel_not_configured` if the platform has
+        no app for this channel.
         """
         bot = self.bot(client_id, bot_id)
         return connections.begin_consent(
@@ -54,8 +54,8 @@ class LocalappViewSet(ChannelViewSet):
     def send(self, client_id: int, bot_id: int, body: ChannelMessageRequest) -> dict[str, Any]:
         """Send a message to a customer who has written to the bot's account.
 
-        The chat is yours if no agent has it. 409 `reply_window_closed` seven days after the
-        customer's last message; no `tag` lifts that.
+        If no agent has the conversation, it is assigned to you. 409 `reply_window_closed` if the
+        customer's last message is more than seven days old; this channel has no `tag` to lift that.
         """
         return super().send(client_id, bot_id, body)
 
@@ -65,10 +65,10 @@ class LocalappCallbackViewSet(CallbackViewSet):
 
     @operation(TAG, "Localapp Callback", access=PUBLIC, status=302, waits=True, also={400: Error})
     def end_consent(self, query: LocalappConsentAnswer) -> HttpResponse:
-        """The end of a consent, in the person's browser: the account is connected.
+        """End a consent, in the person's browser, by connecting the account.
 
-        The browser is sent on to the `redirect_uri` of the beginning; the query says what became
-        of it. 400 `invalid_state` for a state that is not ours, was used, or is too old.
+        Redirects the browser to the `redirect_uri` that the consent began with; its query holds
+        the outcome. 400 `invalid_state` if the state is not ours, was used, or is too old.
         """
         provider = PROVIDERS[self.channel]
         url = connections.end_consent(
@@ -81,10 +81,10 @@ class LocalappCallbackViewSet(CallbackViewSet):
         returns=RECEIVED, also={401: Error},
     )  # fmt: skip
     def receive(self, request: HttpRequest) -> HttpResponse:
-        """An event of an account, signed in `X-ZEvent-Signature` with the webhook's own key.
+        """Receive an event of an account, signed in `X-ZEvent-Signature` with the webhook's key.
 
-        Stored as it is and answered; then it is processed once, however often it is sent. A call
-        without an event and without a signature, as the provider checks an address, is a 200.
-        503 `channel_not_configured` if the platform has no key to check it with.
+        The body is stored before the answer; afterwards the event is processed once, however often
+        it is sent. The provider checks an address by a call without event and signature: 200.
+        503 `channel_not_configured` if the platform has no key to verify the signature with.
         """
         return super().receive(request)

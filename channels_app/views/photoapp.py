@@ -1,4 +1,4 @@
-"""photoapp-services: accounts of a client, their messages, and what the provider calls."""
+"""photoapp-services: a client's accounts, their messages, and the provider's callbacks."""
 
 from channels_app.services import connections, photoapp_logins
 from channels_app.shapes.connection import (
@@ -35,12 +35,13 @@ class PhotoappViewSet(ChannelViewSet):
         TAG, "Connect Photoapp", access=ADMIN, waits=True, also={400: Error, 409: Error, 502: Error}
     )
     def sign_in(self, client_id: int, bot_id: int, body: PhotoappConnectDto) -> ChannelConnection:
-        """Have a person consent: without `code` the reply holds the page to send them to.
+        """Begin a person's consent, or end it with `code` and `state`.
 
-        It sends them back to `redirect_uri` with `code` and `state`: send both here, and the
-        person's token is stored. Then list the accounts, and connect one. With the `login` `direct`
-        the account itself is connected at once. 400 `invalid_state` for
-        a state that is missing, used, too old, or another person's or bot's.
+        Without `code` the answer's `consent_url` is the consent page to send the person to. It
+        redirects to `redirect_uri` with `code` and `state`: send both here to store the person's
+        token, then list the accounts and connect one. If `login` is `direct`, the account is
+        connected at once. 400 `invalid_state` if the state is missing, used, too old, or was made
+        for another person or bot.
         """
         bot = self.bot(client_id, bot_id)
         return photoapp_logins.sign_in(bot, body, by=self.user)
@@ -52,17 +53,17 @@ class PhotoappViewSet(ChannelViewSet):
     def connect(
         self, client_id: int, bot_id: int, body: PhotoappConnectPageDto
     ) -> ChannelConnection:
-        """Connect an account to the bot, with the person's stored token. Repeated, it does no harm.
+        """Connect an account to the bot with a person's stored token; it may be repeated.
 
         409 `account_taken` if another bot has the account, `bot_has_account` if the bot has
-        another one, `token_missing` if nobody has consented.
+        another one, `token_missing` if there is no valid token.
         """
         bot = self.bot(client_id, bot_id)
         return connections.connect(bot, self.provider, body.page_id, by=self.user)
 
     @operation(TAG, "Get Client Ig Connection By Client Id", access=BEARER)
     def list_connections(self, client_id: int) -> list[ChannelConnection]:
-        """The connection of each of your bots that has or had an account here, newest first."""
+        """The connection of each of your bots that has or had an account here, the newest first."""
         return connections.describe_all(self.own_client(client_id), self.channel)
 
     disconnect = operation(TAG, "Disconnect Photoapp", access=ADMIN, waits=True)(

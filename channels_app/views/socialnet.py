@@ -1,4 +1,4 @@
-"""socialnet-services: pages of a client, their messages, and what the provider calls."""
+"""socialnet-services: a client's pages, their messages, and the provider's callbacks."""
 
 from channels_app.services import connections
 from channels_app.shapes.connection import (
@@ -36,11 +36,12 @@ class SocialnetViewSet(ChannelViewSet):
         also={400: Error, 409: Error, 502: Error},
     )  # fmt: skip
     def sign_in(self, client_id: int, bot_id: int, body: MessengerConnectDto) -> ChannelConnection:
-        """Have a person consent: without `code` the reply holds the page to send them to.
+        """Begin a person's consent, or end it with `code` and `state`.
 
-        It sends them back to `redirect_uri` with `code` and `state`: send both here, and the
-        person's token is stored. Then list the pages, and connect one. 400 `invalid_state` for a
-        state that is missing, used, too old, or another person's or bot's.
+        Without `code` the answer's `consent_url` is the consent page to send the person to. It
+        redirects to `redirect_uri` with `code` and `state`: send both here to store the person's
+        token, then list the pages and connect one. 400 `invalid_state` if the state is missing,
+        used, too old, or was made for another person or bot.
         """
         bot = self.bot(client_id, bot_id)
         return connections.consent(bot, self.provider, by=self.user, **dict(body))
@@ -52,10 +53,10 @@ class SocialnetViewSet(ChannelViewSet):
     def connect(
         self, client_id: int, bot_id: int, body: MessengerConnectPageDto
     ) -> ChannelConnection:
-        """Connect a page to the bot, with the person's stored token. Repeated, it does no harm.
+        """Connect a page to the bot with a person's stored token; it may be repeated.
 
         409 `account_taken` if another bot has the page, `bot_has_account` if the bot has another
-        page, `token_missing` if nobody has consented.
+        page, `token_missing` if there is no valid token.
         """
         bot = self.bot(client_id, bot_id)
         return connections.connect(bot, self.provider, body.page_id, by=self.user)
@@ -68,7 +69,7 @@ class SocialnetViewSet(ChannelViewSet):
     def disconnect_page(
         self, client_id: int, bot_id: int, body: MessengerConnectPageDto
     ) -> ChannelConnection:
-        """Give up the page: its token is forgotten, and its events are ignored from now on."""
+        """Disconnect a page: its token is deleted, and its events are ignored from now on."""
         bot = self.bot(client_id, bot_id)
         return connections.disconnect(bot, self.channel, body.page_id, by=self.user)
 
@@ -78,7 +79,7 @@ class SocialnetViewSet(ChannelViewSet):
     def reconnect(
         self, client_id: int, bot_id: int, body: MessengerConnectPageDto
     ) -> ChannelConnection:
-        """Connect a page again that this bot had, with the person's stored token."""
+        """Reconnect a page that this bot had before, with a person's stored token."""
         bot = self.bot(client_id, bot_id)
         return connections.reconnect(bot, self.provider, body.page_id, by=self.user)
 

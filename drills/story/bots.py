@@ -1,4 +1,4 @@
-"""A bot is made, given keys, and dressed; later it is given up."""
+"""Create a bot, its keys and its appearance; at the end delete it."""
 
 import json
 

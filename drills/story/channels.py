@@ -1,4 +1,4 @@
-"""Customers write by messengers: accounts connected, messages both ways, accounts given up."""
+"""Customers on messaging channels: connect accounts, exchange messages, disconnect."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Channel:
         return self.path(f"{rest}/{self.world.bot_id}")
 
     def got(self) -> list[str]:
-        """The words that the customer got."""
+        """The texts that the customer received."""
         return [row["text"] for row in self.providers.replies(self.account, "an")]
 
     def has(self, status: str) -> Json:
@@ -54,7 +54,7 @@ def tell(world: World) -> None:
 
 
 def talk(channel: Channel) -> None:
-    """The customer asks, the bot answers; an agent writes, and the provider reports it as read."""
+    """The customer asks and the bot answers; an agent writes, and the customer reads it."""
     world, path = channel.world, channel.of_bot("messages")
     channel.providers.write_text(channel.name, channel.account, "an", RETURNS)
     hook = "/localapp/callback" if channel.name == "localapp" else f"/{channel.name}/webhook"
@@ -88,7 +88,7 @@ def verify(channel: Channel) -> None:
 
 
 def consent(channel: Channel) -> None:
-    """A person consents in the browser, and comes back with a code."""
+    """A person consents in the browser, which returns with a code."""
     ann, path = channel.world.ann, channel.of_bot("connect")
     pending = ann.post(path, {"redirect_uri": HOME})
     back = channel.providers.consent(pending["consent_url"], accounts=[PAGE])
@@ -163,7 +163,7 @@ def connect_chatapp(channel: Channel) -> None:
 
 
 def send_template(channel: Channel) -> None:
-    """An agent sends an approved template; the customer reads its words with the value."""
+    """An agent sends an approved template; the customer reads its filled text."""
     ben, path = channel.world.ben, channel.of_bot("templates")
     (hello,) = ben.get(path)["items"]
     assert (hello["name"], hello["variables"], hello["problem"]) == ("hello_world", ["1"], None)

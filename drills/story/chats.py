@@ -1,4 +1,4 @@
-"""Customers write: from a web page with a public key, and by the client's server."""
+"""Customers write from a website with a public key, and through the client's server."""
 
 import hmac
 import json
@@ -74,7 +74,7 @@ def events_of(text: str) -> list[tuple[str, Json]]:
 
 
 def answer_later(world: World, key: Caller) -> None:
-    """A message without reply, answered on demand; and one that is answered by itself."""
+    """A message that is answered only on demand, and one that is answered by itself."""
     chat = world.open_chat(key)
     assert world.ask(chat["id"], RETURNS, reply="none", by=key)["status"] == "not_expected"
     turn = key.post(f"/ai/client/chat/auto-response/{chat['id']}")
@@ -137,7 +137,7 @@ def rate_and_end(world: World, key: Caller) -> None:
 
 
 def rate_for_the_customer(world: World) -> None:
-    """A person writes down what a customer said on the telephone; and corrects it."""
+    """A person enters a rating that a customer gave on the telephone, and corrects it."""
     chat = world.open_chat()
     world.ask(chat["id"], RETURNS)
     for rating in (2, 3):
@@ -148,7 +148,7 @@ def rate_for_the_customer(world: World) -> None:
 
 
 def know_the_visitor(world: World) -> None:
-    """The client's server signs who is logged in: a page cannot say so by itself."""
+    """The client's server signs the visitor's identity; the website cannot claim it alone."""
     secret = world.ann.post(f"/ai/bot/{world.bot_id}/identity-secret")["secret"]
     customer = {"external_id": "c-18"}
     visitor = Caller(world, "public key", {"API-KEY": world.page.headers["API-KEY"]})

@@ -1,4 +1,4 @@
-"""Customers as records: listed, read, changed, and two that become one."""
+"""Customers' records: list, read and change them, and merge two."""
 
 from drills.story.world import Caller, World, eventually
 

@@ -1,4 +1,4 @@
-"""Ben's day at the desk: previews, lists, what he does in a chat, and what he is told."""
+"""Ben's day at the desk: previews, lists, his work in a chat, and his notifications."""
 
 import threading
 from datetime import UTC, datetime, timedelta
@@ -34,7 +34,7 @@ def try_the_bot(world: World) -> None:
 
 
 def wants_a_person(world: World, **body: object) -> str:
-    """A chat that waits in the queue; its id."""
+    """Open a chat that waits in the queue; return its id."""
     chat = world.open_chat(**body)
     turn = world.ask(chat["id"], "I want to talk to a person, please.")
     assert turn["status"] == "handed_off", turn
@@ -145,7 +145,7 @@ def save_replies(world: World) -> None:
 
 
 def watch_live(world: World) -> None:
-    """Ann's screen shows who types, who looks and what is said, also to a browser with a ticket."""
+    """Ann's live feed shows typing, viewers and messages, also to a browser with a ticket."""
     chat_id = world.open_chat()["id"]
     ticket = world.ann.post("/ai/chat/events/ticket")["ticket"]
     for caller, query in ((world.ann, {}), (world.nobody, {"ticket": ticket})):

@@ -1,4 +1,4 @@
-"""The bot calls the client's own server, some calls after an agent's yes."""
+"""The bot calls functions of the client's own server, some after an agent's approval."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ def describe(world: World) -> None:
 
 
 def ask_about(world: World, name: str, then: str) -> tuple[str, Json]:
-    """A question to which the model answers by a function call, and then in words."""
+    """Ask a question that the model answers with a function call, then with a text."""
     calls: list[Any] = [[name, {"order_id": "17"}]]
     world.model.play([calls, f"say:{then}"])
     chat_id = world.open_chat()["id"]

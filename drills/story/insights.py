@@ -1,4 +1,4 @@
-"""What engines make of chats and texts: summaries, tags, sentiment, suggestions, translations."""
+"""The engines' insights: summaries, tags, sentiment, suggestions, translations."""
 
 from drills.story.training import RETURNS
 from drills.story.world import Json, World, eventually

@@ -1,4 +1,4 @@
-"""Another system: its conversations by the messaging interface, and what it takes away."""
+"""Another system: its conversations through the messaging API, and its export of all data."""
 
 import time
 
@@ -61,7 +61,7 @@ def end(world: World, chat_id: str) -> None:
 
 
 def migrate(world: World, chat_id: str) -> None:
-    """Everything is taken away, and later what came since."""
+    """Export everything, and later only what was added since."""
     time.sleep(6)  # rows are listed 5 seconds after they came
     for kind in ("conversations", "messages"):
         rows, cursor = [], None
@@ -77,7 +77,7 @@ def migrate(world: World, chat_id: str) -> None:
         assert chat_id in chats_of(rows)
         new = world.open_chat(message="Since then")["id"]
         path = f"/ai/client/migrate/{kind}"
-        # On a busy machine, answers to earlier chats may come before it.
+        # On a busy machine, answers to earlier chats may come first.
         eventually(
             lambda p=path, c=cursor, n=new: n in chats_of(world.server.get(p, cursor=c)["items"]),
             "what came since",
@@ -85,5 +85,5 @@ def migrate(world: World, chat_id: str) -> None:
 
 
 def chats_of(rows: list[Json]) -> list[str]:
-    """The chat of each row that was taken away."""
+    """The chat of each exported row."""
     return [row.get("conversation_id", row["id"]) for row in rows]

@@ -1,4 +1,4 @@
-"""A company registers; its people, credits and settings."""
+"""A company registers, and manages its people, credits and settings."""
 
 import json
 import re
@@ -47,7 +47,7 @@ def register(world: World) -> None:
 
 
 def own_provider(world: World) -> None:
-    """The company's people may sign in at a provider of its own."""
+    """The company lets its people sign in through its own identity provider."""
     path, ann = "/identity/sign-in-provider", world.ann
     provider = {
         "issuer": "https://93.184.215.14", "application_id": "chat", "application_secret": "x",
@@ -82,7 +82,7 @@ def add_people(world: World) -> None:
 
 
 def disable_and_reset(world: World) -> None:
-    """Eve is invited, gets a password by Ann, is disabled and enabled."""
+    """Ann invites Eve, sets her password, disables her and enables her again."""
     ann = world.ann
     eve = ann.post("/identity/users", {"email": EVE, "full_name": "Eve Ray", "role": "agent"})
     eventually(lambda: world.mails(f"To: {EVE}", "#token="), "an invitation by mail")
@@ -135,7 +135,7 @@ def buy_credits(world: World) -> None:
 
 
 def pay(world: World, order: Json) -> None:
-    """The payment provider says that an order is paid."""
+    """The payment provider reports an order as paid."""
     body = {"order_id": order["id"], "amount": 5000, "reference": "INV-1", "status": "paid"}
     raw, at = json.dumps(body).encode(), int(time.time())
     signature = sign(world.payment_secret, event_id="msg_1", timestamp=at, body=raw)
@@ -148,7 +148,7 @@ def pay(world: World, order: Json) -> None:
 
 
 def audit_log(world: World) -> None:
-    """Who did all this, as a page and as a file that says the same."""
+    """The audit log as a list page and as a file, with the same entries."""
     shown = world.ann.get("/identity/audit", action="credits.topped_up")["items"]
     file = world.ann.call("GET", "/identity/audit/export", params={"action": "credits.topped_up"})
     assert shown == [json.loads(line) for line in file.text.splitlines()][::-1]
@@ -167,7 +167,7 @@ def settings(world: World) -> None:
 
 
 def message_overrides(world: World) -> None:
-    """The customer of the chapter on chats will read these words."""
+    """Set a message of the client's own, which the chapter on chats expects."""
     path = f"/config/{world.client_id}/words"
     words = [{"name": "thanks", "own": {"en": "You are welcome at Story."}}]
     world.ann.put(path, {"words": words})

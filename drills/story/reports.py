@@ -1,4 +1,4 @@
-"""Ann reads figures of what happened before: they agree with the lists of chats."""
+"""Ann reads reports about the earlier chapters; they agree with the lists of chats."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -40,7 +40,7 @@ def tell(world: World) -> None:
 
 
 def by_worker(world: World, wanted: dict[str, Any], *, rows: int) -> None:
-    """A report with more rows than an answer holds."""
+    """Export a report that has more rows than one answer holds, through a worker."""
     path = "/report/adhoc/export"
     told = world.ann.call("POST", path, json=wanted).json()
     assert told["rows"] == rows

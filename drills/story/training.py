@@ -1,4 +1,4 @@
-"""The bot is taught: instructions, files, texts, questions, web pages; and it forgets."""
+"""Train the bot with instructions, files, texts, questions and web pages; then delete them."""
 
 from datetime import UTC, datetime
 
@@ -133,7 +133,7 @@ def read_web_pages(world: World) -> None:
 
 
 def forget_everything(world: World) -> None:
-    """At the end of the story: a key deletes all that its bot was taught."""
+    """At the end of the story, a key deletes all content of its bot."""
     assert world.server.delete("/ai/client/documents")["deleted"] >= 1
     assert world.ann.get(f"/ai/{world.bot_id}/train/document")["items"] == []
     assert world.server.delete("/ai/client/documents")["deleted"] == 0
@@ -177,7 +177,7 @@ def let_a_worse_answer_through(world: World, runs: str) -> None:
 
 
 def answer_what_was_asked(world: World) -> None:
-    """A question in vain is answered, asked again, and its reply made again."""
+    """Answer an unanswered question, ask it again, and regenerate its reply."""
     ann, path = world.ann, f"/ai/{world.bot_id}/unanswered-questions"
     chat = world.open_chat()["id"]
     asked = world.ask(chat, "Do unicorns eat marzipan potatoes?")

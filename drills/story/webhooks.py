@@ -1,4 +1,4 @@
-"""The client's own server hears of everything by webhook; the rest of the story checks that too."""
+"""The client's own server receives webhooks; the other chapters check their events, too."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -39,7 +39,7 @@ def listen(world: World) -> Json:
 
 
 def say(world: World, text: str) -> str:
-    """A customer's message; the id of its event."""
+    """Send a customer's message; return the id of its event."""
     chat_id = world.open_chat()["id"]
     world.ask(chat_id, text, reply="none")
     (event,) = world.events("message.created", conversation_id=chat_id)
@@ -57,7 +57,7 @@ def hear(world: World, config: Json) -> None:
 
 
 def delivered(world: World, event_id: str) -> Json:
-    """The event once its delivery is in the log, a moment after the receiver had it."""
+    """Wait until an event's delivery is in the log, just after the receiver got it."""
 
     def succeeded() -> Json | None:
         event: Json = world.ann.get(f"/webhook/events/{event_id}")
@@ -80,7 +80,7 @@ def rotate(world: World, config: Json) -> None:
 
 def replay(world: World, config: Json) -> None:
     first = heard_ids(world)[-1]
-    # Until its outcome is in the log it is in flight, and a replay leaves it alone.
+    # A delivery is in flight until its outcome is in the log, and a replay ignores it.
     delivered(world, first)
     world.ann.post(f"/webhook/events/{first}/replay")
     eventually(lambda: heard_ids(world).count(first) == 2, "the same event again")

@@ -1,4 +1,4 @@
-"""The world of the story: a running platform, the servers around it, and those who call it."""
+"""The setting of the story: a running platform, the servers around it, and its callers."""
 
 import collections
 import json
@@ -27,7 +27,7 @@ Json = dict[str, Any]
 
 
 def template_of(method: str, path: str) -> tuple[str, str]:
-    """The operation that serves a path: of several that fit, the one with the fewest ids."""
+    """The operation that serves a path; if several match, the one with the fewest ids."""
     fitting = [
         (path_template.count("{"), path_template)
         for served, path_template in OPERATIONS
@@ -39,7 +39,7 @@ def template_of(method: str, path: str) -> tuple[str, str]:
 
 
 class Caller:
-    """A person, a key or nobody. `driven` collects who has driven which operation."""
+    """A person, a key or an anonymous caller, whose calls of each operation are recorded."""
 
     def __init__(self, world: "World", kind: str, headers: dict[str, str]) -> None:
         self.world, self.kind, self.headers = world, kind, headers
@@ -47,7 +47,7 @@ class Caller:
     def call(
         self, method: str, path: str, *, status: int | None = None, **more: Any
     ) -> httpx2.Response:
-        """Send a request that must succeed, or be answered with this very status."""
+        """Send a request that must succeed, or must be answered with `status`."""
         headers = self.headers | more.pop("headers", {})
         reply = self.world.http.request(method, path, headers=headers, **more)
         is_fine = reply.is_success or reply.status_code == 302
@@ -87,7 +87,7 @@ def answer_of(reply: httpx2.Response) -> Any:
 
 
 class World:
-    """What the chapters of the story share; each adds what the next ones need."""
+    """The state that the chapters of the story share and extend."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self.model = stack.enter_context(stub_model.running())
@@ -100,7 +100,7 @@ class World:
             LLM_BASE_URL=self.model.base_url,
             EXPORT_INLINE_LIMIT="1",
             LLM_MODEL="stub",
-            # The model's server is also a company's own.
+            # The model's server is also the one that a company connects as its own.
             EGRESS_ALLOW=f"{self.tool.host_port},{self.site.host_port},"
             f"127.0.0.1:{self.model.server_port}",
             PAYMENT_WEBHOOK_SECRET=self.payment_secret,
@@ -133,7 +133,7 @@ class World:
         return Caller(self, f"{scope} key", {"API-KEY": secret})
 
     def mails(self, *words: str) -> list[str]:
-        """The mails so far that hold all of these words; without a mail server they are printed."""
+        """The mails with all of these words, from the log: without a mail server they go there."""
         text = re.sub(r"^\S+ *\| ?", "", self.log.read_text(), flags=re.MULTILINE)
         printed = text.split("Content-Type: text/plain")[1:]
         return [mail for mail in printed if all(word in mail for word in words)]
@@ -148,14 +148,14 @@ class World:
 
     @contextmanager
     def spends(self) -> Iterator[None]:
-        """The block costs credits."""
+        """Check that the block costs credits."""
         before = self.credits_left()
         yield
         assert self.credits_left() < before
 
     @contextmanager
     def model_writes(self, answer: Any) -> Iterator[None]:
-        """The model answers each request with this JSON."""
+        """Have the model answer each request in the block with this JSON."""
         self.model.json_answer = answer
         self.model.play("json")
         try:
@@ -177,7 +177,7 @@ class World:
 
 
 def eventually(condition: Callable[[], Any], what: str) -> Any:
-    """Wait for what a worker does; returns what the condition gave."""
+    """Wait for a worker until the condition is true; return the condition's value."""
     found: list[Any] = []
 
     def check() -> bool:
@@ -194,12 +194,12 @@ def beginning(folder: Path) -> Iterator[World]:
         yield World(folder, stack)
 
 
-# A mailbox must answer on a real site alone (identity/tests/test_confirm_registration.py).
+# Only a real site asks to confirm a mailbox (identity/tests/test_confirm_registration.py).
 NOT_HERE = {("POST", "/identity/confirm-registration")}
 
 
 def undriven(world: World) -> list[str]:
-    """Operations of the document that nobody drove, or not by every kind of credential."""
+    """Documented operations that were not called, or not with every kind of credential."""
     missing = []
     for served, operation in OPERATIONS.items():
         if served in NOT_HERE:

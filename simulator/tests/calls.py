@@ -1,4 +1,4 @@
-"""What the tests of the simulator share: a platform that records, and calls as a platform makes."""
+"""Helpers for the simulator's tests: a recording platform, and the calls of a platform."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ WABA, NUMBER, OA = "102290129340398", "1122334455667", "3662000000000000001"
 
 
 class Platform:
-    """Answers callbacks as `statuses` say, the last one for ever; keeps what came."""
+    """Records callbacks and answers with `statuses` in turn, then always with the last one."""
 
     def __init__(self) -> None:
         self.statuses: list[int | Exception] = [200]
@@ -90,16 +90,16 @@ class Caller:
         return self.call(method, f"/localapp{path}", body, access_token=token)
 
     def page(self, account: str = PAGE) -> str:
-        """A page that is subscribed; its token."""
+        """Subscribe to a page, and return its token."""
         self.sim.subscribe(account)
         return self.sim.token("socialnet", account)
 
     def written(self, account: str, user: str = "an", text: str = "hi") -> str:
-        """A customer writes; the customer's id as the account sees it."""
+        """Write as a customer, and return the customer's id at the account."""
         return str(self.sim.act(account, user, "text", text=text)["user_id"])
 
     def events(self) -> list[Any]:
-        """Send what is due; the bodies that came meanwhile."""
+        """Send what is due, and return the bodies that came."""
         before = len(self.platform.bodies)
         self.sim.deliver()
         return self.platform.bodies[before:]

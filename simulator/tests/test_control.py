@@ -23,7 +23,7 @@ COMMAND = [sys.executable, "-m", "simulator", "--port"]
     [("127.0.0.1:9200", 200), ("localhost", 200), ("rebound.example", 421), ("", 421)],
 )
 def test_it_answers_to_this_machines_names_alone(host, status):
-    """A page of another site, whose name comes to lead here, would else read chats and tokens."""
+    """Otherwise another site could read chats and tokens by DNS rebinding."""
     with caller() as at:
         address = urlsplit(at.sim.origin)
         with closing(HTTPConnection(address.netloc)) as connection:

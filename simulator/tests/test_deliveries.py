@@ -230,7 +230,7 @@ def test_by_threads_callbacks_leave_by_themselves_over_http():
 
 
 class Slow(Platform):
-    """Takes a while for the first page; tells which bodies were on their way together."""
+    """Answers slowly, except on the channel localapp."""
 
     def call(self, method, url, headers, body, *, timeout):
         answer = super().call(method, url, headers, body, timeout=timeout)

@@ -1,4 +1,4 @@
-"""Faults of the simulated providers: each has its form, its account and its turn."""
+"""Faults of the simulated providers: their form, and the accounts and calls that they affect."""
 
 import json
 import time

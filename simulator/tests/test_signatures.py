@@ -1,4 +1,4 @@
-"""The simulated providers sign as the real ones; expected values were computed by other tools."""
+"""The simulated providers' signatures; other tools computed the expected values."""
 
 import hashlib
 import hmac

@@ -30,22 +30,22 @@ from channels_app.providers.types import (
 
 
 class Chatapp(GraphProvider):
-    """The token of a signup does not expire. Callbacks name customers: there is no call for it.
+    """Tokens of a signup usually do not expire. Customers' names come only in callbacks.
 
-    After the reply window the provider takes approved templates alone.
+    After the reply window the provider accepts only approved templates.
     """
 
     channel = "chatapp"
     app = APP
 
     def redeem_code(self, code: str, *, redirect_uri: str = "", verifier: str = "") -> Tokens:
-        """The token for a code of the provider's own dialog, which knows no `redirect_uri`."""
+        """Exchange a code of the provider's signup dialog, which has no `redirect_uri`."""
         return consent.token(APP, {"code": code})
 
     def list_accounts(self, token: str, *, cursor: str | None, limit: int) -> AccountsPage:
-        """The numbers of all business accounts that the token reaches, one account after the other.
+        """The numbers of the token's business accounts, one account after the other.
 
-        The cursor holds the business account and the provider's own cursor in it.
+        The cursor holds the business account and the provider's cursor within it.
         """
         business_ids = accounts.business_accounts(accounts.inspect(token))
         business_id, _, after = (cursor or "").partition(":")
@@ -70,7 +70,7 @@ class Chatapp(GraphProvider):
         return self.connect_number(token, accounts.find_number(token, account_id), pin="")
 
     def connect_number(self, token: str, number: Number, *, pin: str) -> Connected:
-        """Register the number if it has to be, and subscribe to its business account's events."""
+        """Register the number if needed, and subscribe to its business account's events."""
         if not number.is_registered:
             APP.call(
                 "POST", f"{http.path_segment(number.id)}/register", token=token,
@@ -93,7 +93,7 @@ class Chatapp(GraphProvider):
         return inbound.items(body)
 
     def fetch(self, account: Account, file: InboundFile) -> bytes:
-        """A customer's file: its address lives five minutes, and is given for the token alone."""
+        """Download a customer's file; its address is valid for five minutes and needs our token."""
         if not file.media_id:
             raise ProviderError(Kind.REQUEST, NOT_HANDED_OVER)
         found = APP.call(
@@ -109,12 +109,12 @@ class Chatapp(GraphProvider):
         return sending.parts(content)
 
     def send(self, account: Account, part: Part, envelope: Envelope) -> Sent:
-        """Send one part; our id goes along, and comes back with each of its statuses."""
+        """Send one part with our id, which comes back with each of its statuses."""
         recipient = "to" if envelope.recipient_id.isdigit() else "recipient"
         body = {
             "messaging_product": "whatsapp",
             "recipient_type": "individual",
-            # A number, or the id of a customer who hides theirs.
+            # A number, or the id of a customer who hides the number.
             recipient: envelope.recipient_id,
             **sending.content(account, part),
             "biz_opaque_callback_data": envelope.send_id,
@@ -130,7 +130,7 @@ class Chatapp(GraphProvider):
     ) -> None:
         """Mark the newest message as read, or show that somebody types (for 25 seconds).
 
-        Typing ends by itself or with the next message: there is no call for it.
+        There is no call to end typing: it ends by itself or with the next message.
         """
         if signal == "typing_off" or not last_message_id:
             return

@@ -1,4 +1,4 @@
-"""Business accounts and their numbers, as the provider shows them to a token."""
+"""The business accounts of a token, and their numbers."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _AT_ONCE, _MOST_PAGES = 100, 20
 
 @dataclass(frozen=True)
 class Number:
-    """A number, the business account that has it, and whether it must be registered to send."""
+    """A number, the business account that has it, and whether it is registered for sending."""
 
     id: str
     name: str
@@ -27,7 +27,7 @@ class Number:
 
 
 def find_number(token: str, number_id: str, *, business_account_id: str = "") -> Number:
-    """A number that the token reaches, of this business account if one is named."""
+    """The number with this id among the token's numbers, or in the named business account."""
     reached = business_accounts(inspect(token))
     for business_id in [business_account_id] if business_account_id else reached:
         for number in _all_numbers(token, business_id):
@@ -37,7 +37,7 @@ def find_number(token: str, number_id: str, *, business_account_id: str = "") ->
 
 
 def inspect(token: str) -> dict[str, Any]:
-    """What the provider says of a token, asked in the name of our app."""
+    """The provider's data about a token, requested with our app's own token."""
     own = f"{APP.setting('APP_ID')}|{APP.setting('APP_SECRET')}"
     data = APP.call("GET", "debug_token", token=own, params={"input_token": token}).body.get("data")
     if not isinstance(data, dict) or data.get("is_valid") is False:
@@ -46,7 +46,7 @@ def inspect(token: str) -> dict[str, Any]:
 
 
 def business_accounts(token: dict[str, Any]) -> list[str]:
-    """The business accounts that the person chose for our app."""
+    """The business accounts to which the person gave our app access."""
     ids = [
         str(target)
         for scope in dicts_in(token.get("granular_scopes"))
@@ -68,7 +68,7 @@ def _all_numbers(token: str, business_id: str) -> Iterator[Number]:
 def list_numbers(
     token: str, business_id: str, *, after: str | None, limit: int
 ) -> tuple[list[Number], str | None]:
-    """A page of a business account's numbers, and the cursor of the next one."""
+    """A list page of a business account's numbers, and the next cursor."""
     body = APP.call(
         "GET", f"{http.path_segment(business_id)}/phone_numbers", token=token,
         params={"fields": _FIELDS, "limit": limit, "after": after},

@@ -1,11 +1,11 @@
-"""Codes that only this provider has, beside those of the family in `graph/errors.py`."""
+"""Error codes of this provider only; `graph/errors.py` has those of the whole family."""
 
 from channels_app.providers.errors import Kind
 
-# The provider itself advises not to go on after so many attempts.
+# The provider advises to stop after this many retries, by error code.
 RETRIES = {131000: 3, 131052: 2, 131053: 2, 135000: 1}
 KINDS: dict[int, Kind] = {
-    # Too many to one customer (131056): only that customer's messages wait.
+    # 131056, too many messages to one customer, is no RATE: only that customer's messages wait.
     **dict.fromkeys(
         (131000, 131016, 131052, 131053, 131056, 131057, 133004, 135000), Kind.TEMPORARY
     ),
@@ -17,7 +17,7 @@ KINDS: dict[int, Kind] = {
     **dict.fromkeys(
         (
             131008, 131009, 131021, 131030, 131051, 132000, 132001, 132005, 132007, 132008, 132012,
-            # One template is paused or disabled: the number goes on.
+            # Only one template is paused or disabled: the number still works.
             132015, 132016, 133005, 133006, 133008, 133009,
         ),
         Kind.REQUEST,

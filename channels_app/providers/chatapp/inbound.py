@@ -1,4 +1,4 @@
-"""Callbacks of numbers: messages of customers, statuses of ours, what happens to the account."""
+"""Callbacks of numbers: customers' messages, our messages' statuses, and account events."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,10 +21,10 @@ _FILES: dict[str, Any] = {
     "image": "image", "sticker": "image", "video": "video", "audio": "audio", "document": "file",
 }  # fmt: skip
 _CHANGED_IDS = {"user_changed_number", "customer_changed_number", "user_changed_user_id"}
-# Types that hold no message of a customer.
+# Message types that contain no customer's message.
 _NO_MESSAGES = {"system", "reaction", "edit", "revoke", "request_welcome", "errors"}
 _MAX_ID = 300
-# What the provider does to an account that a person must look at.
+# Account events that a person must look at.
 _TROUBLE = {
     "ACCOUNT_RESTRICTION", "ACCOUNT_VIOLATION", "DISABLED_UPDATE", "ACCOUNT_DELETED",
     "PARTNER_REMOVED",
@@ -43,7 +43,7 @@ def items(body: Any) -> list[events.Item]:
 
 @dataclass(frozen=True)
 class _Origin:
-    """Where an item comes from: which number, and which customers are named beside it."""
+    """The account of an item, and the customers that the callback names."""
 
     account_id: str
     sent_at: datetime | None
@@ -91,7 +91,7 @@ def _contacts(value: dict[str, Any]) -> list[hook.ChatappContact]:
         try:
             found.append(hook.ChatappContact.model_validate(raw))
         except ValidationError:
-            continue  # the message says itself whose it is
+            continue  # the message itself names its customer
     return found
 
 
@@ -136,7 +136,7 @@ def _contact_of(
 
 
 def _change_item(message: hook.ChatappMessage, common: dict[str, Any]) -> events.Item | None:
-    """What a customer does to a message that is there, or to the number."""
+    """A customer's change of an existing message, or of their number."""
     if message.type == "reaction" and message.reaction:
         emoji = message.reaction.emoji
         return events.Reacted(
@@ -155,7 +155,7 @@ def _change_item(message: hook.ChatappMessage, common: dict[str, Any]) -> events
 
 
 def _changed_ids(system: dict[str, Any], common: dict[str, Any]) -> events.Item | None:
-    """A customer's new number or id; providers' versions differ in the names of both."""
+    """A customer's new number or id; their field names differ between API versions."""
     if as_text(system.get("type")) not in _CHANGED_IDS:
         return None
     number = as_text(system.get("wa_id")) or as_text(system.get("new_wa_id"))
@@ -219,7 +219,7 @@ def _content(message: hook.ChatappMessage) -> _Content | None:
         return _Content("\n".join(filter(None, lines)), metadata={"order": message.order})
     if message.type in _NO_MESSAGES:
         return None
-    # The kind is unknown or not handed over: the agent at least sees that something came.
+    # The type is unknown or has no content: an unavailable file shows the agent that it came.
     return _Content(files=[events.InboundFile("file")])
 
 
@@ -233,14 +233,14 @@ def _tapped(interactive: dict[str, Any]) -> _Content | None:
 
 
 def _card(card: dict[str, Any]) -> str:
-    """A contact's card as a line."""
+    """A contact card as one line."""
     words = [as_text(as_dict(card.get("name")).get("formatted_name"))]
     words += [as_text(phone.get("phone")) for phone in dicts_in(card.get("phones"))]
     return " ".join(filter(None, words))
 
 
 def _goods(order: dict[str, Any]) -> list[str]:
-    """The lines of an order."""
+    """The items of an order, one line each."""
     return [
         f"{item.get('quantity')} × {as_text(item.get('product_retailer_id'))}"
         f" ({item.get('item_price')} {as_text(item.get('currency'))})"
@@ -249,7 +249,7 @@ def _goods(order: dict[str, Any]) -> list[str]:
 
 
 def _echo_item(raw: Any, origin: _Origin) -> events.Item:
-    """Somebody wrote to a customer in the telephone's app."""
+    """A message that somebody sent to a customer from the business's telephone app."""
     try:
         message = hook.ChatappMessage.model_validate(raw)
     except ValidationError:
@@ -285,7 +285,7 @@ def _status_item(raw: Any, origin: _Origin) -> events.Item:
         "send_id": status.biz_opaque_callback_data,
     }
     if status.status == "sent":
-        # There is no other echo of our own messages.
+        # This status is the only echo of our own messages.
         return events.Echo(**common, message_id=status.id, is_foreign=False)
     if status.status == "delivered":
         return events.Receipt(**common, status="delivered", message_ids=[status.id])

@@ -1,4 +1,4 @@
-"""Messages to customers, as the provider takes them."""
+"""Messages to customers in the provider's format."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,10 +12,10 @@ from channels_app.providers.types import Account, Choice, OutgoingFile, Part
 MAX_TEXT, MAX_BESIDE_CHOICES, MAX_CAPTION = 4096, 1024, 1024
 MAX_BUTTONS, MAX_BUTTON_TITLE, MAX_BUTTON_PAYLOAD = 3, 20, 256
 MAX_ROWS, MAX_ROW_TITLE, MAX_ROW_PAYLOAD = 10, 24, 200
-# The word on the button that opens a list; the same in most languages.
+# The title of the button that opens a list; the same word in most languages.
 LIST_BUTTON = "Menu"
 _TYPES = {"image": "image", "audio": "audio", "video": "video", "file": "document"}
-# Bytes. What is larger, or of another type, goes as a document, which may be 100 MB.
+# In bytes. A larger file, or one of another type, is sent as a document of up to 100 MB.
 _LARGEST = {"image": 5_000_000, "audio": 16_000_000, "video": 16_000_000}
 _MIMES = {
     "image": {"image/jpeg", "image/png"},
@@ -25,7 +25,7 @@ _MIMES = {
 
 
 def parts(content: Sequence[Part]) -> list[Part]:
-    """Texts cut to the limit; choices below the last piece, as a list where buttons cannot."""
+    """Split texts at the limit; choices follow the last piece, as buttons, a list or lines."""
     planned = []
     for part in content:
         if part.file:
@@ -47,7 +47,7 @@ def parts(content: Sequence[Part]) -> list[Part]:
 
 
 def content(account: Account, part: Part) -> dict[str, Any]:
-    """The content of a call that sends a part; a file of our store is uploaded for it."""
+    """The body's content for a part; a file in our store is uploaded for it."""
     if part.file:
         kind = _type_of(part.file)
         return {"type": kind, kind: _media(account, part.file, kind, part.text)}
@@ -89,7 +89,7 @@ def _are_rows(choices: Sequence[Choice]) -> bool:
 
 
 def _fit(choices: Sequence[Choice], title: int, payload: int) -> bool:
-    """Whether all are short enough, and no two alike, which the provider refuses."""
+    """Whether all choices are short enough and differ, as the provider requires."""
     are_short = all(
         0 < len(choice.title) <= title and 0 < len(choice.payload) <= payload for choice in choices
     )
@@ -99,21 +99,21 @@ def _fit(choices: Sequence[Choice], title: int, payload: int) -> bool:
 
 
 def _of_file(part: Part, file: OutgoingFile) -> list[Part]:
-    """The file with its caption; the words before it where they are no caption."""
+    """The file with its caption; a text that cannot be a caption is sent before it."""
     if not part.text or (_type_of(file) != "audio" and len(part.text) <= MAX_CAPTION):
         return [part]
     return [*(Part(text=piece) for piece in text.split(part.text, MAX_TEXT)), Part(file=file)]
 
 
 def _type_of(file: OutgoingFile) -> str:
-    """How the file is shown; of another's file we know no more than its sender says."""
+    """The message type for a file; the size and type of a file elsewhere are unknown."""
     is_too_large = file.size_bytes > _LARGEST.get(file.kind, file.size_bytes)
     is_other = bool(file.mime_type) and file.mime_type not in _MIMES.get(file.kind, set())
     return "document" if is_too_large or is_other else _TYPES[file.kind]
 
 
 def _media(account: Account, file: OutgoingFile, kind: str, caption: str) -> dict[str, Any]:
-    """By its address; a file of our store is uploaded first, since the provider cannot get it."""
+    """The file by its address, or by its id after an upload if it is in our store."""
     media: dict[str, Any] = {"link": file.url}
     if file.open:
         fields = {"messaging_product": "whatsapp", "type": file.mime_type}

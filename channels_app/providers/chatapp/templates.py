@@ -1,4 +1,4 @@
-"""Templates of a business account: listed, filled with values, and as a part of a message."""
+"""Templates of a business account: list them, and fill them with values."""
 
 import re
 from collections.abc import Sequence
@@ -14,14 +14,14 @@ from channels_app.providers.types import Account
 _FIELDS = "id,name,language,status,category,components"
 _AT_ONCE = 100
 _VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
-# Buttons whose value changes from message to message.
+# Buttons that need a value in each message.
 _ASKING_BUTTONS = {"COPY_CODE", "OTP", "FLOW", "CATALOG", "MPM"}
 _KNOWN = {"HEADER", "BODY", "FOOTER", "BUTTONS"}
 
 
 @dataclass(frozen=True)
 class Template:
-    """A template in one language, and why it cannot be sent from here, if it cannot."""
+    """A template in one language; `problem` says why it cannot be sent from here, if so."""
 
     name: str
     language: str
@@ -34,22 +34,22 @@ class Template:
 
     @property
     def text(self) -> str:
-        """All of its words, with the variables as they are written."""
+        """The whole text, with the variables unfilled."""
         return "\n".join(filter(None, [self.header, self.body, self.footer]))
 
     @property
     def variables(self) -> list[str]:
-        """The names of its variables, of the header first."""
+        """The names of its variables, those of the header first."""
         return [*_names(self.header), *_names(self.body)]
 
     def filled(self, values: Sequence[str]) -> str:
-        """What the customer reads."""
+        """The text with the values, as the customer reads it."""
         of_header, of_body = self._split(values)
         words = [_fill(self.header, of_header), _fill(self.body, of_body), self.footer]
         return "\n".join(filter(None, words))
 
     def components(self, values: Sequence[str]) -> list[dict[str, Any]]:
-        """The values as a send has them."""
+        """The values in the format of a send."""
         pairs = zip(("header", "body"), self._split(values), strict=True)
         return [
             {"type": kind, "parameters": [_parameter(*item) for item in of_kind.items()]}
@@ -65,14 +65,14 @@ class Template:
 
 
 def list_(account: Account, *, cursor: str | None, limit: int) -> tuple[list[Template], str | None]:
-    """A page of the templates, in the provider's order, and the cursor of the next one."""
+    """A list page of the templates, in the provider's order, and the next cursor."""
     body = _call(account, limit=limit, after=cursor)
     return _templates(body), next_cursor(body)
 
 
 def find(account: Account, name: str, language: str) -> Template | None:
     """The template of this name in this language."""
-    # The provider also gives those whose names begin alike.
+    # The provider also returns templates with longer names that begin with this one.
     found = _templates(_call(account, name=name, limit=_AT_ONCE))
     return next((row for row in found if (row.name, row.language) == (name, language)), None)
 
@@ -117,7 +117,7 @@ def _problem(status: str, by_type: dict[str, dict[str, Any]]) -> str:
 
 
 def _names(text: str) -> list[str]:
-    """The variables of a text, each once: numbers in their order, names as they come."""
+    """The variables of a text, each once: numbers sorted, names in order of appearance."""
     names = list(dict.fromkeys(_VARIABLE.findall(text)))
     return sorted(names, key=int) if all(name.isdecimal() for name in names) else names
 

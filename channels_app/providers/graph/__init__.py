@@ -1,1 +1,1 @@
-"""What the providers of the Graph family share: calls, errors, consent, callbacks."""
+"""The shared code of the Graph family's providers: calls, errors, consent, callbacks."""

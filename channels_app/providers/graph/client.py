@@ -1,4 +1,4 @@
-"""One typed call for all of the Graph family: address, token, proof, errors, limits."""
+"""The API call of the Graph family's providers: address, token, proof, errors, limits."""
 
 import hashlib
 import hmac
@@ -34,12 +34,12 @@ class GraphApp:
     """Our app at one provider of the family; its settings begin with `<CHANNEL>_` or a `prefix`."""
 
     channel: MessagingChannel
-    # The setting with the address, version included.
+    # The setting with the API's address, including the version.
     url_setting: str
     prefix: str = ""
-    # Codes that only this provider has, beside those of the family in `errors`.
+    # Error codes of this provider only; `errors` has those of the whole family.
     more_kinds: Mapping[int, Kind] = field(default_factory=dict)
-    # How often a refused call is made again at most, by the code of the refusal.
+    # The maximal number of retries of a refused send, by error code.
     retries: Mapping[int, int] = field(default_factory=dict)
 
     def setting(self, name: str) -> str:
@@ -57,7 +57,7 @@ class GraphApp:
         form: tuple[str, bytes] | None = None,
         is_send: bool = False,
     ) -> Answer:
-        """One call in the name of `token`; `form`: a content type and bytes instead of JSON."""
+        """Make one call with `token`; `form` is a content type and bytes instead of JSON."""
         query = {name: value for name, value in (params or {}).items() if value is not None}
         headers = {"Accept": "application/json"}
         content = None
@@ -74,7 +74,7 @@ class GraphApp:
         body = http.parse(reply)
         pause = pause_of(reply.headers)
         if reply.status != 200 or not isinstance(body, dict) or "error" in body:
-            # A provider names the token that it refuses, and its words are shown to people.
+            # A refusal may repeat the token, and its message is shown to people.
             secrets = [token, *(query.get(name) for name in _SECRETS)]
             raise errors.error_from(
                 http.parse(reply, without=secrets), reply.status, is_send=is_send, wait=pause,
@@ -88,15 +88,15 @@ class GraphApp:
 
 
 def next_cursor(body: dict[str, Any]) -> str | None:
-    """The cursor of the next page of a list."""
+    """The cursor of the next list page; None on the last."""
     paging = as_dict(body.get("paging"))
     after = as_dict(paging.get("cursors")).get("after")
-    # Without `next` there is nothing more, even if there is a cursor.
+    # Without `next` this is the last page, even if it has a cursor.
     return str(after) if paging.get("next") and after else None
 
 
 def pause_of(headers: Mapping[str, str]) -> timedelta | None:
-    """How long the headers ask not to call, or to call less."""
+    """How long to pause, by the rate limits in the headers; None if there is no need."""
     usage = _json(headers.get("x-business-use-case-usage"))
     limits = [limit for entries in as_dict(usage).values() for limit in dicts_in(entries)]
     minutes = max(

@@ -1,4 +1,4 @@
-"""Consent in the Graph family: the dialog, and a code that becomes a long-lived token."""
+"""Consent in the Graph family: the dialog, and the exchange of its code for a long-lived token."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -11,7 +11,7 @@ from channels_app.providers.types import Tokens
 
 
 def url(app: GraphApp, dialog: str, *, scopes: Sequence[str], redirect_uri: str, state: str) -> str:
-    """The provider's page on which a person agrees."""
+    """The address of the provider's consent page."""
     query = {
         "client_id": app.setting("APP_ID"),
         "redirect_uri": redirect_uri,
@@ -23,13 +23,13 @@ def url(app: GraphApp, dialog: str, *, scopes: Sequence[str], redirect_uri: str,
 
 
 def redeem(app: GraphApp, code: str, *, redirect_uri: str | None) -> Tokens:
-    """A long-lived token for a code; `redirect_uri` exactly as the dialog got it."""
+    """Exchange a code for a long-lived token; `redirect_uri` must be exactly the dialog's."""
     short = token(app, {"code": code, "redirect_uri": redirect_uri})
     return token(app, {"grant_type": "fb_exchange_token", "fb_exchange_token": short.access_token})
 
 
 def token(app: GraphApp, query: dict[str, Any]) -> Tokens:
-    """What the token endpoint gives for a query: a code, or another token."""
+    """Exchange a code or another token, in `query`, at the token endpoint."""
     own = {"client_id": app.setting("APP_ID"), "client_secret": app.setting("APP_SECRET")}
     return tokens_from(app.call("GET", "oauth/access_token", params=own | query).body)
 

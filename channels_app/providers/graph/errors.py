@@ -1,4 +1,4 @@
-"""The Graph family's error object, as our kinds: by code and subcode first, then by HTTP status."""
+"""Translate the Graph family's errors into our kinds: by code and subcode, then by HTTP status."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -16,9 +16,9 @@ _KINDS = {
     **dict.fromkeys(range(200, 230), Kind.PERMISSION),
     **dict.fromkeys(range(231, 300), Kind.PERMISSION),
 }  # fmt: skip
-# Where the subcode says more than the code.
+# Codes whose subcode decides.
 _SUBKINDS = {
-    # An error although the messages were sent.
+    # Returned although the message was sent.
     (1, 1357046): Kind.UNCERTAIN,
     (10, 2018278): Kind.WINDOW,
     (10, 2534022): Kind.WINDOW,
@@ -26,7 +26,7 @@ _SUBKINDS = {
     (100, 2018001): Kind.RECIPIENT,
     (100, 2534014): Kind.RECIPIENT,
 }
-# The person cannot receive messages from the page, under several codes.
+# A subcode of several codes: the person cannot receive messages from the page.
 _UNREACHABLE = 2018108
 
 
@@ -39,10 +39,10 @@ def error_from(
     more: Mapping[int, Kind] = {},  # noqa: B006 - never changed
     retries: Mapping[int, int] = {},  # noqa: B006 - never changed
 ) -> ProviderError:
-    """The refusal in an answer; `more`: further codes of one provider."""
+    """The error in an answer; `more` has codes of one provider only."""
     error = as_dict(body).get("error")
     if not isinstance(error, dict):
-        # Token endpoints have a form of their own.
+        # Token endpoints have an error format of their own.
         words = as_dict(body).get("error_message")
         return _without_code(status, words, is_send=is_send, wait=wait)
     code, subcode = _number(error.get("code")), _number(error.get("error_subcode"))
@@ -59,7 +59,7 @@ def error_from(
 
 
 def kind_of(code: Any, more: Mapping[int, Kind]) -> Kind | None:
-    """What a bare code means; None if it is not known."""
+    """The kind of a code alone; None if the code is unknown."""
     return more.get(_number(code)) or _KINDS.get(_number(code))
 
 

@@ -1,6 +1,6 @@
-"""Callbacks of the Graph family: whether they are signed, and what the messengers' hold.
+"""Callbacks of the Graph family: their signature, and the events of its two messengers.
 
-The events of the two are alike. What one has and the other has not does not appear in its own.
+Both messengers have the same events, except that some events exist in only one of them.
 """
 
 import hashlib
@@ -39,13 +39,13 @@ def is_signed(headers: Mapping[str, str], raw: bytes, secrets: Sequence[str]) ->
 
 
 def items(body: Any, *, app_ids: Collection[str]) -> Iterator[events.Item]:
-    """Every event, in its order. `app_ids`: ours, to tell our own echoes from others'."""
+    """All events in order. `app_ids` are our apps, to tell our own echoes from others'."""
     for entry in entries_of(body):
         account_id, sent_at = as_text(entry.get("id")), moment(entry.get("time"))
         for raw in as_list(entry.get("messaging")):
             yield _item(raw, account_id, sent_at, app_ids)
         for raw in as_list(entry.get("standby")):
-            # Another app has the thread: stored as it came, and not answered.
+            # Another app controls the thread: the event is counted, and not answered.
             yield unsupported(raw, account_id, sent_at, "standby")
         for change in as_list(entry.get("changes")):
             field = as_text(as_dict(change).get("field"))
@@ -56,7 +56,7 @@ def items(body: Any, *, app_ids: Collection[str]) -> Iterator[events.Item]:
 
 
 def entries_of(body: Any) -> Iterator[dict[str, Any]]:
-    # Some examples of the provider are wrapped into a list.
+    # Some of the provider's examples are wrapped in a list.
     for item in body if isinstance(body, list) else [body]:
         if isinstance(item, dict):
             yield from dicts_in(item.get("entry"))
@@ -82,7 +82,7 @@ def _item(
         return unsupported(raw, account_id, sent_at, f"{part} of nobody")
     at = moment(event.timestamp) or sent_at
     common = {"account_id": account_id, "user_id": user_id, "at": at or timezone.now()}
-    # Without a time of its own an item is known by all that it holds: keys ignore the clock.
+    # An item without a time is identified by its whole content: keys must not depend on our clock.
     known = _known(event, common, app_ids, when=at or repr(raw))
     return known or unsupported(raw, account_id, sent_at, part)
 
@@ -239,7 +239,7 @@ def unsupported(
 
 
 def moment(value: Any) -> datetime | None:
-    """A moment in milliseconds; a few deliveries carry seconds."""
+    """A time in milliseconds since 1970, or in seconds, as some deliveries have it."""
     try:
         number = int(value)
         return datetime.fromtimestamp(number if number < 10**11 else number / 1000, UTC)

@@ -1,4 +1,4 @@
-"""Pages: their list, their own tokens, and the subscription that socialnet and photoapp share."""
+"""Pages: their list, their tokens, and the subscription that socialnet and photoapp share."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,13 +8,13 @@ from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.graph.client import GraphApp, next_cursor
 from channels_app.providers.json_values import as_list, dicts_in
 
-# The same for both channels: a page has one subscription for an app, and the last one wins.
+# The same for both channels: a page has one subscription per app, and the last one wins.
 FIELDS = (
     "messages,messaging_postbacks,messaging_referrals,message_echoes,message_deliveries,"
     "message_reads,message_reactions,message_edits,messaging_feedback,"
     "messaging_policy_enforcement,standby,messaging_handovers"
 )
-# A person without one of these tasks may not message for the page.
+# A person needs one of these tasks to send messages as the page.
 _TASKS = {"MESSAGING", "MODERATE"}
 _PAGES_AT_ONCE, _MOST_PAGES = 100, 2_000
 
@@ -22,7 +22,7 @@ _PAGES_AT_ONCE, _MOST_PAGES = 100, 2_000
 def listed(
     app: GraphApp, token: str, fields: str, *, cursor: str | None, limit: int
 ) -> tuple[list[dict[str, Any]], str | None]:
-    """The pages in whose name the person may message, and the cursor of the next ones."""
+    """A list page of the pages as which the person may send messages, and the next cursor."""
     body = app.call(
         "GET", "me/accounts", token=token,
         params={"fields": f"id,name,tasks,{fields}", "limit": limit, "after": cursor},
@@ -33,7 +33,7 @@ def listed(
 
 
 def each(app: GraphApp, token: str, fields: str) -> Iterator[dict[str, Any]]:
-    """All pages of the person, at most 2,000."""
+    """All pages as which the person may send messages, of the first 2,000."""
     cursor = None
     for _ in range(_MOST_PAGES // _PAGES_AT_ONCE):
         pages, cursor = listed(app, token, fields, cursor=cursor, limit=_PAGES_AT_ONCE)
@@ -43,7 +43,7 @@ def each(app: GraphApp, token: str, fields: str) -> Iterator[dict[str, Any]]:
 
 
 def subscribe(app: GraphApp, page_id: str, page_token: Any) -> str:
-    """Have a page's events sent to us; returns its token, which does not expire."""
+    """Subscribe to a page's events, and return the page's token, which does not expire."""
     if not isinstance(page_token, str) or not page_token:
         raise ProviderError(Kind.PERMISSION, "The person has no access to this page's messages.")
     app.call(

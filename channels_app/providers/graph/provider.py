@@ -1,4 +1,4 @@
-"""The base of the Graph family, and of its two messengers, socialnet and photoapp."""
+"""The base classes of the Graph family, and of its two messengers, socialnet and photoapp."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,7 @@ _ACTIONS: dict[Signal, str] = {
 
 
 class GraphProvider(Provider):
-    """A provider of the family: our app there, whose secret signs callbacks."""
+    """A provider of the family; the secret of our app there signs callbacks."""
 
     app: GraphApp
 
@@ -43,30 +43,30 @@ class GraphProvider(Provider):
 
 
 class Messenger(GraphProvider):
-    """Pages and the accounts that are linked to them; their calls and events are alike."""
+    """The base of socialnet and photoapp, whose calls and events are alike."""
 
-    # An agent's own words up to seven days later, if the app was reviewed for it.
+    # Allows an agent's message for up to seven days, if the provider approved the app for it.
     tags = frozenset({"HUMAN_AGENT"})
-    # What a person agrees to.
+    # The permissions that a person consents to.
     scopes: Sequence[str]
-    # The size of one text, and how it is measured.
+    # The maximal size of a text, and the function that measures it.
     max_text: int
     text_size: Callable[[str], int] = staticmethod(len)
-    # What is sent beside a file's address, and beside an uploaded file.
+    # Further fields that are sent with a file's address, and with an uploaded file.
     file_fields: Mapping[str, Any] = {}
     upload_fields: Mapping[str, str] = {}
 
     def app_of(self, account: Account) -> GraphApp:
-        """Our app that an account was connected to."""
+        """Our app through which an account was connected."""
         return self.app
 
     def node_of(self, account: Account) -> str:
-        """The id in whose name an account is called."""
+        """The id that addresses an account in calls."""
         return account.id
 
     @abstractmethod
     def app_ids(self) -> set[str]:
-        """Our apps: they tell our own echoes from others'."""
+        """The ids of our apps, which tell our own echoes from others'."""
 
     def consent_url(self, *, redirect_uri: str, state: str, challenge: str) -> str:
         dialog = settings.SOCIALNET_DIALOG_URL
@@ -84,7 +84,7 @@ class Messenger(GraphProvider):
         return list(inbound.items(body, app_ids=self.app_ids()))
 
     def parts(self, content: Sequence[Part]) -> Sequence[Part]:
-        """Texts cut to the limit; choices below the last piece, as a list where buttons cannot."""
+        """Split texts at the limit; choices follow the last piece, or become lines of the text."""
         planned = []
         for part in content:
             if part.file:
@@ -108,7 +108,7 @@ class Messenger(GraphProvider):
         return sent_as(answer.body.get("message_id"), pause=answer.pause)
 
     def send_body(self, message: dict[str, Any], envelope: Envelope) -> dict[str, Any]:
-        """The call that sends a message."""
+        """The body of the call that sends a message."""
         tag = {"messaging_type": "MESSAGE_TAG", "tag": envelope.tag} if envelope.tag else {}
         return {"recipient": {"id": envelope.recipient_id}, **tag, "message": message}
 
@@ -135,7 +135,7 @@ class Messenger(GraphProvider):
         return message
 
     def _payload(self, account: Account, file: OutgoingFile) -> dict[str, Any]:
-        """By its address; a file of our store is uploaded first: the provider cannot get it."""
+        """The file by its address, or by its id after an upload if it is in our store."""
         if not file.open:
             return {"url": file.url, **self.file_fields}
         attachment = {"attachment": {"type": file.kind, "payload": {"is_reusable": True}}}

@@ -1,4 +1,4 @@
-"""localapp: Official Accounts, whose customers write by the provider's own messenger."""
+"""localapp: Official Accounts, whose customers write in the provider's own messenger."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -31,9 +31,9 @@ SIGNATURE = "X-ZEvent-Signature"
 
 
 class Localapp(Provider):
-    """A person consents for one account (OAuth with PKCE). There are no ticks and no typing hand.
+    """A person consents for one account (OAuth with PKCE). No read ticks, no typing indicator.
 
-    Which events come is set in the provider's console alone.
+    The events to receive are chosen in the provider's console only.
     """
 
     channel = "localapp"
@@ -43,9 +43,9 @@ class Localapp(Provider):
     has_signals = False
 
     def consent_url(self, *, redirect_uri: str, state: str, challenge: str) -> str:
-        """It sends people back to our own callback.
+        """The provider's consent page, which redirects to our own callback.
 
-        Whether the provider returns the state is not certain, so it is in our address too.
+        The address of the callback has the state, too, since the provider may not return it.
         """
         back = f"{settings.PUBLIC_URL.rstrip('/')}/localapp/callback?{urlencode({'state': state})}"
         query = {
@@ -57,25 +57,25 @@ class Localapp(Provider):
         return f"{client.oauth_url()}/v4/oa/permission?{urlencode(query)}"
 
     def redeem_code(self, code: str, *, redirect_uri: str, verifier: str) -> Tokens:
-        """The tokens of the account that was agreed on."""
+        """Exchange a code for the tokens of the account that the person chose."""
         values = {"grant_type": "authorization_code", "code": code, "code_verifier": verifier}
         return client.tokens(values)
 
     def refresh(self, account: Account, refresh_token: str) -> Tokens:
-        """A new pair. The old one ends at once, so that an answer that is lost is `uncertain`."""
+        """A new pair of tokens. The old pair ends at once, so a lost answer is `uncertain`."""
         return client.tokens({"grant_type": "refresh_token", "refresh_token": refresh_token})
 
     def connect(self, token: str, account_id: str) -> Connected:
-        """The account of a token. There is nothing to subscribe to."""
+        """The account of a token; it needs no subscription."""
         found = client.call("GET", "v2.0/oa/getoa", token=token).data
-        # Both spellings are in use.
+        # The provider uses both spellings.
         own_id = str(found.get("oa_id") or found.get("oaid") or "")
         if not own_id:
             raise ProviderError(Kind.TEMPORARY, "The provider's answer does not name the account.")
         return Connected(own_id, str(found.get("name") or "")[:200], Tokens(token))
 
     def is_ping(self, headers: Mapping[str, str], raw: bytes) -> bool:
-        """Unsigned, and without an event."""
+        """Whether a callback has neither a signature nor an event."""
         if headers.get(SIGNATURE):
             return False
         body = parse(raw) if raw else {}
@@ -87,7 +87,7 @@ class Localapp(Provider):
         if as_text(first.get("app_id")) != app_id:
             return False
         signature = headers.get(SIGNATURE, "").removeprefix("mac=").lower()
-        # The body's time; some deliveries were seen that are signed with a header's.
+        # The signature uses the body's time, or in some deliveries the header's.
         times = [as_text(first.get("timestamp")), headers.get("X-ZEvent-Timestamp", "")]
         return any(
             crypto.constant_time_equal(signature, _signature(app_id, raw, time, key))
@@ -113,7 +113,7 @@ class Localapp(Provider):
         return sending.parts(content)
 
     def send(self, account: Account, part: Part, envelope: Envelope) -> Sent:
-        """Send one part. What the provider certainly did not take is sent again in another way."""
+        """Send one part. If an upload has expired or buttons are refused, send it another way."""
         try:
             return _send(account, sending.message(account, part), envelope)
         except ProviderError as error:
@@ -121,7 +121,7 @@ class Localapp(Provider):
             if code == errors.UPLOAD_EXPIRED and part.file:
                 return _send(account, sending.message(account, part), envelope)
             if code == errors.KIND_NOT_SUPPORTED and part.choices:
-                # Whether buttons are still taken is not documented.
+                # The provider does not document whether it still accepts buttons.
                 return _send(account, {"text": as_lines(part.text, part.choices)}, envelope)
             raise
 

@@ -1,4 +1,4 @@
-"""Calls of the API: in the name of an account, and for its tokens."""
+"""Calls to the API with an account's token, and to the endpoint of tokens."""
 
 import hashlib
 import hmac
@@ -38,7 +38,7 @@ def call(
     form: tuple[str, bytes] | None = None,
     is_send: bool = False,
 ) -> Answer:
-    """One call in the name of an account's token; `data`: the parameter of that name, as JSON."""
+    """Make one call with an account's token; `data` becomes the query parameter `data`, as JSON."""
     secret = http.setting("LOCALAPP_APP_SECRET").encode()
     headers = {
         "Accept": "application/json",
@@ -64,7 +64,7 @@ def call(
 
 
 def tokens(values: dict[str, str]) -> Tokens:
-    """A pair of tokens for a code, or for a refresh token, which ends at once."""
+    """Exchange a code or a refresh token, which ends at once, for a pair of tokens."""
     form = urlencode({"app_id": http.setting("LOCALAPP_APP_ID"), **values}).encode()
     headers = {
         "secret_key": http.setting("LOCALAPP_APP_SECRET"),
@@ -76,7 +76,7 @@ def tokens(values: dict[str, str]) -> Tokens:
     )  # fmt: skip
     body = http.parse(reply)
     if reply.status != 200 or not isinstance(body, dict) or not body.get("access_token"):
-        # A server's fault of a 5xx has changed nothing; half an answer was one.
+        # A 5xx has changed nothing; a 200 without a token may have used up the code.
         wait = http.retry_after(reply.headers)
         secrets = [values.get(name) for name in ("code", "code_verifier", "refresh_token")]
         shown = http.parse(reply, without=secrets)
@@ -85,12 +85,12 @@ def tokens(values: dict[str, str]) -> Tokens:
     seconds = int(lasts) if lasts.isascii() and lasts.isdigit() else 0
     return Tokens(
         str(body["access_token"]),
-        # As long as it usually is, if the answer does not say.
+        # The usual lifetime, if the answer has none.
         timedelta(seconds=min(seconds, 10**8) or 25 * 3600),
         refresh_token=str(body.get("refresh_token") or ""),
     )
 
 
 def oauth_url() -> str:
-    """The address of the provider's consent."""
+    """The address of the provider's OAuth server."""
     return str(settings.LOCALAPP_OAUTH_URL).rstrip("/")

@@ -1,4 +1,7 @@
-"""The provider's error numbers, as our kinds. They come with status 200, beside `error: 0`."""
+"""Translate the provider's error numbers into our kinds.
+
+Errors come with HTTP status 200, too; `error: 0` is a success.
+"""
 
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
@@ -7,12 +10,12 @@ from django.utils import timezone as clock
 
 from channels_app.providers.errors import Kind, ProviderError
 
-# Further kinds of the same number, with another sign, were seen for refused tokens.
+# Refused tokens were seen with several numbers, some of them with the other sign.
 _TOKEN = (-216, 216, -220, -401, 401, -242)
 KINDS: dict[int, Kind] = {
     -32: Kind.RATE,
     -200: Kind.TEMPORARY,
-    # Not at night: it is sent in the morning.
+    # Refused at night: it is sent in the morning.
     -234: Kind.TEMPORARY,
     **dict.fromkeys(_TOKEN, Kind.TOKEN),
     **dict.fromkeys((-100, -201, -210, -233, -240), Kind.REQUEST),
@@ -22,17 +25,17 @@ KINDS: dict[int, Kind] = {
     **dict.fromkeys((-213, -227, -244), Kind.RECIPIENT),
     **dict.fromkeys((-230, -232), Kind.WINDOW),
 }
-# "Send failed": once more, and no oftener.
+# Retry "Send failed" once.
 _RETRIES = {-200: 1}
 UPLOAD_EXPIRED, KIND_NOT_SUPPORTED = "-100", "-233"
 _NIGHT, _MORNING = -234, 6
-# The provider's customers live in one time zone.
+# The provider's customers all live in one time zone.
 _ZONE = timezone(timedelta(hours=7))
 _MINUTE = timedelta(minutes=1)
 
 
 def error_from(body: Any, status: int, *, is_send: bool, wait: timedelta | None) -> ProviderError:
-    """The refusal in an answer; one without a number is judged by its HTTP status."""
+    """The error in an answer: by its number, or by the HTTP status if it has none."""
     code = _code(body)
     if code is None:
         kind = _by_status(status, is_send=is_send)
@@ -49,7 +52,7 @@ def error_from(body: Any, status: int, *, is_send: bool, wait: timedelta | None)
 
 
 def _code(body: Any) -> int | None:
-    """The number of an error; None for none, and for what is no answer of the API."""
+    """The error number of an answer; None for a success, or if it is no answer of the API."""
     try:
         return int(body["error"]) or None
     except (KeyError, TypeError, ValueError, OverflowError):

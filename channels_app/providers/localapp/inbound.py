@@ -1,4 +1,4 @@
-"""What callbacks hold."""
+"""Translate callbacks into events."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -20,22 +20,22 @@ _FILES: dict[str, Any] = {
 _FROM_CUSTOMER = {
     f"user_send_{kind}" for kind in (*_FILES, "text", "location", "link", "business_card")
 }
-# Events about a message, which are no messages themselves.
+# Events about a message that are not messages themselves.
 _REPORTS = {"user_received_message", "user_seen_message", "user_reacted_message"}
 _ECHOES = {f"oa_send_{kind}" for kind in ("text", "image", "file", "sticker", "gif", "list")}
-# What the provider writes for its reactions; any other is shown as it comes.
+# The provider's codes of reactions; an unknown one is shown as it comes.
 _REACTIONS = {
     "/-heart": "❤️", "/-strong": "👍", ":>": "😆", ":o": "😮", ":-((": "😭", ":-h": "😡",
 }  # fmt: skip
 
 
 def items(body: Any) -> list[events.Item]:
-    """Every event, in order."""
+    """All events in order."""
     return [_item(raw) for raw in bodies(body)]
 
 
 def bodies(body: Any) -> Iterator[dict[str, Any]]:
-    """The events of a callback; it holds one, or a list of them."""
+    """The events of a callback, which is one event or a list of events."""
     for item in body if isinstance(body, list) else [body]:
         if isinstance(item, dict):
             yield item
@@ -49,7 +49,7 @@ def _item(raw: dict[str, Any]) -> events.Item:
     name = event.event_name or "no event"
     sender = (event.sender and event.sender.id) or ""
     recipient = (event.recipient and event.recipient.id) or ""
-    # The account is the sender of echoes and of receipts.
+    # In echoes and receipts the account is the sender.
     is_from_account = name in _ECHOES or name in {"user_received_message", "user_seen_message"}
     account_id, user_id = (sender, recipient) if is_from_account else (recipient, sender)
     account_id = event.oa_id or account_id
@@ -57,7 +57,7 @@ def _item(raw: dict[str, Any]) -> events.Item:
         return _unsupported(raw, account_id, name)
     at = _time(event.timestamp)
     common = {"account_id": account_id, "user_id": user_id, "at": at or timezone.now()}
-    # Without a time of its own an item is known by all that it holds: keys ignore the clock.
+    # An item without a time is identified by its whole content: keys must not depend on our clock.
     known = _known(name, event.message, common, when=at or repr(raw))
     return known or _unsupported(raw, account_id, name)
 
@@ -141,7 +141,7 @@ def _unsupported(raw: dict[str, Any], account_id: str, kind: str) -> events.Unsu
 
 
 def _time(value: Any) -> datetime | None:
-    """A moment in milliseconds, which is a string."""
+    """A time from a string of milliseconds since 1970."""
     try:
         return datetime.fromtimestamp(max(int(value), 0) / 1000, UTC)
     except (TypeError, ValueError, OverflowError, OSError):

@@ -1,4 +1,4 @@
-"""Messages to customers, as the provider takes them."""
+"""Messages to customers in the provider's format."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ MAX_TEXT = 2000  # characters
 MAX_CHOICES, MAX_TITLE = 5, 100
 _MEGABYTE = 1_000_000
 _DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-# How a type is uploaded, how large it may be, and the extension without which it is refused.
+# By MIME type: the upload endpoint, the maximal size in bytes, and the required extension.
 _UPLOADS = {
     "image/jpeg": ("image", _MEGABYTE, "jpg"),
     "image/png": ("image", _MEGABYTE, "png"),
@@ -25,7 +25,7 @@ _UPLOADS = {
 
 
 def parts(content: Sequence[Part]) -> list[Part]:
-    """Texts cut to the limit; links to what is no picture as text; captions of their own."""
+    """Split texts at the limit; captions are separate texts, and linked files become links."""
     planned = list[Part]()
     for part in content:
         if part.file and (part.file.open or part.file.kind == "image"):
@@ -39,12 +39,12 @@ def parts(content: Sequence[Part]) -> list[Part]:
 
 
 def _texts(part: Part) -> list[Part]:
-    """Pieces of a text; choices below the last one, as a list where they cannot be buttons."""
+    """The pieces of a text; choices follow the last piece, or become lines of the text."""
     as_lines = text.as_lines(part.text, part.choices)
     fits = (
         len(part.choices) <= MAX_CHOICES
         and all(0 < len(choice.title) <= MAX_TITLE for choice in part.choices)
-        # So that the list can take their place.
+        # The lines must fit, too, since they replace buttons that the provider refuses.
         and len(as_lines) <= MAX_TEXT
         and bool(part.text.strip())
     )
@@ -55,7 +55,7 @@ def _texts(part: Part) -> list[Part]:
 
 
 def message(account: Account, part: Part) -> dict[str, Any]:
-    """The message of a part; a file of our store is uploaded for it."""
+    """The message for a part; a file in our store is uploaded for it."""
     if part.file:
         return {"attachment": _attachment(account, part.file)}
     body: dict[str, Any] = {"text": part.text}
@@ -69,7 +69,7 @@ def message(account: Account, part: Part) -> dict[str, Any]:
 
 
 def _attachment(account: Account, file: OutgoingFile) -> dict[str, Any]:
-    """By its address; a file of our store is uploaded first, since the provider cannot get it."""
+    """An image by its address, or a file from our store by its id after an upload."""
     if not file.open:
         return _media({"media_type": "image", "url": file.url})
     if file.mime_type not in _UPLOADS:
@@ -93,7 +93,7 @@ def _media(element: dict[str, Any]) -> dict[str, Any]:
 
 
 def _uploaded(answer: Answer) -> str:
-    # Either key is in use.
+    # The provider uses both keys.
     file_id = answer.data.get("token") or answer.data.get("attachment_id")
     if not file_id:
         raise ProviderError(Kind.TEMPORARY, "The provider's answer does not name the upload.")
