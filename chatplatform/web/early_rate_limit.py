@@ -64,10 +64,7 @@ class Refusals:
             return
         caller = _caller(scope)
         # A request with a key may also count against a person's quota, which is not remembered.
-        if (
-            caller is None
-            or not {status.quota.name for status in allowance.statuses} <= OF_KEYS
-        ):
+        if caller is None or not {status.quota.name for status in allowance.statuses} <= OF_KEYS:
             return
         refusal = _Refusal(dict(response.items()), allowance, time.monotonic())
         self._of_callers.setdefault(caller, {})[scope["method"], scope[ROUTE]] = refusal
