@@ -290,7 +290,7 @@ class BotConfigDto(Shape):
     bot_icon: str | None = Field(description="URL of its picture; null: the platform's default.")
     primary_color: str = Field(description="Main colour, `#rrggbb`.")
     secondary_color: str = Field(description="Second colour, `#rrggbb`.")
-    style: BotStyle = Field(description="How the widget is drawn.")
+    style: BotStyle = Field(description="The look of the widget.")
     language: Language = Field(description="The requested language of the texts below.")
     default_language: Language = Field(
         description="The language of texts that are missing in `language`.",

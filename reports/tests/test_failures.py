@@ -127,7 +127,7 @@ def test_a_dead_job_is_understood_mended_and_requeued(ben, settings):
     run_jobs()
     staff = entered(User.objects.create_superuser("staff@example.com", full_name="Staff"))
     page = words(staff.get(PATH))
-    assert "The mail that invites a colleague: No mail is sent: EMAIL_URL is not set." in page
+    assert f"{failures.job_words('identity.send_invitation')}: No mail is sent: EMAIL_URL" in page
     (group,) = groups(staff)["jobs"]
     row = Job.objects.get()
     assert reverse("admin:chatplatform_job_change", args=[row.pk]) in words(staff.get(group.link))
