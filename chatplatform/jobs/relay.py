@@ -11,7 +11,7 @@ from kombu.exceptions import OperationalError
 
 from chatplatform.jobs import heartbeat, leases
 from chatplatform.jobs.freezing import MAY_RUN
-from chatplatform.jobs.registry import CHANNEL, declared
+from chatplatform.jobs.registry import CHANNEL, Queue, declared
 from chatplatform.jobs.stop_event import Stop
 from chatplatform.live import pubsub, valkey
 from chatplatform.models import Job, JobState
@@ -29,9 +29,10 @@ DATABASE_PAUSE_SECONDS = 1.0
 BROKER_PAUSE_SECONDS = 0.5
 
 
-# At most this many jobs of a queue wait in the broker, where their order is fixed. The others wait
-# in the table, where clients take turns: another client's job overtakes ten thousand of one client.
-JOBS_IN_BROKER = 32
+# At most this many jobs of a queue, and of a client in it, wait in the broker, where their order is
+# fixed. The others wait in the table, where clients take turns: another client's job overtakes ten
+# thousand of one client.
+JOBS_IN_BROKER, CLIENT_JOBS_IN_BROKER = 32, 8
 
 # During a rolling deploy, a newer release's relay handles the jobs that only it knows. The alert
 # JobsWait reports a job that no release knows.
@@ -60,8 +61,9 @@ WITH due AS (
     WHERE {IS_DUE}),
 turns AS (
     SELECT *, row_number() OVER (
-        PARTITION BY queue, client_id ORDER BY is_in_broker DESC, priority,
-            CASE WHEN %(newest_first)s THEN -id END, due_at, id) AS turn
+        PARTITION BY queue, client_id
+        ORDER BY is_in_broker DESC, priority,
+          CASE WHEN %(newest_first)s AND queue = '{Queue.CHANNEL}' THEN -id END, due_at, id) AS turn
     FROM due),
 places AS (
     SELECT *, row_number() OVER (
@@ -72,7 +74,8 @@ UPDATE chatplatform_job SET dispatched_at = statement_timestamp(),
 WHERE id = ANY(ARRAY(
     SELECT id FROM chatplatform_job
     WHERE id = ANY(ARRAY(
-        SELECT id FROM places WHERE NOT is_in_broker AND place <= %(most)s
+        SELECT id FROM places
+        WHERE NOT is_in_broker AND place <= %(most)s AND turn <= %(most_of_client)s
         ORDER BY turn, due_at LIMIT %(limit)s))
       AND state = 'queued' AND ({_IN_BROKER}) IS NOT TRUE
     FOR UPDATE SKIP LOCKED))
@@ -97,8 +100,9 @@ SELECT id FROM chatplatform_job WHERE {IS_LOST} AND {_IS_KNOWN} ORDER BY lease_u
 def take_due(limit: int = 200, *, newest_first: bool = False) -> list[tuple[int, str]]:
     """Mark up to `limit` due jobs as dispatched and return their ids and names.
 
-    Clients take turns, each with its job of the lowest priority, the oldest (or newest) first. At
-    most `JOBS_IN_BROKER` jobs of a queue are dispatched and not yet claimed.
+    Clients take turns, each with its job of the lowest priority, the oldest first; in the queue
+    `channel`, the newest if `newest_first`. At most `JOBS_IN_BROKER` jobs of a queue, and
+    `CLIENT_JOBS_IN_BROKER` of a client in it, are dispatched and not yet claimed.
     """
     with connection.cursor() as cursor:
         cursor.execute(_DUE, due_values(limit, newest_first=newest_first))
@@ -116,6 +120,7 @@ def due_values(limit: int, *, newest_first: bool = False) -> dict[str, Any]:
         "names": list(declared),
         "queues": [str(declaration.queue) for declaration in declared.values()],
         "most": JOBS_IN_BROKER,
+        "most_of_client": CLIENT_JOBS_IN_BROKER,
         "limit": limit,
         "newest_first": newest_first,
     }
@@ -200,8 +205,8 @@ class Relay:
             sweep(self._heartbeat.write_if_due)
             self._check_broker()
             self._swept_at = time.monotonic()
-        # Newest and oldest first alternate: behind a thousand waiting customers a new one is still
-        # answered soon, and the oldest are answered too.
+        # Channel messages go newest and oldest first by turns: behind a thousand waiting customers
+        # a new one is still answered soon, and the oldest are answered too.
         self._newest_first = not self._newest_first
         due = take_due(newest_first=self._newest_first)
         for job_id, name in due:

@@ -155,8 +155,7 @@ def test_after_a_broker_restart_everything_is_dispatched_again(work):
 
 
 def test_two_relays_never_take_the_same_job(work):
-    for _ in range(30):
-        add()
+    Job.objects.bulk_create(Job(name=NAME, args={}, client_id=pk % 5) for pk in range(30))
 
     def take_all():
         taken = []
@@ -200,12 +199,13 @@ def test_a_long_queue_of_one_key_does_not_hold_up_the_others(work, statistics):
 
 
 def test_clients_take_turns_in_each_queue(work):
-    """Behind a thousand jobs of one client another's is the next, and few wait in the broker."""
-    Job.objects.bulk_create(Job(name=NAME, args={}, client_id=1) for _ in range(1_000))
+    """Behind a thousand jobs of each of four clients, another's is the next."""
+    for client in range(4):
+        Job.objects.bulk_create(Job(name=NAME, args={}, client_id=client) for _ in range(1_000))
     first = [pk for pk, _ in relay.take_due()]
     assert len(first) == relay.JOBS_IN_BROKER
     assert relay.take_due() == [], "more than few were given to the broker"
-    others = Job.objects.bulk_create(Job(name=NAME, args={}, client_id=pk) for pk in (2, 3))
+    others = Job.objects.bulk_create(Job(name=NAME, args={}, client_id=pk) for pk in (5, 6))
     Job.objects.filter(pk__in=first[:2]).update(state=JobState.DONE)
     assert {pk for pk, _ in relay.take_due()} == {job.pk for job in others}
     Job.objects.filter(pk__in=first[2:4]).update(state=JobState.RUNNING)
@@ -214,7 +214,17 @@ def test_clients_take_turns_in_each_queue(work):
     assert not {*later} & {*first}
 
 
-def test_the_newest_of_many_jobs_goes_before_most_and_so_does_the_oldest(work, monkeypatch):
+def test_one_client_leaves_room_in_the_broker(work):
+    Job.objects.bulk_create(Job(name=NAME, args={}, client_id=1) for _ in range(1_000))
+    assert len(relay.take_due()) == relay.CLIENT_JOBS_IN_BROKER
+    assert relay.take_due() == []
+    (other,) = Job.objects.bulk_create([Job(name=NAME, args={}, client_id=2)])
+    assert relay.take_due() == [(other.pk, NAME)]
+
+
+def test_of_many_channel_messages_the_newest_go_before_most_and_so_do_the_oldest(work, monkeypatch):
+    channel = dataclasses.replace(registry.declared[NAME], queue=registry.Queue.CHANNEL)
+    monkeypatch.setitem(registry.declared, NAME, channel)
     rows = Job.objects.bulk_create(Job(name=NAME, args={}, client_id=1) for _ in range(100))
     dispatched = []
     monkeypatch.setattr(relay.Relay, "_dispatch", lambda _, job_id, __: dispatched.append(job_id))
