@@ -5,7 +5,9 @@ import logging
 import os
 import re
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import cache, lru_cache
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,9 @@ DIMENSION = 384
 MAX_QUESTION_CHARACTERS = 1_000
 # Plain English of that length stays below; each quote or emoji may be one or more tokens.
 MAX_QUESTION_TOKENS = 256
+# A longer question is encoded alone in its process: it takes a core for 0.1 to 0.3 seconds, and
+# sixteen at once would slow all others. A shorter one never waits.
+LONG_QUESTION_TOKENS = 64
 MAX_PASSAGE_CHARACTERS = 2_000
 MAX_PASSAGE_WORDS = 260
 # The longest words of dictionaries are shorter.
@@ -139,13 +144,17 @@ def embed_query(text: str) -> Vectors | None:
     )
 
 
+_long_question = Lock()
+
+
 @lru_cache(maxsize=5_000)  # some 8 MB; 30 MB if all are long
 def _encoded(capped: str) -> Vectors:
     encoder = _encoder()
     assert encoder is not None
     while (tokens := encoder.count_tokens(capped)) > MAX_QUESTION_TOKENS:
         capped = capped[: len(capped) * MAX_QUESTION_TOKENS // tokens]
-    vector = encoder.query(capped)
+    with _long_question if tokens > LONG_QUESTION_TOKENS else nullcontext():
+        vector = encoder.query(capped)
     vector.flags.writeable = False
     return vector
 

