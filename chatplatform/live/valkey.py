@@ -48,7 +48,7 @@ os.register_at_fork(after_in_child=_idle.clear)
 def round_trip(commands: Sequence[Sequence[Any]]) -> list[Any]:
     """Send commands together and return their answers; raises the first error among them.
 
-    The library's pool and pipeline take five times the processor time; this is for what every
+    The library's pool takes three times the processor time; this is for what every
     request needs. If Valkey has closed the connection meanwhile, the commands are sent again.
     """
     try:
