@@ -2,7 +2,9 @@
 
 import functools
 import logging
+import os
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -38,23 +40,39 @@ def shared() -> redis.Redis:
     return connect(max_connections=64)
 
 
+# Idle connections for `round_trip`. A forked process shares none of them with its parent.
+_idle = deque[Any]()
+os.register_at_fork(after_in_child=_idle.clear)
+
+
 def round_trip(commands: Sequence[Sequence[Any]]) -> list[Any]:
     """Send commands together and return their answers; raises the first error among them.
 
-    The library's pipeline takes three times the processor time; this is for what every request
-    needs.
+    The library's pool takes three times the processor time; this is for what every
+    request needs. If Valkey has closed the connection meanwhile, the commands are sent again.
     """
-    pool = shared().connection_pool
-    connection: Any = pool.get_connection()
     try:
-        connection.send_packed_command(connection.pack_commands(commands))
-        answers = [_answer(connection) for _ in commands]
-    finally:
-        pool.release(connection)
+        connection, is_new = _idle.pop(), False
+    except IndexError:
+        pool = shared().connection_pool
+        connection, is_new = pool.connection_class(**pool.connection_kwargs), True
+    try:
+        answers = _exchange(connection, commands)
+    except redis.ConnectionError:
+        if is_new:
+            raise
+        answers = _exchange(connection, commands)
+    _idle.append(connection)
     for answer in answers:
         if isinstance(answer, redis.ResponseError):
             raise answer
     return answers
+
+
+def _exchange(connection: Any, commands: Sequence[Sequence[Any]]) -> list[Any]:
+    # The library disconnects after a failure, and connects again before it sends.
+    connection.send_packed_command(connection.pack_commands(commands))
+    return [_answer(connection) for _ in commands]
 
 
 def _answer(connection: Any) -> Any:

@@ -1,6 +1,7 @@
 """How many pages a reader of the site gets in a minute, and what they read beyond that."""
 
 import http.client
+from collections import deque
 from contextlib import closing
 from unittest import mock
 
@@ -146,6 +147,7 @@ def test_a_page_costs_one_round_trip(ann):
 def test_a_process_counts_pages_alone_while_valkey_is_away(ann, monkeypatch):
     away = redis.Redis(port=1, socket_connect_timeout=1)
     monkeypatch.setattr(valkey, "shared", lambda: away)
+    monkeypatch.setattr(valkey, "_idle", deque())
     monkeypatch.setattr(rate_limits, "_in_valkey", valkey.BestEffort("away"))
     rate_limits._here.cache_clear()
     dora = signed_in(make_person(ann.client, "agent", "Dora").user)

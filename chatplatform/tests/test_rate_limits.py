@@ -2,6 +2,7 @@
 
 import ipaddress
 import re
+from collections import deque
 from unittest import mock
 
 import pytest
@@ -263,6 +264,7 @@ def test_requests_are_counted_in_one_round_trip(client_a, bot):
 def test_a_process_counts_alone_while_valkey_is_away(ann, monkeypatch):
     away = redis.Redis(port=1, socket_connect_timeout=1)
     monkeypatch.setattr(valkey, "shared", lambda: away)
+    monkeypatch.setattr(valkey, "_idle", deque())
     monkeypatch.setattr(rate_limits, "_in_valkey", valkey.BestEffort("away"))
     rate_limits._here.cache_clear()
     dora = make_person(ann.client, "agent", "Dora")

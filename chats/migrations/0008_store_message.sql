@@ -65,19 +65,18 @@ BEGIN
     RETURNING c.* INTO STRICT chat;
     message.seq := chat.last_seq;
     message.client_id := chat.client_id;
+    -- The customer; of the customer's own words whoever has the chat, nobody while it waits.
     IF message.recipient IS NULL AND NOT message.is_note THEN
-        -- The customer; of the customer's own words whoever has the chat, nobody while it waits.
-        message.recipient := CASE
-            WHEN NOT by_customer THEN (
-                SELECT jsonb_build_object('type', 'customer', 'id', id::text, 'name', name)
-                FROM chats_customer WHERE id = chat.customer_id)
-            WHEN chat.assign_type = 'bot' THEN (
-                SELECT jsonb_build_object('type', 'bot', 'id', id::text, 'name', bot_name)
-                FROM bots_bot WHERE id = chat.bot_id)
-            WHEN chat.assign_type = 'agent' THEN (
-                SELECT jsonb_build_object('type', 'agent', 'id', id::text, 'name', full_name)
-                FROM identity_user WHERE id = chat.assignee_id)
-        END;
+        IF NOT by_customer THEN
+            SELECT jsonb_build_object('type', 'customer', 'id', id::text, 'name', name)
+            INTO message.recipient FROM chats_customer WHERE id = chat.customer_id;
+        ELSIF chat.assign_type = 'bot' THEN
+            SELECT jsonb_build_object('type', 'bot', 'id', id::text, 'name', bot_name)
+            INTO message.recipient FROM bots_bot WHERE id = chat.bot_id;
+        ELSIF chat.assign_type = 'agent' THEN
+            SELECT jsonb_build_object('type', 'agent', 'id', id::text, 'name', full_name)
+            INTO message.recipient FROM identity_user WHERE id = chat.assignee_id;
+        END IF;
     END IF;
     INSERT INTO chats_message SELECT message.*;
     IF event IS NULL THEN

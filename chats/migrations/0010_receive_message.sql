@@ -51,6 +51,7 @@ DECLARE
     near record;
     chat chats_conversation;
     stored chats_message;
+    door record;
     reply_key text := 'chat:' || of_chat;
     scope text;
     lacks_credits boolean;
@@ -77,15 +78,16 @@ BEGIN
         WHEN near.auto_translate THEN 'translated'
         WHEN near.tells_hours AND chat.assign_type <> 'bot' THEN 'hours'
         WHEN lacks_credits AND credits = 'unknown' THEN 'credits'
-        WHEN sent_id IS NOT NULL AND EXISTS (
-            SELECT FROM chats_message
-            WHERE conversation_id = of_chat AND client_message_id = sent_id AND id >= of_chat
-        ) THEN 'repeated'
-        WHEN wants_reply AND near.burst_wait_ms > 0 AND EXISTS (
-            SELECT FROM chatplatform_job
-            WHERE name = 'chats.generate_reply' AND ordering_key = reply_key AND state = 'queued'
-        ) THEN 'burst'
     END;
+    IF refusal IS NULL AND sent_id IS NOT NULL THEN
+        SELECT 'repeated' INTO refusal FROM chats_message
+        WHERE conversation_id = of_chat AND client_message_id = sent_id AND id >= of_chat;
+    END IF;
+    IF refusal IS NULL AND wants_reply AND near.burst_wait_ms > 0 THEN
+        SELECT 'burst' INTO refusal FROM chatplatform_job
+        WHERE name = 'chats.generate_reply' AND ordering_key = reply_key AND state = 'queued'
+        LIMIT 1;
+    END IF;
     IF refusal IS NOT NULL THEN
         RETURN;
     END IF;
@@ -102,8 +104,10 @@ BEGIN
             FROM unnest(chat.language || near.languages) WITH ORDINALITY AS expected (code, rank)
             WHERE split_part(code, '-', 1) = ANY (candidates) ORDER BY rank LIMIT 1),
         guess, chat.language);
-    SELECT (door.message).seq, door.shown, door.channels INTO seq, shown, channels
-    FROM chats_store_message(stored, event, NULL) door;
+    door := chats_store_message(stored, event, NULL);
+    seq := (door.chat).last_seq;
+    shown := door.shown;
+    channels := door.channels;
     owner := chat.assign_type;
     handoff_reason := chat.handoff_reason;
     has_job := scope IS NOT NULL AND NOT (coalesce(lacks_credits, false) AND credits = 'short');
