@@ -7,12 +7,12 @@ from django.utils.timezone import now
 from pydantic import Field, SerializeAsAny, model_validator
 from typing_extensions import TypeAliasType
 
-from chatplatform.api.pagination import Page
-from chatplatform.api.shapes import MAX_ID, FreeObject, Language, Moment, Shape, Text, example
+from chatplatform.api.pagination import ListPage, Page
+from chatplatform.api.shapes import FreeObject, Language, Moment, RowId, Shape, Text, example
 from chatplatform.customer_channels import ChannelName, OwnChannel
 from chats import models
 from chats.shapes.insight import TagNames
-from chats.shapes.message import Message, Sentiment
+from chats.shapes.message import Message, MessageText, Sentiment
 from chats.shapes.people import CustomerInfo, Identity, IdentitySignature, Location
 from identity.shapes.fields import Email
 
@@ -116,7 +116,7 @@ class Conversation(Shape):
             can_reply=row.status != models.Status.ENDED
             and row.is_reachable
             and (window_ends_at is None or window_ends_at > now()),
-            location=Location.model_construct(**row.location) if row.location else None,
+            location=Location.from_stored(row.location),
         )
 
 
@@ -129,8 +129,8 @@ class ChatCreation(Shape):
         language="en",
     )
 
-    bot_id: int | None = Field(
-        None, ge=1, le=MAX_ID, description="The bot; needed only if the key serves several."
+    bot_id: RowId | None = Field(
+        None, description="The bot; needed only if the key serves several."
     )
     customer: CustomerInfo = Field(
         default_factory=CustomerInfo.model_construct, description="The customer."
@@ -139,11 +139,8 @@ class ChatCreation(Shape):
     language: Language | None = Field(
         None, description="The customer's language; if left out, the bot's default."
     )
-    message: Text | None = Field(
-        None,
-        description="The customer's first message; the answer comes as with `reply=async`.",
-        min_length=1,
-        max_length=8000,
+    message: MessageText | None = Field(
+        None, description="The customer's first message; the answer comes as with `reply=async`."
     )
     channel: OwnChannel = Field(
         "api", description="Where the customer writes: website (`web`) or your server (`api`)."
@@ -214,13 +211,8 @@ class TranscriptMail(Shape):
     email: Email = Field(description="The e-mail address.", examples=["zoe@example.com"])
 
 
-class ConversationsResponse(Shape):
+class ConversationsResponse(ListPage[Conversation]):
     """A page of conversations."""
-
-    items: list[Conversation] = Field(description="The conversations.")
-    next_cursor: str | None = Field(
-        None, description="Cursor of the next page; null on the last page."
-    )
 
 
 class ChatsQuery(Page):
@@ -258,16 +250,10 @@ class ChatsQuery(Page):
         False,
         description="true: only your team's previews of a bot; false: only real conversations.",
     )
-    bot_id: int | None = Field(
-        None, ge=1, le=MAX_ID, description="Only conversations with this bot."
-    )
-    customer_id: int | None = Field(
-        None, ge=1, le=MAX_ID, description="Only conversations of this customer."
-    )
+    bot_id: RowId | None = Field(None, description="Only conversations with this bot.")
+    customer_id: RowId | None = Field(None, description="Only conversations of this customer.")
     channel: ChannelName | None = Field(None, description="Only conversations of this channel.")
-    assignee_id: int | None = Field(
-        None, ge=1, le=MAX_ID, description="Only conversations that this agent has."
-    )
+    assignee_id: RowId | None = Field(None, description="Only conversations that this agent has.")
     tag: Text | None = Field(None, description="Only conversations with this tag.", max_length=60)
     sentiment: Sentiment | None = Field(None, description="Only conversations with this sentiment.")
     q: Text | None = Field(

@@ -2,16 +2,15 @@
 
 import re
 import uuid
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from bots.shapes.train import Upload
-from chatplatform.api.pagination import Page
+from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import (
-    MAX_ID,
     Language,
     Moment,
+    RowId,
     Shape,
     Text,
     example,
@@ -20,7 +19,7 @@ from chatplatform.api.shapes import (
 )
 from chats import models
 from chats.shapes.conversation import AssignTypeEnum
-from chats.shapes.message import MessageContent
+from chats.shapes.message import MessageText, NewFiles, NewMessage
 from chats.shapes.people import Identity
 from webhooks.models import Event
 from webhooks.shapes.webhook import event_id
@@ -32,16 +31,12 @@ class ChatAssignDto(Shape):
     model_config = example(assign_type="agent", user_id=7, return_after_seconds=600)
 
     assign_type: AssignTypeEnum = Field(description="Who must act next.")
-    user_id: int | None = Field(
+    user_id: RowId | None = Field(
         None,
-        ge=1,
-        le=MAX_ID,
         description="The agent, if `assign_type` is `agent`; if left out, the caller, who can"
         " claim a conversation that no agent has but cannot take one from another agent.",
     )
-    note: Text | None = Field(
-        None, description="An internal note for the next assignee.", min_length=1, max_length=8000
-    )
+    note: MessageText | None = Field(None, description="An internal note for the next assignee.")
     return_after_seconds: int | None = Field(
         None,
         ge=10,
@@ -49,48 +44,26 @@ class ChatAssignDto(Shape):
         description="Returns the conversation to the queue if the agent has not replied after this"
         " many seconds.",
     )
-    expected_version: int | None = Field(
+    expected_version: RowId | None = Field(
         None,
-        ge=1,
-        le=MAX_ID,
         description="The `version` that you last saw: 409 `stale_version` if the conversation has"
         " changed since.",
     )
 
     @model_validator(mode="after")
-    def _only_for_an_agent(self) -> "ChatAssignDto":
+    def _fits(self) -> Self:
         if self.assign_type != "agent" and (self.user_id or self.return_after_seconds):
             raise ValueError("user_id and return_after_seconds go with assign_type agent")
-        return self
-
-    @model_validator(mode="after")
-    def _note_is_not_blank(self) -> "ChatAssignDto":
         if self.note is not None and not self.note.strip():
             raise ValueError("note must not be blank")
         return self
 
 
-class ManualChatMessageDto(Shape):
+class ManualChatMessageDto(NewMessage):
     """An agent's message in a conversation."""
 
     model_config = example(text="I have looked into it: your parcel left us this morning.")
 
-    text: Text = Field(
-        description="The text, 1 to 8,000 characters.", min_length=1, max_length=8000
-    )
-    client_message_id: Text | None = Field(
-        None,
-        description="Your own id of this message. If you send the same id twice, the message is"
-        " stored and delivered once.",
-        min_length=1,
-        max_length=200,
-    )
-    attachments: list[MessageContent] = Field(
-        default_factory=list,
-        max_length=10,
-        description="Linked files and locations, at most 10. Links are passed on and never"
-        " fetched.",
-    )
     is_note: bool = Field(
         False,
         description="Whether it is an internal note, which the customer never sees. A note"
@@ -98,25 +71,11 @@ class ManualChatMessageDto(Shape):
         " unambiguous.",
     )
 
-    @model_validator(mode="after")
-    def _not_blank(self) -> "ManualChatMessageDto":
-        if not self.text.strip():
-            raise ValueError("text must not be blank")
-        return self
 
-
-class ManualChatFilesDto(Shape):
+class ManualChatFilesDto(NewFiles):
     """An agent's message with files."""
 
     text: Text = Field("", max_length=8000, description="The agent's text to go with the files.")
-    files: list[Upload] = Field(
-        min_length=1,
-        max_length=10,
-        description="1 to 10 files; the same limits apply as for customers.",
-    )
-    client_message_id: Text | None = Field(
-        None, min_length=1, max_length=200, description="As for a message without files."
-    )
     is_note: bool = Field(
         False, description="Whether it is an internal note, which the customer never sees."
     )
@@ -127,7 +86,6 @@ class ManualChatFilesDto(Shape):
         return ManualChatMessageDto.model_construct(
             text=self.text.strip(),
             client_message_id=self.client_message_id,
-            attachments=[],
             is_note=self.is_note,
         )
 
@@ -145,6 +103,8 @@ class ChatSnoozeDto(Shape):
 
 class ChatStep(Shape):
     """Something that happened to a conversation other than a message."""
+
+    _OF_CHAT: ClassVar = ("assignee", "assign_type", "snoozed_until", "ended_by")
 
     id: str = Field(description="The event's id, `evt_…`.")
     type: str = Field(description="The event's type, such as `conversation.assigned`.")
@@ -165,18 +125,14 @@ class ChatStep(Shape):
     @classmethod
     def from_event(cls, event: Event) -> "ChatStep":
         """The step, with the conversation's state at that time."""
-        chat = event.data["conversation"]
-        then = {name: chat[name] for name in ("assignee", "assign_type", "ended_by")}
-        said = {name: event.data.get(name) for name in ("by", "reason")}
-        return cls.model_validate(
-            {
-                **then,
-                **said,
-                "id": event_id(event.pk),
-                "type": event.type,
-                "created_at": event.created_at,
-                "snoozed_until": chat["snoozed_until"],
-            }
+        then = event.data["conversation"]
+        return cls(
+            id=event_id(event.pk),
+            type=event.type,
+            created_at=event.created_at,
+            by=event.data.get("by"),
+            reason=event.data.get("reason"),
+            **{name: then[name] for name in cls._OF_CHAT},
         )
 
 
@@ -216,13 +172,8 @@ class AssignNotification(Shape):
         )
 
 
-class NotificationsResponse(Shape):
+class NotificationsResponse(ListPage[AssignNotification]):
     """A page of notifications, newest first."""
-
-    items: list[AssignNotification] = Field(description="The notifications.")
-    next_cursor: str | None = Field(
-        None, description="Cursor of the next page; null on the last page."
-    )
 
 
 class ReadCount(Shape):
@@ -320,13 +271,8 @@ class SavedRepliesQuery(Page):
     )
 
 
-class SavedRepliesResponse(Shape):
+class SavedRepliesResponse(ListPage[SavedReplyDto]):
     """A page of saved replies, sorted by shortcut."""
-
-    items: list[SavedReplyDto] = Field(description="The saved replies.")
-    next_cursor: str | None = Field(
-        None, description="Cursor of the next page; null on the last page."
-    )
 
 
 class RenderQuery(Shape):

@@ -1,10 +1,10 @@
 """The portable shapes of conversations and messages, to move them between systems without loss."""
 
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Generic, Literal, cast
 
 from pydantic import Field
 
-from chatplatform.api.pagination import Page
+from chatplatform.api.pagination import Item, ListPage, Page
 from chatplatform.api.shapes import FreeObject, JsonObject, Moment, Shape, Text, iso
 from chats import models
 from chats.shapes.conversation import Conversation
@@ -159,13 +159,9 @@ class MessageEntity(Message):
         }
 
 
-class ConversationEntitiesResponse(Shape):
+class ExportPage(ListPage[Item], Generic[Item]):
     """A page of an export, oldest first."""
 
-    items: list[ConversationEntity] = Field(description="The conversations.")
-    next_cursor: str | None = Field(
-        None, description="Cursor of the next page; null on the last page."
-    )
     resume_cursor: str | None = Field(
         None,
         description="Points after the last row of this page, also on the last page: a later"
@@ -173,18 +169,12 @@ class ConversationEntitiesResponse(Shape):
     )
 
 
-class MessageEntitiesResponse(Shape):
+class ConversationEntitiesResponse(ExportPage[ConversationEntity]):
+    """A page of an export, oldest first."""
+
+
+class MessageEntitiesResponse(ExportPage[MessageEntity]):
     """A page of an export: the messages of all conversations, oldest first."""
-
-    items: list[MessageEntity] = Field(description="The messages.")
-    next_cursor: str | None = Field(
-        None, description="Cursor of the next page; null on the last page."
-    )
-    resume_cursor: str | None = Field(
-        None,
-        description="Points after the last row of this page, also on the last page: a later"
-        " request with it returns the rows added since. Null if there are no rows yet.",
-    )
 
 
 class MigratePage(Page):

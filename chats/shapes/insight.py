@@ -9,12 +9,12 @@ from pydantic import AfterValidator, BeforeValidator, Field, field_validator, mo
 
 from bots.engine.tagging import Suggested
 from bots.knowledge.words import normalize
-from chatplatform.api.pagination import Page
+from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import (
-    MAX_ID,
     MAX_NUMBER,
     Language,
     Moment,
+    RowId,
     Shape,
     Text,
     example,
@@ -67,9 +67,7 @@ TagNames = Annotated[list[Text], Field(max_length=MAX_TAGS), AfterValidator(_tag
 class Tag(Shape):
     """A tag. A request needs only the name; responses have the other fields too."""
 
-    id: int | None = Field(
-        None, ge=1, le=MAX_ID, description="The tag's id; only in the client's list."
-    )
+    id: RowId | None = Field(None, description="The tag's id; only in the client's list.")
     name: Text = Field(
         description="The tag's name, 1 to 60 characters.", min_length=1, max_length=MAX_TAG_CHARS
     )
@@ -202,7 +200,7 @@ class SummaryCalculateRequest(Shape):
 
     model_config = example(created_from="2026-11-01T00:00:00Z", created_to="2026-12-01T00:00:00Z")
 
-    bot_id: int | None = Field(None, ge=1, le=MAX_ID, description="Only conversations of this bot.")
+    bot_id: RowId | None = Field(None, description="Only conversations of this bot.")
     created_from: Moment | None = Field(
         None, description="Only conversations opened at this time or later."
     )
@@ -226,10 +224,6 @@ class SummaryJob(Shape):
     failed: int = Field(description="How many conversations could not be summarised.")
     created_at: Moment = Field(description="When it was requested.")
     finished_at: Moment | None = Field(None, description="When it ended.")
-
-    @classmethod
-    def from_row(cls, row: models.SummaryJob) -> "SummaryJob":
-        return cls.copy_from(row)
 
 
 class ChatSentiment(Shape):
@@ -292,9 +286,7 @@ class ChatFeedBackDto(Shape):
 class FeedbacksQuery(Page):
     """Filters of feedback."""
 
-    bot_id: int | None = Field(
-        None, ge=1, le=MAX_ID, description="Only feedback on this bot's conversations."
-    )
+    bot_id: RowId | None = Field(None, description="Only feedback on this bot's conversations.")
     rating: int | None = Field(None, ge=1, le=5, description="Only feedback with this rating.")
     thumb: Literal["up", "down"] | None = Field(None, description="Only feedback with this thumb.")
     reason: FeedbackReason | None = Field(None, description="Only feedback with this reason.")
@@ -305,13 +297,8 @@ class FeedbacksQuery(Page):
     created_to: Moment | None = Field(None, description="Only feedback from before this time.")
 
 
-class FeedbacksResponse(Shape):
+class FeedbacksResponse(ListPage[ChatFeedBackDto]):
     """A page of feedback, newest first."""
-
-    items: list[ChatFeedBackDto] = Field(description="The feedback.")
-    next_cursor: str | None = Field(
-        None, description="Cursor of the next page; null on the last page."
-    )
 
 
 class SuggestionRequest(Shape):

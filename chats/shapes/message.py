@@ -1,12 +1,12 @@
 """The shapes of messages in the API, events and streams."""
 
 import uuid
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from bots.shapes.train import Upload
-from chatplatform.api.pagination import Page
+from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import (
     MAX_ID,
     MAX_NUMBER,
@@ -19,10 +19,19 @@ from chatplatform.api.shapes import (
     read_only,
 )
 from chats import models
-from chats.shapes.people import Location
+from chats.shapes.people import Location, OwnId
 
 Sentiment = Literal["positive", "neutral", "negative"]
 TurnStatus = Literal["answered", "asked_again", "pending", "handed_off", "not_expected"]
+ReplyMode = Literal["wait", "async", "stream", "none"]
+MessageText = Annotated[Text, Field(min_length=1, max_length=8000)]
+ClientMessageId = Annotated[
+    OwnId | None,
+    Field(
+        description="Your own id of this message. If you send the same id twice, the message is"
+        " stored once."
+    ),
+]
 
 
 class Sender(Shape):
@@ -232,13 +241,8 @@ class ArrivalReport(Shape):
     )
 
 
-class MessagesResponse(Shape):
+class MessagesResponse(ListPage[Message]):
     """A page of messages."""
-
-    items: list[Message] = Field(description="The messages.")
-    next_cursor: str | None = Field(
-        None, description="Cursor of the next page; null on the last page."
-    )
 
 
 class HistoryQuery(Page):
@@ -251,48 +255,28 @@ class HistoryQuery(Page):
     )
 
 
-class ConvMessage(Shape):
-    """A customer's message."""
+class NewMessage(Shape):
+    """A message to store: a text, with files and locations given as links."""
 
-    text: Text = Field(
-        description="The customer's text, 1 to 8,000 characters.", min_length=1, max_length=8000,
-        examples=["How long do I have to return an order?"],
-    )  # fmt: skip
-    client_message_id: Text | None = Field(
-        None,
-        description="Your own id of this message. If you send the same id twice, the message is"
-        " stored and answered once.",
-        min_length=1,
-        max_length=200,
-    )
-    language: Language | None = Field(
-        None, description="Language of the text; detected if left out."
-    )
+    text: MessageText = Field(description="The text, 1 to 8,000 characters.")
+    client_message_id: ClientMessageId = None
     attachments: list[MessageContent] = Field(
         default_factory=list,
         max_length=10,
         description="Linked files and locations, at most 10. Links are passed on and never"
         " fetched.",
     )
-    reply: Literal["wait", "async", "stream", "none"] = Field(
-        "wait",
-        description="`wait`: the response contains the answer, or is 202 `pending` after a minute."
-        " `async`: 202 at once. `stream`: server-sent events. `none`: you want no answer.",
-    )
 
     @model_validator(mode="after")
-    def _not_blank(self) -> "ConvMessage":
+    def _not_blank(self) -> Self:
         if not self.text.strip():
             raise ValueError("text must not be blank")
         return self
 
 
-class Body_generate_client_chat_with_files_by_chat_id_ai_client_chat_files__chat_id___post(  # noqa: N801 - the document's name
-    Shape
-):
-    """A customer's message with files."""
+class NewFiles(Shape):
+    """Uploaded files, to store with a message."""
 
-    message: Text = Field("", max_length=8000, description="The customer's text; may be empty.")
     files: list[Upload] = Field(
         min_length=1,
         max_length=10,
@@ -300,22 +284,39 @@ class Body_generate_client_chat_with_files_by_chat_id_ai_client_chat_files__chat
         " WebP), audio, video, PDF, office documents, plain text. The type is detected from the"
         " bytes.",
     )
-    client_message_id: Text | None = Field(
-        None, min_length=1, max_length=200, description="As for a message without files."
+    client_message_id: ClientMessageId = None
+
+
+class ConvMessage(NewMessage):
+    """A customer's message."""
+
+    text: MessageText = Field(
+        description="The customer's text, 1 to 8,000 characters.",
+        examples=["How long do I have to return an order?"],
     )
-    reply: Literal["wait", "async", "stream", "none"] = Field(
-        "wait", description="As for a message without files."
+    language: Language | None = Field(
+        None, description="Language of the text; detected if left out."
+    )
+    reply: ReplyMode = Field(
+        "wait",
+        description="`wait`: the response contains the answer, or is 202 `pending` after a minute."
+        " `async`: 202 at once. `stream`: server-sent events. `none`: you want no answer.",
     )
 
+
+class Body_generate_client_chat_with_files_by_chat_id_ai_client_chat_files__chat_id___post(  # noqa: N801 - the document's name
+    NewFiles
+):
+    """A customer's message with files."""
+
+    message: Text = Field("", max_length=8000, description="The customer's text; may be empty.")
+    reply: ReplyMode = Field("wait", description="As for a message without files.")
+
     @property
-    def words(self) -> "ConvMessage":
+    def words(self) -> ConvMessage:
         """The message without its files."""
         return ConvMessage.model_construct(
-            text=self.message.strip(),
-            client_message_id=self.client_message_id,
-            language=None,
-            attachments=[],
-            reply=self.reply,
+            text=self.message.strip(), client_message_id=self.client_message_id, reply=self.reply
         )
 
 

@@ -1,19 +1,19 @@
 """The shapes of the messaging API, which shows conversations in the terms of another system."""
 
 import uuid
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 from django.utils import timezone
 from pydantic import BeforeValidator, Field, model_validator
 
-from chatplatform.api.pagination import Page
+from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import FreeObject, Moment, Shape, Text, example
 from chats import models
 from chats.shapes.conversation import ConversationStatus
 from chats.shapes.exchange import MessageEntity
 from chats.shapes.insight import TagNames
-from chats.shapes.message import MessageContent, Recipient, Sender
-from chats.shapes.people import Identity, Location
+from chats.shapes.message import ClientMessageId, MessageContent, MessageText, Recipient, Sender
+from chats.shapes.people import Identity, Location, OwnId
 
 
 def _as_list(value: Any) -> Any:
@@ -87,41 +87,32 @@ class ConversationResponse(Shape):
             "external_id": row.customer.external_id or str(row.customer_id),
             "name": row.customer.name,
         }
-        return cls.model_construct(
-            id=row.pk,
+        return cls.copy_from(
+            row,
             requester=Identity.model_construct(**asks),
             responsible=_responsible(row),
             provider=row.provider or row.channel,
-            location=Location.model_construct(**row.location) if row.location else None,
-            tags=row.tags,
+            location=Location.from_stored(row.location),
             group_id=row.group_id or None,
-            status=cast("ConversationStatus", row.status),
-            created_at=row.created_at,
         )
 
 
 def _responsible(row: models.Conversation) -> Responsible | None:
     """The agent who has it, by the other system's id if that system named this agent."""
     named, agent = row.responsible, row.assignee
-    if agent and (named is None or named.get("user_id") != agent.pk):
-        return Responsible.model_construct(
-            external_id=str(agent.pk), name=agent.full_name, user_id=agent.pk
-        )
-    if named is None:
-        return None
+    if agent is None:
+        return Responsible.model_construct(**named | {"user_id": None}) if named else None
+    is_named = named is not None and named.get("user_id") == agent.pk
+    external_id = named["external_id"] if named and is_named else str(agent.pk)
     return Responsible.model_construct(
-        external_id=named["external_id"],
-        name=agent.full_name if agent else named["name"],
-        user_id=agent.pk if agent else None,
+        external_id=external_id, name=agent.full_name, user_id=agent.pk
     )
 
 
 class MessagingQuery(Page):
     """Filters of conversations; all that are given must match."""
 
-    group_id: Text | None = Field(
-        None, min_length=1, max_length=200, description="Only conversations of this group."
-    )
+    group_id: OwnId | None = Field(None, description="Only conversations of this group.")
     status: ConversationStatus | None = Field(
         None, description="Only conversations with this status."
     )
@@ -129,11 +120,8 @@ class MessagingQuery(Page):
         default_factory=list,
         description="Only conversations with all of these tags: `tags=a&tags=b`.",
     )
-    requester_id: Text | None = Field(
-        None,
-        min_length=1,
-        max_length=200,
-        description="Only conversations of the requester with this id.",
+    requester_id: OwnId | None = Field(
+        None, description="Only conversations of the requester with this id."
     )
     created_from: Moment | None = Field(
         None, description="Only conversations opened at this time or later."
@@ -143,13 +131,8 @@ class MessagingQuery(Page):
     )
 
 
-class ConversationResponses(Shape):
+class ConversationResponses(ListPage[ConversationResponse]):
     """A page of conversations, newest first."""
-
-    items: list[ConversationResponse] = Field(description="The conversations.")
-    next_cursor: str | None = Field(
-        None, description="Cursor of the next page; null on the last page."
-    )
 
 
 class MessageRequest(Shape):
@@ -175,16 +158,8 @@ class MessageRequest(Shape):
         max_length=20,
         description="The pieces, at most 20; give either these or `text`.",
     )
-    text: Text | None = Field(
-        None, min_length=1, max_length=8000, description="A plain text, instead of `content`."
-    )
-    client_message_id: Text | None = Field(
-        None,
-        min_length=1,
-        max_length=200,
-        description="Your own id of this message. If you send the same id twice, the message is"
-        " stored once.",
-    )
+    text: MessageText | None = Field(None, description="A plain text, instead of `content`.")
+    client_message_id: ClientMessageId = None
     in_reply_to: uuid.UUID | None = Field(
         None,
         description="The message of this conversation that it answers. The bot or system can"
@@ -225,10 +200,5 @@ class MessageRequest(Shape):
         return self.content or [MessageContent(type="text", text=self.text)]
 
 
-class MessagingMessagesResponse(Shape):
+class MessagingMessagesResponse(ListPage[MessageEntity]):
     """A page of messages in portable form, oldest first."""
-
-    items: list[MessageEntity] = Field(description="The messages.")
-    next_cursor: str | None = Field(
-        None, description="Cursor of the next page; null on the last page."
-    )

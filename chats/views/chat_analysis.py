@@ -46,14 +46,14 @@ class InsightViewSet(TenantViewSet):
         A client has one run at a time: 409 `summary_running` with its `job_id` while one is
         running.
         """
-        return insight_shapes.SummaryJob.from_row(
+        return insight_shapes.SummaryJob.copy_from(
             summary_runs.start(self.client, by=self.user, given=body)
         )
 
     @operation("AI / chat", "Chat Summary Calculate", access=BEARER)
     def calculation(self, job_id: uuid.UUID) -> insight_shapes.SummaryJob:
         """Get the progress of a run."""
-        return insight_shapes.SummaryJob.from_row(summary_runs.get(self.client, job_id))
+        return insight_shapes.SummaryJob.copy_from(summary_runs.get(self.client, job_id))
 
     @operation("AI / chat", "Summarize Chat By Id", access=BEARER, also=PAID, waits=True)
     def summarize(self, chat_id: uuid.UUID) -> insight_shapes.ChatSummary:

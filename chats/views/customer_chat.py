@@ -81,11 +81,7 @@ class ClientChatViewSet(TenantViewSet):
         )
         return json_response(visible_fields.chat(self.caller, chat), 201 if is_new else 200)
 
-    @operation(
-        "AI / client",
-        "Get chat conversation",
-        access=VISITOR_OR_SECRET_KEY,
-    )
+    @operation("AI / client", "Get chat conversation", access=VISITOR_OR_SECRET_KEY)
     def retrieve(self, chat_id: uuid.UUID) -> Conversation | VisitorConversation:
         """Get a conversation; with a public key it includes a new `visitor_token`."""
         return visible_fields.chat(self.caller, conversations.get(self.caller, pk=chat_id))

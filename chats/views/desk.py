@@ -255,12 +255,12 @@ class CustomerViewSet(TenantViewSet):
         A worker does it; `Get Customer Erasure` shows the progress. The audit log keeps the
         customer's number and who asked. Repeated requests are one erasure.
         """
-        return CustomerErasure.from_row(erasing.ask(self.caller, customer_id))
+        return CustomerErasure.copy_from(erasing.ask(self.caller, customer_id))
 
     @operation("AI / chat", "Get Customer Erasure", access=ADMIN)
     def erasure(self, erasure_id: uuid.UUID) -> CustomerErasure:
         """Get the progress of an erasure."""
-        return CustomerErasure.from_row(erasing.get(self.client, erasure_id))
+        return CustomerErasure.copy_from(erasing.get(self.client, erasure_id))
 
 
 class PreviewViewSet(TenantViewSet):

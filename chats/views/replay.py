@@ -15,11 +15,7 @@ from identity.auth import BEARER, TRAINER, TenantViewSet
 
 class ReplayViewSet(TenantViewSet):
     @operation(
-        "AI / chat",
-        "Replay Reply",
-        access=TRAINER,
-        also={402: Error, 409: Error},
-        waits=True,
+        "AI / chat", "Replay Reply", access=TRAINER, also={402: Error, 409: Error}, waits=True
     )
     def reply(self, chat_id: uuid.UUID, message_id: uuid.UUID) -> replay_shapes.ReplayedTurn:
         """Replay a reply of the bot with today's documents, instructions, settings and engine.
@@ -60,10 +56,7 @@ class ReplayViewSet(TenantViewSet):
         return replay_shapes.ReplayDto.from_row(replay)
 
     @operation(
-        "AI / train",
-        "Get Replayed Replies",
-        access=BEARER,
-        returns=replay_shapes.ReplayedResponse,
+        "AI / train", "Get Replayed Replies", access=BEARER, returns=replay_shapes.ReplayedResponse
     )
     def replies(
         self, bot_id: int, replay_id: uuid.UUID, query: replay_shapes.ReplayedQuery
