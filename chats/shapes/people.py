@@ -47,7 +47,7 @@ class Location(Shape):
     longitude: float | None = Field(None, ge=-180, le=180, description="Degrees east, WGS 84.")
 
     @classmethod
-    def from_stored(cls, stored: dict[str, Any] | None) -> Self | None:
+    def from_stored(cls, stored: dict[str, Any] | None) -> "Location | None":
         return cls.model_construct(**stored) if stored else None
 
 
@@ -93,8 +93,8 @@ class CustomerInfo(Shape):
 
     @classmethod
     def from_row(cls, row: models.Customer) -> Self:
-        given = {name: getattr(row, name) or None for name in cls.model_fields}
-        return cls.model_construct(**given | {"attributes": row.attributes})
+        texts = ("name", "email", "phone", "avatar_url")
+        return cls.copy_from(row, **{name: getattr(row, name) or None for name in texts})
 
 
 class ChatCustomer(CustomerInfo):

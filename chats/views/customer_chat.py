@@ -12,13 +12,13 @@ from chatplatform.api.error_shapes import Error
 from chatplatform.api.errors import json_response
 from chatplatform.api.operation import PUBLIC, Form, RawResponse, operation
 from chatplatform.api.pagination import Page
+from chats.models import MessageStatus
 from chats.services.core import (
     attachments,
-    chat_list_json,
     conversations,
-    message_json,
     message_status,
     messages,
+    row_json,
 )
 from chats.services.desk import inbox
 from chats.services.exchange import customer_transcripts
@@ -128,7 +128,7 @@ class ClientChatViewSet(TenantViewSet):
         409 `channel_reports` for a conversation on a messaging channel.
         """
         chat = conversations.get(self.caller, pk=chat_id)
-        message_status.report_delivered(chat, body)
+        message_status.report(chat, body, MessageStatus.DELIVERED)
 
     @operation(
         "AI / client",
@@ -143,7 +143,7 @@ class ClientChatViewSet(TenantViewSet):
         409 `channel_reports` for a conversation on a messaging channel.
         """
         chat = conversations.get(self.caller, pk=chat_id)
-        message_status.report_read(chat, body)
+        message_status.report(chat, body, MessageStatus.READ)
 
     @operation("AI / client", "Get Transcript", access=VISITOR_OR_SECRET_KEY, also={409: Error})
     def transcript(self, chat_id: uuid.UUID) -> Transcript:
@@ -274,7 +274,7 @@ class ClientChatViewSet(TenantViewSet):
     def list(self, query: ChatsQuery) -> dict[str, Any]:
         """List the conversations of the key's bot, or of all bots, by newest activity."""
         rows = inbox.chats(self.caller, query)
-        return chat_list_json.list_page(rows, query, by=inbox.order_of(query))
+        return row_json.list_page(rows, query, by=inbox.order_of(query))
 
     @operation(
         "AI / client",
@@ -285,7 +285,7 @@ class ClientChatViewSet(TenantViewSet):
     def history_with_customer(self, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
         """Get a conversation with its customer and its messages, oldest first."""
         chat = conversations.get(self.caller, pk=chat_id)
-        items = message_json.list_page(messages.history(chat), query, by="seq")
+        items = row_json.list_page(messages.history(chat), query, by="seq")
         conversation = Conversation.from_row(chat)
         return {"conversation": conversation, "customer": conversation.customer, **items}
 

@@ -5,12 +5,14 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
 
+from bots.models import Bot
 from chatplatform import media
 from chatplatform.api import idempotency
 from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import Form, RawResponse, operation
 from chatplatform.api.pagination import Page, page
-from chats.services.core import attachments, chat_list_json, conversations, message_json
+from chats.models import Customer
+from chats.services.core import attachments, conversations, row_json
 from chats.services.desk import (
     agent_actions,
     customer_records,
@@ -90,7 +92,7 @@ class ChatViewSet(TenantViewSet):
     def history(self, chat_id: uuid.UUID, query: HistoryQuery) -> dict[str, Any]:
         """List a conversation's messages with its internal notes, oldest first by default."""
         by = "-seq" if query.sort == "newest" else "seq"
-        return message_json.list_page(inbox.transcript_for(self.caller, chat_id), query, by=by)
+        return row_json.list_page(inbox.transcript_for(self.caller, chat_id), query, by=by)
 
     @operation("AI / chat", "Get Chat Steps", access=BEARER)
     def steps(self, chat_id: uuid.UUID) -> desk_shapes.ChatSteps:
@@ -109,20 +111,20 @@ class ChatViewSet(TenantViewSet):
     @operation("AI / chat", "Get Chat History", access=BEARER, returns=ConversationsResponse)
     def of_customer(self, customer_id: int, query: Page) -> dict[str, Any]:
         """List all conversations of a customer, newest first."""
-        rows = inbox.chats_of_customer(self.client, customer_id)
-        return chat_list_json.list_page(rows, query, by="-id")
+        rows = inbox.chats_of(self.client, Customer, customer_id)
+        return row_json.list_page(rows, query, by="-id")
 
     @operation("AI / chat", "Get Chat History", access=BEARER, returns=ConversationsResponse)
     def of_bot(self, bot_id: int, query: Page) -> dict[str, Any]:
         """List all conversations of a bot, newest first."""
-        rows = inbox.chats_of_bot(self.client, bot_id)
-        return chat_list_json.list_page(rows, query, by="-id")
+        rows = inbox.chats_of(self.client, Bot, bot_id)
+        return row_json.list_page(rows, query, by="-id")
 
     @operation("AI / chat", "Get Chats", access=BEARER, returns=ConversationsResponse)
     def list(self, query: ChatsQuery) -> dict[str, Any]:
         """List the client's conversations, by newest activity or by longest wait."""
         rows = inbox.chats(self.caller, query)
-        return chat_list_json.list_page(rows, query, by=inbox.order_of(query))
+        return row_json.list_page(rows, query, by=inbox.order_of(query))
 
     @operation("AI / chat", "Get Chat Counts", access=BEARER)
     def counts(self) -> ChatCounts:

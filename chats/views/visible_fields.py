@@ -1,7 +1,7 @@
 """What a caller sees of a conversation: visitors see less than the client."""
 
 from chats import models
-from chats.services.core import agent_typing, conversations
+from chats.services.core import conversations, presence
 from chats.shapes.conversation import Conversation
 from chats.shapes.message import ChatTurn, Message, MessagesResponse
 from chats.shapes.streams import reply_events
@@ -28,7 +28,7 @@ def chat(caller: Principal, row: models.Conversation) -> Conversation | VisitorC
     return VisitorConversation.from_row(
         row,
         place_in_queue=conversations.place_in_queue(row),
-        is_agent_typing=agent_typing.is_agent_typing(row),
+        is_agent_typing=presence.is_agent_typing(row),
     )
 
 

@@ -28,7 +28,10 @@ def send(
     """
     with transaction.atomic():
         chat = conversations.lock(chat)
-        existing = _find_existing(chat, body.client_message_id, by=by, is_note=body.is_note)
+        author = messages.Author.from_user(by)
+        existing = messages.find_existing(
+            chat, body.client_message_id, author, is_note=body.is_note
+        )
         if existing:
             return existing
         if not body.is_note:
@@ -57,21 +60,13 @@ def send_template(
     """
     with transaction.atomic():
         chat = conversations.lock(chat)
-        existing = _find_existing(chat, client_message_id, by=by)
+        existing = messages.find_existing(chat, client_message_id, messages.Author.from_user(by))
         if existing:
             return existing
         _take(chat, by=by)
         return messages.append_by_agent(
             chat, by=by, content=[template], client_message_id=client_message_id
         )
-
-
-def _find_existing(
-    chat: LockedConversation, client_message_id: str | None, *, by: User, is_note: bool = False
-) -> Message | None:
-    """The message that an earlier request with the same id has stored."""
-    author = messages.Author.from_user(by)
-    return messages.find_existing(chat, client_message_id, author, is_note=is_note)
 
 
 def _take(chat: LockedConversation, *, by: User) -> None:

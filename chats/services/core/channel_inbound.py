@@ -16,7 +16,7 @@ from django.utils import timezone
 from bots.knowledge import language as languages
 from bots.models import Bot
 from chatplatform.customer_channels import MessagingChannel
-from chats.models import AssignType, Conversation, Message, SenderType, Status
+from chats.models import AssignType, Conversation, Message, SenderType, Status, text_content
 from chats.services.core import (
     attachments,
     conversations,
@@ -107,14 +107,14 @@ def edit(message: Message, text: str, *, at: datetime) -> None:
     An edit that is older than the last one is ignored.
     """
     with transaction.atomic():
-        chat = conversations.lock(message.conversation)
-        row = Message.objects.get(pk=message.pk)
+        chat, row = message_status.lock(message)
         if row.deleted_at or (row.edited_at and row.edited_at > at):
             return
         others = [piece for piece in row.content if piece["type"] != "text"]
-        row.content = [{"type": "text", "text": text}, *others]
-        row.text, row.translations, row.edited_at = messages.text_of(row.content), {}, at
-        row.save(update_fields=["content", "text", "translations", "edited_at"])
+        content = [*text_content(text), *others]
+        message_status.write(
+            row, content=content, text=messages.text_of(content), translations={}, edited_at=at
+        )
         translations.enqueue_for_agents(row, auto_translate=chat.client.config.auto_translate)
         message_status.announce_message(chat, "message.updated", row)
 
@@ -122,12 +122,10 @@ def edit(message: Message, text: str, *, at: datetime) -> None:
 def unsend(message: Message, *, at: datetime) -> None:
     """Clear a message that the customer unsent: its text and files go, the empty row stays."""
     with transaction.atomic():
-        chat = conversations.lock(message.conversation)
-        row = Message.objects.get(pk=message.pk)
+        chat, row = message_status.lock(message)
         if row.deleted_at:
             return
-        row.content, row.text, row.translations, row.deleted_at = [], "", {}, at
-        row.save(update_fields=["content", "text", "translations", "deleted_at"])
+        message_status.write(row, content=[], text="", translations={}, deleted_at=at)
         attachments.remove_of(row)
         message_status.announce_message(chat, "message.updated", row)
 
@@ -138,13 +136,11 @@ def react(message: Message, *, reaction: str | None, at: datetime) -> None:
     A reaction that is older than the last one is ignored.
     """
     with transaction.atomic():
-        chat = conversations.lock(message.conversation)
-        row = Message.objects.get(pk=message.pk)
+        chat, row = message_status.lock(message)
         if row.customer_reacted_at and row.customer_reacted_at > at:
             return
         is_same = row.customer_reaction == (reaction or "")
-        row.customer_reaction, row.customer_reacted_at = reaction or "", at
-        row.save(update_fields=["customer_reaction", "customer_reacted_at"])
+        message_status.write(row, customer_reaction=reaction or "", customer_reacted_at=at)
         if not is_same:
             message_status.announce_message(chat, "message.updated", row)
 

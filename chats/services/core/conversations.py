@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 
 from bots.models import Bot
 from bots.services import bots
-from chatplatform.api.errors import ApiError, Invalid, NotFound
+from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404
 from chats.models import AssignType, Conversation, Customer, LockedConversation, Status
 from chats.services.core import customers, fast_sql, staff_notifications, visitor_permissions
 from chats.shapes import conversation as conversation_shapes
@@ -70,10 +70,7 @@ def visible_to_caller(caller: Principal) -> QuerySet[Conversation]:
 def get(caller: Principal, **by: Any) -> Conversation:
     """The conversation with this `pk` or `chat_code`, if the caller may see it; else 404."""
     rows = visible_to_caller(caller).select_related("customer", "assignee", "last_message")
-    chat = rows.filter(**by).first()
-    if chat is None:
-        raise NotFound
-    return chat
+    return first_or_404(rows.filter(**by))
 
 
 def place_in_queue(chat: Conversation) -> int | None:
@@ -125,7 +122,11 @@ def update_customer(caller: Principal, chat_id: uuid.UUID, info: ChatCustomer) -
     """
     with transaction.atomic():
         if caller.key and caller.is_public_key and info.external_id:
-            visitor_permissions.ensure_may_name(bot_for_key(caller.key, None), info)
+            if not info.identity_signature:
+                msg = "Only with an identity_signature."
+                raise Invalid.field("body", "external_id", msg=msg)
+            bot = bot_for_key(caller.key, None)
+            visitor_permissions.ensure_signed(bot, info.external_id, info.identity_signature)
             caller = sign_in(caller, info)
         chat = lock(get(caller, pk=chat_id))
         customers.check_update(chat.bot, info)
@@ -168,16 +169,9 @@ def announce_change(chat: LockedConversation, event_type: str, **more: Any) -> N
     if chat.is_preview:
         return
     sequence = next_event(chat)
-    announce(
-        chat.client_id,
-        event_type,
-        {
-            "conversation": conversation_shapes.Conversation.from_row(chat).model_dump(mode="json"),
-            **more,
-        },
-        conversation_id=chat.pk,
-        sequence=sequence,
-    )
+    shown = conversation_shapes.Conversation.from_row(chat).model_dump(mode="json")
+    data = {"conversation": shown, **more}
+    announce(chat.client_id, event_type, data, conversation_id=chat.pk, sequence=sequence)
 
 
 def next_event(chat: LockedConversation) -> int:

@@ -102,18 +102,9 @@ def _announce(chat: LockedConversation, event_type: str, row: Feedback) -> None:
 def _rated_message(chat: Conversation, body: ChatFeedBackDto) -> Message | None:
     if body.message_id is None:
         return None
-    message: Message | None = (
-        Message.objects.for_client(chat.client)
-        .filter(
-            pk=body.message_id,
-            conversation=chat,
-            sender_type__in=[SenderType.BOT, SenderType.AGENT],
-            is_note=False,
-        )
-        .first()
-    )
+    answers = messages.history(chat).filter(sender_type__in=[SenderType.BOT, SenderType.AGENT])
+    message = answers.filter(pk=body.message_id).first()
     if message is None:
-        raise Invalid.field(
-            "body", "message_id", msg="Not an answer by the bot or an agent in this chat."
-        )
+        msg = "The bot or an agent must have written it in this conversation."
+        raise Invalid.field("body", "message_id", msg=msg)
     return message

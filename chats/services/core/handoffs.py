@@ -8,7 +8,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from bots.services import business_hours
-from chats.models import AssignType, LockedConversation, Message, SenderType, text_content
+from chats.models import AssignType, LockedConversation, Message, SenderType
 from chats.services.core import lifecycle, messages, standard_replies
 from identity.models import User
 
@@ -27,13 +27,7 @@ def hand_over(
     if chat.assign_type != AssignType.BOT:
         return
     said = standard_replies.handover(reason=reason, language=language or chat.language, chat=chat)
-    messages.append(
-        chat,
-        author=messages.Author(SenderType.SYSTEM),
-        content=text_content(said.text),
-        language=said.language,
-        receipt={"handoff_reason": reason},
-    )
+    messages.append_sentence(chat, said, receipt={"handoff_reason": reason})
     lifecycle.to_queue(chat, reason=reason, by=by)
 
 
@@ -50,11 +44,6 @@ def tell_if_closed(chat: LockedConversation, *, language: str) -> None:
         return
     told = Q(sender_type=SenderType.SYSTEM, text=said.text)
     answered = Q(sender_type=SenderType.AGENT, is_note=False)
-    if Message.objects.filter(told | answered, conversation=chat, created_at__gte=since).exists():
-        return
-    messages.append(
-        chat,
-        author=messages.Author(SenderType.SYSTEM),
-        content=text_content(said.text),
-        language=said.language,
-    )
+    rows = Message.objects.filter(told | answered, conversation=chat, created_at__gte=since)
+    if not rows.exists():
+        messages.append_sentence(chat, said)

@@ -35,7 +35,7 @@ from chats.services.core import (
     conversations,
     fast_sql,
     lifecycle,
-    message_json,
+    row_json,
     staff_notifications,
     standard_replies,
     translations,
@@ -119,6 +119,18 @@ def append(
     return message
 
 
+def append_sentence(
+    chat: LockedConversation,
+    said: standard_replies.Said,
+    *,
+    author: Author = Author(SenderType.SYSTEM),
+    **fields: Unpack[MessageFields],
+) -> None:
+    """Store one of the platform's sentences, by default as the system."""
+    fields["language"] = said.language
+    append(chat, author=author, content=said.content, **fields)
+
+
 def store_in_bulk(rows: Collection[Message]) -> None:
     """Store messages of any age as they are, and recount their chats, which must be locked."""
     Message.objects.bulk_create(rows)
@@ -139,13 +151,7 @@ def append_welcome(chat: LockedConversation) -> None:
     """
     words = standard_replies.welcome(language=chat.language, chat=chat)
     if words and not chat.bot.is_disabled:
-        append(
-            chat,
-            author=Author.bot_of(chat),
-            content=text_content(words.text),
-            language=words.language,
-            is_welcome=True,
-        )
+        append_sentence(chat, words, author=Author.bot_of(chat), is_welcome=True)
 
 
 def append_note(chat: LockedConversation, text: str, receipt: dict[str, Any]) -> None:
@@ -308,7 +314,7 @@ def history_page(caller: Principal, chat_id: uuid.UUID, query: Page) -> dict[str
         raise NotFound
     shown, last_seq = read
     return {
-        "items": message_json.fragment(f"[{shown}]"),
+        "items": row_json.fragment(f"[{shown}]"),
         "next_cursor": cursor_of(Message, ["seq"], [last_seq], of=of) if last_seq else None,
     }
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from bots.knowledge.words import fold
 from chatplatform import jobs
-from chatplatform.api.errors import NotFound
+from chatplatform.api.errors import first_or_404
 from chats.models import Conversation, Message, Notification, NotificationKind
 from chats.services.core import presence
 from chats.shapes import desk as desk_shapes
@@ -101,12 +101,9 @@ def _ids_by_name(people: Iterable[tuple[int, str]]) -> dict[str, set[int]]:
         first_names[first_name].add(user_id)
         for item in (name, first_name):
             unmarked[fold(item)].add(user_id)
-    ids = _of_one(unmarked) | _of_one(first_names) | full_names
+    short = unmarked | first_names
+    ids = {name: found for name, found in short.items() if len(found) == 1} | full_names
     return {name: found for name, found in ids.items() if name}
-
-
-def _of_one(ids: dict[str, set[int]]) -> dict[str, set[int]]:
-    return {name: found for name, found in ids.items() if len(found) == 1}
 
 
 def _plain(text: str) -> str:
@@ -124,9 +121,7 @@ def list_for_user(user: User, *, unread: bool | None) -> QuerySet[Notification]:
 
 def mark_read(user: User, notification_id: uuid.UUID) -> Notification:
     """Mark one of the user's notifications as read; 404 for another user's."""
-    row = list_for_user(user, unread=None).filter(pk=notification_id).first()
-    if row is None:
-        raise NotFound
+    row = first_or_404(list_for_user(user, unread=None).filter(pk=notification_id))
     if not row.is_read:
         row.is_read = True
         row.save(update_fields=["is_read"])

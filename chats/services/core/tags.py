@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce
 
 from bots.engine.tagging import KnownTag, Suggested
 from chatplatform import jobs
-from chatplatform.api.errors import ApiError, Invalid, NotFound
+from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404
 from chats.models import (
     ClientTag,
     Conversation,
@@ -235,10 +235,7 @@ def _shape(row: Any) -> Tag:
 def _lock(user: User, tag_id: int) -> ClientTag:
     assert user.client
     rows = ClientTag.objects.for_client(user.client).filter(pk=tag_id)
-    row: ClientTag | None = rows.select_for_update(of=("self",)).first()
-    if row is None:
-        raise NotFound
-    return row
+    return first_or_404(rows.select_for_update(of=("self",)))
 
 
 def _save(row: ClientTag, action: str, *, by: User, changes: dict[str, Any]) -> None:

@@ -11,7 +11,6 @@ from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chats.models import Conversation, Message
 from chats.services.core import (
     agent_messages,
-    agent_typing,
     attachments,
     channel_hooks,
     conversations,
@@ -40,7 +39,7 @@ def send(
     message = agent_messages.send(chat, body, by=by, files=files)
     presence.touch(by)
     if not body.is_note:
-        agent_typing.note(chat, by=by, is_typing=False)
+        presence.note_typing(chat, by=by, is_typing=False)
     return message
 
 

@@ -24,7 +24,7 @@ from chatplatform.live import pubsub
 from chatplatform.live.pubsub import Listener
 from chatplatform.live.streaming import Events, InThread, ServerSent, StreamEvent
 from chats.models import Conversation
-from chats.services.core import agent_typing, channel_hooks, presence
+from chats.services.core import channel_hooks, presence
 from chats.services.desk.feed_limits import Place
 from identity.auth import Principal
 from identity.models import Client, Role, User
@@ -56,7 +56,7 @@ def publish_typing(chat: Conversation, *, by: Principal, is_typing: bool) -> Non
         {"conversation_id": str(chat.pk), "sender": sender, "is_typing": is_typing},
     )
     if by.user:
-        agent_typing.note(chat, by=by.user, is_typing=is_typing)
+        presence.note_typing(chat, by=by.user, is_typing=is_typing)
     if by.user and chat.channel in MESSAGING_CHANNELS:
         channel_hooks.sender().enqueue_typing(chat, is_typing=is_typing)
 

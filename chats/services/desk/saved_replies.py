@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from chatplatform.api.errors import ApiError, Forbidden, NotFound, require
+from chatplatform.api.errors import ApiError, Forbidden, first_or_404, require
 from chats.models import Conversation, SavedReply
 from chats.shapes import desk as desk_shapes
 from identity.models import User
@@ -59,9 +59,7 @@ def render(
     user: User, reply_id: int, chat: Conversation, *, language: str | None
 ) -> desk_shapes.RenderedReply:
     """A saved reply with its variables replaced by the values of a chat."""
-    row = _visible(user).filter(pk=reply_id).first()
-    if row is None:
-        raise NotFound
+    row = first_or_404(_visible(user).filter(pk=reply_id))
     chosen = _language(row.texts, language or chat.language, chat.bot.default_language)
     values = _values(user, chat)
     missing: dict[str, None] = {}
@@ -87,10 +85,7 @@ def _visible(user: User) -> QuerySet[SavedReply]:
 
 
 def _lock(user: User, reply_id: int) -> SavedReply:
-    row = _visible(user).filter(pk=reply_id).select_for_update(of=("self",)).first()
-    if row is None:
-        raise NotFound
-    return row
+    return first_or_404(_visible(user).filter(pk=reply_id).select_for_update(of=("self",)))
 
 
 def _store(row: SavedReply, body: desk_shapes.SavedReplyDto, *, by: User) -> SavedReply:

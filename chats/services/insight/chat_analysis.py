@@ -74,7 +74,7 @@ def propose_tags(chat: Conversation) -> list[Suggested]:
     transcript = transcripts.for_chat(chat)
     if not transcript.of_customer:
         return []
-    with _tagging(chat, transcript) as work:
+    with _paid_work("tags", chat, transcript) as work:
         return _proposed_tags(chat, transcript, work)
 
 
@@ -86,11 +86,13 @@ def auto_tag(chat: Conversation, *, key_id: int | None = None) -> list[Tagging]:
     transcript = transcripts.for_chat(chat)
     if not transcript.of_customer:
         return tags.for_chat(chat)
-    with _tagging(chat, transcript, key_id) as work:
+    with _paid_work("tags", chat, transcript, key_id) as work:
         proposed = _proposed_tags(chat, transcript, work)
-        if not work.is_written:
-            return tags.add_suggested(chat, suggested=tagging.clear(proposed))
-        sure = [tag for tag in proposed if tag.confidence >= STORED_FROM]
+        sure = (
+            [tag for tag in proposed if tag.confidence >= STORED_FROM]
+            if work.is_written
+            else tagging.clear(proposed)
+        )
         return tags.add_suggested(chat, suggested=sure)
 
 
@@ -102,15 +104,11 @@ def analyse_sentiment(chat: Conversation, *, key_id: int | None = None) -> ChatS
     transcript = transcripts.for_chat(chat)
     if not transcript.of_customer:
         return _store_sentiment(chat, Sentiment("neutral", 0.0), {}, EmbeddedEngine.name)
-    with engines.paid_work(
-        chat.client,
-        bot=chat.bot,
-        purpose=f"sentiment:{chat.pk}",
-        characters=transcript.characters,
-        key_id=key_id,
-    ) as work:
-        analyse = _sentiment_by_model if work.is_written else _sentiment_by_rules
-        overall, by_message = analyse(chat, transcript, work)
+    with _paid_work("sentiment", chat, transcript, key_id) as work:
+        if work.is_written:
+            overall, by_message = _sentiment_by_model(chat, transcript, work)
+        else:
+            overall, by_message = _sentiment_by_rules(transcript)
         return _store_sentiment(chat, overall, by_message, work.engine.name)
 
 
@@ -139,13 +137,9 @@ def compute(conversation_id: str, kind: str) -> None:
     chat = Conversation.objects.select_related("client", "bot").filter(pk=conversation_id).first()
     if chat is None:
         return
-    actions: dict[str, Any] = {
-        "summary": summarise,
-        "tags": auto_tag,
-        "sentiment": analyse_sentiment,
-    }
+    make: Any = {"summary": summarise, "tags": auto_tag, "sentiment": analyse_sentiment}[kind]
     with credit_cap.paid_work(chat) as key_id:
-        actions[kind](chat, key_id=key_id)
+        make(chat, key_id=key_id)
 
 
 def _current_summary(
@@ -162,13 +156,7 @@ def _new_summary(chat: Conversation, made_since: datetime | None, key_id: int | 
     transcript = transcripts.for_chat(chat)
     if not transcript.lines:
         return _store_summary(chat, _summary_by_rules(chat, transcript), made_since)
-    with engines.paid_work(
-        chat.client,
-        bot=chat.bot,
-        purpose=f"summary:{chat.pk}",
-        characters=transcript.characters,
-        key_id=key_id,
-    ) as work:
+    with _paid_work("summary", chat, transcript, key_id) as work:
         if work.is_written:
             summary = _summary_by_model(chat, transcript, work)
         else:
@@ -216,15 +204,8 @@ def _summary_by_rules(chat: Conversation, transcript: Transcript) -> Summary:
         tags=chat.tags,
         sentiment=sentiment.analyse(_latest(transcript)).overall.sentiment,
     )
-    return Summary(
-        language=parts.language,
-        summary=parts.summary,
-        key_points=parts.key_points,
-        customer_intent=parts.customer_intent,
-        resolution=parts.resolution,
-        message_count=transcript.message_count,
-        engine=EmbeddedEngine.name,
-    )
+    made = {"message_count": transcript.message_count, "engine": EmbeddedEngine.name}
+    return Summary(**vars(parts), **made)
 
 
 def _store_summary(chat: Conversation, summary: Summary, made_since: datetime | None) -> Summary:
@@ -248,13 +229,13 @@ def _store_summary(chat: Conversation, summary: Summary, made_since: datetime | 
     return summary
 
 
-def _tagging(
-    chat: Conversation, transcript: Transcript, key_id: int | None = None
+def _paid_work(
+    kind: str, chat: Conversation, transcript: Transcript, key_id: int | None = None
 ) -> AbstractContextManager[engines.PaidWork]:
     return engines.paid_work(
         chat.client,
         bot=chat.bot,
-        purpose=f"tags:{chat.pk}",
+        purpose=f"{kind}:{chat.pk}",
         characters=transcript.characters,
         key_id=key_id,
     )
@@ -298,9 +279,7 @@ def _latest(transcript: Transcript) -> list[str]:
     return transcript.of_customer[-ANALYSED_BY_RULES:]
 
 
-def _sentiment_by_rules(
-    chat: Conversation, transcript: Transcript, work: engines.PaidWork
-) -> tuple[Sentiment, ByMessage]:
+def _sentiment_by_rules(transcript: Transcript) -> tuple[Sentiment, ByMessage]:
     analysis = sentiment.analyse(_latest(transcript))
     ids = transcript.ids_of_customer[-ANALYSED_BY_RULES:]
     single = zip(ids, analysis.by_message, strict=True)

@@ -14,7 +14,7 @@ from bots.services import engines, prompt_versions, retrieval
 from chatplatform import jobs
 from chatplatform.api.shapes import LANGUAGE_PATTERN, canonical_language
 from chats.models import Conversation, Message, SenderType
-from chats.services.core import conversations, message_status
+from chats.services.core import message_status
 from chats.services.insight import credit_cap, transcripts
 from chats.shapes.insight import (
     MAX_TRANSLATED_CHARS,
@@ -78,12 +78,10 @@ def translate_message(message_id: str, *, to: str) -> None:
 def _store_translation(message: Message, text: str, *, to: str) -> None:
     """Store a translation unless the text has changed; the new text then has a job of its own."""
     with jobs.commit():
-        chat = conversations.lock(message.conversation)
-        row = Message.objects.get(pk=message.pk)
+        chat, row = message_status.lock(message)
         if row.text != message.text:
             return
-        row.translations = {**row.translations, to: text}
-        row.save(update_fields=["translations"])
+        message_status.write(row, translations={**row.translations, to: text})
         message_status.record_translated(row)
         if not chat.is_preview:
             message_status.announce_message(chat, "message.updated", row)

@@ -10,7 +10,7 @@ from django.db.models.functions import Greatest, Now
 
 from bots.services import bots, engines
 from chatplatform import jobs
-from chatplatform.api.errors import ApiError, NotFound
+from chatplatform.api.errors import ApiError, first_or_404
 from chats.models import Conversation, Summary, SummaryJob, SummaryJobStatus
 from chats.services.insight import chat_analysis
 from chats.shapes.insight import SummaryCalculateRequest
@@ -56,10 +56,7 @@ def start(client: Client, *, by: User, given: SummaryCalculateRequest) -> Summar
 
 def get(client: Client, job_id: Any) -> SummaryJob:
     """One of the client's runs; 404 for any other."""
-    run = SummaryJob.objects.for_client(client).filter(pk=job_id).first()
-    if run is None:
-        raise NotFound
-    return run
+    return first_or_404(SummaryJob.objects.for_client(client).filter(pk=job_id))
 
 
 def summarise_next(summary_job_id: str) -> None:

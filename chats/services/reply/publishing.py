@@ -171,11 +171,10 @@ def _append(
 ) -> None:
     is_of_bot = not isinstance(decision, HandOver)
     citations = decision.citations if isinstance(decision, Answer) else ()
-    messages.append(
+    messages.append_sentence(
         chat,
+        said,
         author=messages.Author.bot_of(chat) if is_of_bot else messages.Author(SenderType.SYSTEM),
-        content=said.content,
-        language=said.language,
         in_reply_to=in_reply_to,
         citations=[asdict(citation) for citation in citations],
         receipt=receipt,
