@@ -34,9 +34,7 @@ class Conversation(Shape):
     """A conversation between a customer and a bot or agent."""
 
     id: uuid.UUID = Field(description="UUIDv7.")
-    chat_code: str = Field(
-        description="A short, unguessable code, for links and to say on the phone."
-    )
+    chat_code: str = Field(description="A short, unguessable code, for links and the telephone.")
     bot_id: int = Field(description="The bot that serves it.")
     channel: ChannelName = Field(
         description="Where the customer writes: website (`web`), your server (`api`) or a"
@@ -59,9 +57,7 @@ class Conversation(Shape):
     waiting_since: Moment | None = Field(
         None, description="Since when it has waited for an agent; null if it does not wait."
     )
-    snoozed_until: Moment | None = Field(
-        None, description="When it reopens; null if it is not snoozed."
-    )
+    snoozed_until: Moment | None = Field(None, description="When it reopens; null if not snoozed.")
     handoff_reason: str | None = Field(
         None,
         description="Why it was handed over: `no_answer`, `customer_asked`, `engine_failed`,"
@@ -70,14 +66,10 @@ class Conversation(Shape):
         " `approval_needed` (an agent must approve a function call), `answered_elsewhere` (a"
         " person answered with the channel's own tools).",
     )
-    previous_chat_id: uuid.UUID | None = Field(
-        None, description="The conversation that it continues."
-    )
+    previous_chat_id: uuid.UUID | None = Field(None, description="The conversation it continues.")
     language: str = Field(description="Its language, BCP 47.")
     tags: list[str] = Field(description="The tags.")
-    sentiment: str | None = Field(
-        None, description="`positive`, `neutral` or `negative`; null if unknown."
-    )
+    sentiment: str | None = Field(None, description="`positive`, `neutral`, `negative` or null.")
     summary: str | None = Field(None, description="The newest summary; null if there is none.")
     unread_count: int = Field(description="How many customer messages no agent has seen.")
     message_count: int = Field(description="How many messages it has, without internal notes.")
@@ -85,9 +77,7 @@ class Conversation(Shape):
         None, description="The newest message that the customer may see; null if there is none."
     )
     last_message_at: Moment | None = Field(None, description="When the newest message was stored.")
-    first_response_at: Moment | None = Field(
-        None, description="When the customer got the first answer."
-    )
+    first_response_at: Moment | None = Field(None, description="When the first answer was sent.")
     ended_at: Moment | None = Field(None, description="When it ended.")
     ended_by: str | None = Field(
         None, description="`customer`, `agent`, `bot`, `inactivity` or `api`."
@@ -129,9 +119,7 @@ class ChatCreation(Shape):
         language="en",
     )
 
-    bot_id: RowId | None = Field(
-        None, description="The bot; needed only if the key serves several."
-    )
+    bot_id: RowId | None = Field(None, description="The bot; required if the key serves several.")
     customer: CustomerInfo = Field(
         default_factory=CustomerInfo.model_construct, description="The customer."
     )
@@ -218,9 +206,7 @@ class ConversationsResponse(ListPage[Conversation]):
 class ChatsQuery(Page):
     """Filters and order of conversations; all filters given must match."""
 
-    status: ConversationStatus | None = Field(
-        None, description="Only conversations with this status."
-    )
+    status: ConversationStatus | None = Field(None, description="Only those with this status.")
     assign_type: AssignTypeEnum | None = Field(
         None,
         description="Only conversations where this side must act next; `queue`: they wait for"
@@ -269,9 +255,7 @@ class ChatsQuery(Page):
     created_from: Moment | None = Field(
         None, description="Only conversations opened at this time or later."
     )
-    created_to: Moment | None = Field(
-        None, description="Only conversations opened before this time."
-    )
+    created_to: Moment | None = Field(None, description="Only those opened before this time.")
     sort: Literal["newest", "longest_wait"] = Field(
         "newest",
         description="`newest`: the newest activity first. `longest_wait`: those whose customer has"
@@ -283,9 +267,7 @@ class ChatCounts(Shape):
     """How many conversations are in each view of the desk; each count stops at 10,000."""
 
     mine: int = Field(description="Open and yours: `mine=true&status=open`.")
-    unassigned: int = Field(
-        description="Open and waiting for an agent: `assign_type=queue&status=open`."
-    )
+    unassigned: int = Field(description="Open and unassigned: `assign_type=queue&status=open`.")
     all: int = Field(description="All open ones: `status=open`.")
     snoozed: int = Field(description="Snoozed ones: `status=snoozed`.")
     ended: int = Field(description="Ended ones: `status=ended`.")

@@ -112,14 +112,10 @@ class ChatStep(Shape):
     by: Identity | None = Field(
         None, description="The person who did it; null for the customer or the platform."
     )
-    assignee: Identity | None = Field(
-        None, description="The agent who had the conversation afterwards."
-    )
+    assignee: Identity | None = Field(None, description="The agent who had it afterwards.")
     assign_type: AssignTypeEnum = Field(description="Who had to act next afterwards.")
     reason: str | None = Field(None, description="Why it was handed over; null for other steps.")
-    snoozed_until: Moment | None = Field(
-        None, description="The end of its snooze; null if it was not snoozed."
-    )
+    snoozed_until: Moment | None = Field(None, description="Until when it was snoozed, if it was.")
     ended_by: str | None = Field(None, description="Who ended it; null if it had not ended.")
 
     @classmethod
@@ -147,17 +143,13 @@ class AssignNotification(Shape):
 
     id: uuid.UUID = Field(description="UUIDv7.")
     chat_id: uuid.UUID = Field(description="The conversation it is about.")
-    message_id: uuid.UUID | None = Field(
-        None, description="The note that mentions you; null for other kinds."
-    )
+    message_id: uuid.UUID | None = Field(None, description="The note that mentions you, if any.")
     kind: Literal["assigned", "unassigned", "handoff", "unanswered", "mentioned"] = Field(
         description="`assigned`: the conversation was assigned to you. `unassigned`: you no longer"
         " have it. `handoff`: it waits for an agent. `unanswered`: its customer has waited too"
         " long. `mentioned`: a note mentions you."
     )
-    assigned_by: Identity | None = Field(
-        None, description="The person who caused it; null for the platform."
-    )
+    assigned_by: Identity | None = Field(None, description="Who caused it; null for the platform.")
     is_read: bool = Field(
         description="Whether it was read; notifications of your own actions are read from the"
         " start."
@@ -278,9 +270,7 @@ class SavedRepliesResponse(ListPage[SavedReplyDto]):
 class RenderQuery(Shape):
     """The language of a saved reply."""
 
-    language: Language | None = Field(
-        None, description="The language; if left out, the conversation's."
-    )
+    language: Language | None = Field(None, description="By default the conversation's.")
 
 
 class RenderedReply(Shape):

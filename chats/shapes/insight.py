@@ -85,9 +85,7 @@ class Tag(Shape):
         le=MAX_NUMBER,
         description="How many of the client's conversations have it; only in the client's list.",
     )
-    colour: Text | None = Field(
-        None, max_length=7, description="`#rrggbb`; only in the client's list."
-    )
+    colour: Text | None = Field(None, max_length=7, description="`#rrggbb`; only in your list.")
 
     @classmethod
     def given(cls, row: models.Tagging | Suggested, **fields: Any) -> "Tag":
@@ -153,9 +151,7 @@ class ClientTagRequest(Shape):
         description="The tag's name, 1 to 60 characters. An update with another name renames"
         " the tag.",
     )
-    colour: Text | None = Field(
-        None, pattern="^#[0-9a-fA-F]{6}$", description="`#rrggbb`; null for no colour."
-    )
+    colour: Text | None = Field(None, pattern="^#[0-9a-fA-F]{6}$", description="`#rrggbb` or null.")
     id: int | None = read_only("Its number.", path="tag_id")
     source: str | None = read_only("Null, as in the client's list.")
     confidence: float | None = read_only("Null, as in the client's list.")
@@ -179,9 +175,7 @@ class ChatSummary(Shape):
         " conversation."
     )
     language: str = Field(description="Language of the summary, BCP 47.")
-    key_points: list[str] = Field(
-        description="The main points; with the embedded engine, the open questions."
-    )
+    key_points: list[str] = Field(description="The main points; without a model, open questions.")
     customer_intent: str = Field(
         description="What the customer wants; with the embedded engine, the first request."
     )
@@ -204,9 +198,7 @@ class SummaryCalculateRequest(Shape):
     created_from: Moment | None = Field(
         None, description="Only conversations opened at this time or later."
     )
-    created_to: Moment | None = Field(
-        None, description="Only conversations opened before this time."
-    )
+    created_to: Moment | None = Field(None, description="Only those opened before this time.")
     force: bool = Field(False, description="Also summarise conversations whose summary is current.")
 
 
@@ -217,9 +209,7 @@ class SummaryJob(Shape):
     status: Literal["queued", "running", "done", "failed"] = Field(
         description="`failed`: stopped early, because the credits ran out or the engine failed."
     )
-    total: int = Field(
-        description="How many conversations to summarise; at least `done` + `failed`."
-    )
+    total: int = Field(description="How many to summarise; at least `done` + `failed`.")
     done: int = Field(description="How many conversations are summarised so far.")
     failed: int = Field(description="How many conversations could not be summarised.")
     created_at: Moment = Field(description="When it was requested.")
@@ -236,6 +226,7 @@ class ChatSentiment(Shape):
     created_at: Moment = Field(description="When it was judged.")
 
 
+Thumb = Literal["up", "down"]
 FeedbackReason = Literal[
     "wrong_answer", "not_understood", "no_solution", "too_slow", "unfriendly", "other"
 ]
@@ -245,21 +236,13 @@ class ChatFeedBackDto(Shape):
     """A customer's rating of a conversation or of one message in it."""
 
     rating: int | None = Field(
-        None,
-        ge=1,
-        le=5,
-        description="From 1 (bad) to 5 (good); null for a thumb.",
-        examples=[5],
+        None, ge=1, le=5, description="From 1 (bad) to 5 (good); null for a thumb.", examples=[5]
     )
-    thumb: Literal["up", "down"] | None = Field(
-        None, description="Instead of `rating`, for one message."
-    )
+    thumb: Thumb | None = Field(None, description="Instead of `rating`, for one message.")
     reason: FeedbackReason | None = Field(
         None, description="What was wrong: one of the reasons that your website may offer."
     )
-    resolved: bool | None = Field(
-        None, description="Whether the problem is solved; null if unknown."
-    )
+    resolved: bool | None = Field(None, description="Whether the problem is solved, if known.")
     comment: Text | None = Field(None, description="The customer's comment.", max_length=2000)
     message_id: uuid.UUID | None = Field(
         None,
@@ -288,11 +271,9 @@ class FeedbacksQuery(Page):
 
     bot_id: RowId | None = Field(None, description="Only feedback on this bot's conversations.")
     rating: int | None = Field(None, ge=1, le=5, description="Only feedback with this rating.")
-    thumb: Literal["up", "down"] | None = Field(None, description="Only feedback with this thumb.")
+    thumb: Thumb | None = Field(None, description="Only feedback with this thumb.")
     reason: FeedbackReason | None = Field(None, description="Only feedback with this reason.")
-    chat_id: uuid.UUID | None = Field(
-        None, description="Only feedback on this conversation and its messages."
-    )
+    chat_id: uuid.UUID | None = Field(None, description="Only feedback on this conversation.")
     created_from: Moment | None = Field(None, description="Only feedback from this time or later.")
     created_to: Moment | None = Field(None, description="Only feedback from before this time.")
 
@@ -375,9 +356,7 @@ class SummarizeRequest(Shape):
         min_length=1,
         max_length=200,
     )
-    max_words: int = Field(
-        120, ge=10, le=500, description="The maximum length of the summary, 10..500 words."
-    )
+    max_words: int = Field(120, ge=10, le=500, description="The longest summary, in words.")
     language: Language | None = Field(
         None, description="Language of the summary; if left out, the language of the text."
     )
@@ -397,9 +376,7 @@ class SummarizeRequest(Shape):
 class SummarizeResponse(Shape):
     """A summary of a text."""
 
-    summary: str = Field(
-        description="Prose written by a model; without a model, the beginning of the text."
-    )
+    summary: str = Field(description="A model's prose; without a model, the beginning of the text.")
     key_points: list[str] = Field(
         description="The main points; with the embedded engine, the beginning of each later"
         " paragraph, or the open questions."

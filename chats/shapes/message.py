@@ -53,9 +53,7 @@ class Citation(Shape):
 
     document_id: int = Field(ge=0, le=MAX_ID, description="The document that contains it.")
     title: Text = Field(description="The document's title.", max_length=500)
-    url: Text | None = Field(
-        None, description="The document's web address, if it has one.", max_length=2000
-    )
+    url: Text | None = Field(None, description="Its web address, if it has one.", max_length=2000)
     page: int | None = Field(
         None,
         ge=0,
@@ -69,9 +67,7 @@ class MessageOption(Shape):
     """A choice that a message offers."""
 
     label: Text = Field(description="The label that the customer sees.", max_length=200)
-    value: Text = Field(
-        description="The text that is sent if the customer chooses it.", max_length=500
-    )
+    value: Text = Field(description="The text that choosing it sends.", max_length=500)
 
 
 class SentTemplate(Shape):
@@ -99,9 +95,7 @@ class MessageContent(Shape):
         " valid for a day; read the message again for a new link. A link from the sender is passed"
         " on unchanged and never fetched.",
     )
-    file_name: Text | None = Field(
-        None, description="The file name as the sender gave it.", max_length=255
-    )
+    file_name: Text | None = Field(None, description="The name the sender gave it.", max_length=255)
     mime_type: Text | None = Field(
         None,
         description="The media type; detected from the bytes if we store the file.",
@@ -174,9 +168,7 @@ class Message(Shape):
         " has a `seq`, but no count includes it and it triggers no event.",
     )
     client_message_id: str | None = Field(None, description="The sender's own id of the message.")
-    provider_message_id: str | None = Field(
-        None, description="The message's id in the messaging channel."
-    )
+    provider_message_id: str | None = Field(None, description="Its id in the messaging channel.")
     language: str | None = Field(None, description="Language of the text, BCP 47.")
     translations: dict[str, str] = Field(description="Translations of the text, by language.")
     sentiment: Sentiment | None = Field(
@@ -188,9 +180,7 @@ class Message(Shape):
     created_at: Moment = Field(description="When it was stored.")
     delivered_at: Moment | None = Field(None, description="When it reached the reader's device.")
     read_at: Moment | None = Field(None, description="When it was read.")
-    edited_at: Moment | None = Field(
-        None, description="When the customer last edited it in the channel."
-    )
+    edited_at: Moment | None = Field(None, description="When the customer last edited it.")
     deleted_at: Moment | None = Field(
         None, description="When the customer deleted it in the channel; its content is gone."
     )
@@ -233,12 +223,8 @@ class ArrivalReport(Shape):
 
     model_config = example(seq=4)
 
-    seq: int | None = Field(
-        None, ge=1, le=2**31 - 1, description="Up to the message with this `seq`."
-    )
-    message_id: uuid.UUID | None = Field(
-        None, description="Up to this message of the conversation."
-    )
+    seq: int | None = Field(None, ge=1, le=2**31 - 1, description="Up to the one with this `seq`.")
+    message_id: uuid.UUID | None = Field(None, description="Up to this message.")
 
 
 class MessagesResponse(ListPage[Message]):
@@ -294,9 +280,7 @@ class ConvMessage(NewMessage):
         description="The customer's text, 1 to 8,000 characters.",
         examples=["How long do I have to return an order?"],
     )
-    language: Language | None = Field(
-        None, description="Language of the text; detected if left out."
-    )
+    language: Language | None = Field(None, description="Its language; detected if left out.")
     reply: ReplyMode = Field(
         "wait",
         description="`wait`: the response contains the answer, or is 202 `pending` after a minute."
@@ -326,9 +310,7 @@ FilesBody = Body_generate_client_chat_with_files_by_chat_id_ai_client_chat_files
 class AttachmentQuery(Shape):
     """The credential in a file's link."""
 
-    signature: Text = Field(
-        description="The signature from the link in the message's content.", max_length=200
-    )
+    signature: Text = Field(description="The signature in the link to the file.", max_length=200)
 
 
 class ChatTurn(Shape):
@@ -344,6 +326,4 @@ class ChatTurn(Shape):
         " answer. `not_expected`: the bot will not answer, for example because you wanted no reply"
         " or an agent has the conversation."
     )
-    handoff_reason: str | None = Field(
-        None, description="Why the bot handed over; null if it did not."
-    )
+    handoff_reason: str | None = Field(None, description="Why the bot handed over, if it did.")

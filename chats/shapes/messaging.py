@@ -40,12 +40,8 @@ class ConversationRequest(Shape):
         examples=["shop"],
     )
     location: Location | None = Field(None, description="Where the requester is.")
-    tags: TagNames = Field(
-        default_factory=list, description="The tags, at most 20, each of 1..60 characters."
-    )
-    group_id: Text | None = Field(
-        None, max_length=200, description="Your own id for a group of conversations."
-    )
+    tags: TagNames = Field(default_factory=list, description="At most 20 tags of 1..60 characters.")
+    group_id: Text | None = Field(None, max_length=200, description="Your id of a group of them.")
 
 
 class Responsible(Identity):
@@ -55,22 +51,16 @@ class Responsible(Identity):
         description="The id or address that you gave for them; otherwise our id of the agent.",
         max_length=200,
     )
-    user_id: int | None = Field(
-        description="The agent here who has the conversation; null if nobody here has it."
-    )
+    user_id: int | None = Field(description="The agent here who has it; null if none does.")
 
 
 class ConversationResponse(Shape):
     """A conversation as the messaging API shows it."""
 
-    id: uuid.UUID = Field(
-        description="UUIDv7. The conversation has the same id everywhere in the API."
-    )
+    id: uuid.UUID = Field(description="UUIDv7, the same everywhere in the API.")
     requester: Identity = Field(description="The customer.")
     responsible: Responsible | None = Field(description="Who answers, or is meant to.")
-    provider: str = Field(
-        description="The system that it comes from; if none was given, the channel."
-    )
+    provider: str = Field(description="The system it comes from; if none was given, the channel.")
     location: Location | None = Field(description="Where the requester is.")
     tags: list[str] = Field(description="The tags.")
     group_id: str | None = Field(description="Your own id of its group.")
@@ -113,22 +103,16 @@ class MessagingQuery(Page):
     """Filters of conversations; all that are given must match."""
 
     group_id: OwnId | None = Field(None, description="Only conversations of this group.")
-    status: ConversationStatus | None = Field(
-        None, description="Only conversations with this status."
-    )
+    status: ConversationStatus | None = Field(None, description="Only those with this status.")
     tags: Annotated[TagNames, BeforeValidator(_as_list)] = Field(
         default_factory=list,
         description="Only conversations with all of these tags: `tags=a&tags=b`.",
     )
-    requester_id: OwnId | None = Field(
-        None, description="Only conversations of the requester with this id."
-    )
+    requester_id: OwnId | None = Field(None, description="Only those of this requester.")
     created_from: Moment | None = Field(
         None, description="Only conversations opened at this time or later."
     )
-    created_to: Moment | None = Field(
-        None, description="Only conversations opened before this time."
-    )
+    created_to: Moment | None = Field(None, description="Only those opened before this time.")
 
 
 class ConversationResponses(ListPage[ConversationResponse]):

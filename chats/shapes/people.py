@@ -123,9 +123,7 @@ class CustomersQuery(Page):
         min_length=1,
         max_length=200,
     )
-    external_id: OwnId | None = Field(
-        None, description="Only the customer with exactly this id of your own system."
-    )
+    external_id: OwnId | None = Field(None, description="Only the customer with this id of yours.")
 
 
 class CustomersResponse(ListPage[CustomerDto]):
@@ -140,9 +138,7 @@ class CustomerErasure(Shape):
     status: Literal["queued", "running", "done", "failed"] = Field(
         description="`failed`: stopped early after erasing a part; request it again."
     )
-    chats_total: int = Field(
-        description="How many conversations the customer had when the erasure was requested."
-    )
+    chats_total: int = Field(description="How many conversations the customer had at the request.")
     chats_erased: int = Field(description="How many conversations are erased so far.")
     created_at: Moment = Field(description="When it was requested.")
     finished_at: Moment | None = Field(description="When it ended; null until then.")

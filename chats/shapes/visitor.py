@@ -54,15 +54,11 @@ class VisitorMessage(Shape):
 
     id: uuid.UUID = Field(description="UUIDv7.")
     conversation_id: uuid.UUID = Field(description="The conversation it belongs to.")
-    seq: int = Field(
-        description="Number within the conversation. Numbers only increase; some may be missing."
-    )
+    seq: int = Field(description="Number in the conversation: increases, and may skip some.")
     sender: VisitorSender = Field(description="The sender.")
     content: list[MessageContent] = Field(description="The content, piece by piece.")
     in_reply_to: uuid.UUID | None = Field(description="The message that it answers.")
-    is_welcome: bool = Field(
-        description="Whether it is the bot's welcome at the start of the conversation."
-    )
+    is_welcome: bool = Field(description="Whether it is the bot's welcome at the start.")
     client_message_id: str | None = Field(description="The sender's own id of the message.")
     language: str | None = Field(description="Language of the text, BCP 47.")
     translations: dict[str, str] = Field(description="Translations of the text, by language.")
@@ -113,9 +109,7 @@ class VisitorConversation(Shape):
     """A visitor's own conversation."""
 
     id: uuid.UUID = Field(description="UUIDv7.")
-    chat_code: str = Field(
-        description="A short, unguessable code, for links and to say on the phone."
-    )
+    chat_code: str = Field(description="A short, unguessable code, for links and the telephone.")
     bot_id: int = Field(description="The bot that serves it.")
     visitor_token: str = Field(
         description="Send it in the header `Visitor-Token`. Each response has a new token, valid"

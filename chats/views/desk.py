@@ -12,7 +12,7 @@ from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import Form, RawResponse, operation
 from chatplatform.api.pagination import Page, page
 from chats.models import Customer
-from chats.services.core import attachments, conversations, row_json
+from chats.services.core import attachments, row_json
 from chats.services.desk import (
     agent_actions,
     customer_records,
@@ -35,14 +35,15 @@ from chats.shapes.people import (
 from chats.shapes.reply_explanation import ReplyReceipt
 from chats.shapes.streams import reply_events
 from chats.shapes.visitor import VisitorConversation
-from chats.views import reply_responses, visible_fields
+from chats.views import reply_responses
+from chats.views.base import ChatsViewSet
 from identity.auth import ADMIN, BEARER, BEARER_OR_SECRET_KEY, BEARER_OR_VISITOR, TenantViewSet
 
 CUSTOMER_FILE = RawResponse(("application/zip",), "What is stored of the customer, as a download.")
 FILES = Form(desk_shapes.ManualChatFilesDto, files=("files",))
 
 
-class ChatViewSet(TenantViewSet):
+class ChatViewSet(ChatsViewSet):
     @operation("AI / chat", "Assign Chat", access=BEARER, also={409: Error})
     def assign(self, chat_id: uuid.UUID, body: desk_shapes.ChatAssignDto) -> Conversation:
         """Assign a conversation to an agent, the queue or the bot.
@@ -50,14 +51,13 @@ class ChatViewSet(TenantViewSet):
         If two agents claim it at once, one gets it and the other gets 409 `already_assigned`. Only
         its agent or an admin can reassign an agent's conversation.
         """
-        chat = conversations.get(self.caller, pk=chat_id)
+        chat = self._chat(chat_id)
         return Conversation.from_row(manual_assignment.assign(chat, body, by=self.user))
 
     @operation("AI / chat", "Chat Unassign", access=BEARER, also={409: Error})
     def unassign(self, chat_id: uuid.UUID) -> Conversation:
         """Return a conversation to the bot, or to the queue if the bot is disabled."""
-        chat = conversations.get(self.caller, pk=chat_id)
-        return Conversation.from_row(manual_assignment.unassign(chat, by=self.user))
+        return Conversation.from_row(manual_assignment.unassign(self._chat(chat_id), by=self.user))
 
     @operation(
         "AI / chat", "Manual Chat", access=BEARER, returns=Message, status=201, also={409: Error}
@@ -68,8 +68,7 @@ class ChatViewSet(TenantViewSet):
         A conversation that no agent has is assigned to you. An admin may write in another agent's
         conversation.
         """
-        chat = conversations.get(self.caller, pk=chat_id)
-        return Message.from_row(agent_actions.send(chat, body, by=self.user))
+        return Message.from_row(agent_actions.send(self._chat(chat_id), body, by=self.user))
 
     @operation(
         "AI / chat", "Manual Chat With Files", access=BEARER, body=FILES, returns=Message,
@@ -83,7 +82,7 @@ class ChatViewSet(TenantViewSet):
         The message's content has a signed link to each file, valid for a day. Files are always
         served as downloads.
         """
-        chat = conversations.get(self.caller, pk=chat_id)
+        chat = self._chat(chat_id)
         with attachments.stored(body.files) as files:
             message = agent_actions.send(chat, body.words, by=self.user, files=files)
         return Message.from_row(message)
@@ -97,7 +96,7 @@ class ChatViewSet(TenantViewSet):
     @operation("AI / chat", "Get Chat Steps", access=BEARER)
     def steps(self, chat_id: uuid.UUID) -> desk_shapes.ChatSteps:
         """List what happened to a conversation: who was assigned to it, returned it, ended it."""
-        rows = inbox.steps(conversations.get(self.caller, pk=chat_id))
+        rows = inbox.steps(self._chat(chat_id))
         return desk_shapes.ChatSteps(items=[desk_shapes.ChatStep.from_event(row) for row in rows])
 
     @operation("AI / chat", "Get Reply Receipt", access=BEARER)
@@ -106,7 +105,7 @@ class ChatViewSet(TenantViewSet):
 
         404 for messages of customers and agents, which have no receipt.
         """
-        return inbox.receipt(conversations.get(self.caller, pk=chat_id), message_id)
+        return inbox.receipt(self._chat(chat_id), message_id)
 
     @operation("AI / chat", "Get Chat History", access=BEARER, returns=ConversationsResponse)
     def of_customer(self, customer_id: int, query: Page) -> dict[str, Any]:
@@ -134,7 +133,7 @@ class ChatViewSet(TenantViewSet):
     @operation("AI / chat", "Get Chat By Id", access=BEARER)
     def retrieve(self, chat_id: uuid.UUID) -> Conversation:
         """Get one conversation, in the form that lists and events have."""
-        return Conversation.from_row(conversations.get(self.caller, pk=chat_id))
+        return Conversation.from_row(self._chat(chat_id))
 
     @operation("AI / chat", "End A Chat By Id", access=BEARER_OR_VISITOR, also={409: Error})
     def end(self, chat_id: uuid.UUID) -> Conversation | VisitorConversation:
@@ -142,19 +141,18 @@ class ChatViewSet(TenantViewSet):
 
         409 `chat_ended` if it has already ended; also 409 if another agent has it.
         """
-        chat = conversations.get(self.caller, pk=chat_id)
-        return visible_fields.chat(self.caller, agent_actions.end(chat, by=self.caller.user))
+        chat = self._chat(chat_id)
+        return self._shown(agent_actions.end(chat, by=self.caller.user))
 
     @operation("AI / chat", "Agent End A Chat By Id", access=BEARER, also={409: Error})
     def agent_end(self, chat_id: uuid.UUID) -> Conversation:
         """End a conversation as an agent; 409 if it has already ended or another agent has it."""
-        chat = conversations.get(self.caller, pk=chat_id)
-        return Conversation.from_row(agent_actions.end(chat, by=self.user))
+        return Conversation.from_row(agent_actions.end(self._chat(chat_id), by=self.user))
 
     @operation("AI / chat", "Snooze Chat", access=BEARER, also={409: Error})
     def snooze(self, chat_id: uuid.UUID, body: desk_shapes.ChatSnoozeDto) -> Conversation:
         """Snooze a conversation until a given time; a customer's message reopens it sooner."""
-        chat = conversations.get(self.caller, pk=chat_id)
+        chat = self._chat(chat_id)
         return Conversation.from_row(agent_actions.snooze(chat, until=body.until, by=self.user))
 
     @operation("AI / chat", "Mark Chat As Read", access=BEARER)
@@ -164,11 +162,10 @@ class ChatViewSet(TenantViewSet):
         Each unread message triggers `message.read`, unless the conversation is on a messaging
         channel.
         """
-        chat = conversations.get(self.caller, pk=chat_id)
-        return Conversation.from_row(agent_actions.mark_read(chat))
+        return Conversation.from_row(agent_actions.mark_read(self._chat(chat_id)))
 
 
-class SavedReplyViewSet(TenantViewSet):
+class SavedReplyViewSet(ChatsViewSet):
     @operation(
         "AI / chat", "Get Saved Replies", access=BEARER, returns=desk_shapes.SavedRepliesResponse
     )
@@ -201,7 +198,7 @@ class SavedReplyViewSet(TenantViewSet):
         self, chat_id: uuid.UUID, saved_reply_id: int, query: desk_shapes.RenderQuery
     ) -> desk_shapes.RenderedReply:
         """Fill in a saved reply's variables for a conversation. Nothing is sent."""
-        chat = conversations.get(self.caller, pk=chat_id)
+        chat = self._chat(chat_id)
         return saved_replies.render(self.user, saved_reply_id, chat, language=query.language)
 
 
@@ -265,7 +262,7 @@ class CustomerViewSet(TenantViewSet):
         return CustomerErasure.copy_from(erasing.get(self.client, erasure_id))
 
 
-class PreviewViewSet(TenantViewSet):
+class PreviewViewSet(ChatsViewSet):
     @operation(
         "AI / chat",
         "Generate Chat",
@@ -301,7 +298,7 @@ class PreviewViewSet(TenantViewSet):
         self, request: HttpRequest, chat_id: uuid.UUID, body: GenerateChatRequest
     ) -> HttpResponseBase:
         """Generate the next reply: to further `messages` in a preview, else to the last message."""
-        chat = conversations.get(self.caller, pk=chat_id)
+        chat = self._chat(chat_id)
         message = bot_previews.continue_chat(
             chat,
             body,

@@ -8,10 +8,11 @@ from django.http import HttpRequest, HttpResponseBase
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import page
 from chatplatform.live.streaming import StreamingReply
-from chats.services.core import conversations, staff_notifications
+from chats.services.core import staff_notifications
 from chats.services.desk import feed
 from chats.shapes import desk as desk_shapes
 from chats.shapes.streams import FEED_EVENTS
+from chats.views.base import ChatsViewSet
 from identity.auth import (
     BEARER,
     BEARER_ANY_ROLE,
@@ -49,7 +50,7 @@ class NotificationViewSet(TenantViewSet):
         return desk_shapes.ReadCount(count=staff_notifications.mark_all_read(self.user))
 
 
-class FeedViewSet(TenantViewSet):
+class FeedViewSet(ChatsViewSet):
     @operation("AI / chat", "Chat Events", access=BEARER_OR_TICKET, streams=FEED_EVENTS)
     def stream(self, request: HttpRequest, query: desk_shapes.FeedQuery) -> HttpResponseBase:
         """Stream everything that happens at your client, live, as server-sent events.
@@ -86,11 +87,9 @@ class FeedViewSet(TenantViewSet):
 
         If the agent who has the conversation types, its visitor sees it too (`agent.is_typing`).
         """
-        chat = conversations.get(self.caller, pk=chat_id)
-        feed.publish_typing(chat, by=self.caller, is_typing=body.is_typing)
+        feed.publish_typing(self._chat(chat_id), by=self.caller, is_typing=body.is_typing)
 
     @operation("AI / chat", "Set Viewing", access=BEARER, status=204)
     def viewing(self, chat_id: uuid.UUID, body: desk_shapes.Viewing) -> None:
         """Show your colleagues that you are viewing a conversation; nothing is stored."""
-        chat = conversations.get(self.caller, pk=chat_id)
-        feed.publish_viewing(chat, by=self.user, is_viewing=body.is_viewing)
+        feed.publish_viewing(self._chat(chat_id), by=self.user, is_viewing=body.is_viewing)

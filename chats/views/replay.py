@@ -7,13 +7,13 @@ from bots.services import bots
 from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
-from chats.services.core import conversations
 from chats.services.reply import replays, reply_replay
 from chats.shapes import replay as replay_shapes
-from identity.auth import BEARER, TRAINER, TenantViewSet
+from chats.views.base import ChatsViewSet
+from identity.auth import BEARER, TRAINER
 
 
-class ReplayViewSet(TenantViewSet):
+class ReplayViewSet(ChatsViewSet):
     @operation(
         "AI / chat", "Replay Reply", access=TRAINER, also={402: Error, 409: Error}, waits=True
     )
@@ -25,8 +25,7 @@ class ReplayViewSet(TenantViewSet):
         model's tokens are charged. 409 `nothing_to_replay` if the message is not a reply to a
         question.
         """
-        chat = conversations.get(self.caller, pk=chat_id)
-        reply = reply_replay.get(chat, message_id)
+        reply = reply_replay.get(self._chat(chat_id), message_id)
         made = reply_replay.made_again(reply, reference=f"replay:{uuid.uuid4()}")
         return replay_shapes.ReplayedTurn.of(reply, made)
 

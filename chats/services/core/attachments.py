@@ -1,8 +1,4 @@
-"""Files of messages.
-
-Their types are recognised by their bytes. They are stored under random names and served by signed
-links.
-"""
+"""Files of messages: typed by their bytes, stored under random names, served by signed links."""
 
 import logging
 import uuid
@@ -111,10 +107,8 @@ class StoredFile:
 
 @contextmanager
 def stored(files: Sequence[File], *, by: Principal | None = None) -> Iterator[list[StoredFile]]:
-    """Store files; at the end of the block those that it has not attached are removed.
-
-    429 if the visitors of a public key have sent too much today.
-    """
+    """Store files, and remove at the end of the block those that were not attached. 429 if the
+    visitors of a public key have sent too much today."""
     if len(files) > settings.MAX_MESSAGE_FILES:
         msg = f"At most {settings.MAX_MESSAGE_FILES} files a message."
         raise Invalid.field("body", "files", msg=msg)
@@ -148,11 +142,8 @@ def _remove(name: str) -> None:
 
 
 def _count_bytes(caller: Principal, size: int) -> Sequence[Quota]:
-    """Count a visitor's bytes against the daily quotas of the visitor, of their address at this
-    public key, and of the public key.
-
-    429 if a quota is used up.
-    """
+    """Count a visitor's bytes against the daily quotas of the visitor, their address and the public
+    key; 429 if one is used up."""
     assert caller.key
     factor, page = caller.client.rate_limit_factor, str(caller.key.pk)
     holders = (
@@ -180,10 +171,8 @@ def inert_name(name: str, mime_type: str) -> str:
 def ensure_allowed(
     chat: Conversation, pieces: Sequence[MessageContent], files: Sequence[object] = ()
 ) -> None:
-    """409 `attachments_off` if a customer sends a file and the bot accepts none.
-
-    Files from messaging channels are always accepted: the customer has already sent them.
-    """
+    """409 `attachments_off` if a customer sends a file and the bot accepts none. Files from
+    messaging channels are always accepted: the customer has already sent them."""
     has_files = bool(files) or any(piece.type in _FILE_TYPES for piece in pieces)
     if has_files and chat.channel not in MESSAGING_CHANNELS and not chat.bot.attach_enabled:
         raise AttachmentsOff

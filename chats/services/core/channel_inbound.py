@@ -1,8 +1,5 @@
-"""What messaging channels report besides customers' new messages.
-
-Customers edit, unsend and react to messages, people answer with other tools, and accounts or reply
-windows open and close.
-"""
+"""What messaging channels report besides customers' new messages: edits, reactions, answers written
+with other tools, accounts and reply windows that open and close."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -47,10 +44,8 @@ class ChannelMessage:
 def store_answer_elsewhere(
     chat: Conversation, message: ChannelMessage, *, author_name: str
 ) -> Message:
-    """Store what a person of the client wrote to the customer with another tool.
-
-    If the bot has the chat, the chat moves to the queue, so that the bot does not reply as well.
-    """
+    """Store what a person of the client wrote with another tool. A chat that the bot has moves to
+    the queue, so that the bot does not reply as well."""
     with transaction.atomic():
         locked = conversations.lock(chat)
         if locked.status != Status.ENDED and locked.assign_type == AssignType.BOT:
@@ -86,10 +81,8 @@ def extend_reply_window(chat: Conversation, until: datetime) -> None:
 
 
 def set_reachable(chats: QuerySet[Conversation], *, is_reachable: bool) -> None:
-    """Record whether the channel's account can send to these chats.
-
-    Ended chats are left out: they are updated when their customers write again.
-    """
+    """Record whether the channel's account can send to these chats. Ended chats are updated when
+    their customers write again."""
     rows = chats.exclude(status=Status.ENDED).exclude(is_reachable=is_reachable)
     rows.update(is_reachable=is_reachable)
 
@@ -102,10 +95,8 @@ def close_reply_window(chat: Conversation) -> None:
 
 
 def edit(message: Message, text: str, *, at: datetime) -> None:
-    """Replace a message's text, which the customer edited; its files stay.
-
-    An edit that is older than the last one is ignored.
-    """
+    """Replace the text of a message that the customer edited; its files stay. Older edits are
+    ignored."""
     with transaction.atomic():
         chat, row = message_status.lock(message)
         if row.deleted_at or (row.edited_at and row.edited_at > at):
@@ -131,10 +122,8 @@ def unsend(message: Message, *, at: datetime) -> None:
 
 
 def react(message: Message, *, reaction: str | None, at: datetime) -> None:
-    """Set the customer's reaction to a message, or (None) remove it.
-
-    A reaction that is older than the last one is ignored.
-    """
+    """Set the customer's reaction to a message, or (None) remove it. Older reactions are
+    ignored."""
     with transaction.atomic():
         chat, row = message_status.lock(message)
         if row.customer_reacted_at and row.customer_reacted_at > at:

@@ -52,11 +52,8 @@ def visible_to_key(key: ApiKey) -> QuerySet[Conversation]:
 
 
 def visible_to_caller(caller: Principal) -> QuerySet[Conversation]:
-    """The chats that the caller may see.
-
-    A person sees all chats of the client, a secret key those of `visible_to_key`, and a public key
-    only those that it opened for this visitor.
-    """
+    """The chats that the caller may see: a person all of the client, a secret key those of
+    `visible_to_key`, and a public key only those that it opened for this visitor."""
     if caller.key is None:
         return Conversation.objects.for_client(caller.client)
     rows = visible_to_key(caller.key)
@@ -114,12 +111,8 @@ def open_chat(
 
 
 def update_customer(caller: Principal, chat_id: uuid.UUID, info: ChatCustomer) -> Conversation:
-    """Update a chat's customer; fields that are left out keep their values.
-
-    422 names each answer that does not fit the bot's fields. The external id of another customer
-    moves the chat to that customer. With a public key the external id must be signed, and 404 is
-    raised if the chat already belongs to a customer with another external id.
-    """
+    """Update a chat's customer; fields that are left out keep their values. The external id of
+    another customer moves the chat to that customer; with a public key it must be signed."""
     with transaction.atomic():
         if caller.key and caller.is_public_key and info.external_id:
             if not info.identity_signature:
@@ -137,11 +130,7 @@ def update_customer(caller: Principal, chat_id: uuid.UUID, info: ChatCustomer) -
 
 def sign_in(page: Principal, info: CustomerInfo) -> Principal:
     """Move the visitor's chats to the customer with the signed external id; return the caller with
-    that customer as its visitor.
-
-    Only chats whose customer has no external id yet move. Chats of another customer who has one
-    stay with the visitor's token.
-    """
+    that customer as its visitor. Chats of another customer who has an external id stay."""
     own = Q(customer__external_id=None) | Q(customer__external_id=info.external_id)
     rows = visible_to_caller(page).filter(own).select_for_update(no_key=True, of=("self",))
     chats = list(rows.order_by("pk").values_list("pk", flat=True))
@@ -182,10 +171,8 @@ def next_event(chat: LockedConversation) -> int:
 
 
 def bot_for_key(key: ApiKey, bot_id: int | None) -> Bot:
-    """The bot that a key opens chats with: the key's own, or else the requested one.
-
-    422 if the key belongs to another bot, or 404 and 422 as `bots.for_key` raises them.
-    """
+    """The bot that a key opens chats with: the key's own, or else the requested one. 422 if the key
+    belongs to another bot."""
     if key.bot_id and bot_id not in {None, key.bot_id}:
         raise Invalid.field("body", "bot_id", msg="This key serves another bot.")
     return bots.for_key(key, bot_id=bot_id, location="body")

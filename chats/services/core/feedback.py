@@ -24,11 +24,8 @@ class FeedbackGiven(ApiError):
 
 
 def give(chat: Conversation, body: ChatFeedBackDto) -> Feedback:
-    """Store a rating of a chat, or of one message in it, and announce it.
-
-    A second rating corrects the first within the client's `feedback_edit_minutes`; after that it
-    is refused with 409.
-    """
+    """Store a rating of a chat or of one message and announce it. A second rating corrects the
+    first within the client's `feedback_edit_minutes`; after that it is a 409."""
     message = _rated_message(chat, body)
     given = body.model_dump(include=set(_FIELDS)) | {"comment": body.comment or ""}
     with transaction.atomic():
@@ -46,9 +43,7 @@ def give(chat: Conversation, body: ChatFeedBackDto) -> Feedback:
 
 def ask(chat: LockedConversation) -> None:
     """Ask the customer of an ended chat for a rating, once, and only if they got an answer.
-
-    Messaging channels send their own survey.
-    """
+    Messaging channels send their own survey."""
     if chat.status != Status.ENDED or chat.first_response_at is None or chat.is_preview:
         return
     asked = Message.objects.filter(conversation=chat, receipt__decision=_ASKED)

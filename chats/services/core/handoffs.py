@@ -1,8 +1,5 @@
-"""Handovers from the bot to a person that are not the reply to a message.
-
-Those that reply to a message are in `reply.publishing`. A handover moves the chat to the queue, and
-a job then chooses the agent (`desk.routing.choose_agent`).
-"""
+"""Handovers from the bot to a person that are not the reply to a message; those are in
+`reply.publishing`. The chat moves to the queue, and a job chooses the agent (`desk.routing`)."""
 
 from django.db.models import Q
 from django.utils import timezone
@@ -21,9 +18,7 @@ def hand_over(
     by: User | None = None,
 ) -> None:
     """Tell the customer that a person will answer, and move the chat from the bot to the queue.
-
-    Nothing happens if the bot does not have the chat, so the customer is told only once.
-    """
+    Nothing happens if the bot does not have the chat, so the customer is told only once."""
     if chat.assign_type != AssignType.BOT:
         return
     said = standard_replies.handover(reason=reason, language=language or chat.language, chat=chat)
@@ -32,10 +27,8 @@ def hand_over(
 
 
 def tell_if_closed(chat: LockedConversation, *, language: str) -> None:
-    """Outside business hours, tell a customer whose chat is not with the bot that it is closed.
-
-    It is said once until the next opening, and not if an agent has answered since the closing.
-    """
+    """Outside business hours, tell a customer whose chat is not with the bot that it is closed:
+    once until the next opening, and not if an agent has answered since."""
     if chat.assign_type == AssignType.BOT:
         return
     said = standard_replies.out_of_hours(language=language, chat=chat)

@@ -72,11 +72,8 @@ def to_agent(chat: LockedConversation, agent: User, *, by: User | None) -> None:
 
 
 def to_queue(chat: LockedConversation, *, reason: str, by: User | None = None) -> None:
-    """Move the chat to the queue, where it waits for an agent; a job chooses one (`desk.routing`).
-
-    If the bot has the chat, the caller must also tell the customer, as `reply.publishing` and
-    `handoffs.hand_over` do.
-    """
+    """Move the chat to the queue, where it waits for an agent. If the bot has the chat, the caller
+    must also tell the customer, as `reply.publishing` and `handoffs.hand_over` do."""
     ensure_not_ended(chat)
     from_bot, before = chat.assign_type == AssignType.BOT, chat.assignee
     _move(
@@ -135,10 +132,8 @@ def wake(chat: LockedConversation) -> None:
 
 
 def end(chat: LockedConversation, *, by: EndedBy, agent: User | None = None) -> None:
-    """End the chat; its owner stays in the row.
-
-    A job then makes the insights, or asks for the rating, that the client's settings want.
-    """
+    """End the chat; its owner stays in the row. A job makes the insights, or asks for the rating,
+    that the client's settings want."""
     ensure_not_ended(chat)
     _move(
         chat,
@@ -161,10 +156,8 @@ def end(chat: LockedConversation, *, by: EndedBy, agent: User | None = None) -> 
 
 
 def reopen(chat: LockedConversation) -> None:
-    """Open an ended conversation again, because the customer writes soon after its end.
-
-    The bot gets it if it is on, else the queue. The bot does not read messages from before the end.
-    """
+    """Open an ended conversation again, because the customer writes soon after its end. The bot
+    gets it if it is on, else the queue; the bot does not read messages from before the end."""
     reason = conversations.bot_off_reason(chat.bot)
     _move(
         chat,
@@ -213,11 +206,8 @@ def ensure_own_chat(chat: LockedConversation, *, by: User) -> None:
 
 
 def _ensure_staff(agent: User, chat: Conversation) -> None:
-    """409 `agent_gone` if the user may not have chats.
-
-    The user's row stays locked, so a change of their rights waits for this move, and the job that
-    then takes their chats away finds this one.
-    """
+    """409 `agent_gone` if the user may not have chats. The locked row makes a change of their
+    rights wait for this move, and the job that then takes their chats away finds this one."""
     rows = staff_notifications.staff(chat.client_id).filter(pk=agent.pk)
     if not rows.select_for_update(no_key=True).exists():
         raise AgentGone

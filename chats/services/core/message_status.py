@@ -37,11 +37,8 @@ class ChannelReports(ApiError):
 
 
 def report(chat: Conversation, body: message_shapes.ArrivalReport, status: MessageStatus) -> None:
-    """Record what the customer's website or app reports: messages as delivered or as read.
-
-    They are the unread ones to the customer, up to the one that the report names, if any. 409 for a
-    chat on a messaging channel, 422 if the chat has no such message.
-    """
+    """Record which messages the customer's website or app reports as delivered or read: all, or all
+    up to a given one. 409 for a chat on a messaging channel, 422 without such a message."""
     if chat.channel in MESSAGING_CHANNELS:
         raise ChannelReports
     rows = Message.objects.filter(conversation=chat, is_note=False)
@@ -57,11 +54,8 @@ def report(chat: Conversation, body: message_shapes.ArrivalReport, status: Messa
 
 
 def record_read_by_agent(chat: Conversation) -> None:
-    """Record that an agent has read the customer's messages.
-
-    Nothing is recorded in previews, nor on messaging channels, which tell their customers
-    themselves.
-    """
+    """Record that an agent has read the customer's messages; not in previews, nor on messaging
+    channels, which tell their customers themselves."""
     if chat.channel not in MESSAGING_CHANNELS and not chat.is_preview:
         rows = Message.objects.filter(conversation=chat, sender_type=SenderType.CUSTOMER)
         record_arrival(chat, _unread(rows), MessageStatus.READ, at=timezone.now())
@@ -87,10 +81,7 @@ def record_sent(message: Message, *, provider_message_id: str) -> None:
 
 
 def record_failed(message: Message, *, error: str) -> None:
-    """Record that the message will not arrive; `error` says why.
-
-    Ignored if the message has arrived or has failed before.
-    """
+    """Record why the message will not arrive; ignored if it has arrived or has failed before."""
     with transaction.atomic():
         chat, row = lock(message)
         if row.status in {MessageStatus.DELIVERED, MessageStatus.READ, MessageStatus.FAILED}:
@@ -100,10 +91,8 @@ def record_failed(message: Message, *, error: str) -> None:
 
 
 def record_uncertain(message: Message) -> bool:
-    """Record that it is unknown whether the message went out; it stays pending.
-
-    False if the message is no longer pending or was recorded as uncertain before.
-    """
+    """Record that it is unknown whether the message went out; it stays pending. False if it is no
+    longer pending or was uncertain before."""
     with transaction.atomic():
         chat, row = lock(message)
         if row.status != MessageStatus.PENDING or row.error == UNCERTAIN:

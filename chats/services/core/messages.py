@@ -1,9 +1,6 @@
-"""Messages, numbered without gaps and announced.
-
-The database function `chats_store_message` stores every single message. `append` calls it, and so
-does `chats_receive_message`, which takes customers' plain text. `store_in_bulk` stores history from
-an import or the demo as it is. (The rows of a client that moves are copied without either.)
-"""
+"""Messages, numbered without gaps and announced. The database function `chats_store_message` stores
+every single one, called here by `append` and by `chats_receive_message` for customers' plain text;
+`store_in_bulk` stores history."""
 
 import uuid
 from collections.abc import Collection, Iterable, Sequence
@@ -97,11 +94,8 @@ def append(
     content: list[dict[str, Any]],
     **fields: Unpack[MessageFields],
 ) -> Message:
-    """Store a message at the end of a conversation and announce it.
-
-    On a messaging channel, a message to the customer is also sent. A message with `sent_at` is
-    history: it is neither announced nor sent. The same holds for previews and for the welcome.
-    """
+    """Store a message at the end of a conversation, announce it and, on a messaging channel, send
+    it. History (`sent_at`), previews and the welcome are neither announced nor sent."""
     message = Message(
         client=chat.client,
         conversation=chat,
@@ -144,11 +138,8 @@ def count_stored(chat_ids: Iterable[uuid.UUID]) -> None:
 
 
 def append_welcome(chat: LockedConversation) -> None:
-    """Store the bot's welcome message, if it has one, as the first message of a new chat.
-
-    The welcome takes a number, but it is not announced, not sent by channels, and left out of
-    counters, times and search.
-    """
+    """Store the bot's welcome, if it has one, as the first message of a new chat. It takes a
+    number, but no counter, time, search, event or channel has it."""
     words = standard_replies.welcome(language=chat.language, chat=chat)
     if words and not chat.bot.is_disabled:
         append_sentence(chat, words, author=Author.bot_of(chat), is_welcome=True)
@@ -218,11 +209,8 @@ def find_existing(
     *,
     is_note: bool = False,
 ) -> Message | None:
-    """The message that the author sent with this id; 409 if somebody else used the id.
-
-    Agents are told apart, because a chat may have several. The customer's own id is not compared,
-    because a merge changes it.
-    """
+    """The message that the author sent with this id; 409 if somebody else used the id. Agents are
+    told apart; the customer's own id is not compared, because a merge changes it."""
     if client_message_id is None:
         return None
     message = fast_sql.find_message(chat, client_message_id)
@@ -303,10 +291,8 @@ def history(chat: Conversation) -> QuerySet[Message]:
 
 
 def history_page(caller: Principal, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
-    """A list page of a chat's `history`, oldest first, in the caller's shape.
-
-    404 if the caller may not see the chat.
-    """
+    """A list page of a chat's `history`, oldest first, in the caller's shape; 404 if the caller may
+    not see the chat."""
     of = list_of(query)
     (after,) = numbers_of(query.cursor, Message, ["seq"], of=of) if query.cursor else (0,)
     read = fast_sql.read_messages(caller, chat_id, after=after, limit=query.limit)
@@ -320,10 +306,8 @@ def history_page(caller: Principal, chat_id: uuid.UUID, query: Page) -> dict[str
 
 
 def _enqueue_channel_send(chat: LockedConversation, message: Message) -> None:
-    """Have a message to the customer translated, if an agent wrote it, and sent by the channel.
-
-    A message with a provider's id came from the channel, so it is not sent again.
-    """
+    """Have a message to the customer translated, if an agent wrote it, and sent by the channel,
+    unless it came from there (it has a provider's id)."""
     if message.is_note or message.sender_type == SenderType.CUSTOMER or message.provider_message_id:
         return
     sender = channel_hooks.sender() if chat.channel in MESSAGING_CHANNELS else None

@@ -21,11 +21,8 @@ _best_effort = valkey.BestEffort("presence unknown")
 
 
 def touch(user: User) -> None:
-    """Record a person's activity: they count as online for the next 90 seconds. Never raises.
-
-    If the person was away, waiting chats are assigned, provided that the client assigns by
-    strategy. Viewers never count.
-    """
+    """Count a person as online for the next 90 seconds; never raises. If they were away, waiting
+    chats are assigned, provided that the client assigns by strategy. Viewers never count."""
     client_id = user.client_id
     if user.role == Role.VIEWER or client_id is None:
         return

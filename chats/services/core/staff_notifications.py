@@ -28,11 +28,8 @@ def staff(client_id: int) -> QuerySet[User]:
 
 
 def enqueue_waiting(chat: Conversation) -> None:
-    """Notify the staff that a chat entered the queue, and have it assigned.
-
-    A job chooses whom to notify, because it asks Valkey who is online, and Valkey must not be asked
-    while the chat is locked.
-    """
+    """Notify the staff that a chat entered the queue, and have it assigned. A job chooses whom:
+    Valkey, which knows who is online, must not be asked while the chat is locked."""
     if chat.is_preview:
         return
     jobs.enqueue("chats.notify_waiting", client_id=chat.client_id, conversation_id=str(chat.pk))
@@ -51,10 +48,8 @@ def notify_waiting(chat_id: str) -> None:
 
 
 def notify_unanswered(chat: Conversation, *, online: set[int]) -> None:
-    """Notify the chat's agent of a customer who waits too long.
-
-    If no agent has the chat, the staff who are online are notified, or all staff if nobody is.
-    """
+    """Notify the chat's agent of a customer who waits too long; without an agent, the staff who are
+    online, or all staff."""
     to = [chat.assignee_id] if chat.assignee_id else _audience(chat, online)
     _notify(chat, NotificationKind.UNANSWERED, to)
     waited = timezone.now() - (chat.waiting_since or timezone.now())
@@ -75,10 +70,8 @@ def notify_unassigned(chat: Conversation, *, from_: User, by: User | None) -> No
 
 
 def notify_mentioned(note: Message, *, by: User) -> None:
-    """Notify the people whom a note names after an `@`.
-
-    A first name is enough if only one person has it. The same holds for a name without accents.
-    """
+    """Notify the people whom a note names after an `@`. A first name, or a name without accents, is
+    enough if only one person has it."""
     if "@" not in note.text:
         return
     people = User.objects.filter(client_id=note.client_id, is_disabled=False)

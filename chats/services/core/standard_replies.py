@@ -1,8 +1,6 @@
-"""The platform's own sentences to customers, in the customer's language.
-
-The texts are in `bots.knowledge.phrasebook`; a client's own texts take precedence. If there is no
-text in a language, or the bot is not offered in it, the bot's default language is used.
-"""
+"""The platform's own sentences to customers: the client's texts, else those of
+`bots.knowledge.phrasebook`, in the customer's language if the bot is offered in it, else in the
+bot's."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -64,11 +62,9 @@ def confirm(action: str, *, language: str, chat: Conversation) -> Said:
 
 
 def ask_info(field: Mapping[str, Any], *, language: str, chat: Conversation) -> Said:
-    """The question for a customer-info field: the client's, or ours with the field's label.
-
-    Our question in the wanted language is preferred to the client's in the default language if the
-    field has a label in the wanted one.
-    """
+    """The question for a customer-info field: the client's, or ours with the field's label. If the
+    field has a label in the wanted language, ours in it precedes the client's in the default
+    one."""
     own: Mapping[str, str] = field.get("question") or {}
     labels: Mapping[str, str] = field["label"]
     language, default = _offered(language, chat), chat.bot.default_language
@@ -86,10 +82,8 @@ def ask_info(field: Mapping[str, Any], *, language: str, chat: Conversation) -> 
 
 
 def about_bot(*, language: str, chat: Conversation) -> Said:
-    """The sentence that says whose assistant the bot is.
-
-    If the client hands over on request, it adds that the customer can ask for a person.
-    """
+    """The sentence that says whose assistant the bot is and, if the client hands over on request,
+    that the customer can ask for a person."""
     said = sentence("about_bot", language=language, chat=chat)
     words = said.text.replace("{company}", chat.client.name)
     if chat.client.config.handoff_on_request:

@@ -1,8 +1,5 @@
-"""Tags: a row with the source of each tag, and the names on the chat for lists and filters.
-
-The client's list of tags has a row for each name that was ever given. The first spelling of a name
-stays: a tag that is given in another spelling gets the first one.
-"""
+"""Tags: a row with the source of each tag, and the names on the chat for lists and filters. The
+client's list has every name ever given, and its first spelling is used from then on."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -62,10 +59,8 @@ def create(user: User, body: ClientTagRequest) -> Tag:
 
 
 def update(user: User, tag_id: int, body: ClientTagRequest) -> Tag:
-    """Change a tag's name or colour; a job renames it in the chats that have it.
-
-    409 `tag_exists` if another tag has the name.
-    """
+    """Change a tag's name or colour; a job renames it in the chats that have it. 409 `tag_exists`
+    if another tag has the name."""
     with transaction.atomic():
         row = _lock(user, tag_id)
         before = row.name
@@ -107,10 +102,8 @@ def delete(user: User, tag_id: int) -> None:
 
 
 def rename_in_chats(client_id: int, name: str, new_name: str | None, *, up_to: int) -> None:
-    """Rename a tag in the next chats that have it, or (None) remove it from them.
-
-    `up_to`: the newest tagging to change; a tag that was given later stays.
-    """
+    """Rename a tag in the next chats that have it, or (None) remove it. `up_to`: the newest tagging
+    to change; a tag that was given later stays."""
     rows = Tagging.objects.filter(client_id=client_id, name=name, pk__lte=up_to)
     with jobs.commit():
         chats = Conversation.objects.filter(taggings__in=rows).order_by("pk")[:CHATS_A_JOB]
@@ -192,11 +185,8 @@ def vocabulary(chat: Conversation) -> list[KnownTag]:
 
 
 def canonical_names(client_id: int, names: Iterable[str]) -> list[str]:
-    """The names in the spelling of the client's list; names that it lacks stay as they are.
-
-    If the list has several spellings of a name, an exact match wins, else the oldest. Two requests
-    at the same moment can store two spellings.
-    """
+    """The names in the spelling of the client's list; names that it lacks stay. Two requests at
+    once can store two spellings: an exact match wins, else the oldest."""
     wanted = list(names)
     rows = ClientTag.objects.filter(client_id=client_id)
     exact = set(rows.filter(name__in=wanted).values_list("name", flat=True)) if wanted else set()

@@ -31,11 +31,8 @@ def send(
     by: User,
     files: Sequence[attachments.StoredFile] = (),
 ) -> Message:
-    """Store an agent's message to the customer, or an internal note.
-
-    A message assigns the chat to its sender if no agent has it, and wakes a snoozed chat. 409 if
-    another agent has the chat, except that an admin may answer there without taking it.
-    """
+    """Store an agent's message to the customer or a note (see `agent_messages.send`), and show that
+    the agent is online and no longer typing."""
     message = agent_messages.send(chat, body, by=by, files=files)
     presence.touch(by)
     if not body.is_note:
@@ -68,10 +65,8 @@ def mark_read(chat: Conversation) -> Conversation:
 
 
 def end(chat: Conversation, *, by: User | None) -> Conversation:
-    """End a chat; `by` is None if the customer ends it.
-
-    409 if the chat has ended already, or if another agent has it and the caller is no admin.
-    """
+    """End a chat; `by` is None if the customer ends it. 409 if it has ended already, or if another
+    agent has it and the caller is no admin."""
     with transaction.atomic():
         chat = conversations.lock(chat)
         lifecycle.ensure_not_ended(chat)

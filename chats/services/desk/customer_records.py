@@ -55,11 +55,9 @@ def get(caller: Principal, customer_id: int) -> Customer:
 
 
 def edit(caller: Principal, customer_id: int, body: CustomerDto) -> Customer:
-    """Change the given fields; null clears a field, and attributes are merged.
-
-    422 names each answer that does not fit the fields of a bot that the customer has chatted with.
-    409 if another customer has the external id.
-    """
+    """Change the given fields; null clears a field, and attributes are merged. 422 if an answer
+    does not fit a bot that the customer has chatted with, 409 if another customer has the external
+    id."""
     with transaction.atomic():
         rows = visible(caller).select_for_update(no_key=True, of=("self",))
         customer = first_or_404(rows.filter(pk=customer_id))
@@ -85,10 +83,8 @@ def edit(caller: Principal, customer_id: int, body: CustomerDto) -> Customer:
 
 
 def merge(caller: Principal, customer_id: int, *, merged_id: int) -> Customer:
-    """Merge one customer into another: chats, identities and attributes move, the row is deleted.
-
-    If both have a value, that of the remaining customer is kept. 409 if both are the same customer.
-    """
+    """Merge one customer into another, which the caller both may see (`customers.unite`); 409 if
+    they are the same."""
     get(caller, customer_id)
     get(caller, merged_id)
     if merged_id == customer_id:

@@ -81,12 +81,9 @@ def events_for(
     error_location: tuple[str, str],
     is_still_admitted: Callable[[], bool],
 ) -> Feed:
-    """The events of the user's client, after `last_event_id` or from now on.
-
-    The feed ends when `is_still_admitted` returns False or its place is lost. 422 if
-    `last_event_id` is unknown; `error_location` says where the request has it. 429 if too many
-    feeds are open.
-    """
+    """The events of the user's client, after `last_event_id` or from now on, until
+    `is_still_admitted` returns False or the feed's place is lost. 422 if `last_event_id`, which
+    stands at `error_location`, is unknown; 429 if too many feeds are open."""
     assert user.client
     client, now = user.client, events.end_of_feed(user.client)
     place = events.find_place(client, last_event_id) if last_event_id else now
@@ -201,11 +198,8 @@ _readers: dict[int, _LogReader] = {}
 
 
 def _join_reader(stream: _Stream, create_reader: Callable[[], _LogReader]) -> _LogReader:
-    """Add the stream to the reader of its client's log.
-
-    There must be no `await` between finding the reader and joining it, because the reader could end
-    meanwhile.
-    """
+    """Add the stream to the reader of its client's log. There must be no `await` between finding
+    the reader and joining it, because the reader could end meanwhile."""
     client_id = stream.user.client_id
     assert client_id
     reader = _readers.get(client_id) or create_reader()

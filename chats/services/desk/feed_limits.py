@@ -1,8 +1,6 @@
-"""Limits on open live feeds, for a person and for all people of a client together.
-
-Valkey counts the feeds of all processes. If a process dies, the places of its feeds become free
-after the next check would have been due. There is no limit while Valkey is unavailable.
-"""
+"""Limits on open live feeds, of a person and of a client, counted in Valkey and not enforced
+without it. If a process dies, the places of its feeds become free after their next check was
+due."""
 
 import uuid
 from typing import Any, ClassVar

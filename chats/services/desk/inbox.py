@@ -68,10 +68,8 @@ def order_of(query: ChatsQuery) -> tuple[str, ...]:
 
 
 def counts(user: User) -> ChatCounts:
-    """How many chats each view of a person's desk has without previews, in one statement.
-
-    Each number is at most `MAX_COUNTED`.
-    """
+    """How many chats each view of a person's desk has, in one statement; previews are left out, and
+    each number is at most `MAX_COUNTED`."""
     assert user.client
     rows = Conversation.objects.for_client(user.client).filter(is_preview=False)
     is_open, is_mine = Q(status=Status.OPEN), Q(assignee=user)
@@ -135,10 +133,8 @@ class _Count(Func):
 
 
 class _SeenByPlanner(Value):
-    """A text written into the statement, so that the planner sees how rare it is.
-
-    As a parameter of a prepared statement it would be unknown to the planner.
-    """
+    """A text written into the statement, so that the planner sees how rare it is: a parameter of a
+    prepared statement is unknown to it."""
 
     def as_sql(self, compiler: Any, connection: Any) -> tuple[str, tuple[()]]:
         return sql.Literal(self.value).as_string().replace("%", "%%"), ()

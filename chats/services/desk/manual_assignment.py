@@ -1,7 +1,5 @@
-"""Assignment by people: an agent takes a chat, gives it to a colleague, or returns it.
-
-`routing` has the assignment by the client's strategy.
-"""
+"""Assignment by people: an agent takes a chat, gives it to a colleague, or returns it. `routing`
+assigns by the client's strategy."""
 
 from datetime import timedelta
 
@@ -18,12 +16,8 @@ from identity.models import User
 
 
 def assign(chat: Conversation, body: desk_shapes.ChatAssignDto, *, by: User) -> Conversation:
-    """Assign a chat to an agent, the queue or the bot.
-
-    409 if another agent has the chat and the caller is no admin. A chat moves from one agent to
-    another only if the request shows that this is intended, by naming the new agent or the version
-    of the chat that the caller has seen; else 409, as for an outdated version.
-    """
+    """Assign a chat to an agent, the queue or the bot. A chat moves from one agent to another only
+    if the request names the new agent or the version that the caller has seen; else 409."""
     agent = _agent_to_assign(by, body.user_id) if body.assign_type == "agent" else None
     with transaction.atomic():
         chat = conversations.lock(chat)
@@ -45,10 +39,8 @@ def assign(chat: Conversation, body: desk_shapes.ChatAssignDto, *, by: User) -> 
 
 
 def unassign(chat: Conversation, *, by: User) -> Conversation:
-    """Return the chat to the bot, or to the queue if the bot is off.
-
-    409 if another agent has the chat and the caller is no admin.
-    """
+    """Return the chat to the bot, or to the queue if the bot is off. 409 if another agent has the
+    chat and the caller is no admin."""
     with transaction.atomic():
         chat = conversations.lock(chat)
         bot_is_off = conversations.bot_off_reason(chat.bot)
@@ -57,10 +49,7 @@ def unassign(chat: Conversation, *, by: User) -> Conversation:
 
 
 def return_chats_of_agent(user_id: int) -> None:
-    """Move a user's chats to the queue if the user is disabled or no longer on the staff.
-
-    If the user may have chats again by now, nothing happens.
-    """
+    """Move a user's chats to the queue if the user is disabled or no longer on the staff by now."""
     gone = User.objects.filter(
         Q(is_disabled=True) | ~Q(role__in=staff_notifications.STAFF), pk=user_id
     )

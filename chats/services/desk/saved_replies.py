@@ -38,10 +38,8 @@ def create(user: User, body: desk_shapes.SavedReplyDto) -> SavedReply:
 
 
 def update(user: User, reply_id: int, body: desk_shapes.SavedReplyDto) -> SavedReply:
-    """Change the given fields; the reply may become shared, or the user's own.
-
-    403 if the reply is or becomes shared and the user is no admin.
-    """
+    """Change the given fields; the reply may become shared, or the user's own. 403 if it is or
+    becomes shared and the user is no admin."""
     with transaction.atomic():
         return _store(_lock(user, reply_id), body, by=user)
 

@@ -1,7 +1,5 @@
-"""Previews: chats in which a client's staff try a bot. They notify nobody and count nowhere.
-
-The bot replies in a preview as it does to a new visitor of a website.
-"""
+"""Previews: chats in which a client's staff try a bot, which replies as to a new visitor of a
+website. They notify nobody and count nowhere."""
 
 from typing import Any
 
@@ -75,11 +73,8 @@ def continue_chat(
     client_message_id: str | None = None,
     earlier_result_id: str | None = None,
 ) -> Message:
-    """Add messages to a preview; return the last one.
-
-    Without messages, any chat's last customer message is returned, and a reply to it is requested
-    if the bot still owes one.
-    """
+    """Add messages to a preview; return the last one. Without messages, any chat's last customer
+    message is returned, and a reply is requested if the bot still owes one."""
     if not body.messages:
         return incoming.request_reply_again(chat, earlier_result_id=earlier_result_id)
     if not chat.is_preview:

@@ -20,10 +20,8 @@ _READ_AT_ONCE = 500
 
 
 def write(caller: Principal, customer_id: int) -> IO[bytes]:
-    """A ZIP file with the customer, their chats and messages as JSON lines, and their files.
-
-    404 if the caller may not see the customer. The caller closes the file.
-    """
+    """A ZIP file with the customer, their chats and messages as JSON lines, and their files; the
+    caller closes it. 404 if the caller may not see the customer."""
     customer = customer_records.get(caller, customer_id)
     file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
     try:

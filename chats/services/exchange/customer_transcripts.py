@@ -58,9 +58,7 @@ def mail(conversation_id: str, *, email: str) -> None:
 
 def make(chat: Conversation) -> Transcript:
     """The chat's newest `MAX_MESSAGES` messages, oldest first, without notes and unsent messages.
-
-    409 `export_off` if the bot allows no transcripts.
-    """
+    409 `export_off` if the bot allows no transcripts."""
     _check_allowed(chat)
     newest = messages.history(chat).filter(deleted_at=None).order_by("-seq")[:MAX_MESSAGES]
     return Transcript.model_construct(
@@ -78,10 +76,8 @@ def _check_allowed(chat: Conversation) -> None:
 
 
 def _count(caller: Principal, chat: Conversation, email: str) -> None:
-    """429 if the chat, the mail address or the visitor has had too many mails.
-
-    The mails are limited because a caller can send them to strangers.
-    """
+    """429 if the chat, the mail address or the visitor has had too many mails, which a caller could
+    send to strangers."""
     address = current_address()
     if caller.is_public_key:
         attempts.start(AttemptKind.MAIL_GUEST, address=address, account=str(caller.visitor_id))

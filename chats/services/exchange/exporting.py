@@ -34,10 +34,8 @@ def whole(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
 
 
 def messages(key: ApiKey, query: MigratePage) -> QuerySet[Message]:
-    """The messages of the conversations that a secret key may export, including internal notes.
-
-    Those of the last seconds are left out.
-    """
+    """The messages of the conversations that a secret key may export, with internal notes and
+    without those of the last seconds."""
     _record_begin(key, "messages", query)
     rows = Message.objects.for_client(key.client).filter(conversation__is_preview=False)
     if key.bot_id:

@@ -154,10 +154,8 @@ def _previous_chat_id(client: Client, entity: ConversationEntity) -> uuid.UUID |
 
 
 def _customer(client: Client, entity: ConversationEntity) -> Customer:
-    """The customer with this external id or, without one, with the same number in the source.
-
-    Created if there is none.
-    """
+    """The customer with this external id or, without one, with the same number in the source;
+    created if there is none."""
     fields = entity.customer.model_dump(exclude={"external_id", "attributes"}, exclude_none=True)
     identity = (
         {"external_id": entity.customer.external_id}
@@ -183,10 +181,7 @@ def import_messages(
     client: Client, entities: Iterable[MessageEntity], *, result: ImportResult
 ) -> None:
     """Store one batch of messages of existing conversations; existing messages stay unchanged.
-
-    A message is refused if its chat does not exist, or if another message of the chat has the same
-    value in a field of `_UNIQUE`.
-    """
+    Refused: messages without a chat, or with another's value in a field of `_UNIQUE`."""
     page = list(entities)
     chat_ids = _local_ids(Conversation, client, [entity.conversation_id for entity in page])
     local_ids = _local_ids(Message, client, [entity.id for entity in page])
@@ -330,11 +325,8 @@ def _link_replies(
 
 
 def close_gaps(client: Client, chat_ids: Iterable[uuid.UUID], *, result: ImportResult) -> None:
-    """Number the messages of these chats without gaps, once all of them have been imported.
-
-    The order stays. If a chat has been used here, its numbers stay too, because other systems know
-    them. A chat without messages keeps its `last_seq`, because its messages may come later.
-    """
+    """Number the messages of these chats without gaps, in their order, once all have been imported.
+    A chat in use keeps its numbers, and one without messages its `last_seq`."""
     with transaction.atomic():
         gapped = {row["pk"]: row for row in _chats_with_gaps(client, chat_ids)}
         locked = _lock_chats(client, gapped)

@@ -87,12 +87,9 @@ def open_(key: ApiKey, body: ConversationRequest) -> Conversation:
 
 
 def send(chat: Conversation, body: MessageRequest) -> Message:
-    """Store a message by any sender; a repeated `client_message_id` returns the stored message.
-
-    A message with `sent_at` is history: it does not change the chat's owner or status and is not
-    translated. Any other message may change them and be translated, and gets a reply if
-    `generate_reply` is set.
-    """
+    """Store a message by any sender; a repeated `client_message_id` returns the stored one. History
+    (`sent_at`) has no effect on the chat; any other message may wake, assign and be translated, and
+    gets a reply if `generate_reply` is set."""
     with transaction.atomic():
         chat = conversations.lock(chat)
         agent = _agent(chat.client_id, body.sender.id) if body.sender.type == "agent" else None
@@ -199,10 +196,8 @@ def _author(chat: Conversation, sender: Sender, agent: User | None) -> messages.
 
 
 def _answered_message(chat: Conversation, body: MessageRequest) -> Message | None:
-    """The message that is answered; 409 if the bot or the system has answered it already.
-
-    422 if the chat has no such message.
-    """
+    """The message that is answered; 422 if the chat has no such message, 409 if the bot or the
+    system has answered it already."""
     if body.in_reply_to is None:
         return None
     rows = Message.objects.for_client(chat.client)

@@ -1,7 +1,5 @@
-"""Insights that an engine makes into a conversation: a summary, tags and the sentiment.
-
-Each costs credits. A summary that is still current is not made again.
-"""
+"""Insights that an engine makes into a conversation for credits: a summary, tags and the sentiment.
+Functions take a `key_id` whose daily cap applies too."""
 
 import uuid
 from contextlib import AbstractContextManager
@@ -54,11 +52,8 @@ def newest_summary(chat: Conversation) -> Summary | None:
 def summarise(
     chat: Conversation, *, made_since: datetime | None = None, key_id: int | None = None
 ) -> Summary:
-    """The current summary of a chat, or a new one if there is none.
-
-    `made_since`: an older summary does not count, even if it covers all messages. `key_id`: a key
-    whose daily cap also applies. A second caller waits for the summary that is being made.
-    """
+    """The current summary of a chat made since `made_since`, or a new one if there is none. A
+    second caller waits for the summary that is being made."""
     current = partial(
         _current_summary, chat, message_count=chat.message_count, made_since=made_since
     )
@@ -79,10 +74,7 @@ def propose_tags(chat: Conversation) -> list[Suggested]:
 
 
 def auto_tag(chat: Conversation, *, key_id: int | None = None) -> list[Tagging]:
-    """Add the tags that an engine is sure enough of; return all tags of the chat.
-
-    `key_id`: a key whose daily cap also applies.
-    """
+    """Add the tags that an engine is sure enough of; return all tags of the chat."""
     transcript = transcripts.for_chat(chat)
     if not transcript.of_customer:
         return tags.for_chat(chat)
@@ -97,10 +89,7 @@ def auto_tag(chat: Conversation, *, key_id: int | None = None) -> list[Tagging]:
 
 
 def analyse_sentiment(chat: Conversation, *, key_id: int | None = None) -> ChatSentiment:
-    """Analyse the customer's sentiment; store it on the chat and on each analysed message.
-
-    `key_id`: a key whose daily cap also applies.
-    """
+    """Analyse the customer's sentiment; store it on the chat and on each analysed message."""
     transcript = transcripts.for_chat(chat)
     if not transcript.of_customer:
         return _store_sentiment(chat, Sentiment("neutral", 0.0), {}, EmbeddedEngine.name)
@@ -187,10 +176,8 @@ def _summary_by_model(
 
 
 def _resolution(transcript: Transcript, written: str, *, language: str) -> str:
-    """The resolution that a model wrote, or an empty text.
-
-    It counts only if the rules find a resolution too, and if the chat supports its facts.
-    """
+    """The resolution that a model wrote, or an empty text: it counts only if the rules find a
+    resolution too, and if the chat supports its facts."""
     if not rule_based_summary.resolution(transcript.lines, language=language):
         return ""
     said = SourceCheck(line.text for line in transcript.lines)
@@ -209,10 +196,8 @@ def _summary_by_rules(chat: Conversation, transcript: Transcript) -> Summary:
 
 
 def _store_summary(chat: Conversation, summary: Summary, made_since: datetime | None) -> Summary:
-    """Store a summary and show it on the chat; return it.
-
-    If another one that covers as much was stored meanwhile, that one is returned instead.
-    """
+    """Store a summary and show it on the chat; return it, or another that covers as much and was
+    stored meanwhile."""
     with jobs.commit():
         locked = conversations.lock(chat)
         summary.client_id, summary.conversation = chat.client_id, locked

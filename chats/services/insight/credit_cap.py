@@ -1,7 +1,5 @@
-"""Paid work on chats that no person has requested.
-
-If the visitors of a public key cause it, it counts towards the key's daily cap.
-"""
+"""Paid work on chats that no person has requested. If visitors of a public key cause it, it counts
+towards the key's daily cap."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,12 +18,9 @@ NOTE = (
 
 @contextmanager
 def paid_work(chat: Conversation) -> Iterator[int | None]:
-    """Wrap a job's paid work; yields the key whose daily cap applies to it, or None.
-
-    If the cap is reached, one note in the chat tells the agents, and the job ends without an error,
-    because many visitors are not a failure. If the client's credits are used up, the job is given
-    up.
-    """
+    """Wrap a job's paid work; yields the key whose daily cap applies to it, or None. If the cap is
+    reached, a note tells the agents and the job ends without an error; without credits it is given
+    up."""
     try:
         yield chat.capped_key_id
     except CapReached:

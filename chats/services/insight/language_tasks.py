@@ -196,10 +196,8 @@ def _by_model(
     *,
     language: str,
 ) -> list[Suggestion]:
-    """A model's replies, each with the existing passages that it cites.
-
-    A reply that cites no passage is dropped unless it is a question.
-    """
+    """A model's replies, each with the existing passages that it cites; without one, a reply is
+    dropped unless it is a question."""
     prompt = prompt_versions.find_current(chat.bot_id)
     snippets = retrieval.snippets(part.result for part in found)
     mask = transcripts.mask_for(chat.client)

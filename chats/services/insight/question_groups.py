@@ -1,8 +1,5 @@
-"""Groups similar unanswered questions.
-
-A job takes a bot's new questions, a few at a time. Questions are similar if their words are the
-same or their vectors are near. Without the encoder only the words are compared.
-"""
+"""Groups similar unanswered questions: a job takes a bot's new ones, a few at a time. Similar are
+the same words or, with the encoder, near vectors."""
 
 import hashlib
 from collections.abc import Sequence
@@ -93,10 +90,8 @@ def _new_replies() -> QuerySet[Message]:
 
 
 def _new_questions(bot: Bot) -> list[Message]:
-    """Customers' messages with ungrouped questions, in the order of the replies to them.
-
-    One more than a job takes, to show whether more are left.
-    """
+    """Customers' messages with ungrouped questions, in the order of the replies to them: one more
+    than a job takes, to show whether more are left."""
     replies = _new_replies().filter(client_id=bot.client_id, conversation__bot=bot)
     rows = replies.select_related("in_reply_to").order_by("id")[: QUESTIONS_A_JOB + 1]
     return [row.in_reply_to for row in rows if row.in_reply_to]

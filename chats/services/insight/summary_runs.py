@@ -85,10 +85,8 @@ def mark_failed(summary_job_id: str) -> None:
 
 
 def _chats(run: SummaryJob) -> QuerySet[Conversation]:
-    """The run's chats after its position that have messages and need a summary; no previews.
-
-    Chats that were opened after the start of the run are left to the next run.
-    """
+    """The run's chats after its position that have messages and need a summary; no previews, and
+    none opened after the start of the run."""
     rows = Conversation.objects.for_client(run.client).filter(message_count__gt=0, is_preview=False)
     filters = {
         "bot_id": run.bot_id,
@@ -118,10 +116,8 @@ def _summarise(run: SummaryJob, chat: Conversation) -> bool:
 
 
 def _count(run: SummaryJob, chat: Conversation, *, is_done: bool) -> None:
-    """Count a chat and store the run's position; only while this worker holds the job.
-
-    Older chats that get a message during the run add to the total.
-    """
+    """Count a chat and store the run's position, while this worker holds the job. Older chats that
+    get a message during the run add to the total."""
     with jobs.commit():
         counted = {"done": F("done") + 1} if is_done else {"failed": F("failed") + 1}
         SummaryJob.objects.filter(pk=run.pk, status__in=_UNFINISHED).update(

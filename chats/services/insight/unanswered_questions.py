@@ -1,8 +1,5 @@
-"""Answers that people write to unanswered questions.
-
-The bot learns such an answer, and then the question is asked again, to see whether the bot can
-answer it.
-"""
+"""Answers that people write to unanswered questions. The bot learns such an answer, and the
+question is asked again, to see whether the bot can answer it."""
 
 from datetime import UTC, datetime
 
@@ -34,11 +31,8 @@ def get(bot: Bot, group_id: int) -> QuestionGroup:
 def add_answer(
     group: QuestionGroup, *, answer: str, question: str | None = None, by: User
 ) -> QuestionGroup:
-    """Store the answer as content of the bot; once it is trained, the question is asked again.
-
-    409 `source_exists` if the bot already has an answer to exactly this question. 422 if the
-    customer's text has no words, such as "???", and `question` gives none either.
-    """
+    """Store the answer as content of the bot; once it is trained, the question is asked again. 409
+    `source_exists` if the bot has an answer to it, 422 if the question has no words ("???")."""
     asked = " ".join((question or _question(group)).split())[:MAX_QUESTION]
     try:
         body = QuestionAnswerDto(question=asked, answer=answer)

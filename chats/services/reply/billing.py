@@ -18,10 +18,8 @@ def reserve(message: Message, engine: Engine) -> bool:
 
 
 def settle(message: Message, decision: Decision | None) -> int:
-    """Pay for a reply and give back the rest of the reservation; return the credits paid.
-
-    A reply that was dropped (None) costs nothing.
-    """
+    """Pay for a reply and give back the rest of the reservation; return the credits paid. A reply
+    that was dropped (None) costs nothing."""
     price, reference = _price(decision), _reference(message)
     if price:
         return credits.settle(message.client_id, used=price, reference=reference)

@@ -119,10 +119,8 @@ class ConfirmationReply:
 
 @dataclass(frozen=True)
 class AskedField:
-    """The customer-info field that our latest message asked for, and how the customer responds.
-
-    `may_repeat`: the field may be asked for once more.
-    """
+    """The customer-info field that our latest message asked for, how the customer responds, and
+    whether it may be asked for once more."""
 
     name: str
     said: AnswerKind
@@ -250,10 +248,8 @@ def _while_waiting(facts: Facts) -> NoReply | AskEngine:
 
 
 def _closing_words(reply: ShortReply | None) -> SmallTalk | None:
-    """What kind of small talk a mere yes, no or "ok" is; None if it may answer a question.
-
-    A model's answer may have asked a question, so the model must go on. A quotation asks nothing.
-    """
+    """What kind of small talk a mere yes, no or "ok" is; None if it may answer a question, as a
+    model's answer may have asked. A quotation asks nothing."""
     if reply is None:
         return None
     if reply.behind == "thanks":
@@ -267,10 +263,8 @@ def _closing_words(reply: ShortReply | None) -> SmallTalk | None:
 def from_outcome(
     outcome: Outcome | None, facts: Facts, *, gap: KnowledgeGap = KnowledgeGap()
 ) -> Decision:
-    """What the bot does after an engine's outcome, which is None if the credits do not suffice.
-
-    While the chat waits for an agent, the bot says nothing unless the engine has an answer.
-    """
+    """What the bot does after an engine's outcome, which is None without enough credits. While the
+    chat waits for an agent, the bot says nothing unless the engine has an answer."""
     if facts.is_waiting:
         return _answer_or_silence(outcome)
     return ask_next(_after_engine(outcome, facts.handoff_policy, gap), facts.info)
@@ -310,11 +304,8 @@ def _after_engine(outcome: Outcome | None, policy: HandoffPolicy, gap: Knowledge
 
 
 def ask_next(decision: Decision, info: InfoFacts) -> Decision:
-    """Add the question for the next customer-info field to the decision if it fits there.
-
-    It fits after an answer and after the thanks for a field, unless the customer has just left
-    such a question unanswered.
-    """
+    """Add the question for the next customer-info field after an answer or after the thanks for a
+    field, unless the customer has just left such a question unanswered."""
     is_noted = isinstance(decision, CannedReply) and decision.receipt.decision == "info_given"
     asked = info.asked
     is_passed_over = asked is not None and asked.said != "given"
@@ -347,11 +338,8 @@ def _as_wished(handover: HandOver, policy: HandoffPolicy) -> HandOver | CannedRe
 
 
 def _ask_again(receipt: Receipt, policy: HandoffPolicy, gap: KnowledgeGap) -> CannedReply:
-    """Ask the customer to rephrase the question.
-
-    The receipt records `asked_again` only if a handover would have followed: without handovers the
-    bot always replies like this.
-    """
+    """Ask the customer to rephrase the question. The receipt says `asked_again` only if a handover
+    would have followed: without handovers the bot always replies like this."""
     receipt = replace(receipt, asked_again=policy.on_no_answer or None)
     return CannedReply("unknown", receipt, Offers(gap.headings, policy.on_request))
 

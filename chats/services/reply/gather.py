@@ -108,11 +108,8 @@ def _kind_of(
 
 
 def wanted_fields(chat: Conversation) -> tuple[str, ...]:
-    """The names of the fields that the bot asks for in this chat because they are unknown.
-
-    If the customer had a form before the chat, its optional fields are not asked for again. In a
-    preview the form counts as filled in.
-    """
+    """The names of the unknown fields that the bot asks for in this chat; optional fields of a form
+    before the chat are not asked for again. In a preview the form counts as filled in."""
     had_form = chat.is_preview or (
         chat.opened_by_key_id is not None
         and chat.requester is None
@@ -128,10 +125,8 @@ def wanted_fields(chat: Conversation) -> tuple[str, ...]:
 
 
 def _unknown_fields(chat: Conversation) -> list[Field]:
-    """The bot's fields whose values are unknown.
-
-    A preview's customer is a staff member, so there only the values given in the chat count.
-    """
+    """The bot's fields whose values are unknown. A preview's customer is a staff member, so there
+    only the values given in the chat count."""
     fields = chat.bot.customer_info_fields
     if not fields:
         return []
@@ -174,11 +169,8 @@ def _name_in_question(chat: Conversation, *, before_seq: int) -> str | None:
 
 
 def _asked_before(chat: Conversation) -> tuple[list[str], list[str]]:
-    """The fields that this bot has asked the customer for in all of their chats, and those whose
-    questions the customer ignored; a field appears once for each time.
-
-    In a preview only this chat counts, because its customer is a staff member.
-    """
+    """The fields that this bot has asked the customer for in all of their chats (in a preview, in
+    this one), and those whose questions the customer ignored; each appears once for each time."""
     told = Message.objects.for_client(chat.client).filter(
         receipt__has_any_keys=["asks_for", "passed_over"]
     )

@@ -1,8 +1,5 @@
-"""The bot's reply to a message, in stages: load, guard, gather, decide, publish.
-
-Each stage passes its result to the next one: `gather` reads the facts, `decide` applies the rules,
-`publishing` stores the reply.
-"""
+"""The bot's reply to a message, in stages: load, guard, `gather` the facts, `decide` by the rules,
+and store the reply (`publishing`)."""
 
 from collections.abc import Sequence
 
@@ -26,10 +23,8 @@ HISTORY_LINES = 6
 
 
 def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
-    """Reply to a customer's message or hand the conversation over; calling it again is safe.
-
-    `earlier`: ids of the messages shortly before it that share its reply.
-    """
+    """Reply to a customer's message or hand the conversation over; safe to call again. `earlier`:
+    ids of the messages shortly before it that share its reply."""
     loaded, confirmation = fast_sql.load_message(message_id), None
     if loaded and loaded.has_asked_for_call:
         confirmation = call_confirmations.settle(loaded, earlier, subject_of(loaded.message))
@@ -122,10 +117,8 @@ def request_for(
 
 
 def subject_of(message: Message) -> function_runner.Subject:
-    """The customer for whom functions are called: always this conversation's.
-
-    In a preview the external id is left out.
-    """
+    """The customer for whom functions are called: always this conversation's, without the external
+    id in a preview."""
     chat = message.conversation
     external_id = None if chat.is_preview else chat.customer.external_id
     return function_runner.Subject(chat.pk, message.pk, external_id)

@@ -58,10 +58,8 @@ def publish_reply(
     earlier: Sequence[str] = (),
     filled: Mapping[str, Any] | None = None,
 ) -> None:
-    """Store the reply to a message, unless the message has one or the chat has changed hands.
-
-    `filled`: values of customer-info fields from the message, stored together with the reply.
-    """
+    """Store the reply to a message, unless the message has one or the chat has changed hands,
+    together with the values of customer-info fields from the message (`filled`)."""
     said = None if isinstance(decision, NoReply) else render(message, decision)
     with jobs.commit():
         chat = conversations.lock(message.conversation)

@@ -56,10 +56,8 @@ def replies_of(replay: Replay, *, change: str | None = None) -> QuerySet[Replaye
 
 
 def start(bot: Bot, *, day: date, limit: int = MAX_REPLIES, by: User) -> Replay:
-    """Start a replay of a day's replies; 409 while another replay of the bot is running.
-
-    422 if the day is in the future.
-    """
+    """Start a replay of a day's replies; 422 if the day is in the future, 409 while another replay
+    of the bot is running."""
     if day > datetime.now(UTC).astimezone(zoneinfo.ZoneInfo(bot.client.timezone)).date():
         raise Invalid.field("body", "day", msg="Must not lie in the future.")
     rows = _replies(bot, day)
