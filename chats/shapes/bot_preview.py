@@ -24,10 +24,7 @@ class GenerateChatRequest(Shape):
         examples=[[{"role": "user", "content": "How long do I have to return an order?"}]],
     )
     language: Language | None = Field(None, description="Their language; detected if left out.")
-    stream: bool = Field(
-        False,
-        description="Whether to return server-sent events, as with Accept: text/event-stream.",
-    )
+    stream: bool = Field(False, description="Whether to return server-sent events.")
 
     @model_validator(mode="after")
     def _is_a_dialogue(self) -> "GenerateChatRequest":
@@ -61,7 +58,7 @@ class GeneratedChat(Shape):
     message: Message | None = Field(
         description="The reply, or the message that announces a handover; null while pending."
     )
-    status: TurnStatus = Field(description="The outcome, as for a customer's message.")
+    status: TurnStatus
     handoff_reason: str | None = Field(
         description="Why the bot handed over; null if it did not. A preview notifies nobody."
     )

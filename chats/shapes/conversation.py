@@ -16,7 +16,13 @@ from chats.shapes.message import Message, MessageText, Sentiment
 from chats.shapes.people import CustomerInfo, Identity, IdentitySignature, Location
 from identity.shapes.fields import Email
 
-ConversationStatus = Literal["open", "snoozed", "ended"]
+ConversationStatus = Annotated[
+    Literal["open", "snoozed", "ended"],
+    Field(
+        description="`open`: being worked on; `snoozed`: paused until `snoozed_until` or a new"
+        " message; `ended`: closed."
+    ),
+]
 # A type alias, so that it becomes a component of its own in the OpenAPI document.
 AssignTypeEnum = TypeAliasType(
     "AssignTypeEnum",
@@ -37,13 +43,9 @@ class Conversation(Shape):
     chat_code: str = Field(description="A short, unguessable code, for links and the telephone.")
     bot_id: int = Field(description="The bot that serves it.")
     channel: ChannelName = Field(
-        description="Where the customer writes: website (`web`), your server (`api`) or a"
-        " messaging channel."
+        description="The website (`web`), your server (`api`) or a messaging channel."
     )
-    status: ConversationStatus = Field(
-        description="`open`: being worked on; `snoozed`: paused until `snoozed_until` or a new"
-        " message; `ended`: closed."
-    )
+    status: ConversationStatus
     assign_type: AssignTypeEnum = Field(description="Who must act next.")
     assignee: Identity | None = Field(None, description="The agent who has it; null if none does.")
     version: int = Field(description="Increases with each change of owner or status.")
@@ -51,8 +53,7 @@ class Conversation(Shape):
     customer: CustomerInfo = Field(description="The customer.")
     is_preview: bool = Field(
         False,
-        description="Whether your team is trying the bot: a preview notifies nobody and is not"
-        " counted.",
+        description="Whether your team is trying the bot: it notifies nobody and is not counted.",
     )
     waiting_since: Moment | None = Field(
         None, description="Since when it has waited for an agent; null if it does not wait."
@@ -87,9 +88,7 @@ class Conversation(Shape):
         " ended, its channel's account is connected, and the reply window has not expired."
     )
     reply_window_expires_at: Moment | None = Field(
-        None,
-        description="Until when the channel accepts free text; null if the channel has no such"
-        " limit.",
+        None, description="Until when the channel accepts free text, if it has a limit."
     )
     location: Location | None = Field(None, description="Where the customer is.")
     metadata: FreeObject = Field(description="The caller's own keys and values.")
@@ -135,8 +134,7 @@ class ChatCreation(Shape):
     )
     location: Location | None = Field(None, description="Where the customer is.")
     tags: TagNames = Field(
-        default_factory=list,
-        description="The tags of the new conversation, at most 20. Only with a secret key.",
+        default_factory=list, description="Its tags, at most 20. Only with a secret key."
     )
     metadata: FreeObject = Field(
         default_factory=dict,
@@ -208,33 +206,22 @@ class ChatsQuery(Page):
 
     status: ConversationStatus | None = Field(None, description="Only those with this status.")
     assign_type: AssignTypeEnum | None = Field(
-        None,
-        description="Only conversations where this side must act next; `queue`: they wait for"
-        " an agent.",
+        None, description="Only those where this side must act next."
     )
     mine: bool | None = Field(
-        None,
-        description="true: only yours; false: only those that you do not have. Not with an API"
-        " key.",
+        None, description="Only yours; false: the others. Not with an API key."
     )
     is_assigned: bool | None = Field(
-        None,
-        description="true: only those that an agent has; false: only those with the bot or in"
-        " the queue.",
+        None, description="Only those that an agent has; false: the others."
     )
     is_unread: bool | None = Field(
-        None,
-        description="true: only those with customer messages that no agent has seen; false:"
-        " only the others.",
+        None, description="Only those that an agent has not read; false: the others."
     )
     is_waiting: bool | None = Field(
-        None,
-        description="true: only those whose customer waits for a person's answer; false: only"
-        " the others.",
+        None, description="Only those that wait for a person's answer; false: the others."
     )
     previews: bool = Field(
-        False,
-        description="true: only your team's previews of a bot; false: only real conversations.",
+        False, description="Only your team's previews; false: only real conversations."
     )
     bot_id: RowId | None = Field(None, description="Only conversations with this bot.")
     customer_id: RowId | None = Field(None, description="Only conversations of this customer.")

@@ -45,9 +45,7 @@ class ChatAssignDto(Shape):
         " many seconds.",
     )
     expected_version: RowId | None = Field(
-        None,
-        description="The `version` that you last saw: 409 `stale_version` if the conversation has"
-        " changed since.",
+        None, description="The `version` that you last saw: 409 `stale_version` if it has changed."
     )
 
     @model_validator(mode="after")
@@ -151,8 +149,7 @@ class AssignNotification(Shape):
     )
     assigned_by: Identity | None = Field(None, description="Who caused it; null for the platform.")
     is_read: bool = Field(
-        description="Whether it was read; notifications of your own actions are read from the"
-        " start."
+        description="Whether it was read; those of your own actions are read at once."
     )
     created_at: Moment = Field(description="When it happened.")
 
@@ -239,8 +236,7 @@ class SavedReplyDto(Shape):
     )
     is_shared: bool = Field(
         False,
-        description="true: shared with the whole team, and only admins can change it; false:"
-        " only yours.",
+        description="Whether the whole team has it and only admins can change it, or only you.",
     )
     id: int | None = read_only("Number of the saved reply.")
     created_at: Moment | None = read_only("When it was made.")
@@ -296,9 +292,7 @@ class FeedQuery(Shape):
         " callers that cannot set one. If left out, the feed starts now.",
     )
     ticket: Text | None = Field(
-        None,
-        max_length=100,
-        description="A one-time ticket instead of the Authorization header.",
+        None, max_length=100, description="A one-time ticket instead of the Authorization header."
     )
 
 

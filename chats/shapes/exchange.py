@@ -61,9 +61,7 @@ class ConversationEntity(Conversation):
     )
     customer_id: int = Field(description="Identifies the customer within this export.")
     assignee_email: str | None = Field(
-        None,
-        description="The agent's address, by which an import finds the agent; null if nobody"
-        " has it.",
+        None, description="The agent's address, by which an import finds the agent."
     )
     provider: str = Field("", description="The system that it comes from, as in the messaging API.")
     group_id: str = Field("", description="The caller's own id of its group.")
@@ -116,9 +114,7 @@ class MessageEntity(Message):
     """A message with all its stored data."""
 
     seq: int = Field(
-        ge=1,
-        le=HIGHEST,
-        description="Number within the conversation. An import keeps the order and closes gaps.",
+        ge=1, le=HIGHEST, description="Number within the conversation. An import closes gaps."
     )
     external_id: str | None = Field(None, description="Its id in the system it was imported from.")
     sent_at: Moment | None = Field(

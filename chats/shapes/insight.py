@@ -83,7 +83,7 @@ class Tag(Shape):
         None,
         ge=0,
         le=MAX_NUMBER,
-        description="How many of the client's conversations have it; only in the client's list.",
+        description="How many of your conversations have it; only in your list.",
     )
     colour: Text | None = Field(None, max_length=7, description="`#rrggbb`; only in your list.")
 
@@ -133,12 +133,7 @@ class Tags(Shape):
         return cls.model_construct(tags=[Tag.given(tag, source="ai") for tag in suggested])
 
 
-def _one_name(value: str) -> str:
-    (name,) = _tag_names([value])
-    return name
-
-
-TagName = Annotated[Text, AfterValidator(_one_name)]
+TagName = Annotated[Text, AfterValidator(lambda name: _tag_names([name])[0])]
 
 
 class ClientTagRequest(Shape):
@@ -147,9 +142,7 @@ class ClientTagRequest(Shape):
     model_config = example(name="refund", colour="#d73a4a")
 
     name: TagName | None = Field(
-        None,
-        description="The tag's name, 1 to 60 characters. An update with another name renames"
-        " the tag.",
+        None, description="The tag's name, 1 to 60 characters; another one renames the tag."
     )
     colour: Text | None = Field(None, pattern="^#[0-9a-fA-F]{6}$", description="`#rrggbb` or null.")
     id: int | None = read_only("Its number.", path="tag_id")
@@ -171,8 +164,7 @@ class ChatSummary(Shape):
 
     chat_id: uuid.UUID = Field(description="The conversation.")
     summary: str = Field(
-        description="Prose written by a model; without a model, labelled lines quoted from the"
-        " conversation."
+        description="A model's prose; without a model, labelled lines from the conversation."
     )
     language: str = Field(description="Language of the summary, BCP 47.")
     key_points: list[str] = Field(description="The main points; without a model, open questions.")
@@ -245,8 +237,7 @@ class ChatFeedBackDto(Shape):
     resolved: bool | None = Field(None, description="Whether the problem is solved, if known.")
     comment: Text | None = Field(None, description="The customer's comment.", max_length=2000)
     message_id: uuid.UUID | None = Field(
-        None,
-        description="The rated message of a bot or agent; null for the conversation as a whole.",
+        None, description="The rated answer; null for the conversation as a whole."
     )
     id: int | None = read_only("Number of the feedback.")
     chat_id: uuid.UUID | None = read_only("The chat.", path="chat_id")

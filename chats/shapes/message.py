@@ -22,7 +22,15 @@ from chats import models
 from chats.shapes.people import Location, OwnId
 
 Sentiment = Literal["positive", "neutral", "negative"]
-TurnStatus = Literal["answered", "asked_again", "pending", "handed_off", "not_expected"]
+TurnStatus = Annotated[
+    Literal["answered", "asked_again", "pending", "handed_off", "not_expected"],
+    Field(
+        description="`answered`: the bot answered. `asked_again`: the bot has no answer and asked"
+        " the customer to rephrase. `pending`: the answer comes later. `handed_off`: an agent will"
+        " answer. `not_expected`: the bot will not answer, for example because you wanted no reply"
+        " or an agent has the conversation."
+    ),
+]
 ReplyMode = Literal["wait", "async", "stream", "none"]
 MessageText = Annotated[Text, Field(min_length=1, max_length=8000)]
 ClientMessageId = Annotated[
@@ -58,7 +66,7 @@ class Citation(Shape):
         None,
         ge=0,
         le=2**31 - 1,
-        description="The page number in the document, from 1; null if it has no pages.",
+        description="Its page in the document, from 1; null if it has none.",
     )
     quote: Text = Field(description="The quoted words that support the answer.", max_length=8000)
 
@@ -98,14 +106,12 @@ class MessageContent(Shape):
     file_name: Text | None = Field(None, description="The name the sender gave it.", max_length=255)
     mime_type: Text | None = Field(
         None,
-        description="The media type; detected from the bytes if we store the file.",
+        description="The media type, detected from the bytes of a file that we store.",
         max_length=120,
     )
     size_bytes: int | None = Field(None, description="Size in bytes.", ge=0, le=MAX_NUMBER)
     error: Text | None = Field(
-        None,
-        description="Why a file from a channel could not be stored; set by us.",
-        max_length=300,
+        None, description="Why a channel's file could not be stored; set by us.", max_length=300
     )
     location: Location | None = Field(None, description="The location, if `type` is `location`.")
     options: list[MessageOption] | None = Field(
@@ -320,10 +326,5 @@ class ChatTurn(Shape):
     reply: Message | None = Field(
         None, description="The bot's answer, or the message that announces the handover."
     )
-    status: TurnStatus = Field(
-        description="`answered`: the bot answered. `asked_again`: the bot has no answer and asked"
-        " the customer to rephrase. `pending`: the answer comes later. `handed_off`: an agent will"
-        " answer. `not_expected`: the bot will not answer, for example because you wanted no reply"
-        " or an agent has the conversation."
-    )
+    status: TurnStatus
     handoff_reason: str | None = Field(None, description="Why the bot handed over, if it did.")

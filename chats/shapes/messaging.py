@@ -1,7 +1,7 @@
 """The shapes of the messaging API, which shows conversations in the terms of another system."""
 
 import uuid
-from typing import Annotated, Any
+from typing import Annotated
 
 from django.utils import timezone
 from pydantic import BeforeValidator, Field, model_validator
@@ -15,18 +15,15 @@ from chats.shapes.insight import TagNames
 from chats.shapes.message import ClientMessageId, MessageContent, MessageText, Recipient, Sender
 from chats.shapes.people import Identity, Location, OwnId
 
-
-def _as_list(value: Any) -> Any:
-    """A query parameter that is given once arrives as a string."""
-    return [value] if isinstance(value, str) else value
+# A query parameter that is given once arrives as a string.
+_as_list = BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
 
 
 class ConversationRequest(Shape):
     """Opens a conversation for a person that the calling system knows."""
 
     requester: Identity = Field(
-        description="The customer, by the calling system's own id. A known id selects the existing"
-        " customer."
+        description="The customer, by your own id; a known id selects the existing one."
     )
     responsible: Identity | None = Field(
         None,
@@ -34,10 +31,7 @@ class ConversationRequest(Shape):
         " gets the conversation; anyone else is only stored as a name.",
     )
     provider: Text = Field(
-        "",
-        max_length=60,
-        description="The system that the conversation comes from.",
-        examples=["shop"],
+        "", max_length=60, description="The system that it comes from.", examples=["shop"]
     )
     location: Location | None = Field(None, description="Where the requester is.")
     tags: TagNames = Field(default_factory=list, description="At most 20 tags of 1..60 characters.")
@@ -48,8 +42,7 @@ class Responsible(Identity):
     """Who answers a conversation, by your id for them if you gave one, and by ours."""
 
     external_id: Text = Field(
-        description="The id or address that you gave for them; otherwise our id of the agent.",
-        max_length=200,
+        description="The id or address that you gave, otherwise our id.", max_length=200
     )
     user_id: int | None = Field(description="The agent here who has it; null if none does.")
 
@@ -64,10 +57,7 @@ class ConversationResponse(Shape):
     location: Location | None = Field(description="Where the requester is.")
     tags: list[str] = Field(description="The tags.")
     group_id: str | None = Field(description="Your own id of its group.")
-    status: ConversationStatus = Field(
-        description="`open`: being worked on; `snoozed`: paused until a set time or a new message;"
-        " `ended`: closed."
-    )
+    status: ConversationStatus
     created_at: Moment = Field(description="When it was opened.")
 
     @classmethod
@@ -104,9 +94,8 @@ class MessagingQuery(Page):
 
     group_id: OwnId | None = Field(None, description="Only conversations of this group.")
     status: ConversationStatus | None = Field(None, description="Only those with this status.")
-    tags: Annotated[TagNames, BeforeValidator(_as_list)] = Field(
-        default_factory=list,
-        description="Only conversations with all of these tags: `tags=a&tags=b`.",
+    tags: Annotated[TagNames, _as_list] = Field(
+        default_factory=list, description="Only those with all of these tags: `tags=a&tags=b`."
     )
     requester_id: OwnId | None = Field(None, description="Only those of this requester.")
     created_from: Moment | None = Field(
@@ -138,9 +127,7 @@ class MessageRequest(Shape):
         None, description="Who it is for; if left out, the other side."
     )
     content: list[MessageContent] = Field(
-        default_factory=list,
-        max_length=20,
-        description="The pieces, at most 20; give either these or `text`.",
+        default_factory=list, max_length=20, description="At most 20 pieces, instead of `text`."
     )
     text: MessageText | None = Field(None, description="A plain text, instead of `content`.")
     client_message_id: ClientMessageId = None
@@ -156,9 +143,7 @@ class MessageRequest(Shape):
         " of owner or status, nothing unread. An ended conversation accepts it too.",
     )
     generate_reply: bool = Field(
-        False,
-        description="Whether the bot should answer this customer's message; the reply comes by"
-        " webhook.",
+        False, description="Whether the bot should answer this message; the reply comes by webhook."
     )
     metadata: FreeObject = Field(
         default_factory=dict,

@@ -107,13 +107,11 @@ class ReplayDto(Shape):
     with_calls: int = Field(description="Replies of the day with function calls: not replayed.")
     done: int = Field(description="How many replies have been replayed so far.")
     gained: int = Field(
-        description="Not answered then, answered today; a person must judge whether today's"
-        " answers are right."
+        description="Answered today and not then; a person must judge whether rightly."
     )
     lost: int = Field(description="Answered by this bot then, not answered today.")
     changed: int = Field(
-        description="Answered then and today, but the first source differs: today's answer may be"
-        " wrong."
+        description="Answered then and today, from another source: today's may be wrong."
     )
     answered: int = Field(description="Answered then and today, with the same first source.")
     unanswered: int = Field(description="Replies answered neither then nor today.")

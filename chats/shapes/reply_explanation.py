@@ -87,8 +87,7 @@ class ReplyReceipt(Shape):
 
     message_id: uuid.UUID = Field(description="The message.")
     answers: list[uuid.UUID] = Field(
-        description="The customer's messages that it answers; several if they came in quick"
-        " succession."
+        description="The customer's messages that it answers; a burst shares one answer."
     )
     decision: str | None = Field(
         description="The decision: `answered`, `small_talk`, `below_gate` (the confidence was"
@@ -100,8 +99,7 @@ class ReplyReceipt(Shape):
     asks_for: str | None = Field(description="The customer-info field that the message asks for.")
     filled: list[str] = Field(description="The customer-info fields that the customer filled in.")
     passed_over: str | None = Field(
-        description="The customer-info field that the customer's message ignored; the bot asks for"
-        " it once more later."
+        description="The customer-info field that the customer ignored: asked for once more later."
     )
     asked_again: bool = Field(description="Whether it asks to rephrase, instead of handing over.")
     while_waiting: bool = Field(description="Whether the conversation was waiting for an agent.")

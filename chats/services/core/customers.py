@@ -77,20 +77,13 @@ def answers(known: Customer | CustomerInfo) -> dict[str, Any]:
 def find_or_create(client: Client, info: CustomerInfo, *, by_page: bool = False) -> Customer:
     """Create a customer, or update the existing one with this external id."""
     told = _names(info) if by_page else []
+    given: dict[str, Any] = {"attributes": info.attributes, "told": told, **_fields(info)}
     if not info.external_id:
-        return Customer.objects.create(
-            client=client, attributes=info.attributes, told=told, **_fields(info)
-        )
+        return Customer.objects.create(client=client, **given)
     while True:
         try:
             with transaction.atomic():
-                return Customer.objects.create(
-                    client=client,
-                    external_id=info.external_id,
-                    attributes=info.attributes,
-                    told=told,
-                    **_fields(info),
-                )
+                return Customer.objects.create(client=client, external_id=info.external_id, **given)
         except IntegrityError:
             # Another request may just have created this customer. If the customer was merged
             # meanwhile, no row has this external id: try again.
@@ -143,7 +136,12 @@ def fill_in(chat: LockedConversation, given: Mapping[str, Any]) -> list[str]:
     customer = _lock(chat.customer_id)
     known = answers(customer)
     new = {name: value for name, value in given.items() if known.get(name) in (None, "")}
-    columns = {name: value for name, value in new.items() if _fits_column(name, value)}
+    limits = {column.name: column.max_length or 0 for column in Customer._meta.fields}
+    columns = {
+        name: value
+        for name, value in new.items()
+        if name in _ANSWERS and isinstance(value, str) and len(value) <= limits[name]
+    }
     others = {name: value for name, value in new.items() if name not in columns}
     try:
         changes = {"attributes": merged_attributes(customer.attributes, others), **columns}
@@ -155,12 +153,6 @@ def fill_in(chat: LockedConversation, given: Mapping[str, Any]) -> list[str]:
         _change(customer, {**changes, "told": told_with(customer, names, by_page=True)})
         chat.customer = customer
     return list(new)
-
-
-def _fits_column(name: str, value: Any) -> bool:
-    """Whether the value belongs in the customer's column of that name and is short enough."""
-    limits = {column.name: column.max_length or 0 for column in Customer._meta.fields}
-    return name in _ANSWERS and isinstance(value, str) and len(value) <= limits[name]
 
 
 def identify(customer_id: int, info: CustomerInfo, *, by_page: bool = False) -> Customer:
@@ -207,15 +199,11 @@ def unite(customer_id: int, merged_id: int, *, by: User | ApiKey | None) -> Cust
 def merged_attributes(known: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     """Known attributes, updated with the new ones; null removes one. 422 above the limits."""
     attributes = {name: value for name, value in {**known, **new}.items() if value is not None}
-    _ensure_within_limits(attributes)
-    return attributes
-
-
-def _ensure_within_limits(attributes: dict[str, Any]) -> None:
     if len(attributes) > MAX_ATTRIBUTES:
         raise Invalid.field("body", "attributes", msg=f"At most {MAX_ATTRIBUTES} in all.")
     if len(as_json(attributes)) > MAX_FREE_BYTES:
         raise Invalid.field("body", "attributes", msg=f"At most {MAX_FREE_BYTES:,} bytes in all.")
+    return attributes
 
 
 def announce_update(customer: Customer) -> None:

@@ -73,7 +73,11 @@ def edit(caller: Principal, customer_id: int, body: CustomerDto) -> Customer:
         if changed:
             names = [*changed, *(f"attributes.{name}" for name in body.attributes)]
             customer.told = customers.told_with(customer, names, by_page=False)
-            _save(customer, [*changed, "told"])
+            try:
+                with transaction.atomic():
+                    customer.save(update_fields=[*changed, "told"])
+            except IntegrityError as exc:
+                raise ExternalIdTaken from exc
             audit.record(
                 caller.client_id, "customer.updated", by=caller.user or caller.key,
                 subject=f"customer:{customer.pk}", changes={"fields": changed},
@@ -90,11 +94,3 @@ def merge(caller: Principal, customer_id: int, *, merged_id: int) -> Customer:
     if merged_id == customer_id:
         raise SameCustomer
     return customers.unite(customer_id, merged_id, by=caller.user or caller.key)
-
-
-def _save(customer: Customer, changed: list[str]) -> None:
-    try:
-        with transaction.atomic():
-            customer.save(update_fields=changed)
-    except IntegrityError as exc:
-        raise ExternalIdTaken from exc

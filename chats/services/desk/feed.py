@@ -28,7 +28,6 @@ from chats.services.core import channel_hooks, presence
 from chats.services.desk.feed_limits import Place
 from identity.auth import Principal
 from identity.models import Client, Role, User
-from webhooks.models import Event
 from webhooks.services import events
 from webhooks.shapes.webhook import envelope, event_id
 
@@ -210,11 +209,11 @@ def _join_reader(stream: _Stream, create_reader: Callable[[], _LogReader]) -> _L
 
 def _read_page(client: Client, after: int) -> list[LogEntry]:
     entries = events.read_feed(client, after, PAGE_SIZE)
-    return [(entry.position, _as_sent(entry.event)) for entry in entries]
-
-
-def _as_sent(event: Event) -> ServerSent:
-    return ServerSent(event.type, {**envelope(event), "data": event.data}, event_id(event.pk))
+    found = [(entry.position, entry.event) for entry in entries]
+    return [
+        (at, ServerSent(row.type, {**envelope(row), "data": row.data}, event_id(row.pk)))
+        for at, row in found
+    ]
 
 
 async def _follow(

@@ -56,7 +56,11 @@ def chats(caller: Principal, query: ChatsQuery) -> QuerySet[Conversation]:
         _state(caller.user, query), is_preview=query.previews, **filters
     )
     if query.sort == "longest_wait":
-        rows = rows.annotate(urgency=_urgency())
+        # Highest for the longest wait; chats that do not wait follow by activity.
+        waits = _FAR_FUTURE - _Microseconds("waiting_since")
+        activity = _Microseconds(_ACTIVITY)
+        urgency = Coalesce(waits, activity, output_field=BigIntegerField())
+        rows = rows.annotate(urgency=urgency)
     else:
         rows = rows.annotate(activity=_ACTIVITY)
     return rows.filter(pk__in=search(caller.client, query.q)) if query.q else rows
@@ -145,12 +149,6 @@ class _Microseconds(Func):
 
     template = "(extract(epoch FROM %(expressions)s) * 1000000)::bigint"
     output_field = BigIntegerField()
-
-
-def _urgency() -> Coalesce:
-    """A sort key: highest for the longest wait; chats that do not wait follow by activity."""
-    waits = _FAR_FUTURE - _Microseconds("waiting_since")
-    return Coalesce(waits, _Microseconds(_ACTIVITY), output_field=BigIntegerField())
 
 
 def _state(user: User | None, query: ChatsQuery) -> Q:

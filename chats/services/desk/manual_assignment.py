@@ -28,7 +28,9 @@ def assign(chat: Conversation, body: desk_shapes.ChatAssignDto, *, by: User) -> 
         if agent is None:
             _release(chat, body.assign_type, by=by)
         elif chat.assignee_id != agent.pk:
-            _ensure_may_reassign(chat, by=by, is_intended=is_intended)
+            lifecycle.ensure_own_chat(chat, by=by)
+            if chat.assignee_id and not is_intended:
+                raise lifecycle.AlreadyAssigned(chat)
             lifecycle.to_agent(chat, agent, by=by)
         if body.return_after_seconds:
             chat.return_at = timezone.now() + timedelta(seconds=body.return_after_seconds)
@@ -73,12 +75,6 @@ def _release(chat: LockedConversation, to: str, *, by: User) -> None:
         handoffs.hand_over(chat, reason="staff_request", by=by)
     else:
         lifecycle.to_queue(chat, reason="staff_request", by=by)
-
-
-def _ensure_may_reassign(chat: LockedConversation, *, by: User, is_intended: bool) -> None:
-    lifecycle.ensure_own_chat(chat, by=by)
-    if chat.assignee_id and not is_intended:
-        raise lifecycle.AlreadyAssigned(chat)
 
 
 def _agent_to_assign(by: User, user_id: int | None) -> User:

@@ -48,7 +48,12 @@ def open_preview(
     if not body.messages:
         raise Invalid.field("body", "messages", msg="A new chat needs a message.", type="missing")
     with transaction.atomic():
-        customer = _as_customer(by)
+        # The customer that stands for a staff member in previews.
+        customer, _ = Customer.objects.get_or_create(
+            client=by.client,
+            external_id=f"{customers.STAFF}{by.pk}",
+            defaults={"name": by.full_name, "email": by.email},
+        )
         existing = _existing_message(customer, client_message_id)
         if existing:
             return existing
@@ -93,15 +98,6 @@ def with_receipt(turn: dict[str, Any]) -> dict[str, Any]:
     reply = turn["reply"]
     receipts = Message.objects.filter(pk=reply["id"]) if reply else Message.objects.none()
     return GeneratedChat.from_turn(turn, receipts.values_list("receipt", flat=True).first() or {})
-
-
-def _as_customer(user: User) -> Customer:
-    """The customer that stands for a staff member in previews."""
-    return Customer.objects.get_or_create(
-        client=user.client,
-        external_id=f"{customers.STAFF}{user.pk}",
-        defaults={"name": user.full_name, "email": user.email},
-    )[0]
 
 
 def _existing_message(customer: Customer, client_message_id: str | None) -> Message | None:

@@ -88,6 +88,9 @@ def _create_conversation(
     result: ImportResult,
 ) -> None:
     agent = _agent(client, entity, result)
+    before = [entity.previous_chat_id] if entity.previous_chat_id else []
+    local_ids = _local_ids(Conversation, client, before).values()
+    previous = next(iter(_existing_ids(Conversation, client, local_ids)), None)
     lacks_agent = entity.assign_type == AssignType.AGENT.value and agent is None
     chat = Conversation(
         id=chat_id,
@@ -96,7 +99,7 @@ def _create_conversation(
         customer=_customer(client, entity),
         assignee=agent,
         assign_type=AssignType.QUEUE if lacks_agent else entity.assign_type,
-        previous_chat_id=_previous_chat_id(client, entity),
+        previous_chat_id=previous,
         tags=[tag.name for tag in entity.taggings] or entity.tags,
         location=entity.location.model_dump() if entity.location else None,
         requester=entity.requester.model_dump() if entity.requester else None,
@@ -144,13 +147,6 @@ def _agent(client: Client, entity: ConversationEntity, result: ImportResult) -> 
             f"conversation {entity.id}: {entity.assignee_email} is not here; it waits in the queue"
         )
     return agent
-
-
-def _previous_chat_id(client: Client, entity: ConversationEntity) -> uuid.UUID | None:
-    if entity.previous_chat_id is None:
-        return None
-    ids = _local_ids(Conversation, client, [entity.previous_chat_id]).values()
-    return next(iter(_existing_ids(Conversation, client, ids)), None)
 
 
 def _customer(client: Client, entity: ConversationEntity) -> Customer:

@@ -44,7 +44,11 @@ def delete_expired(client_id: int, *, after: Sequence[str] | None = None) -> Non
         days = ClientConfig.objects.get(client_id=client_id).retention_days
         if days is None:
             return
-        rows = _behind(_expired(client_id, Value(days)), after).order_by("end", "id")
+        rows = _expired(client_id, Value(days)).order_by("end", "id")
+        if after is not None:
+            end, chat_id = after
+            # This form of "after this position" lets the index be searched by `end`.
+            rows = rows.filter(Q(end__gt=end) | Q(id__gt=chat_id), end__gte=end)
         # Locking checks the condition again, so a chat that was reopened meanwhile is left out.
         expired = list(rows.select_for_update(skip_locked=True, of=("self",))[:MAX_CHATS])
         chats = up_to_max_messages(expired)
@@ -80,14 +84,6 @@ def _expired(client_id: Any, days: Combinable) -> QuerySet[Any]:
     return Conversation.objects.annotate(end=Coalesce("ended_at", "imported_at")).filter(
         client_id=client_id, status=Status.ENDED, end__lte=before_now(days, days=1)
     )
-
-
-def _behind(rows: QuerySet[Any], after: Sequence[str] | None) -> QuerySet[Any]:
-    if after is None:
-        return rows
-    end, chat_id = after
-    # This form of "after this position" lets the index be searched by `end`.
-    return rows.filter(Q(end__gt=end) | Q(id__gt=chat_id), end__gte=end)
 
 
 def up_to_max_messages(chats: Sequence[Any]) -> Sequence[Any]:

@@ -25,13 +25,9 @@ def paid_work(chat: Conversation) -> Iterator[int | None]:
         yield chat.capped_key_id
     except CapReached:
         with jobs.commit():
-            _tell(chat)
+            locked = conversations.lock(chat)
+            notes = Message.objects.filter(conversation=locked, is_note=True, text=NOTE)
+            if not notes.filter(sender_type=SenderType.SYSTEM).exists():
+                messages.append_note(locked, NOTE, {"decision": "credits_used_up"})
     except InsufficientCredits as exc:
         raise jobs.GiveUp("The credits are used up.") from exc
-
-
-def _tell(chat: Conversation) -> None:
-    locked = conversations.lock(chat)
-    notes = Message.objects.filter(conversation=locked, is_note=True, text=NOTE)
-    if not notes.filter(sender_type=SenderType.SYSTEM).exists():
-        messages.append_note(locked, NOTE, {"decision": "credits_used_up"})

@@ -82,7 +82,10 @@ def ask_again(group_id: int) -> None:
     else:
         # A trial calls no functions, so the outcome cannot be a call that needs approval.
         reason = outcome.reason if isinstance(outcome, Unanswered) else "no_answer"
-        status, text, fault, sources = _unanswered(group), "", str(reason), []
+        # Still learning if golden questions hold the answer back: it is not searched yet.
+        is_held = group.document is not None and group.document.is_held
+        status = GroupStatus.LEARNING if is_held else GroupStatus.OPEN
+        text, fault, sources = "", str(reason), []
     with jobs.commit():
         QuestionGroup.objects.filter(pk=group.pk).update(
             status=status, answer=text, fault=fault, sources=sources,
@@ -95,12 +98,6 @@ def fail(group_id: int) -> None:
     QuestionGroup.objects.filter(pk=group_id).update(
         status=GroupStatus.OPEN, fault="engine_failed", asked_again_at=datetime.now(UTC)
     )
-
-
-def _unanswered(group: QuestionGroup) -> GroupStatus:
-    """Still learning if golden questions hold the answer back, because it is not searched yet."""
-    is_held = group.document is not None and group.document.is_held
-    return GroupStatus.LEARNING if is_held else GroupStatus.OPEN
 
 
 def _learn(rows: QuerySet[QuestionGroup], document: Document) -> None:

@@ -208,7 +208,10 @@ ENGINE_FAILED = HandOver("engine_failed")
 def from_facts(facts: Facts) -> Decision | AskEngine:
     """What the rules alone decide, or else the question that an engine must answer."""
     if facts.is_waiting:
-        return _while_waiting(facts)
+        # After a handover the bot answers only questions, and says nothing to a "great!".
+        is_question = bool(facts.question) and not _closing_words(facts.short_reply)
+        is_for_bot = is_question and not (facts.asks_for_person or facts.confirmation)
+        return AskEngine(facts.question) if is_for_bot else NoReply()
     decision = _while_bot_has_chat(facts)
     return decision if isinstance(decision, AskEngine) else ask_next(decision, facts.info)
 
@@ -238,13 +241,6 @@ def _while_bot_has_chat(facts: Facts) -> Decision | AskEngine:
         name = "brief_greeting" if is_repeated else small_talk
         return CannedReply(name, Receipt("small_talk", kind=small_talk))
     return AskEngine(facts.question)
-
-
-def _while_waiting(facts: Facts) -> NoReply | AskEngine:
-    """After a handover the bot answers only questions, and says nothing to a "great!"."""
-    is_question = bool(facts.question) and not _closing_words(facts.short_reply)
-    is_for_bot = is_question and not (facts.asks_for_person or facts.confirmation)
-    return AskEngine(facts.question) if is_for_bot else NoReply()
 
 
 def _closing_words(reply: ShortReply | None) -> SmallTalk | None:
@@ -299,7 +295,9 @@ def _after_engine(outcome: Outcome | None, policy: HandoffPolicy, gap: Knowledge
             if reason == "engine_failed":
                 return HandOver("engine_failed", receipt)
             if policy.asks_again and gap.is_first:
-                return _ask_again(receipt, policy, gap)
+                # Without handovers the bot always replies like this, so nothing is asked again.
+                receipt = replace(receipt, asked_again=policy.on_no_answer or None)
+                return CannedReply("unknown", receipt, Offers(gap.headings, policy.on_request))
             return _as_wished(HandOver("no_answer", receipt), policy)
 
 
@@ -335,13 +333,6 @@ def _as_wished(handover: HandOver, policy: HandoffPolicy) -> HandOver | CannedRe
     if handover.reason == "customer_asked" and not policy.on_request:
         return CannedReply("no_person", Receipt("handoff_not_wanted"))
     return handover
-
-
-def _ask_again(receipt: Receipt, policy: HandoffPolicy, gap: KnowledgeGap) -> CannedReply:
-    """Ask the customer to rephrase the question. The receipt says `asked_again` only if a handover
-    would have followed: without handovers the bot always replies like this."""
-    receipt = replace(receipt, asked_again=policy.on_no_answer or None)
-    return CannedReply("unknown", receipt, Offers(gap.headings, policy.on_request))
 
 
 def _ask_customer(call: ProposedCall, trace: Trace | None = None) -> AskCustomer:

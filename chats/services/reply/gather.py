@@ -15,7 +15,7 @@ from typing import Any, Literal
 from bots.engine import intents
 from bots.engine.intents import Intent
 from bots.services import slot_filling
-from bots.services.slot_filling import Field, SlotResult
+from bots.services.slot_filling import Field
 from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chats.models import AssignType, Conversation, Message
 from chats.services.core import customers, messages
@@ -146,7 +146,9 @@ def _info(
     unknown = _unknown_fields(chat)
     if not unknown or not texts:
         return InfoFacts()
-    name = _name_in_question(chat, before_seq=before_seq)
+    latest = messages.latest_of_ours(chat, before_seq=before_seq)
+    receipt: Mapping[str, Any] = (latest.receipt if latest else None) or {}
+    name: str | None = receipt.get("asks_for")
     asked = next((field for field in unknown if field["name"] == name), None)
     past, passed_over = _asked_before(chat)
     told = slot_filling.extract(
@@ -154,18 +156,13 @@ def _info(
     )
     left = (name for name in wanted if name not in told.values)
     return InfoFacts(
-        asked=_describe(asked, told, past) if asked else None,
+        asked=AskedField(name, told.said, asked["type"], past.count(name) < MAX_QUESTIONS)
+        if name and asked
+        else None,
         filled=told.values,
         is_all=told.is_all,
         next=next((name for name in left if past.count(name) == passed_over.count(name)), None),
     )
-
-
-def _name_in_question(chat: Conversation, *, before_seq: int) -> str | None:
-    """The field that our latest message asks for; None if it asks for none."""
-    latest = messages.latest_of_ours(chat, before_seq=before_seq)
-    receipt: Mapping[str, Any] = (latest.receipt if latest else None) or {}
-    return receipt.get("asks_for")
 
 
 def _asked_before(chat: Conversation) -> tuple[list[str], list[str]]:
@@ -181,8 +178,3 @@ def _asked_before(chat: Conversation) -> tuple[list[str], list[str]]:
     )
     receipts = list(same.values_list("receipt__asks_for", "receipt__passed_over"))
     return [asked for asked, _ in receipts if asked], [passed for _, passed in receipts if passed]
-
-
-def _describe(asked: Field, told: SlotResult, past: Sequence[str]) -> AskedField:
-    name = asked["name"]
-    return AskedField(name, told.said, asked["type"], past.count(name) < MAX_QUESTIONS)
