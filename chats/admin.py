@@ -57,7 +57,7 @@ from chats.pages.list_filters import (
 )
 from chats.services.core import reply_policy
 from chats.services.desk import customer_records, inbox
-from chats.services.exchange import bot_previews, customer_export, erasing
+from chats.services.exchange import bot_previews, erasing, exporting
 from chats.services.insight import question_groups, unanswered_questions
 from chats.services.reply import incoming, reply_replay
 from chats.shapes import message as message_shapes
@@ -319,7 +319,7 @@ class CustomerAdmin(ListsWithoutPreviews):
         row = self.row(request, object_id)
         caller = Principal(row.client, user=viewer(request))
         return media.file_response(
-            customer_export.write(caller, row.pk),
+            exporting.write_customer(caller, row.pk),
             mime_type="application/zip",
             cache_control="no-store",
             download_as=f"customer-{row.pk}.zip",

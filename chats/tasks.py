@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from chatplatform.jobs import Queue, job, periodic
 from chats.services.core import staff_notifications, tags
-from chats.services.desk import manual_assignment, routing, timers
+from chats.services.desk import agent_actions, routing, timers
 from chats.services.exchange import customer_transcripts, erasing, retention
 from chats.services.insight import (
     chat_analysis,
@@ -132,7 +132,7 @@ def clean_up() -> None:
 @job("chats.release_agent", queue=Queue.REPLY)
 def release_agent(*, user_id: int) -> None:
     """Return the conversations of a disabled user or new viewer to the queue."""
-    manual_assignment.return_chats_of_agent(user_id)
+    agent_actions.return_chats_of_agent(user_id)
 
 
 @periodic("chats.run_timers")
