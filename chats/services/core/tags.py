@@ -5,13 +5,13 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from bots.engine.tagging import KnownTag, Suggested
 from chatplatform import jobs
-from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404
+from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404, unique
 from chats.models import (
     ClientTag,
     Conversation,
@@ -229,14 +229,9 @@ def _lock(user: User, tag_id: int) -> ClientTag:
 
 
 def _save(row: ClientTag, action: str, *, by: User, changes: dict[str, Any]) -> None:
-    try:
-        with transaction.atomic():
-            row.save()
-            _record(row, action, by=by, changes=changes)
-    except IntegrityError as exc:
-        if "client_tag_once" not in str(exc):
-            raise
-        raise TagExists from exc
+    with unique("client_tag_once", TagExists):
+        row.save()
+        _record(row, action, by=by, changes=changes)
 
 
 def _record(row: ClientTag, action: str, *, by: User, changes: dict[str, Any]) -> None:

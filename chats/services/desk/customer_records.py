@@ -1,10 +1,10 @@
 """Finding, reading, editing and merging customers, for the desk and the client's own server."""
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from bots.models import Bot
-from chatplatform.api.errors import ApiError, first_or_404
+from chatplatform.api.errors import ApiError, first_or_404, unique
 from chats.models import Conversation, Customer
 from chats.services.core import customers
 from chats.shapes.people import CustomerDto, CustomersQuery
@@ -73,11 +73,8 @@ def edit(caller: Principal, customer_id: int, body: CustomerDto) -> Customer:
         if changed:
             names = [*changed, *(f"attributes.{name}" for name in body.attributes)]
             customer.told = customers.told_with(customer, names, by_page=False)
-            try:
-                with transaction.atomic():
-                    customer.save(update_fields=[*changed, "told"])
-            except IntegrityError as exc:
-                raise ExternalIdTaken from exc
+            with unique("customer_external_id", ExternalIdTaken):
+                customer.save(update_fields=[*changed, "told"])
             audit.record(
                 caller.client_id, "customer.updated", by=caller.user or caller.key,
                 subject=f"customer:{customer.pk}", changes={"fields": changed},

@@ -4,11 +4,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from chatplatform.api.errors import ApiError, Forbidden, first_or_404, require
+from chatplatform.api.errors import ApiError, Forbidden, first_or_404, require, unique
 from chats.models import Conversation, SavedReply
 from chats.shapes import desk as desk_shapes
 from identity.models import User
@@ -95,14 +95,9 @@ def _store(row: SavedReply, body: desk_shapes.SavedReplyDto, *, by: User) -> Sav
     for name in body.model_fields_set - {"is_shared"}:
         setattr(row, name, getattr(body, name))
     row.updated_at = timezone.now()
-    try:
-        with transaction.atomic():
-            row.save()
-            _record("created" if is_new else "updated", row, by=by)
-    except IntegrityError as exc:
-        if "saved_reply_shortcut" not in str(exc):
-            raise
-        raise ShortcutTaken from exc
+    with unique("saved_reply_shortcut", ShortcutTaken):
+        row.save()
+        _record("created" if is_new else "updated", row, by=by)
     row.refresh_from_db(fields=["created_at"])
     return row
 
