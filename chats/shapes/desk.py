@@ -238,7 +238,7 @@ class SavedReplyDto(Shape):
         False,
         description="Whether the whole team has it and only admins can change it, or only you.",
     )
-    id: int | None = read_only("Number of the saved reply.")
+    id: int | None = read_only("Its number.")
     created_at: Moment | None = read_only("When it was made.")
     updated_at: Moment | None = read_only("When it was last changed.")
 

@@ -146,9 +146,9 @@ class ClientTagRequest(Shape):
     )
     colour: Text | None = Field(None, pattern="^#[0-9a-fA-F]{6}$", description="`#rrggbb` or null.")
     id: int | None = read_only("Its number.", path="tag_id")
-    source: str | None = read_only("Null, as in the client's list.")
-    confidence: float | None = read_only("Null, as in the client's list.")
-    count: int | None = read_only("Chats of the client that have it.")
+    source: str | None = read_only("Null in the client's list.")
+    confidence: float | None = read_only("Null in the client's list.")
+    count: int | None = read_only("How many conversations have it.")
 
 
 class TagMerge(Shape):
@@ -239,10 +239,10 @@ class ChatFeedBackDto(Shape):
     message_id: uuid.UUID | None = Field(
         None, description="The rated answer; null for the conversation as a whole."
     )
-    id: int | None = read_only("Number of the feedback.")
-    chat_id: uuid.UUID | None = read_only("The chat.", path="chat_id")
+    id: int | None = read_only("Its number.")
+    chat_id: uuid.UUID | None = read_only("The conversation.", path="chat_id")
     created_at: Moment | None = read_only("When it was given.")
-    updated_at: Moment | None = read_only("When it was last corrected; null: never.")
+    updated_at: Moment | None = read_only("When it was last corrected, if it was.")
 
     @model_validator(mode="after")
     def _stars_or_a_thumb(self) -> "ChatFeedBackDto":

@@ -120,11 +120,7 @@ class MessageContent(Shape):
     citations: list[Citation] | None = Field(
         None, description="The passages that support this piece, at most 20.", max_length=20
     )
-
-    template: SentTemplate | None = read_only(
-        "For a `template` that was approved by its channel's provider: which one; `text` has its"
-        " words."
-    )
+    template: SentTemplate | None = read_only("The approved template; `text` has its words.")
 
     @model_validator(mode="after")
     def _holds_what_its_type_says(self) -> "MessageContent":

@@ -110,7 +110,7 @@ class CustomerDto(CustomerInfo):
     """
 
     id: int | None = read_only("The customer's number.", path="customer_id")
-    created_at: Moment | None = read_only("When the customer first came.")
+    created_at: Moment | None = read_only("When the customer was created.")
 
 
 class CustomersQuery(Page):

@@ -51,7 +51,7 @@ from identity.auth import (
 )
 from identity.services import tokens
 
-CUSTOMER_FILE = RawResponse(("application/zip",), "What is stored of the customer, as a download.")
+CUSTOMER_FILE = RawResponse(("application/zip",), "The customer's data, as a download.")
 FILES = Form(desk_shapes.ManualChatFilesDto, files=("files",))
 
 

@@ -66,7 +66,7 @@ _MARKUP = ("<!doctype", "<html", "<svg", "<?xml", "<script")
 
 class AttachmentsOff(ApiError):
     code, status = "attachments_off", 409
-    detail = "This bot takes no files of its customers."
+    detail = "This bot accepts no files from customers."
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,7 @@ def open_by_link(attachment_id: uuid.UUID, *, signature: str) -> tuple[Attachmen
             f"{attachment_id}:{signature}", max_age=LINK_LIFETIME
         )
     except BadSignature as exc:
-        raise Forbidden("This link is not valid (any more); ask for the message again.") from exc
+        raise Forbidden("This link is invalid or has expired: read the message again.") from exc
     row = first_or_404(Attachment.objects.filter(pk=attachment_id))
     try:
         return row, row.file.open("rb")

@@ -24,13 +24,13 @@ EndedBy = Literal["customer", "agent", "bot", "inactivity", "api"]
 
 class AgentGone(ApiError):
     code, status = "agent_gone", 409
-    detail = "This person may not have chats any more: choose somebody else."
+    detail = "This person can no longer have conversations: choose somebody else."
 
 
 class AlreadyAssigned(ApiError):
     code, status = "already_assigned", 409
-    more: ClassVar = {"assignee": (Identity, "Who has the chat.")}
-    detail = "Another agent has this chat."
+    more: ClassVar = {"assignee": (Identity, "The agent who has the conversation.")}
+    detail = "Another agent has this conversation."
 
     def __init__(self, chat: Conversation) -> None:
         assert chat.assignee
@@ -39,16 +39,16 @@ class AlreadyAssigned(ApiError):
 
 class ReplyWindowClosed(ApiError):
     code, status = "reply_window_closed", 409
-    more: ClassVar = {"reply_window_expires_at": (Moment, "When the while was over.")}
+    more: ClassVar = {"reply_window_expires_at": (Moment, "When the reply window closed.")}
     detail = (
-        "The channel takes free text only for a while after the customer's last message, and that"
-        " while is over: wait for the customer to write, or send what the channel allows."
+        "The channel accepts free text only for some time after the customer's last message, and"
+        " that time is over: wait for the customer to write, or send what the channel allows."
     )
 
 
 class BotIsOff(ApiError):
     code, status = "bot_disabled", 409
-    detail = "The bot does not answer now: leave the chat in the queue or with an agent."
+    detail = "The bot is off: leave the conversation in the queue or with an agent."
 
 
 def to_agent(chat: LockedConversation, agent: User, *, by: User | None) -> None:

@@ -26,14 +26,14 @@ from webhooks.services import announce
 
 UNCERTAIN = "It is not known whether this message went out: the connection broke while it was sent."
 STILL_UNCERTAIN = (
-    "It is not known whether this message went out, and the channel has not told it since. Look"
-    " at the chat there before you send it again."
+    "It is not known whether this message went out, and the channel has not reported it since."
+    " Look at the conversation there before you send it again."
 )
 
 
 class ChannelReports(ApiError):
     code, status = "channel_reports", 409
-    detail = "This chat is on a channel, which itself says how far messages came."
+    detail = "This conversation is on a messaging channel, which reports delivery itself."
 
 
 def report(chat: Conversation, body: message_shapes.ArrivalReport, status: MessageStatus) -> None:

@@ -45,12 +45,12 @@ from identity.models import User
 
 class IdTaken(ApiError):
     code, status = "client_message_id_taken", 409
-    detail = "This client_message_id is another sender's in this chat, or a note's."
+    detail = "Another sender or a note has this client_message_id."
 
 
 class AgentHasChat(ApiError):
     code, status = "agent_has_chat", 409
-    detail = "An agent has this chat: nothing answers in the bot's name."
+    detail = "An agent has this conversation: nobody can answer as the bot."
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ EXAMPLES = 5
 
 class TagExists(ApiError):
     code, status = "tag_exists", 409
-    detail = "There is a tag of this name: merge the one into the other."
+    detail = "There is a tag with this name already: merge the two."
 
 
 def list_for_client(client: Client) -> Tags:
@@ -85,7 +85,7 @@ def merge(user: User, tag_id: int, *, into: str) -> Tag:
         others = ClientTag.objects.filter(client_id=row.client_id, name=into)
         kept = _counted(others.exclude(pk=tag_id)).first()
         if kept is None:
-            raise Invalid.field("body", "into", msg="There is no other tag of this name.")
+            raise Invalid.field("body", "into", msg="There is no other tag with this name.")
         _record(row, "merged", by=user, changes={"name": [row.name, into]})
         _enqueue_rename(row.client_id, row.name, into)
         row.delete()

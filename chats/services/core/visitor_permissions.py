@@ -9,8 +9,8 @@ from chats.shapes.conversation import ChatCreation
 class IdentityNotSigned(NotAuthenticated):
     code = "identity_not_signed"
     detail = (
-        "A page says who its visitor is only with the signature of this external_id, made by your"
-        " server with the bot's identity secret."
+        "A public key can name its visitor only with your server's signature of the external_id,"
+        " made with the bot's identity secret."
     )
 
 

@@ -160,5 +160,5 @@ def _agent_to_assign(by: User, user_id: int | None) -> User:
     assert by.client_id
     agent = staff_notifications.staff(by.client_id).filter(pk=user_id).first()
     if agent is None:
-        raise Invalid.field("body", "user_id", msg="There is no such agent who could take it.")
+        raise Invalid.field("body", "user_id", msg="No agent with this id can take it.")
     return agent

@@ -21,7 +21,7 @@ class ExternalIdTaken(ApiError):
 
 class SameCustomer(ApiError):
     code, status = "same_customer", 409
-    detail = "A customer cannot become part of themselves: name two customers."
+    detail = "A customer cannot be merged into itself: name two customers."
 
 
 def visible(caller: Principal) -> QuerySet[Customer]:

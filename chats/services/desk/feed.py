@@ -87,9 +87,7 @@ def events_for(
     client, now = user.client, events.end_of_feed(user.client)
     place = events.find_place(client, last_event_id) if last_event_id else now
     if place is None:
-        raise Invalid.field(
-            *error_location, msg="There is no such event (any more); begin without one."
-        )
+        raise Invalid.field(*error_location, msg="There is no such event: start without one.")
     held = Place(user)
     held.take()
     presence.touch(user)

@@ -40,7 +40,7 @@ _in_valkey = valkey.BestEffort("live feeds are not counted")
 
 class TooManyFeeds(ApiError):
     code, status = "too_many_feeds", 429
-    detail = "Too many live feeds are open, yours or your client's in all: close one."
+    detail = "You or your client have too many live feeds open: close one."
     headers: ClassVar[dict[str, str]] = {"Retry-After": "60"}
 
 

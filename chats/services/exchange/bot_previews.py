@@ -30,7 +30,7 @@ class PreviewOff(ApiError):
 
 class NotAPreview(ApiError):
     code, status = "not_a_preview", 409
-    detail = "This is a customer's chat: nobody speaks in the customer's place."
+    detail = "This is a customer's conversation: nobody can write as the customer."
 
 
 def open_preview(

@@ -19,7 +19,7 @@ MAX_MESSAGES = 5_000
 
 class ExportOff(ApiError):
     code, status = "export_off", 409
-    detail = "This bot gives no transcripts: its export_enabled is false."
+    detail = "This bot offers no transcripts: its export_enabled is false."
 
 
 def ask_by_mail(caller: Principal, chat_id: uuid.UUID, *, email: str) -> None:

@@ -38,7 +38,7 @@ from identity.models import ApiKey, Role, User
 
 class AlreadyAnswered(ApiError):
     code, status = "already_answered", 409
-    detail = "The bot's one reply to this message is there already: leave in_reply_to out."
+    detail = "The bot has replied to this message already: leave in_reply_to out."
 
 
 def list_(key: ApiKey, query: MessagingQuery) -> QuerySet[Conversation]:

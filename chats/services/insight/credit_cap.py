@@ -11,8 +11,8 @@ from identity.services.credits import CapReached, InsufficientCredits
 
 # Replies are not in this list: if the cap prevents one, the chat is handed over.
 NOTE = (
-    "The credits are used up that this page may spend in a day: translations, summary, tags or"
-    " sentiment of this chat are missing."
+    "The credits that this website may spend in a day are used up: translations, the summary, tags"
+    " or the sentiment of this conversation are missing."
 )
 
 

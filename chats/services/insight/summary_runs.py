@@ -28,7 +28,7 @@ _UNFINISHED = (SummaryJobStatus.QUEUED, SummaryJobStatus.RUNNING)
 class SummaryRunning(ApiError):
     code, status = "summary_running", 409
     more: ClassVar = {"job_id": (uuid.UUID, "The run.")}
-    detail = "A run is not over yet: wait for its end."
+    detail = "Another run is in progress: wait until it ends."
 
 
 def start(client: Client, *, by: User, given: SummaryCalculateRequest) -> SummaryJob:

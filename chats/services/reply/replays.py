@@ -36,7 +36,7 @@ _UNFINISHED = (ReplayStatus.QUEUED, ReplayStatus.RUNNING)
 class ReplayRunning(ApiError):
     code, status = "replay_running", 409
     more: ClassVar = {"replay_id": (uuid.UUID, "The replay.")}
-    detail = "A replay of this bot is not over yet: wait for its end."
+    detail = "A replay of this bot is in progress: wait until it ends."
 
 
 def list_for_bot(bot: Bot) -> QuerySet[Replay]:

@@ -20,7 +20,7 @@ ASKED_ENGINE = ("answered", *NO_ANSWER, "engine_failed", "credits_used_up")
 
 class NothingToReplay(ApiError):
     code, status = "nothing_to_replay", 409
-    detail = "Only the bot's reply to a customer's question can be made again."
+    detail = "Only the bot's reply to a customer's question can be replayed."
 
 
 @dataclass(frozen=True)
