@@ -1,5 +1,4 @@
-"""The interface by which chats reach messaging channels: `channels_app`, which is above this app
-and cannot be imported here, installs it."""
+"""The interface by which chats reach the messaging channels of `channels_app`, above this app."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol, TypedDict

@@ -1,5 +1,4 @@
-"""What messaging channels report besides customers' new messages: edits, reactions, answers written
-with other tools, accounts and reply windows that open and close."""
+"""What messaging channels report besides customers' new messages, such as edits and reactions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -106,7 +105,7 @@ def edit(message: Message, text: str, *, at: datetime) -> None:
         message_status.write(
             row, content=content, text=messages.text_of(content), translations={}, edited_at=at
         )
-        translations.enqueue_for_agents(row, auto_translate=chat.client.config.auto_translate)
+        translations.enqueue_for_agents(chat, row)
         message_status.announce_message(chat, "message.updated", row)
 
 

@@ -1,5 +1,4 @@
-"""Handovers from the bot to a person that are not the reply to a message; those are in
-`reply.publishing`. The chat moves to the queue, and a job chooses the agent (`desk.routing`)."""
+"""Handovers from the bot to a person that do not reply to a message, as `reply.publishing` does."""
 
 from django.db.models import Q
 from django.utils import timezone

@@ -1,8 +1,6 @@
 """The delivery status of a message.
 
-Channels report it for their messages. For all others the customer's website or app and the desk do.
-
-A status only moves forward, from pending to sent, delivered and read, in whatever order and however
+Channels report it, or else the customer's website or app and the desk. A status only moves forward, from pending to sent, delivered and read, in whatever order and however
 often the reports arrive. `failed` stays, unless the message turns out to have arrived, or it was
 uncertain and turns out to have been sent. An agent's message that was `read` is `delivered` again
 if a translation comes later.

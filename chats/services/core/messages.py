@@ -1,6 +1,4 @@
-"""Messages, numbered without gaps and announced. The database function `chats_store_message` stores
-every single one, called here by `append` and by `chats_receive_message` for customers' plain text;
-`store_in_bulk` stores history."""
+"""Messages, numbered without gaps and announced; `chats_store_message` stores every single one."""
 
 import uuid
 from collections.abc import Collection, Iterable, Sequence

@@ -1,5 +1,4 @@
-"""The one rule that says whether the bot may reply in a chat, and what: the database function
-`chats_bot_may_reply`. Python only adds the credits."""
+"""Whether the bot may reply: the rule of `chats_bot_may_reply`, and the credits."""
 
 import time
 import uuid

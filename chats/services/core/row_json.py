@@ -1,7 +1,7 @@
 """Messages and chats as JSON that PostgreSQL builds, so that lists create no Python objects.
 
-The view `chats_shown_message` has a column for each field of the shape `Message`, and `_CHAT` makes
-one for each field of `Conversation`; tests keep them in step.
+The view `chats_shown_message` has a column for each field of the shape `Message`, and
+`_CHAT_COLUMNS` one for each field of `Conversation`; tests keep them in step.
 """
 
 import re

@@ -1,6 +1,4 @@
-"""The platform's own sentences to customers: the client's texts, else those of
-`bots.knowledge.phrasebook`, in the customer's language if the bot is offered in it, else in the
-bot's."""
+"""The platform's own sentences to customers, in the client's texts or those of `phrasebook`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

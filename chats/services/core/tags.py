@@ -1,5 +1,4 @@
-"""Tags: a row with the source of each tag, and the names on the chat for lists and filters. The
-client's list has every name ever given, and its first spelling is used from then on."""
+"""The tags of conversations, each with its source, and the client's list of all tags."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress

@@ -1,5 +1,4 @@
-"""Translations between a customer and the agents, if the client wants them and a model is set. A
-job makes them; a message keeps its original text beside them."""
+"""Translations between a customer and the agents, if the client wants them and a model is set."""
 
 from bots.engine import Capability
 from bots.knowledge import language as languages
@@ -9,10 +8,10 @@ from chatplatform.jobs import enqueue
 from chats.models import Conversation, Message, SenderType
 
 
-def enqueue_for_agents(message: Message, *, auto_translate: bool) -> None:
+def enqueue_for_agents(chat: Conversation, message: Message) -> None:
     """Have a customer's message translated into the client's default language."""
-    if auto_translate:
-        _enqueue(message, to=message.client.default_language)
+    if chat.client.config.auto_translate:
+        _enqueue(message, to=chat.client.default_language)
 
 
 def enqueue_for_customer(

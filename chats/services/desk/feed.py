@@ -1,9 +1,8 @@
 """The live feed: new events of a client's event log, and transient events such as typing.
 
-In each process one reader follows a client's log, however many streams are open, and each stream
-takes events from the reader's buffer. A stream with an older Last-Event-ID reads the log itself
-until it has caught up. A pub/sub message only says that the log has grown; the events are then read
-from PostgreSQL.
+In each process one reader follows a client's log in PostgreSQL, after a pub/sub message that it has
+grown, and all streams take events from its buffer. A stream with an older Last-Event-ID reads the
+log itself until it has caught up.
 """
 
 import asyncio

@@ -1,6 +1,4 @@
-"""Limits on open live feeds, of a person and of a client, counted in Valkey and not enforced
-without it. If a process dies, the places of its feeds become free after their next check was
-due."""
+"""Limits on open live feeds, of a person and of a client, counted in Valkey if it is available."""
 
 import uuid
 from typing import Any, ClassVar

@@ -1,5 +1,4 @@
-"""Routing: assigns waiting chats to agents by the client's strategy. `choose_agent` decides; a job
-after each handover and the timer call `assign_waiting`."""
+"""Routing: assigns waiting chats to agents by the client's strategy (`choose_agent`)."""
 
 from contextlib import suppress
 from typing import Any

@@ -1,5 +1,4 @@
-"""Previews: chats in which a client's staff try a bot, which replies as to a new visitor of a
-website. They notify nobody and count nowhere."""
+"""Previews: chats in which a client's staff try a bot; they notify nobody and count nowhere."""
 
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Imports conversations and messages without side effects.
 
-An import announces nothing, notifies nobody and starts no reply. It keeps the ids of the files, so
-a second run finds the rows of the first one: after a crash, simply run it again.
-
+It keeps the ids of the files, so a second run finds the rows of the first one, as after a crash.
 Chats may be in use during the import, so each batch of messages is stored and counted while their
 chats are locked. At the end `close_gaps` numbers the messages without gaps.
 """

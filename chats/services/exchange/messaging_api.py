@@ -1,7 +1,5 @@
 """The messaging API, by which other systems open conversations and send messages of any sender."""
 
-from datetime import timedelta
-
 from django.db import transaction
 from django.db.models import QuerySet
 
@@ -22,7 +20,6 @@ from chats.services.core import (
     attachments,
     conversations,
     customers,
-    handoffs,
     lifecycle,
     messages,
     tags,
@@ -100,13 +97,7 @@ def send(chat: Conversation, body: MessageRequest) -> Message:
             _prepare_chat(chat, body, agent)
         message = _append(chat, body, agent)
         if body.sender.type == "customer" and not body.sent_at:
-            translations.enqueue_for_agents(
-                message, auto_translate=chat.client.config.auto_translate
-            )
-            handoffs.tell_if_closed(chat, language=message.language)
-        if body.generate_reply:
-            wait = timedelta(milliseconds=chat.client.config.burst_wait_ms)
-            incoming.request_reply(chat, message, burst_wait=wait)
+            incoming.follow_up(chat, message, wants_reply=body.generate_reply)
         return message
 
 

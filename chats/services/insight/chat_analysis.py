@@ -1,5 +1,4 @@
-"""Insights that an engine makes into a conversation for credits: a summary, tags and the sentiment.
-Functions take a `key_id` whose daily cap applies too."""
+"""What an engine finds in a conversation for credits: a summary, tags and the sentiment."""
 
 import uuid
 from contextlib import AbstractContextManager

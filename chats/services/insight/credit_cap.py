@@ -1,5 +1,4 @@
-"""Paid work on chats that no person has requested. If visitors of a public key cause it, it counts
-towards the key's daily cap."""
+"""The daily cap of a public key on paid work that no person has requested."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

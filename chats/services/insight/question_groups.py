@@ -1,5 +1,4 @@
-"""Groups similar unanswered questions: a job takes a bot's new ones, a few at a time. Similar are
-the same words or, with the encoder, near vectors."""
+"""Groups unanswered questions with the same words or, with the encoder, near vectors."""
 
 import hashlib
 from collections.abc import Sequence

@@ -1,5 +1,4 @@
-"""Answers that people write to unanswered questions. The bot learns such an answer, and the
-question is asked again, to see whether the bot can answer it."""
+"""Answers that people write to unanswered questions; the bot learns them and is asked again."""
 
 from datetime import UTC, datetime
 

@@ -1,5 +1,4 @@
-"""A customer's answer to the question whether a function may be called: the reply to the next
-message begins by reading that message as the answer."""
+"""A customer's message as the answer to the question whether a function may be called."""
 
 from collections.abc import Sequence
 

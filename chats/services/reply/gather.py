@@ -1,11 +1,8 @@
 """Reads what the rules need to know about a message: its texts, and what precedes it in the chat.
 
-Nothing is decided or written here.
-
 If a message of ours asks for a customer-info field, its receipt names the field (`asks_for`), and
-the customer's next message is searched for the value. Each field is asked for once, whatever the
-result. If the customer ignores the question for a text field, the receipt of our reply says so
-(`passed_over`), and the field is asked for once more, later.
+the customer's next message is searched for the value. Each field is asked for once; if the customer
+ignores the question for a text field, our receipt says so (`passed_over`), and it is asked again.
 """
 
 from collections.abc import Mapping, Sequence

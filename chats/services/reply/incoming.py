@@ -200,12 +200,15 @@ def _receive(
         **fields,
     )
     attachments.attach(message, files)
-    config = chat.client.config
-    translations.enqueue_for_agents(message, auto_translate=config.auto_translate)
-    handoffs.tell_if_closed(chat, language=message.language)
-    burst_wait = timedelta(milliseconds=config.burst_wait_ms)
-    is_coming = body.reply != "none" and request_reply(chat, message, burst_wait=burst_wait)
+    is_coming = follow_up(chat, message, wants_reply=body.reply != "none")
     return Received(message, is_new=True, is_reply_coming=is_coming)
+
+
+def follow_up(chat: LockedConversation, message: Message, *, wants_reply: bool) -> bool:
+    """Have a customer's new message translated and answered; return whether a reply is coming."""
+    translations.enqueue_for_agents(chat, message)
+    handoffs.tell_if_closed(chat, language=message.language)
+    return wants_reply and _request_reply(chat, message)
 
 
 def find_or_reopen_chat(
@@ -250,11 +253,12 @@ def _next_chat(chat: LockedConversation) -> LockedConversation:
 # --- requests for a reply -----------------------------------------------------------------------
 
 
-def request_reply(chat: LockedConversation, message: Message, *, burst_wait: timedelta) -> bool:
-    """Have the bot reply if it may (`reply_policy`); return whether a reply is coming. Messages
-    that follow each other within `burst_wait` share one."""
+def _request_reply(chat: LockedConversation, message: Message) -> bool:
+    """Have the bot reply if it may; messages that follow each other within `burst_wait` share a
+    reply."""
     if not reply_policy.may_begin(chat, reply_policy.bot_may_reply(chat)):
         return False
+    burst_wait = timedelta(milliseconds=chat.client.config.burst_wait_ms)
 
     def join(args: dict[str, Any]) -> dict[str, Any]:
         earlier = args["message_id"]

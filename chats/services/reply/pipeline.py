@@ -1,5 +1,4 @@
-"""The bot's reply to a message, in stages: load, guard, `gather` the facts, `decide` by the rules,
-and store the reply (`publishing`)."""
+"""The stages of the bot's reply to a message: load, guard, gather, decide, publish."""
 
 from collections.abc import Sequence
 

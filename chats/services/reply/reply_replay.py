@@ -1,5 +1,4 @@
-"""Makes a reply again with the bot's present content and instructions, to show but not to send it.
-Nothing is written except the credits that a model costs."""
+"""Makes a reply again with the bot's present content and instructions, without sending it."""
 
 import uuid
 from dataclasses import dataclass, replace
