@@ -1,9 +1,9 @@
 """The delivery status of a message.
 
-Channels report it, or else the customer's website or app and the desk. A status only moves forward, from pending to sent, delivered and read, in whatever order and however
-often the reports arrive. `failed` stays, unless the message turns out to have arrived, or it was
-uncertain and turns out to have been sent. An agent's message that was `read` is `delivered` again
-if a translation comes later.
+Channels report it, or else the customer's website or app and the desk. A status only moves forward,
+from pending to sent, delivered and read, in whatever order and however often the reports arrive.
+`failed` stays, unless the message turns out to have arrived, or it was uncertain and turns out to
+have been sent. An agent's message is `delivered` again if a translation comes after it was `read`.
 """
 
 import uuid

@@ -1,7 +1,6 @@
 """Saved replies: texts that agents send often, owned by one agent or shared with everybody."""
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
@@ -58,7 +57,9 @@ def render(
 ) -> desk_shapes.RenderedReply:
     """A saved reply with its variables replaced by the values of a chat."""
     row = first_or_404(_visible(user).filter(pk=reply_id))
-    chosen = _language(row.texts, language or chat.language, chat.bot.default_language)
+    wanted = (language or chat.language, chat.bot.default_language)
+    codes = (code for item in wanted for code in (item, item.split("-")[0]))
+    chosen: str = next((code for code in codes if code in row.texts), next(iter(row.texts)))
     values = _values(user, chat)
     missing: dict[str, None] = {}
 
@@ -117,14 +118,6 @@ def _record(action: str, row: SavedReply, *, by: User) -> None:
             subject=f"saved_reply:{row.pk}",
             changes={"shortcut": row.shortcut},
         )
-
-
-def _language(texts: Mapping[str, str], *wanted: str) -> str:
-    for language in wanted:
-        for name in (language, language.split("-")[0]):
-            if name in texts:
-                return name
-    return next(iter(texts))
 
 
 def _values(user: User, chat: Conversation) -> dict[str, str]:

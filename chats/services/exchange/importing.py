@@ -326,7 +326,9 @@ def close_gaps(client: Client, chat_ids: Iterable[uuid.UUID], *, result: ImportR
         locked = _lock_chats(client, gapped)
         messages.count_stored(locked)
         unused = _lock_chats(client, locked, last_event_seq=0)
-        _renumber(unused)
+        with connection.cursor() as cursor:
+            for statement in _RENUMBER:
+                cursor.execute(statement, {"chats": list(unused), "highest": HIGHEST})
         for row in _chats_with_gaps(client, locked - unused):
             result.warnings.append(
                 f"conversation {row['pk']}: has {row['stored']} messages, and its last one is"
@@ -376,13 +378,6 @@ _RENUMBER = (
     """,
     "UPDATE chats_message SET seq = seq - %(highest)s WHERE conversation_id = ANY(%(chats)s)",
 )
-
-
-def _renumber(chat_ids: Iterable[uuid.UUID]) -> None:
-    """Number the messages of each chat 1, 2, 3 in their order; the chats must be locked."""
-    with connection.cursor() as cursor:
-        for statement in _RENUMBER:
-            cursor.execute(statement, {"chats": list(chat_ids), "highest": HIGHEST})
 
 
 # --- shared -------------------------------------------------------------------------------------

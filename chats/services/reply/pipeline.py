@@ -13,7 +13,6 @@ from bots.services.answers import AnswerRequest, Unanswered
 from chatplatform import jobs
 from chats.models import Message, SenderType
 from chats.services.core import fast_sql, messages, reply_policy, standard_replies
-from chats.services.core.fast_sql import LoadedMessage
 from chats.services.reply import billing, call_confirmations, decide, gather, publishing
 from chats.services.reply.decide import AskEngine, Decision, Facts, KnowledgeGap
 from chats.services.reply.streams import ReplyStream
@@ -33,7 +32,7 @@ def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
         return  # deleted meanwhile: nobody waits
     message = loaded.message
     stream = ReplyStream(message.pk)
-    if _is_owed_a_reply(loaded):
+    if not loaded.is_answered and reply_policy.may_begin(message.conversation, loaded.reply_scope):
         if jobs.current_attempt() > 1:
             stream.reset()
         facts = gather.facts_for(message, earlier, confirmation)
@@ -53,12 +52,6 @@ def give_up(message_id: str, *, earlier: Sequence[str] = ()) -> None:
         publishing.publish_reply(loaded.message, decide.ENGINE_FAILED, earlier=earlier)
     # The worker calls this in a transaction. Clients that wait must find the handover stored.
     transaction.on_commit(ReplyStream(loaded.message.pk).done)
-
-
-def _is_owed_a_reply(loaded: LoadedMessage) -> bool:
-    """The guard: whether the message has no reply yet and the bot is to reply."""
-    chat = loaded.message.conversation
-    return not loaded.is_answered and reply_policy.may_begin(chat, loaded.reply_scope)
 
 
 def ask_engine(message: Message, asking: AskEngine, facts: Facts, stream: ReplyStream) -> Decision:

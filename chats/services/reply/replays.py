@@ -104,7 +104,11 @@ def replay_next(replay_id: str) -> None:
         if replay.done < len(replay.message_ids):
             jobs.enqueue("chats.replay_next", client_id=replay.client_id, replay_id=replay_id)
         else:
-            _end(replay)
+            replay.status, replay.finished_at = ReplayStatus.DONE, datetime.now(UTC)
+            bot = Bot.objects.select_related("client").get(pk=replay.bot_id)
+            replay.engine = engines.engine_for(bot.client, bot).name
+            replay.knowledge_version = bot.knowledge_version
+            replay.save(update_fields=["status", "finished_at", "engine", "knowledge_version"])
 
 
 def fail(replay_id: str) -> None:
@@ -161,11 +165,3 @@ def _change(reply: Message, made: ReplyAgain) -> ReplayChange:
     # A model words each answer differently, so compare the first sources.
     before = [citation["title"] for citation in reply.citations[:1]]
     return ReplayChange.ANSWERED if before == [*made.sources][:1] else ReplayChange.CHANGED
-
-
-def _end(replay: Replay) -> None:
-    bot = Bot.objects.get(pk=replay.bot_id)
-    replay.status, replay.finished_at = ReplayStatus.DONE, datetime.now(UTC)
-    replay.engine = engines.engine_for(bot.client, bot).name
-    replay.knowledge_version = bot.knowledge_version
-    replay.save(update_fields=["status", "finished_at", "engine", "knowledge_version"])
