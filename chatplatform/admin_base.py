@@ -151,6 +151,11 @@ def in_use(row: Any) -> str:
     return "Disabled" if row.is_disabled else "Active"
 
 
+def link(page: str, pk: object, words: object) -> SafeString:
+    """A link to a page of the site about the row `pk`; `page` is the name of its path."""
+    return format_html('<a class="underline" href="{}">{}</a>', reverse(page, args=[pk]), words)
+
+
 def progress_bar(done: int, total: int) -> SafeString:
     """The progress of work as a bar and in numbers."""
     return format_html(
@@ -182,8 +187,7 @@ def person(name: str) -> Any:
         found = getattr(row, name)
         if found is None or found.client_id != getattr(row, "client_id", None):
             return str(found or "–")
-        link = reverse("admin:identity_user_change", args=[found.pk])
-        return format_html('<a class="underline" href="{}">{}</a>', link, found)
+        return link("admin:identity_user_change", found.pk, found)
 
     return shown
 
@@ -238,7 +242,7 @@ class TenantAdmin(ModelAdmin):
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return self.changed_by is not None and _has_role(request, self.changed_by)
 
-    # The next four serve `@admin.action(permissions=…)`.
+    # The next five serve `@admin.action(permissions=…)`.
     def has_manage_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Owners and admins may."""
         return _has_role(request, ADMINS)
@@ -252,6 +256,10 @@ class TenantAdmin(ModelAdmin):
         """Trainers, owners and admins may."""
         user: Any = request.user
         return self.has_manage_permission(request) or user.can_train
+
+    def has_teach_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Trainers, owners and admins of a client may."""
+        return viewer(request).client_id is not None and self.has_train_permission(request)
 
     def has_platform_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Only the platform's staff may."""

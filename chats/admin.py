@@ -1,6 +1,7 @@
 """The site's pages about conversations, customers, ratings and summaries."""
 
 import uuid
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlencode
 
@@ -16,7 +17,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext
 from unfold.decorators import display
 
-from bots.models import Bot, FunctionCall
+from bots.models import FunctionCall
 from bots.services import bots, written_sources
 from bots.shapes.written import MAX_QUESTION, QuestionAnswerDto
 from chatplatform import admin_lists, media, navigation
@@ -55,9 +56,9 @@ from chats.pages.list_filters import (
     WaitingFilter,
 )
 from chats.services.core import reply_policy
-from chats.services.desk import customer_records, inbox, knowledge_gaps
-from chats.services.exchange import bot_previews, customer_export, erasing
-from chats.services.insight import unanswered_questions
+from chats.services.desk import customer_records, inbox
+from chats.services.exchange import bot_previews, erasing, exporting
+from chats.services.insight import question_groups, unanswered_questions
 from chats.services.reply import incoming, reply_replay
 from chats.shapes import message as message_shapes
 from chats.shapes.bot_preview import GenerateChatRequest
@@ -118,11 +119,6 @@ class ListsWithoutPreviews(TenantAdmin):
     def listed(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         return rows.filter(**{self.preview_path: False})
 
-    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
-        # An earlier filter, which saved views may still use.
-        is_old = lookup == f"{self.preview_path}__exact"
-        return is_old or super().lookup_allowed(lookup, value, request)
-
 
 @admin.register(Conversation)
 class ConversationAdmin(ListsWithoutPreviews):
@@ -168,7 +164,8 @@ class ConversationAdmin(ListsWithoutPreviews):
         if by.client is None or not self.has_try_permission(request):
             raise PermissionDenied
         bot = bots.get(by.client, bot_id)
-        chat = self._preview(bot, chat_id) if chat_id else None
+        previews = Conversation.objects.for_client(by.client).filter(bot=bot, is_preview=True)
+        chat = get_object_or_404(previews, pk=chat_id) if chat_id else None
 
         def ask(data: dict[str, Any]) -> HttpResponse:
             said = [{"role": "user", "content": data["question"]}]
@@ -227,9 +224,9 @@ class ConversationAdmin(ListsWithoutPreviews):
         """The single unanswered questions, newest first."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        rows = knowledge_gaps.among(self._messages(request)).order_by("-id")
-        before = _uuid(request.GET.get("before", ""))
-        rows = rows.filter(pk__lt=before) if before else rows
+        rows = question_groups.replies_without_answer(self._messages(request)).order_by("-id")
+        with suppress(ValueError):
+            rows = rows.filter(pk__lt=uuid.UUID(request.GET.get("before", "")))
         rows = rows.select_related("in_reply_to", "conversation__bot", "conversation__customer")
         found = list(rows[: self.list_per_page + 1])
         return self.page(
@@ -276,10 +273,6 @@ class ConversationAdmin(ListsWithoutPreviews):
         """Everybody except viewers may try a bot."""
         return bool(viewer(request).role != "viewer")
 
-    def _preview(self, bot: Bot, chat_id: uuid.UUID) -> Conversation:
-        rows = Conversation.objects.for_client(bot.client).filter(bot=bot, is_preview=True)
-        return get_object_or_404(rows, pk=chat_id)
-
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
@@ -289,13 +282,6 @@ class ConversationAdmin(ListsWithoutPreviews):
             return super().get_search_results(request, queryset, search_term)
         admin_lists.words_of(search_term)
         return queryset.filter(pk__in=inbox.search(user.client, search_term)), False
-
-
-def _uuid(text: str) -> uuid.UUID | None:
-    try:
-        return uuid.UUID(text)
-    except ValueError:
-        return None
 
 
 def _tried(chat: Conversation) -> dict[str, Any]:
@@ -309,9 +295,7 @@ def _tried(chat: Conversation) -> dict[str, Any]:
         "is_busy": asked is not None and incoming.outcome(asked)["status"] == "pending",
         "may_ask": reply_policy.bot_may_reply(chat) is not None,
         "answer": answers[-1] if answers else None,
-        "handed_over": ""
-        if chat.assign_type == AssignType.BOT
-        else humanize_code(chat.handoff_reason),
+        "handed_over": chat.assign_type != AssignType.BOT and humanize_code(chat.handoff_reason),
         "receipt": receipt,
         "has_no_answer": receipt is not None and receipt.decision in NO_ANSWER,
     }
@@ -335,7 +319,7 @@ class CustomerAdmin(ListsWithoutPreviews):
         row = self.row(request, object_id)
         caller = Principal(row.client, user=viewer(request))
         return media.file_response(
-            customer_export.write(caller, row.pk),
+            exporting.write_customer(caller, row.pk),
             mime_type="application/zip",
             cache_control="no-store",
             download_as=f"customer-{row.pk}.zip",

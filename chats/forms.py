@@ -18,12 +18,12 @@ class AnswerForm(ServiceForm):
     question = forms.CharField(
         label="Question",
         max_length=MAX_QUESTION,
-        help_text="Whoever gets the answer may read it as its source: leave out names and numbers"
-        " of one customer.",
+        help_text="People who get the answer may see the question as its source: leave out a"
+        " customer's name and numbers.",
     )
     answer = forms.CharField(
         label="Answer",
         max_length=MAX_ANSWER,
         widget=forms.Textarea(attrs={"rows": 4, "autofocus": ""}),
-        help_text="Who asks nearly the same gets this answer.",
+        help_text="Everybody who asks nearly the same gets this answer.",
     )

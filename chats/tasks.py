@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from chatplatform.jobs import Queue, job, periodic
 from chats.services.core import staff_notifications, tags
-from chats.services.desk import manual_assignment, routing, timers
+from chats.services.desk import agent_actions, routing, timers
 from chats.services.exchange import customer_transcripts, erasing, retention
 from chats.services.insight import (
     chat_analysis,
@@ -16,12 +16,7 @@ from chats.services.insight import (
 from chats.services.reply import call_approvals, pipeline, replays
 
 
-@job(
-    "chats.generate_reply",
-    queue=Queue.REPLY,
-    max_attempts=5,
-    on_dead=lambda message_id, earlier=(): pipeline.give_up(message_id, earlier=earlier),
-)
+@job("chats.generate_reply", queue=Queue.REPLY, max_attempts=5, on_dead=pipeline.give_up)
 def generate_reply(*, message_id: str, earlier: Sequence[str] = ()) -> None:
     """Answer a customer's message, and those shortly before it."""
     pipeline.answer(message_id, earlier=earlier)
@@ -45,12 +40,7 @@ def translate_message(*, message_id: str, to: str) -> None:
     language_tasks.translate_message(message_id, to=to)
 
 
-@job(
-    "chats.summarise_all",
-    queue=Queue.INSIGHT,
-    max_attempts=5,
-    on_dead=lambda summary_job_id: summary_runs.mark_failed(summary_job_id),
-)
+@job("chats.summarise_all", queue=Queue.INSIGHT, max_attempts=5, on_dead=summary_runs.mark_failed)
 def summarise_all(*, summary_job_id: str) -> None:
     """Summarise the next conversations of a run."""
     summary_runs.summarise_next(summary_job_id)
@@ -60,7 +50,7 @@ def summarise_all(*, summary_job_id: str) -> None:
     "chats.continue_after_approval",
     queue=Queue.REPLY,
     max_attempts=5,
-    on_dead=lambda call_id: call_approvals.give_up(call_id),
+    on_dead=call_approvals.give_up,
 )
 def continue_after_approval(*, call_id: str) -> None:
     """Continue a reply that waited for a function call to be approved or declined."""
@@ -97,12 +87,7 @@ def delete_expired(*, client: int, after: Sequence[str] | None = None) -> None:
     retention.delete_expired(client, after=after)
 
 
-@job(
-    "chats.erase_customer",
-    queue=Queue.INSIGHT,
-    max_attempts=8,
-    on_dead=lambda erasure_id: erasing.mark_failed(erasure_id),
-)
+@job("chats.erase_customer", queue=Queue.INSIGHT, max_attempts=8, on_dead=erasing.mark_failed)
 def erase_customer(*, erasure_id: str) -> None:
     """Erase a customer's next conversations, and finally the customer."""
     erasing.erase_next(erasure_id)
@@ -124,19 +109,14 @@ def ask_learned(*, document_id: int) -> None:
     "chats.ask_question_again",
     queue=Queue.INSIGHT,
     max_attempts=3,
-    on_dead=lambda group_id: unanswered_questions.fail(group_id),
+    on_dead=unanswered_questions.fail,
 )
 def ask_question_again(*, group_id: int) -> None:
     """Ask an unanswered question again, and store the bot's reply."""
     unanswered_questions.ask_again(group_id)
 
 
-@job(
-    "chats.replay_next",
-    queue=Queue.INSIGHT,
-    max_attempts=5,
-    on_dead=lambda replay_id: replays.fail(replay_id),
-)
+@job("chats.replay_next", queue=Queue.INSIGHT, max_attempts=5, on_dead=replays.fail)
 def replay_next(*, replay_id: str) -> None:
     """Replay the next replies of a day."""
     replays.replay_next(replay_id)
@@ -152,7 +132,7 @@ def clean_up() -> None:
 @job("chats.release_agent", queue=Queue.REPLY)
 def release_agent(*, user_id: int) -> None:
     """Return the conversations of a disabled user or new viewer to the queue."""
-    manual_assignment.return_chats_of_agent(user_id)
+    agent_actions.return_chats_of_agent(user_id)
 
 
 @periodic("chats.run_timers")

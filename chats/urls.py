@@ -5,12 +5,16 @@ from django.urls import path
 from chats.views import widget_pages
 from chats.views.chat_analysis import ClientLanguageViewSet, InsightViewSet
 from chats.views.customer_chat import AttachmentViewSet, ClientChatViewSet
-from chats.views.desk import ChatViewSet, CustomerViewSet, PreviewViewSet, SavedReplyViewSet
+from chats.views.desk import (
+    ChatViewSet,
+    CustomerViewSet,
+    FeedViewSet,
+    NotificationViewSet,
+    PreviewViewSet,
+    SavedReplyViewSet,
+)
 from chats.views.exchange import ClientDocumentsViewSet, MessagingViewSet, MigrationViewSet
-from chats.views.feed import FeedViewSet, NotificationViewSet
-from chats.views.golden import GoldenCollectViewSet
-from chats.views.replay import ReplayViewSet
-from chats.views.unanswered_question import UnansweredViewSet
+from chats.views.train import GoldenCollectViewSet, ReplayViewSet, UnansweredViewSet
 from chats.views.words import WordsViewSet
 
 client_chat = ClientChatViewSet.as_view

@@ -10,7 +10,7 @@ from channels_app.providers import Provider
 from channels_app.shapes.connection import ChannelMessageRequest, ChannelMessagesQuery
 from chatplatform.api.errors import Invalid, NotFound
 from chats.models import Conversation, Message
-from chats.services.core import agent_messages, channel_inbound, message_json
+from chats.services.core import agent_messages, channel_inbound, row_json
 from chats.shapes.desk import ManualChatMessageDto
 from identity.models import User
 
@@ -20,7 +20,7 @@ def history_page(bot: Bot, provider: Provider, query: ChannelMessagesQuery) -> d
     rows = channel_inbound.history(bot.client, bot=bot, channel=provider.channel)
     if query.recipient_id is not None:
         rows = rows.filter(_has_id(query.recipient_id, "conversation__channel_chat__identity__"))
-    return message_json.list_page(rows, query, by="-id")
+    return row_json.list_page(rows, query, by="-id")
 
 
 def send(

@@ -38,7 +38,7 @@ from channels_app.services import (
     sending,
 )
 from chatplatform import jobs
-from chats.models import Conversation, Message, ReplyScope, Thumb
+from chats.models import Conversation, Message, MessageStatus, ReplyScope, Thumb
 from chats.services.core import (
     channel_inbound,
     conversations,
@@ -381,11 +381,10 @@ def _store_report(
     chats: dict[uuid.UUID, list[Message]] = {}
     for send in sends.filter(is_last=True):
         chats.setdefault(send.message.conversation_id, []).append(send.message)
-    record = (
-        message_status.record_read if item.status == "read" else message_status.record_delivered
-    )
+    status = MessageStatus.READ if item.status == "read" else MessageStatus.DELIVERED
     for found in chats.values():
-        record(found[0].conversation, [message.pk for message in found], at=_past(item.at))
+        ids = [message.pk for message in found]
+        message_status.record_arrival(found[0].conversation, ids, status, at=_past(item.at))
 
 
 def _fail(connection: ChannelConnection, send: OutboundSend, item: events.Failure) -> None:

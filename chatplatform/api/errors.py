@@ -2,13 +2,14 @@
 
 import errno
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, ClassVar, TypeVar
 
 import orjson
 from django.conf import settings
 from django.core import exceptions
-from django.db import OperationalError
+from django.db import IntegrityError, OperationalError, transaction
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
@@ -77,6 +78,18 @@ def first_or_404(rows: QuerySet[Row]) -> Row:
     if row is None:
         raise NotFound
     return row
+
+
+@contextmanager
+def unique(constraint: str, error: type[ApiError]) -> Iterator[None]:
+    """A transaction that raises the error if it violates this unique constraint."""
+    try:
+        with transaction.atomic():
+            yield
+    except IntegrityError as exc:
+        if constraint not in str(exc):
+            raise
+        raise error from exc
 
 
 class Forbidden(ApiError):

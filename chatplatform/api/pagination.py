@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from django.core import signing
 from django.core.exceptions import ValidationError
@@ -14,6 +14,7 @@ from chatplatform.api.errors import Invalid
 from chatplatform.api.shapes import Shape, Text
 
 Row = TypeVar("Row", bound=models.Model)
+Item = TypeVar("Item")
 _NOT_OF_THIS_LIST = "This cursor is not one of this list."
 
 
@@ -28,6 +29,15 @@ class Page(Shape):
     limit: int = Field(50, ge=1, le=100, description="Rows on a list page, 1..100.")
     # The request's path, set by `parse_query`.
     _path: str = ""
+
+
+class ListPage(Shape, Generic[Item]):
+    """A list page."""
+
+    items: list[Item] = Field(description="The rows.")
+    next_cursor: str | None = Field(
+        None, description="Cursor of the next page; null on the last page."
+    )
 
 
 def list_of(query: Shape) -> str:

@@ -125,6 +125,7 @@ Moment = Annotated[
     AfterValidator(_utc),
     PlainSerializer(iso, return_type=str),
 ]
+RowId = Annotated[int, Field(ge=1, le=MAX_ID)]
 # A BCP 47 code in its canonical spelling; below, any spelling that requests may use.
 LANGUAGE_PATTERN = re.compile(r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")
 _ANY_SPELLING = Annotated[

@@ -8,7 +8,6 @@ from django.contrib.admin.utils import unquote
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext, gettext_lazy
@@ -17,7 +16,15 @@ from unfold.decorators import display
 from bots.models import Bot, Document, GoldenOutcome, GoldenQuestion, GoldenRun, GoldenStatus
 from bots.services import bots, golden_questions, golden_runs, publish_gate
 from bots.shapes.golden import GoldenCollectRequest, GoldenQuestionDto, GoldenRunRequest
-from chatplatform.admin_base import TenantAdmin, button, confirm_action, each, progress_bar, viewer
+from chatplatform.admin_base import (
+    TenantAdmin,
+    button,
+    confirm_action,
+    each,
+    link,
+    progress_bar,
+    viewer,
+)
 from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.codes import humanize_code
 from chats.services.insight import golden_candidates
@@ -124,10 +131,6 @@ class GoldenQuestionAdmin(TenantAdmin):
     def delete_questions(self, request: HttpRequest, rows: QuerySet[GoldenQuestion]) -> None:
         by = viewer(request)
         each(request, rows, lambda row: golden_questions.delete(row.bot, row.pk, by=by))
-
-    def has_teach_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Whether the viewer is a trainer, owner or admin of a client."""
-        return viewer(request).client_id is not None and self.has_train_permission(request)
 
     def _page(
         self, request: HttpRequest, form_class: type[OfBotForm], act: Any, title: str, label: str
@@ -250,25 +253,22 @@ def _tried(run: GoldenRun) -> list[str]:
     """Links to what a run tries: its instructions, or its first documents."""
     if run.prompt:
         words = gettext("The prompt, version %(version)s") % {"version": run.prompt.version}
-        return [_link("prompt", run.prompt.pk, words)]
+        return [link("admin:bots_prompt_change", run.prompt.pk, words)]
     rows = Document.objects.filter(bot=run.bot_id, pk__in=run.document_ids).order_by("id")
     found = list(rows.values_list("pk", "title", "file_name"))
     shown = found[:_SHOWN]
-    named: list[str] = [_link("document", pk, title or name) for pk, title, name in shown]
+    named: list[str] = [
+        link("admin:bots_document_change", pk, title or name) for pk, title, name in shown
+    ]
     if run.publishes:
         later = publish_gate.held().filter(bot=run.bot_id, pk__in=run.document_ids)
         runs = later.exclude(run_id=run.pk).values_list("run_id", flat=True)
+        words = gettext("A later run tries what was changed since")
         named += [
-            _link("goldenrun", run_id, gettext("A later run tries what was changed since"))
-            for run_id in sorted(set(runs))
+            link("admin:bots_goldenrun_change", run_id, words) for run_id in sorted(set(runs))
         ]
     if len(found) > _SHOWN:
         named.append(gettext("%(count)s more") % {"count": len(found) - _SHOWN})
     if gone := len(run.document_ids) - len(found):
         named.append(gettext("Deleted since: %(count)s") % {"count": gone})
     return named
-
-
-def _link(model: str, pk: object, words: str) -> SafeString:
-    path = reverse(f"admin:bots_{model}_change", args=[pk])
-    return format_html('<a class="underline" href="{}">{}</a>', path, words)

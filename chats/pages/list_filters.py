@@ -1,14 +1,11 @@
-"""Filters of the site's lists of conversations and ratings.
-
-Their options are fixed: reading the values in use would scan the whole table.
-"""
+"""Filters of the site's lists of conversations and ratings."""
 
 from datetime import datetime, time, timedelta
-from typing import Any
+from typing import Any, ClassVar
 from zoneinfo import ZoneInfo
 
 from django.contrib.admin import SimpleListFilter
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -31,7 +28,24 @@ def _client(request: HttpRequest) -> Client | None:
     return Client.objects.filter(pk=chosen).first() if chosen else viewer(request).client
 
 
-class HandoffFilter(SimpleListFilter):
+class FixedFilter(SimpleListFilter):
+    """A filter with fixed options: reading the values in use would scan the whole table."""
+
+    options: ClassVar[dict[str, str]]
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [*self.options.items()]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        condition = self.condition(request, self.value() or "")
+        return queryset if condition is None else queryset.filter(condition)
+
+    def condition(self, request: HttpRequest, value: str) -> Q | None:
+        """The condition of an option; None for any other value, which filters nothing."""
+        raise NotImplementedError
+
+
+class HandoffFilter(FixedFilter):
     """Filters by the reason of the handover."""
 
     title, parameter_name = "handoff reason", "handoff_reason"
@@ -39,62 +53,53 @@ class HandoffFilter(SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [(code, humanize_code(code)) for code in HANDOFF_REASONS]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        return queryset.filter(handoff_reason=self.value()) if self.value() else queryset
+    def condition(self, request: HttpRequest, value: str) -> Q | None:
+        return Q(handoff_reason=value) if value else None
 
 
-class AnsweredByFilter(SimpleListFilter):
+class AnsweredByFilter(FixedFilter):
     """Filters by who answered, as the reports count it."""
 
     title, parameter_name = "answered by", "answered_by"
+    options: ClassVar = {"bot": "The bot alone, to the end", "person": "A person"}
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("bot", "The bot alone, to the end"), ("person", "A person")]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        if self.value() == "bot":
-            return queryset.filter(report_filters.solved_by_bot())
-        is_by_person = self.value() == "person"
-        return queryset.filter(report_filters.answered_by_person()) if is_by_person else queryset
+    def condition(self, request: HttpRequest, value: str) -> Q | None:
+        by_person = Q(report_filters.answered_by_person())
+        return {"bot": report_filters.solved_by_bot(), "person": by_person}.get(value)
 
 
-class WaitingFilter(SimpleListFilter):
+class WaitingFilter(FixedFilter):
     """Filters by the wait in business hours, relative to the client's target."""
 
     title, parameter_name = "waiting", "waiting"
+    options: ClassVar = {"target": "Longer than the target", "half": "Half of the target already"}
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        if viewer(request).client_id is None and navigation.chosen_client(request) is None:
-            return []
-        return [("target", "Longer than the target"), ("half", "Half of the target already")]
+        return super().lookups(request, model_admin) if _client(request) else []
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        client = _client(request)
-        if client is None or self.value() not in {"target", "half"}:
-            return queryset
-        is_over = self.value() == "target"
+    def condition(self, request: HttpRequest, value: str) -> Q | None:
+        client = _client(request) if value in self.options else None
+        if client is None:
+            return None
+        is_over = value == "target"
         waited = report_filters.waited_for_target if is_over else report_filters.waited_for_half
-        return queryset.filter(waited(client, timezone.now()))
+        return waited(client, timezone.now())
 
 
-class BeganFilter(SimpleListFilter):
+class BeganFilter(FixedFilter):
     """Filters by whole days in the client's time zone including today, as the reports do."""
 
     title, parameter_name = "chat began", "began"
+    options: ClassVar = {"1": "Today", "7": "In the last 7 days", "30": "In the last 30 days"}
     column = "created_at"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("1", "Today"), ("7", "In the last 7 days"), ("30", "In the last 30 days")]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        days = {"1": 1, "7": 7, "30": 30}.get(self.value() or "")
-        if days is None:
-            return queryset
+    def condition(self, request: HttpRequest, value: str) -> Q | None:
+        if value not in self.options:
+            return None
         client = _client(request)
         zone = ZoneInfo(client.timezone if client else "UTC")
-        first = timezone.localdate(timezone=zone) - timedelta(days=days - 1)
-        since = datetime.combine(first, time(), zone)
-        return queryset.filter(**{f"{self.column}__gte": since})
+        first = timezone.localdate(timezone=zone) - timedelta(days=int(value) - 1)
+        return Q(**{f"{self.column}__gte": datetime.combine(first, time(), zone)})
 
 
 class RatedChatBeganFilter(BeganFilter):
@@ -103,44 +108,34 @@ class RatedChatBeganFilter(BeganFilter):
     column = "conversation__created_at"
 
 
-class GivenFilter(SimpleListFilter):
+class GivenFilter(FixedFilter):
     """Filters by when the rating was given."""
 
     title, parameter_name = "given", "given"
+    options: ClassVar = {"day": "In the last 24 hours"}
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("day", "In the last 24 hours")]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+    def condition(self, request: HttpRequest, value: str) -> Q | None:
         since = timezone.now() - timedelta(days=1)
-        return queryset.filter(created_at__gte=since) if self.value() == "day" else queryset
+        return Q(created_at__gte=since) if value == "day" else None
 
 
-class RatedFilter(SimpleListFilter):
+class RatedFilter(FixedFilter):
     """Filters by what was rated: a conversation, which the reports count, or one answer."""
 
     title, parameter_name = "about", "about"
+    options: ClassVar = {"chat": "A whole chat", "message": "One answer"}
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("chat", "A whole chat"), ("message", "One answer")]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        if self.value() not in {"chat", "message"}:
-            return queryset
-        return queryset.filter(message__isnull=self.value() == "chat")
+    def condition(self, request: HttpRequest, value: str) -> Q | None:
+        return Q(message__isnull=value == "chat") if value in self.options else None
 
 
-class StarsFilter(SimpleListFilter):
+class StarsFilter(FixedFilter):
     """Filters by stars."""
 
     title, parameter_name = "rating", "rating__exact"
+    options: ClassVar = {str(stars): "★" * stars for stars in range(1, 6)} | {"low": "★ or ★★"}
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        each = [(str(stars), "★" * stars) for stars in range(1, 6)]
-        return [*each, ("low", "★ or ★★")]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        stars = self.value()
-        if stars == "low":
-            return queryset.filter(rating__lte=2)
-        return queryset.filter(rating=int(stars)) if stars and stars in set("12345") else queryset
+    def condition(self, request: HttpRequest, value: str) -> Q | None:
+        if value == "low":
+            return Q(rating__lte=2)
+        return Q(rating=int(value)) if value in self.options else None

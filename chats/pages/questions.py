@@ -6,15 +6,14 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
 from unfold.decorators import display
 
 from bots.models import GoldenOutcome
 from bots.services import publish_gate
-from chatplatform.admin_base import TenantAdmin, button, viewer
+from chatplatform.admin_base import TenantAdmin, button, link, viewer
 from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.codes import humanize_code
 from chats.forms import AnswerForm
@@ -23,6 +22,7 @@ from chats.services.insight import question_groups, unanswered_questions
 
 # Conversations shown on a detail page.
 _SHOWN = 50
+_CHAT = "admin:chats_conversation_change"
 _COLORS: dict[str, str] = {
     GroupStatus.OPEN: "warning",
     GroupStatus.LEARNING: "info",
@@ -92,16 +92,13 @@ class QuestionGroupAdmin(TenantAdmin):
         words: str = self.shown_status(row)[1]
         if row.status != GroupStatus.LEARNING or row.run_id is None:
             return words
-        path = reverse("admin:bots_goldenrun_change", args=[row.run_id])
-        return format_html('<a class="underline" href="{}">{}</a>', path, words)
+        return link("admin:bots_goldenrun_change", row.run_id, words)
 
     @display(description="")
     def next_step(self, row: QuestionGroup) -> SafeString | str:
         if row.status != GroupStatus.OPEN:
             return ""
-        path = reverse("admin:chats_questiongroup_add_answer", args=[row.pk])
-        words = gettext("Write an answer")
-        return format_html('<a class="underline" href="{}">{}</a>', path, words)
+        return link("admin:chats_questiongroup_add_answer", row.pk, gettext("Write an answer"))
 
     @display(description="Asked again, the bot says")
     def shown_answer(self, row: QuestionGroup) -> str:
@@ -113,15 +110,10 @@ class QuestionGroupAdmin(TenantAdmin):
     @display(description="Chats, the latest first")
     def chats(self, row: QuestionGroup) -> SafeString:
         shown = question_groups.questions_of(row).order_by("-id")[:_SHOWN]
-        lines = [
-            (
-                reverse("admin:chats_conversation_change", args=[item.message.conversation_id]),
-                item.message.conversation.chat_code,
-                item.message.text[:300],
-            )
-            for item in shown
-        ]
-        return format_html_join("", '<p><a class="underline" href="{}">{}</a> {}</p>', lines)
+        asked = [item.message for item in shown]
+        lines = [(link(_CHAT, row.conversation_id, row.conversation.chat_code), row.text[:300])
+                 for row in asked]  # fmt: skip
+        return format_html_join("", "<p>{} {}</p>", lines)
 
     def is_under_way(self, row: Any) -> bool:
         """Whether its answer is being learned or tried."""
@@ -131,13 +123,12 @@ class QuestionGroupAdmin(TenantAdmin):
     @button("Write an answer", url_path="answer", permissions=["train"], icon="edit")
     def add_answer(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Write the right answer; once it is learned, the question is asked again."""
-        group = self._group(request, object_id)
+        group: QuestionGroup = self.row(request, object_id)
         form = AnswerForm(request.POST or None, initial={"question": self.shown_question(group)})
 
         def act(data: dict[str, Any]) -> HttpResponse:
             unanswered_questions.add_answer(group, **data, by=viewer(request))
-            said = gettext("The bot learns it now, and is then asked again.")
-            messages.success(request, said)
+            messages.success(request, gettext("The bot learns it now, and is then asked again."))
             return redirect("admin:chats_questiongroup_change", group.pk)
 
         title = gettext("Write an answer for %(bot)s") % {"bot": group.bot}
@@ -146,7 +137,7 @@ class QuestionGroupAdmin(TenantAdmin):
     @button("Ask again", url_path="ask", permissions=["train"], icon="replay")
     def ask_again(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask the bot the question again."""
-        group = self._group(request, object_id)
+        group: QuestionGroup = self.row(request, object_id)
 
         def act(data: dict[str, Any]) -> HttpResponse:
             unanswered_questions.request_again(group)
@@ -163,7 +154,3 @@ class QuestionGroupAdmin(TenantAdmin):
     def by_time(self, request: HttpRequest) -> HttpResponse:
         """The single questions, newest first."""
         return redirect("admin:chats_unanswered")
-
-    def _group(self, request: HttpRequest, object_id: str) -> QuestionGroup:
-        row: QuestionGroup = self.row(request, object_id)
-        return row

@@ -111,10 +111,6 @@ class ReplayAdmin(TenantAdmin):
             ),
         )  # fmt: skip
 
-    def has_teach_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Whether the viewer is a trainer, owner or admin of a client."""
-        return viewer(request).client_id is not None and self.has_train_permission(request)
-
 
 def _shown(request: HttpRequest, row: Replay, change: ReplayChange) -> dict[str, Any]:
     """The replies of one kind, after the one that the query string names."""

@@ -23,13 +23,8 @@ class GenerateChatRequest(Shape):
         " instructions.",
         examples=[[{"role": "user", "content": "How long do I have to return an order?"}]],
     )
-    language: Language | None = Field(
-        None, description="Language of the messages; detected if left out."
-    )
-    stream: bool = Field(
-        False,
-        description="Whether to return server-sent events, as with Accept: text/event-stream.",
-    )
+    language: Language | None = Field(None, description="Their language; detected if left out.")
+    stream: bool = Field(False, description="Whether to return server-sent events.")
 
     @model_validator(mode="after")
     def _is_a_dialogue(self) -> "GenerateChatRequest":
@@ -59,20 +54,16 @@ class Usage(Shape):
 class GeneratedChat(Shape):
     """A generated reply."""
 
-    chat_id: uuid.UUID = Field(
-        description="The conversation that contains the reply; continue there."
-    )
+    chat_id: uuid.UUID = Field(description="The reply's conversation; continue it there.")
     message: Message | None = Field(
         description="The reply, or the message that announces a handover; null while pending."
     )
-    status: TurnStatus = Field(description="The outcome, as for a customer's message.")
+    status: TurnStatus
     handoff_reason: str | None = Field(
         description="Why the bot handed over; null if it did not. A preview notifies nobody."
     )
     usage: Usage = Field(description="The tokens and credits it used.")
-    engine: str | None = Field(
-        description="`embedded` or `openai_compatible`; null if no engine answered."
-    )
+    engine: str | None = Field(description="`embedded` or `openai_compatible`; null if none did.")
     model: str | None = Field(description="The model that wrote it; null if none did.")
     citations: list[Citation] = Field(description="The passages that support it.")
 

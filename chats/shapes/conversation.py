@@ -7,16 +7,22 @@ from django.utils.timezone import now
 from pydantic import Field, SerializeAsAny, model_validator
 from typing_extensions import TypeAliasType
 
-from chatplatform.api.pagination import Page
-from chatplatform.api.shapes import MAX_ID, FreeObject, Language, Moment, Shape, Text, example
+from chatplatform.api.pagination import ListPage, Page
+from chatplatform.api.shapes import FreeObject, Language, Moment, RowId, Shape, Text, example
 from chatplatform.customer_channels import ChannelName, OwnChannel
 from chats import models
 from chats.shapes.insight import TagNames
-from chats.shapes.message import Message, Sentiment
+from chats.shapes.message import Message, MessageText, Sentiment
 from chats.shapes.people import CustomerInfo, Identity, IdentitySignature, Location
 from identity.shapes.fields import Email
 
-ConversationStatus = Literal["open", "snoozed", "ended"]
+ConversationStatus = Annotated[
+    Literal["open", "snoozed", "ended"],
+    Field(
+        description="`open`: being worked on; `snoozed`: paused until `snoozed_until` or a new"
+        " message; `ended`: closed."
+    ),
+]
 # A type alias, so that it becomes a component of its own in the OpenAPI document.
 AssignTypeEnum = TypeAliasType(
     "AssignTypeEnum",
@@ -34,18 +40,12 @@ class Conversation(Shape):
     """A conversation between a customer and a bot or agent."""
 
     id: uuid.UUID = Field(description="UUIDv7.")
-    chat_code: str = Field(
-        description="A short, unguessable code, for links and to say on the phone."
-    )
+    chat_code: str = Field(description="A short, unguessable code, for links and the telephone.")
     bot_id: int = Field(description="The bot that serves it.")
     channel: ChannelName = Field(
-        description="Where the customer writes: website (`web`), your server (`api`) or a"
-        " messaging channel."
+        description="The website (`web`), your server (`api`) or a messaging channel."
     )
-    status: ConversationStatus = Field(
-        description="`open`: being worked on; `snoozed`: paused until `snoozed_until` or a new"
-        " message; `ended`: closed."
-    )
+    status: ConversationStatus
     assign_type: AssignTypeEnum = Field(description="Who must act next.")
     assignee: Identity | None = Field(None, description="The agent who has it; null if none does.")
     version: int = Field(description="Increases with each change of owner or status.")
@@ -53,15 +53,12 @@ class Conversation(Shape):
     customer: CustomerInfo = Field(description="The customer.")
     is_preview: bool = Field(
         False,
-        description="Whether your team is trying the bot: a preview notifies nobody and is not"
-        " counted.",
+        description="Whether your team is trying the bot: it notifies nobody and is not counted.",
     )
     waiting_since: Moment | None = Field(
         None, description="Since when it has waited for an agent; null if it does not wait."
     )
-    snoozed_until: Moment | None = Field(
-        None, description="When it reopens; null if it is not snoozed."
-    )
+    snoozed_until: Moment | None = Field(None, description="When it reopens; null if not snoozed.")
     handoff_reason: str | None = Field(
         None,
         description="Why it was handed over: `no_answer`, `customer_asked`, `engine_failed`,"
@@ -70,14 +67,10 @@ class Conversation(Shape):
         " `approval_needed` (an agent must approve a function call), `answered_elsewhere` (a"
         " person answered with the channel's own tools).",
     )
-    previous_chat_id: uuid.UUID | None = Field(
-        None, description="The conversation that it continues."
-    )
+    previous_chat_id: uuid.UUID | None = Field(None, description="The conversation it continues.")
     language: str = Field(description="Its language, BCP 47.")
     tags: list[str] = Field(description="The tags.")
-    sentiment: str | None = Field(
-        None, description="`positive`, `neutral` or `negative`; null if unknown."
-    )
+    sentiment: str | None = Field(None, description="`positive`, `neutral`, `negative` or null.")
     summary: str | None = Field(None, description="The newest summary; null if there is none.")
     unread_count: int = Field(description="How many customer messages no agent has seen.")
     message_count: int = Field(description="How many messages it has, without internal notes.")
@@ -85,9 +78,7 @@ class Conversation(Shape):
         None, description="The newest message that the customer may see; null if there is none."
     )
     last_message_at: Moment | None = Field(None, description="When the newest message was stored.")
-    first_response_at: Moment | None = Field(
-        None, description="When the customer got the first answer."
-    )
+    first_response_at: Moment | None = Field(None, description="When the first answer was sent.")
     ended_at: Moment | None = Field(None, description="When it ended.")
     ended_by: str | None = Field(
         None, description="`customer`, `agent`, `bot`, `inactivity` or `api`."
@@ -97,9 +88,7 @@ class Conversation(Shape):
         " ended, its channel's account is connected, and the reply window has not expired."
     )
     reply_window_expires_at: Moment | None = Field(
-        None,
-        description="Until when the channel accepts free text; null if the channel has no such"
-        " limit.",
+        None, description="Until when the channel accepts free text, if it has a limit."
     )
     location: Location | None = Field(None, description="Where the customer is.")
     metadata: FreeObject = Field(description="The caller's own keys and values.")
@@ -116,7 +105,7 @@ class Conversation(Shape):
             can_reply=row.status != models.Status.ENDED
             and row.is_reachable
             and (window_ends_at is None or window_ends_at > now()),
-            location=Location.model_construct(**row.location) if row.location else None,
+            location=Location.from_stored(row.location),
         )
 
 
@@ -129,9 +118,7 @@ class ChatCreation(Shape):
         language="en",
     )
 
-    bot_id: int | None = Field(
-        None, ge=1, le=MAX_ID, description="The bot; needed only if the key serves several."
-    )
+    bot_id: RowId | None = Field(None, description="The bot; required if the key serves several.")
     customer: CustomerInfo = Field(
         default_factory=CustomerInfo.model_construct, description="The customer."
     )
@@ -139,19 +126,15 @@ class ChatCreation(Shape):
     language: Language | None = Field(
         None, description="The customer's language; if left out, the bot's default."
     )
-    message: Text | None = Field(
-        None,
-        description="The customer's first message; the answer comes as with `reply=async`.",
-        min_length=1,
-        max_length=8000,
+    message: MessageText | None = Field(
+        None, description="The customer's first message; the answer comes as with `reply=async`."
     )
     channel: OwnChannel = Field(
         "api", description="Where the customer writes: website (`web`) or your server (`api`)."
     )
     location: Location | None = Field(None, description="Where the customer is.")
     tags: TagNames = Field(
-        default_factory=list,
-        description="The tags of the new conversation, at most 20. Only with a secret key.",
+        default_factory=list, description="Its tags, at most 20. Only with a secret key."
     )
     metadata: FreeObject = Field(
         default_factory=dict,
@@ -214,60 +197,36 @@ class TranscriptMail(Shape):
     email: Email = Field(description="The e-mail address.", examples=["zoe@example.com"])
 
 
-class ConversationsResponse(Shape):
+class ConversationsResponse(ListPage[Conversation]):
     """A page of conversations."""
-
-    items: list[Conversation] = Field(description="The conversations.")
-    next_cursor: str | None = Field(
-        None, description="Cursor of the next page; null on the last page."
-    )
 
 
 class ChatsQuery(Page):
     """Filters and order of conversations; all filters given must match."""
 
-    status: ConversationStatus | None = Field(
-        None, description="Only conversations with this status."
-    )
+    status: ConversationStatus | None = Field(None, description="Only those with this status.")
     assign_type: AssignTypeEnum | None = Field(
-        None,
-        description="Only conversations where this side must act next; `queue`: they wait for"
-        " an agent.",
+        None, description="Only those where this side must act next."
     )
     mine: bool | None = Field(
-        None,
-        description="true: only yours; false: only those that you do not have. Not with an API"
-        " key.",
+        None, description="Only yours; false: the others. Not with an API key."
     )
     is_assigned: bool | None = Field(
-        None,
-        description="true: only those that an agent has; false: only those with the bot or in"
-        " the queue.",
+        None, description="Only those that an agent has; false: the others."
     )
     is_unread: bool | None = Field(
-        None,
-        description="true: only those with customer messages that no agent has seen; false:"
-        " only the others.",
+        None, description="Only those that an agent has not read; false: the others."
     )
     is_waiting: bool | None = Field(
-        None,
-        description="true: only those whose customer waits for a person's answer; false: only"
-        " the others.",
+        None, description="Only those that wait for a person's answer; false: the others."
     )
     previews: bool = Field(
-        False,
-        description="true: only your team's previews of a bot; false: only real conversations.",
+        False, description="Only your team's previews; false: only real conversations."
     )
-    bot_id: int | None = Field(
-        None, ge=1, le=MAX_ID, description="Only conversations with this bot."
-    )
-    customer_id: int | None = Field(
-        None, ge=1, le=MAX_ID, description="Only conversations of this customer."
-    )
+    bot_id: RowId | None = Field(None, description="Only conversations with this bot.")
+    customer_id: RowId | None = Field(None, description="Only conversations of this customer.")
     channel: ChannelName | None = Field(None, description="Only conversations of this channel.")
-    assignee_id: int | None = Field(
-        None, ge=1, le=MAX_ID, description="Only conversations that this agent has."
-    )
+    assignee_id: RowId | None = Field(None, description="Only conversations that this agent has.")
     tag: Text | None = Field(None, description="Only conversations with this tag.", max_length=60)
     sentiment: Sentiment | None = Field(None, description="Only conversations with this sentiment.")
     q: Text | None = Field(
@@ -283,9 +242,7 @@ class ChatsQuery(Page):
     created_from: Moment | None = Field(
         None, description="Only conversations opened at this time or later."
     )
-    created_to: Moment | None = Field(
-        None, description="Only conversations opened before this time."
-    )
+    created_to: Moment | None = Field(None, description="Only those opened before this time.")
     sort: Literal["newest", "longest_wait"] = Field(
         "newest",
         description="`newest`: the newest activity first. `longest_wait`: those whose customer has"
@@ -297,9 +254,7 @@ class ChatCounts(Shape):
     """How many conversations are in each view of the desk; each count stops at 10,000."""
 
     mine: int = Field(description="Open and yours: `mine=true&status=open`.")
-    unassigned: int = Field(
-        description="Open and waiting for an agent: `assign_type=queue&status=open`."
-    )
+    unassigned: int = Field(description="Open and unassigned: `assign_type=queue&status=open`.")
     all: int = Field(description="All open ones: `status=open`.")
     snoozed: int = Field(description="Snoozed ones: `status=snoozed`.")
     ended: int = Field(description="Ended ones: `status=ended`.")

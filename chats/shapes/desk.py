@@ -2,16 +2,15 @@
 
 import re
 import uuid
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from bots.shapes.train import Upload
-from chatplatform.api.pagination import Page
+from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import (
-    MAX_ID,
     Language,
     Moment,
+    RowId,
     Shape,
     Text,
     example,
@@ -20,7 +19,7 @@ from chatplatform.api.shapes import (
 )
 from chats import models
 from chats.shapes.conversation import AssignTypeEnum
-from chats.shapes.message import MessageContent
+from chats.shapes.message import MessageText, NewFiles, NewMessage
 from chats.shapes.people import Identity
 from webhooks.models import Event
 from webhooks.shapes.webhook import event_id
@@ -32,16 +31,12 @@ class ChatAssignDto(Shape):
     model_config = example(assign_type="agent", user_id=7, return_after_seconds=600)
 
     assign_type: AssignTypeEnum = Field(description="Who must act next.")
-    user_id: int | None = Field(
+    user_id: RowId | None = Field(
         None,
-        ge=1,
-        le=MAX_ID,
         description="The agent, if `assign_type` is `agent`; if left out, the caller, who can"
         " claim a conversation that no agent has but cannot take one from another agent.",
     )
-    note: Text | None = Field(
-        None, description="An internal note for the next assignee.", min_length=1, max_length=8000
-    )
+    note: MessageText | None = Field(None, description="An internal note for the next assignee.")
     return_after_seconds: int | None = Field(
         None,
         ge=10,
@@ -49,48 +44,24 @@ class ChatAssignDto(Shape):
         description="Returns the conversation to the queue if the agent has not replied after this"
         " many seconds.",
     )
-    expected_version: int | None = Field(
-        None,
-        ge=1,
-        le=MAX_ID,
-        description="The `version` that you last saw: 409 `stale_version` if the conversation has"
-        " changed since.",
+    expected_version: RowId | None = Field(
+        None, description="The `version` that you last saw: 409 `stale_version` if it has changed."
     )
 
     @model_validator(mode="after")
-    def _only_for_an_agent(self) -> "ChatAssignDto":
+    def _fits(self) -> Self:
         if self.assign_type != "agent" and (self.user_id or self.return_after_seconds):
             raise ValueError("user_id and return_after_seconds go with assign_type agent")
-        return self
-
-    @model_validator(mode="after")
-    def _note_is_not_blank(self) -> "ChatAssignDto":
         if self.note is not None and not self.note.strip():
             raise ValueError("note must not be blank")
         return self
 
 
-class ManualChatMessageDto(Shape):
+class ManualChatMessageDto(NewMessage):
     """An agent's message in a conversation."""
 
     model_config = example(text="I have looked into it: your parcel left us this morning.")
 
-    text: Text = Field(
-        description="The text, 1 to 8,000 characters.", min_length=1, max_length=8000
-    )
-    client_message_id: Text | None = Field(
-        None,
-        description="Your own id of this message. If you send the same id twice, the message is"
-        " stored and delivered once.",
-        min_length=1,
-        max_length=200,
-    )
-    attachments: list[MessageContent] = Field(
-        default_factory=list,
-        max_length=10,
-        description="Linked files and locations, at most 10. Links are passed on and never"
-        " fetched.",
-    )
     is_note: bool = Field(
         False,
         description="Whether it is an internal note, which the customer never sees. A note"
@@ -98,25 +69,11 @@ class ManualChatMessageDto(Shape):
         " unambiguous.",
     )
 
-    @model_validator(mode="after")
-    def _not_blank(self) -> "ManualChatMessageDto":
-        if not self.text.strip():
-            raise ValueError("text must not be blank")
-        return self
 
-
-class ManualChatFilesDto(Shape):
+class ManualChatFilesDto(NewFiles):
     """An agent's message with files."""
 
     text: Text = Field("", max_length=8000, description="The agent's text to go with the files.")
-    files: list[Upload] = Field(
-        min_length=1,
-        max_length=10,
-        description="1 to 10 files; the same limits apply as for customers.",
-    )
-    client_message_id: Text | None = Field(
-        None, min_length=1, max_length=200, description="As for a message without files."
-    )
     is_note: bool = Field(
         False, description="Whether it is an internal note, which the customer never sees."
     )
@@ -127,7 +84,6 @@ class ManualChatFilesDto(Shape):
         return ManualChatMessageDto.model_construct(
             text=self.text.strip(),
             client_message_id=self.client_message_id,
-            attachments=[],
             is_note=self.is_note,
         )
 
@@ -146,37 +102,31 @@ class ChatSnoozeDto(Shape):
 class ChatStep(Shape):
     """Something that happened to a conversation other than a message."""
 
+    _OF_CHAT: ClassVar = ("assignee", "assign_type", "snoozed_until", "ended_by")
+
     id: str = Field(description="The event's id, `evt_…`.")
     type: str = Field(description="The event's type, such as `conversation.assigned`.")
     created_at: Moment = Field(description="When it happened.")
     by: Identity | None = Field(
         None, description="The person who did it; null for the customer or the platform."
     )
-    assignee: Identity | None = Field(
-        None, description="The agent who had the conversation afterwards."
-    )
+    assignee: Identity | None = Field(None, description="The agent who had it afterwards.")
     assign_type: AssignTypeEnum = Field(description="Who had to act next afterwards.")
     reason: str | None = Field(None, description="Why it was handed over; null for other steps.")
-    snoozed_until: Moment | None = Field(
-        None, description="The end of its snooze; null if it was not snoozed."
-    )
+    snoozed_until: Moment | None = Field(None, description="Until when it was snoozed, if it was.")
     ended_by: str | None = Field(None, description="Who ended it; null if it had not ended.")
 
     @classmethod
     def from_event(cls, event: Event) -> "ChatStep":
         """The step, with the conversation's state at that time."""
-        chat = event.data["conversation"]
-        then = {name: chat[name] for name in ("assignee", "assign_type", "ended_by")}
-        said = {name: event.data.get(name) for name in ("by", "reason")}
-        return cls.model_validate(
-            {
-                **then,
-                **said,
-                "id": event_id(event.pk),
-                "type": event.type,
-                "created_at": event.created_at,
-                "snoozed_until": chat["snoozed_until"],
-            }
+        then = event.data["conversation"]
+        return cls(
+            id=event_id(event.pk),
+            type=event.type,
+            created_at=event.created_at,
+            by=event.data.get("by"),
+            reason=event.data.get("reason"),
+            **{name: then[name] for name in cls._OF_CHAT},
         )
 
 
@@ -191,20 +141,15 @@ class AssignNotification(Shape):
 
     id: uuid.UUID = Field(description="UUIDv7.")
     chat_id: uuid.UUID = Field(description="The conversation it is about.")
-    message_id: uuid.UUID | None = Field(
-        None, description="The note that mentions you; null for other kinds."
-    )
+    message_id: uuid.UUID | None = Field(None, description="The note that mentions you, if any.")
     kind: Literal["assigned", "unassigned", "handoff", "unanswered", "mentioned"] = Field(
         description="`assigned`: the conversation was assigned to you. `unassigned`: you no longer"
         " have it. `handoff`: it waits for an agent. `unanswered`: its customer has waited too"
         " long. `mentioned`: a note mentions you."
     )
-    assigned_by: Identity | None = Field(
-        None, description="The person who caused it; null for the platform."
-    )
+    assigned_by: Identity | None = Field(None, description="Who caused it; null for the platform.")
     is_read: bool = Field(
-        description="Whether it was read; notifications of your own actions are read from the"
-        " start."
+        description="Whether it was read; those of your own actions are read at once."
     )
     created_at: Moment = Field(description="When it happened.")
 
@@ -216,13 +161,8 @@ class AssignNotification(Shape):
         )
 
 
-class NotificationsResponse(Shape):
+class NotificationsResponse(ListPage[AssignNotification]):
     """A page of notifications, newest first."""
-
-    items: list[AssignNotification] = Field(description="The notifications.")
-    next_cursor: str | None = Field(
-        None, description="Cursor of the next page; null on the last page."
-    )
 
 
 class ReadCount(Shape):
@@ -296,10 +236,9 @@ class SavedReplyDto(Shape):
     )
     is_shared: bool = Field(
         False,
-        description="true: shared with the whole team, and only admins can change it; false:"
-        " only yours.",
+        description="Whether the whole team has it and only admins can change it, or only you.",
     )
-    id: int | None = read_only("Number of the saved reply.")
+    id: int | None = read_only("Its number.")
     created_at: Moment | None = read_only("When it was made.")
     updated_at: Moment | None = read_only("When it was last changed.")
 
@@ -320,21 +259,14 @@ class SavedRepliesQuery(Page):
     )
 
 
-class SavedRepliesResponse(Shape):
+class SavedRepliesResponse(ListPage[SavedReplyDto]):
     """A page of saved replies, sorted by shortcut."""
-
-    items: list[SavedReplyDto] = Field(description="The saved replies.")
-    next_cursor: str | None = Field(
-        None, description="Cursor of the next page; null on the last page."
-    )
 
 
 class RenderQuery(Shape):
     """The language of a saved reply."""
 
-    language: Language | None = Field(
-        None, description="The language; if left out, the conversation's."
-    )
+    language: Language | None = Field(None, description="By default the conversation's.")
 
 
 class RenderedReply(Shape):
@@ -360,9 +292,7 @@ class FeedQuery(Shape):
         " callers that cannot set one. If left out, the feed starts now.",
     )
     ticket: Text | None = Field(
-        None,
-        max_length=100,
-        description="A one-time ticket instead of the Authorization header.",
+        None, max_length=100, description="A one-time ticket instead of the Authorization header."
     )
 
 

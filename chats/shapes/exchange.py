@@ -1,14 +1,14 @@
 """The portable shapes of conversations and messages, to move them between systems without loss."""
 
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Generic, Literal, cast
 
 from pydantic import Field
 
-from chatplatform.api.pagination import Page
+from chatplatform.api.pagination import Item, ListPage, Page
 from chatplatform.api.shapes import FreeObject, JsonObject, Moment, Shape, Text, iso
 from chats import models
 from chats.shapes.conversation import Conversation
-from chats.shapes.insight import FeedbackReason
+from chats.shapes.insight import FeedbackReason, Thumb
 from chats.shapes.message import Message
 from chats.shapes.people import Identity
 
@@ -30,9 +30,7 @@ class PortableFeedback(Shape):
     """A customer's rating."""
 
     rating: int | None = Field(None, description="The stars, 1..5; null for a thumb.", ge=1, le=5)
-    thumb: Literal["up", "down"] | None = Field(
-        None, description="Instead of `rating`, for one message."
-    )
+    thumb: Thumb | None = Field(None, description="Instead of `rating`, for one message.")
     reason: FeedbackReason | None = Field(None, description="What was wrong.")
     resolved: bool | None = Field(None, description="Whether the problem is solved.")
     comment: Text = Field("", description="The customer's comment.")
@@ -63,22 +61,14 @@ class ConversationEntity(Conversation):
     )
     customer_id: int = Field(description="Identifies the customer within this export.")
     assignee_email: str | None = Field(
-        None,
-        description="The agent's address, by which an import finds the agent; null if nobody"
-        " has it.",
+        None, description="The agent's address, by which an import finds the agent."
     )
     provider: str = Field("", description="The system that it comes from, as in the messaging API.")
     group_id: str = Field("", description="The caller's own id of its group.")
     requester: Identity | None = Field(None, description="The customer, by the caller's own id.")
-    responsible: Identity | None = Field(
-        None, description="Who should answer, by the caller's own id."
-    )
-    external_id: str | None = Field(
-        None, description="Its id in the system that it was imported from."
-    )
-    handed_off_at: Moment | None = Field(
-        None, description="When it was first handed over; null if never or unknown."
-    )
+    responsible: Identity | None = Field(None, description="Who should answer, by the caller's id.")
+    external_id: str | None = Field(None, description="Its id in the system it was imported from.")
+    handed_off_at: Moment | None = Field(None, description="When it was first handed over.")
     assigned_at: Moment | None = Field(None, description="When it was assigned to the agent.")
     return_at: Moment | None = Field(
         None, description="When it returns to the queue unless the agent replies."
@@ -93,12 +83,8 @@ class ConversationEntity(Conversation):
     taggings: list[PortableTag] = Field(
         default_factory=list, description="Its tags, with who added them and when."
     )
-    feedback: PortableFeedback | None = Field(
-        None, description="The rating of the whole conversation."
-    )
-    summaries: list[PortableSummary] = Field(
-        default_factory=list, description="Its summaries, newest last."
-    )
+    feedback: PortableFeedback | None = Field(None, description="The conversation's rating.")
+    summaries: list[PortableSummary] = Field(default_factory=list, description="Newest last.")
 
     @classmethod
     def from_row(cls, row: models.Conversation) -> "ConversationEntity":
@@ -128,19 +114,13 @@ class MessageEntity(Message):
     """A message with all its stored data."""
 
     seq: int = Field(
-        ge=1,
-        le=HIGHEST,
-        description="Number within the conversation. An import keeps the order and closes gaps.",
+        ge=1, le=HIGHEST, description="Number within the conversation. An import closes gaps."
     )
-    external_id: str | None = Field(
-        None, description="Its id in the system that it was imported from."
-    )
+    external_id: str | None = Field(None, description="Its id in the system it was imported from.")
     sent_at: Moment | None = Field(
         None, description="When it was sent, for imported history; null means `created_at`."
     )
-    metadata: FreeObject = Field(
-        default_factory=dict, description="The caller's own keys and values."
-    )
+    metadata: FreeObject = Field(default_factory=dict, description="The caller's keys and values.")
     receipt: JsonObject | None = Field(
         None, description="For a bot's answer: engine, passages with scores, credits."
     )
@@ -159,13 +139,9 @@ class MessageEntity(Message):
         }
 
 
-class ConversationEntitiesResponse(Shape):
+class ExportPage(ListPage[Item], Generic[Item]):
     """A page of an export, oldest first."""
 
-    items: list[ConversationEntity] = Field(description="The conversations.")
-    next_cursor: str | None = Field(
-        None, description="Cursor of the next page; null on the last page."
-    )
     resume_cursor: str | None = Field(
         None,
         description="Points after the last row of this page, also on the last page: a later"
@@ -173,18 +149,12 @@ class ConversationEntitiesResponse(Shape):
     )
 
 
-class MessageEntitiesResponse(Shape):
+class ConversationEntitiesResponse(ExportPage[ConversationEntity]):
+    """A page of an export, oldest first."""
+
+
+class MessageEntitiesResponse(ExportPage[MessageEntity]):
     """A page of an export: the messages of all conversations, oldest first."""
-
-    items: list[MessageEntity] = Field(description="The messages.")
-    next_cursor: str | None = Field(
-        None, description="Cursor of the next page; null on the last page."
-    )
-    resume_cursor: str | None = Field(
-        None,
-        description="Points after the last row of this page, also on the last page: a later"
-        " request with it returns the rows added since. Null if there are no rows yet.",
-    )
 
 
 class MigratePage(Page):

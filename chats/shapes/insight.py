@@ -9,12 +9,12 @@ from pydantic import AfterValidator, BeforeValidator, Field, field_validator, mo
 
 from bots.engine.tagging import Suggested
 from bots.knowledge.words import normalize
-from chatplatform.api.pagination import Page
+from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import (
-    MAX_ID,
     MAX_NUMBER,
     Language,
     Moment,
+    RowId,
     Shape,
     Text,
     example,
@@ -67,9 +67,7 @@ TagNames = Annotated[list[Text], Field(max_length=MAX_TAGS), AfterValidator(_tag
 class Tag(Shape):
     """A tag. A request needs only the name; responses have the other fields too."""
 
-    id: int | None = Field(
-        None, ge=1, le=MAX_ID, description="The tag's id; only in the client's list."
-    )
+    id: RowId | None = Field(None, description="The tag's id; only in the client's list.")
     name: Text = Field(
         description="The tag's name, 1 to 60 characters.", min_length=1, max_length=MAX_TAG_CHARS
     )
@@ -85,11 +83,9 @@ class Tag(Shape):
         None,
         ge=0,
         le=MAX_NUMBER,
-        description="How many of the client's conversations have it; only in the client's list.",
+        description="How many of your conversations have it; only in your list.",
     )
-    colour: Text | None = Field(
-        None, max_length=7, description="`#rrggbb`; only in the client's list."
-    )
+    colour: Text | None = Field(None, max_length=7, description="`#rrggbb`; only in your list.")
 
     @classmethod
     def given(cls, row: models.Tagging | Suggested, **fields: Any) -> "Tag":
@@ -137,12 +133,7 @@ class Tags(Shape):
         return cls.model_construct(tags=[Tag.given(tag, source="ai") for tag in suggested])
 
 
-def _one_name(value: str) -> str:
-    (name,) = _tag_names([value])
-    return name
-
-
-TagName = Annotated[Text, AfterValidator(_one_name)]
+TagName = Annotated[Text, AfterValidator(lambda name: _tag_names([name])[0])]
 
 
 class ClientTagRequest(Shape):
@@ -151,17 +142,13 @@ class ClientTagRequest(Shape):
     model_config = example(name="refund", colour="#d73a4a")
 
     name: TagName | None = Field(
-        None,
-        description="The tag's name, 1 to 60 characters. An update with another name renames"
-        " the tag.",
+        None, description="The tag's name, 1 to 60 characters; another one renames the tag."
     )
-    colour: Text | None = Field(
-        None, pattern="^#[0-9a-fA-F]{6}$", description="`#rrggbb`; null for no colour."
-    )
+    colour: Text | None = Field(None, pattern="^#[0-9a-fA-F]{6}$", description="`#rrggbb` or null.")
     id: int | None = read_only("Its number.", path="tag_id")
-    source: str | None = read_only("Null, as in the client's list.")
-    confidence: float | None = read_only("Null, as in the client's list.")
-    count: int | None = read_only("Chats of the client that have it.")
+    source: str | None = read_only("Null in the client's list.")
+    confidence: float | None = read_only("Null in the client's list.")
+    count: int | None = read_only("How many conversations have it.")
 
 
 class TagMerge(Shape):
@@ -177,13 +164,10 @@ class ChatSummary(Shape):
 
     chat_id: uuid.UUID = Field(description="The conversation.")
     summary: str = Field(
-        description="Prose written by a model; without a model, labelled lines quoted from the"
-        " conversation."
+        description="A model's prose; without a model, labelled lines from the conversation."
     )
     language: str = Field(description="Language of the summary, BCP 47.")
-    key_points: list[str] = Field(
-        description="The main points; with the embedded engine, the open questions."
-    )
+    key_points: list[str] = Field(description="The main points; without a model, open questions.")
     customer_intent: str = Field(
         description="What the customer wants; with the embedded engine, the first request."
     )
@@ -202,13 +186,11 @@ class SummaryCalculateRequest(Shape):
 
     model_config = example(created_from="2026-11-01T00:00:00Z", created_to="2026-12-01T00:00:00Z")
 
-    bot_id: int | None = Field(None, ge=1, le=MAX_ID, description="Only conversations of this bot.")
+    bot_id: RowId | None = Field(None, description="Only conversations of this bot.")
     created_from: Moment | None = Field(
         None, description="Only conversations opened at this time or later."
     )
-    created_to: Moment | None = Field(
-        None, description="Only conversations opened before this time."
-    )
+    created_to: Moment | None = Field(None, description="Only those opened before this time.")
     force: bool = Field(False, description="Also summarise conversations whose summary is current.")
 
 
@@ -219,17 +201,11 @@ class SummaryJob(Shape):
     status: Literal["queued", "running", "done", "failed"] = Field(
         description="`failed`: stopped early, because the credits ran out or the engine failed."
     )
-    total: int = Field(
-        description="How many conversations to summarise; at least `done` + `failed`."
-    )
+    total: int = Field(description="How many to summarise; at least `done` + `failed`.")
     done: int = Field(description="How many conversations are summarised so far.")
     failed: int = Field(description="How many conversations could not be summarised.")
     created_at: Moment = Field(description="When it was requested.")
     finished_at: Moment | None = Field(None, description="When it ended.")
-
-    @classmethod
-    def from_row(cls, row: models.SummaryJob) -> "SummaryJob":
-        return cls.copy_from(row)
 
 
 class ChatSentiment(Shape):
@@ -242,6 +218,7 @@ class ChatSentiment(Shape):
     created_at: Moment = Field(description="When it was judged.")
 
 
+Thumb = Literal["up", "down"]
 FeedbackReason = Literal[
     "wrong_answer", "not_understood", "no_solution", "too_slow", "unfriendly", "other"
 ]
@@ -251,30 +228,21 @@ class ChatFeedBackDto(Shape):
     """A customer's rating of a conversation or of one message in it."""
 
     rating: int | None = Field(
-        None,
-        ge=1,
-        le=5,
-        description="From 1 (bad) to 5 (good); null for a thumb.",
-        examples=[5],
+        None, ge=1, le=5, description="From 1 (bad) to 5 (good); null for a thumb.", examples=[5]
     )
-    thumb: Literal["up", "down"] | None = Field(
-        None, description="Instead of `rating`, for one message."
-    )
+    thumb: Thumb | None = Field(None, description="Instead of `rating`, for one message.")
     reason: FeedbackReason | None = Field(
         None, description="What was wrong: one of the reasons that your website may offer."
     )
-    resolved: bool | None = Field(
-        None, description="Whether the problem is solved; null if unknown."
-    )
+    resolved: bool | None = Field(None, description="Whether the problem is solved, if known.")
     comment: Text | None = Field(None, description="The customer's comment.", max_length=2000)
     message_id: uuid.UUID | None = Field(
-        None,
-        description="The rated message of a bot or agent; null for the conversation as a whole.",
+        None, description="The rated answer; null for the conversation as a whole."
     )
-    id: int | None = read_only("Number of the feedback.")
-    chat_id: uuid.UUID | None = read_only("The chat.", path="chat_id")
+    id: int | None = read_only("Its number.")
+    chat_id: uuid.UUID | None = read_only("The conversation.", path="chat_id")
     created_at: Moment | None = read_only("When it was given.")
-    updated_at: Moment | None = read_only("When it was last corrected; null: never.")
+    updated_at: Moment | None = read_only("When it was last corrected, if it was.")
 
     @model_validator(mode="after")
     def _stars_or_a_thumb(self) -> "ChatFeedBackDto":
@@ -292,26 +260,17 @@ class ChatFeedBackDto(Shape):
 class FeedbacksQuery(Page):
     """Filters of feedback."""
 
-    bot_id: int | None = Field(
-        None, ge=1, le=MAX_ID, description="Only feedback on this bot's conversations."
-    )
+    bot_id: RowId | None = Field(None, description="Only feedback on this bot's conversations.")
     rating: int | None = Field(None, ge=1, le=5, description="Only feedback with this rating.")
-    thumb: Literal["up", "down"] | None = Field(None, description="Only feedback with this thumb.")
+    thumb: Thumb | None = Field(None, description="Only feedback with this thumb.")
     reason: FeedbackReason | None = Field(None, description="Only feedback with this reason.")
-    chat_id: uuid.UUID | None = Field(
-        None, description="Only feedback on this conversation and its messages."
-    )
+    chat_id: uuid.UUID | None = Field(None, description="Only feedback on this conversation.")
     created_from: Moment | None = Field(None, description="Only feedback from this time or later.")
     created_to: Moment | None = Field(None, description="Only feedback from before this time.")
 
 
-class FeedbacksResponse(Shape):
+class FeedbacksResponse(ListPage[ChatFeedBackDto]):
     """A page of feedback, newest first."""
-
-    items: list[ChatFeedBackDto] = Field(description="The feedback.")
-    next_cursor: str | None = Field(
-        None, description="Cursor of the next page; null on the last page."
-    )
 
 
 class SuggestionRequest(Shape):
@@ -388,9 +347,7 @@ class SummarizeRequest(Shape):
         min_length=1,
         max_length=200,
     )
-    max_words: int = Field(
-        120, ge=10, le=500, description="The maximum length of the summary, 10..500 words."
-    )
+    max_words: int = Field(120, ge=10, le=500, description="The longest summary, in words.")
     language: Language | None = Field(
         None, description="Language of the summary; if left out, the language of the text."
     )
@@ -410,9 +367,7 @@ class SummarizeRequest(Shape):
 class SummarizeResponse(Shape):
     """A summary of a text."""
 
-    summary: str = Field(
-        description="Prose written by a model; without a model, the beginning of the text."
-    )
+    summary: str = Field(description="A model's prose; without a model, the beginning of the text.")
     key_points: list[str] = Field(
         description="The main points; with the embedded engine, the beginning of each later"
         " paragraph, or the open questions."

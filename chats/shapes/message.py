@@ -1,12 +1,12 @@
 """The shapes of messages in the API, events and streams."""
 
 import uuid
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from bots.shapes.train import Upload
-from chatplatform.api.pagination import Page
+from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import (
     MAX_ID,
     MAX_NUMBER,
@@ -19,10 +19,27 @@ from chatplatform.api.shapes import (
     read_only,
 )
 from chats import models
-from chats.shapes.people import Location
+from chats.shapes.people import Location, OwnId
 
 Sentiment = Literal["positive", "neutral", "negative"]
-TurnStatus = Literal["answered", "asked_again", "pending", "handed_off", "not_expected"]
+TurnStatus = Annotated[
+    Literal["answered", "asked_again", "pending", "handed_off", "not_expected"],
+    Field(
+        description="`answered`: the bot answered. `asked_again`: the bot has no answer and asked"
+        " the customer to rephrase. `pending`: the answer comes later. `handed_off`: an agent will"
+        " answer. `not_expected`: the bot will not answer, for example because you wanted no reply"
+        " or an agent has the conversation."
+    ),
+]
+ReplyMode = Literal["wait", "async", "stream", "none"]
+MessageText = Annotated[Text, Field(min_length=1, max_length=8000)]
+ClientMessageId = Annotated[
+    OwnId | None,
+    Field(
+        description="Your own id of this message. If you send the same id twice, the message is"
+        " stored once."
+    ),
+]
 
 
 class Sender(Shape):
@@ -44,14 +61,12 @@ class Citation(Shape):
 
     document_id: int = Field(ge=0, le=MAX_ID, description="The document that contains it.")
     title: Text = Field(description="The document's title.", max_length=500)
-    url: Text | None = Field(
-        None, description="The document's web address, if it has one.", max_length=2000
-    )
+    url: Text | None = Field(None, description="Its web address, if it has one.", max_length=2000)
     page: int | None = Field(
         None,
         ge=0,
         le=2**31 - 1,
-        description="The page number in the document, from 1; null if it has no pages.",
+        description="Its page in the document, from 1; null if it has none.",
     )
     quote: Text = Field(description="The quoted words that support the answer.", max_length=8000)
 
@@ -60,9 +75,7 @@ class MessageOption(Shape):
     """A choice that a message offers."""
 
     label: Text = Field(description="The label that the customer sees.", max_length=200)
-    value: Text = Field(
-        description="The text that is sent if the customer chooses it.", max_length=500
-    )
+    value: Text = Field(description="The text that choosing it sends.", max_length=500)
 
 
 class SentTemplate(Shape):
@@ -90,19 +103,15 @@ class MessageContent(Shape):
         " valid for a day; read the message again for a new link. A link from the sender is passed"
         " on unchanged and never fetched.",
     )
-    file_name: Text | None = Field(
-        None, description="The file name as the sender gave it.", max_length=255
-    )
+    file_name: Text | None = Field(None, description="The name the sender gave it.", max_length=255)
     mime_type: Text | None = Field(
         None,
-        description="The media type; detected from the bytes if we store the file.",
+        description="The media type, detected from the bytes of a file that we store.",
         max_length=120,
     )
     size_bytes: int | None = Field(None, description="Size in bytes.", ge=0, le=MAX_NUMBER)
     error: Text | None = Field(
-        None,
-        description="Why a file from a channel could not be stored; set by us.",
-        max_length=300,
+        None, description="Why a channel's file could not be stored; set by us.", max_length=300
     )
     location: Location | None = Field(None, description="The location, if `type` is `location`.")
     options: list[MessageOption] | None = Field(
@@ -111,11 +120,7 @@ class MessageContent(Shape):
     citations: list[Citation] | None = Field(
         None, description="The passages that support this piece, at most 20.", max_length=20
     )
-
-    template: SentTemplate | None = read_only(
-        "For a `template` that was approved by its channel's provider: which one; `text` has its"
-        " words."
-    )
+    template: SentTemplate | None = read_only("The approved template; `text` has its words.")
 
     @model_validator(mode="after")
     def _holds_what_its_type_says(self) -> "MessageContent":
@@ -165,9 +170,7 @@ class Message(Shape):
         " has a `seq`, but no count includes it and it triggers no event.",
     )
     client_message_id: str | None = Field(None, description="The sender's own id of the message.")
-    provider_message_id: str | None = Field(
-        None, description="The message's id in the messaging channel."
-    )
+    provider_message_id: str | None = Field(None, description="Its id in the messaging channel.")
     language: str | None = Field(None, description="Language of the text, BCP 47.")
     translations: dict[str, str] = Field(description="Translations of the text, by language.")
     sentiment: Sentiment | None = Field(
@@ -179,9 +182,7 @@ class Message(Shape):
     created_at: Moment = Field(description="When it was stored.")
     delivered_at: Moment | None = Field(None, description="When it reached the reader's device.")
     read_at: Moment | None = Field(None, description="When it was read.")
-    edited_at: Moment | None = Field(
-        None, description="When the customer last edited it in the channel."
-    )
+    edited_at: Moment | None = Field(None, description="When the customer last edited it.")
     deleted_at: Moment | None = Field(
         None, description="When the customer deleted it in the channel; its content is gone."
     )
@@ -224,21 +225,12 @@ class ArrivalReport(Shape):
 
     model_config = example(seq=4)
 
-    seq: int | None = Field(
-        None, ge=1, le=2**31 - 1, description="Up to the message with this `seq`."
-    )
-    message_id: uuid.UUID | None = Field(
-        None, description="Up to this message of the conversation."
-    )
+    seq: int | None = Field(None, ge=1, le=2**31 - 1, description="Up to the one with this `seq`.")
+    message_id: uuid.UUID | None = Field(None, description="Up to this message.")
 
 
-class MessagesResponse(Shape):
+class MessagesResponse(ListPage[Message]):
     """A page of messages."""
-
-    items: list[Message] = Field(description="The messages.")
-    next_cursor: str | None = Field(
-        None, description="Cursor of the next page; null on the last page."
-    )
 
 
 class HistoryQuery(Page):
@@ -251,48 +243,28 @@ class HistoryQuery(Page):
     )
 
 
-class ConvMessage(Shape):
-    """A customer's message."""
+class NewMessage(Shape):
+    """A message to store: a text, with files and locations given as links."""
 
-    text: Text = Field(
-        description="The customer's text, 1 to 8,000 characters.", min_length=1, max_length=8000,
-        examples=["How long do I have to return an order?"],
-    )  # fmt: skip
-    client_message_id: Text | None = Field(
-        None,
-        description="Your own id of this message. If you send the same id twice, the message is"
-        " stored and answered once.",
-        min_length=1,
-        max_length=200,
-    )
-    language: Language | None = Field(
-        None, description="Language of the text; detected if left out."
-    )
+    text: MessageText = Field(description="The text, 1 to 8,000 characters.")
+    client_message_id: ClientMessageId = None
     attachments: list[MessageContent] = Field(
         default_factory=list,
         max_length=10,
         description="Linked files and locations, at most 10. Links are passed on and never"
         " fetched.",
     )
-    reply: Literal["wait", "async", "stream", "none"] = Field(
-        "wait",
-        description="`wait`: the response contains the answer, or is 202 `pending` after a minute."
-        " `async`: 202 at once. `stream`: server-sent events. `none`: you want no answer.",
-    )
 
     @model_validator(mode="after")
-    def _not_blank(self) -> "ConvMessage":
+    def _not_blank(self) -> Self:
         if not self.text.strip():
             raise ValueError("text must not be blank")
         return self
 
 
-class Body_generate_client_chat_with_files_by_chat_id_ai_client_chat_files__chat_id___post(  # noqa: N801 - the document's name
-    Shape
-):
-    """A customer's message with files."""
+class NewFiles(Shape):
+    """Uploaded files, to store with a message."""
 
-    message: Text = Field("", max_length=8000, description="The customer's text; may be empty.")
     files: list[Upload] = Field(
         min_length=1,
         max_length=10,
@@ -300,22 +272,37 @@ class Body_generate_client_chat_with_files_by_chat_id_ai_client_chat_files__chat
         " WebP), audio, video, PDF, office documents, plain text. The type is detected from the"
         " bytes.",
     )
-    client_message_id: Text | None = Field(
-        None, min_length=1, max_length=200, description="As for a message without files."
+    client_message_id: ClientMessageId = None
+
+
+class ConvMessage(NewMessage):
+    """A customer's message."""
+
+    text: MessageText = Field(
+        description="The customer's text, 1 to 8,000 characters.",
+        examples=["How long do I have to return an order?"],
     )
-    reply: Literal["wait", "async", "stream", "none"] = Field(
-        "wait", description="As for a message without files."
+    language: Language | None = Field(None, description="Its language; detected if left out.")
+    reply: ReplyMode = Field(
+        "wait",
+        description="`wait`: the response contains the answer, or is 202 `pending` after a minute."
+        " `async`: 202 at once. `stream`: server-sent events. `none`: you want no answer.",
     )
 
+
+class Body_generate_client_chat_with_files_by_chat_id_ai_client_chat_files__chat_id___post(  # noqa: N801 - the document's name
+    NewFiles
+):
+    """A customer's message with files."""
+
+    message: Text = Field("", max_length=8000, description="The customer's text; may be empty.")
+    reply: ReplyMode = Field("wait", description="As for a message without files.")
+
     @property
-    def words(self) -> "ConvMessage":
+    def words(self) -> ConvMessage:
         """The message without its files."""
         return ConvMessage.model_construct(
-            text=self.message.strip(),
-            client_message_id=self.client_message_id,
-            language=None,
-            attachments=[],
-            reply=self.reply,
+            text=self.message.strip(), client_message_id=self.client_message_id, reply=self.reply
         )
 
 
@@ -325,9 +312,7 @@ FilesBody = Body_generate_client_chat_with_files_by_chat_id_ai_client_chat_files
 class AttachmentQuery(Shape):
     """The credential in a file's link."""
 
-    signature: Text = Field(
-        description="The signature from the link in the message's content.", max_length=200
-    )
+    signature: Text = Field(description="The signature in the link to the file.", max_length=200)
 
 
 class ChatTurn(Shape):
@@ -337,12 +322,5 @@ class ChatTurn(Shape):
     reply: Message | None = Field(
         None, description="The bot's answer, or the message that announces the handover."
     )
-    status: TurnStatus = Field(
-        description="`answered`: the bot answered. `asked_again`: the bot has no answer and asked"
-        " the customer to rephrase. `pending`: the answer comes later. `handed_off`: an agent will"
-        " answer. `not_expected`: the bot will not answer, for example because you wanted no reply"
-        " or an agent has the conversation."
-    )
-    handoff_reason: str | None = Field(
-        None, description="Why the bot handed over; null if it did not."
-    )
+    status: TurnStatus
+    handoff_reason: str | None = Field(None, description="Why the bot handed over, if it did.")

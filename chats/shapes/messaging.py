@@ -1,32 +1,29 @@
 """The shapes of the messaging API, which shows conversations in the terms of another system."""
 
 import uuid
-from typing import Annotated, Any, cast
+from typing import Annotated
 
 from django.utils import timezone
 from pydantic import BeforeValidator, Field, model_validator
 
-from chatplatform.api.pagination import Page
+from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import FreeObject, Moment, Shape, Text, example
 from chats import models
 from chats.shapes.conversation import ConversationStatus
 from chats.shapes.exchange import MessageEntity
 from chats.shapes.insight import TagNames
-from chats.shapes.message import MessageContent, Recipient, Sender
-from chats.shapes.people import Identity, Location
+from chats.shapes.message import ClientMessageId, MessageContent, MessageText, Recipient, Sender
+from chats.shapes.people import Identity, Location, OwnId
 
-
-def _as_list(value: Any) -> Any:
-    """A query parameter that is given once arrives as a string."""
-    return [value] if isinstance(value, str) else value
+# A query parameter that is given once arrives as a string.
+_as_list = BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
 
 
 class ConversationRequest(Shape):
     """Opens a conversation for a person that the calling system knows."""
 
     requester: Identity = Field(
-        description="The customer, by the calling system's own id. A known id selects the existing"
-        " customer."
+        description="The customer, by your own id; a known id selects the existing one."
     )
     responsible: Identity | None = Field(
         None,
@@ -34,50 +31,33 @@ class ConversationRequest(Shape):
         " gets the conversation; anyone else is only stored as a name.",
     )
     provider: Text = Field(
-        "",
-        max_length=60,
-        description="The system that the conversation comes from.",
-        examples=["shop"],
+        "", max_length=60, description="The system that it comes from.", examples=["shop"]
     )
     location: Location | None = Field(None, description="Where the requester is.")
-    tags: TagNames = Field(
-        default_factory=list, description="The tags, at most 20, each of 1..60 characters."
-    )
-    group_id: Text | None = Field(
-        None, max_length=200, description="Your own id for a group of conversations."
-    )
+    tags: TagNames = Field(default_factory=list, description="At most 20 tags of 1..60 characters.")
+    group_id: Text | None = Field(None, max_length=200, description="Your id of a group of them.")
 
 
 class Responsible(Identity):
     """Who answers a conversation, by your id for them if you gave one, and by ours."""
 
     external_id: Text = Field(
-        description="The id or address that you gave for them; otherwise our id of the agent.",
-        max_length=200,
+        description="The id or address that you gave, otherwise our id.", max_length=200
     )
-    user_id: int | None = Field(
-        description="The agent here who has the conversation; null if nobody here has it."
-    )
+    user_id: int | None = Field(description="The agent here who has it; null if none does.")
 
 
 class ConversationResponse(Shape):
     """A conversation as the messaging API shows it."""
 
-    id: uuid.UUID = Field(
-        description="UUIDv7. The conversation has the same id everywhere in the API."
-    )
+    id: uuid.UUID = Field(description="UUIDv7, the same everywhere in the API.")
     requester: Identity = Field(description="The customer.")
     responsible: Responsible | None = Field(description="Who answers, or is meant to.")
-    provider: str = Field(
-        description="The system that it comes from; if none was given, the channel."
-    )
+    provider: str = Field(description="The system it comes from; if none was given, the channel.")
     location: Location | None = Field(description="Where the requester is.")
     tags: list[str] = Field(description="The tags.")
     group_id: str | None = Field(description="Your own id of its group.")
-    status: ConversationStatus = Field(
-        description="`open`: being worked on; `snoozed`: paused until a set time or a new message;"
-        " `ended`: closed."
-    )
+    status: ConversationStatus
     created_at: Moment = Field(description="When it was opened.")
 
     @classmethod
@@ -87,69 +67,45 @@ class ConversationResponse(Shape):
             "external_id": row.customer.external_id or str(row.customer_id),
             "name": row.customer.name,
         }
-        return cls.model_construct(
-            id=row.pk,
+        return cls.copy_from(
+            row,
             requester=Identity.model_construct(**asks),
             responsible=_responsible(row),
             provider=row.provider or row.channel,
-            location=Location.model_construct(**row.location) if row.location else None,
-            tags=row.tags,
+            location=Location.from_stored(row.location),
             group_id=row.group_id or None,
-            status=cast("ConversationStatus", row.status),
-            created_at=row.created_at,
         )
 
 
 def _responsible(row: models.Conversation) -> Responsible | None:
     """The agent who has it, by the other system's id if that system named this agent."""
     named, agent = row.responsible, row.assignee
-    if agent and (named is None or named.get("user_id") != agent.pk):
-        return Responsible.model_construct(
-            external_id=str(agent.pk), name=agent.full_name, user_id=agent.pk
-        )
-    if named is None:
-        return None
+    if agent is None:
+        return Responsible.model_construct(**named | {"user_id": None}) if named else None
+    is_named = named is not None and named.get("user_id") == agent.pk
+    external_id = named["external_id"] if named and is_named else str(agent.pk)
     return Responsible.model_construct(
-        external_id=named["external_id"],
-        name=agent.full_name if agent else named["name"],
-        user_id=agent.pk if agent else None,
+        external_id=external_id, name=agent.full_name, user_id=agent.pk
     )
 
 
 class MessagingQuery(Page):
     """Filters of conversations; all that are given must match."""
 
-    group_id: Text | None = Field(
-        None, min_length=1, max_length=200, description="Only conversations of this group."
+    group_id: OwnId | None = Field(None, description="Only conversations of this group.")
+    status: ConversationStatus | None = Field(None, description="Only those with this status.")
+    tags: Annotated[TagNames, _as_list] = Field(
+        default_factory=list, description="Only those with all of these tags: `tags=a&tags=b`."
     )
-    status: ConversationStatus | None = Field(
-        None, description="Only conversations with this status."
-    )
-    tags: Annotated[TagNames, BeforeValidator(_as_list)] = Field(
-        default_factory=list,
-        description="Only conversations with all of these tags: `tags=a&tags=b`.",
-    )
-    requester_id: Text | None = Field(
-        None,
-        min_length=1,
-        max_length=200,
-        description="Only conversations of the requester with this id.",
-    )
+    requester_id: OwnId | None = Field(None, description="Only those of this requester.")
     created_from: Moment | None = Field(
         None, description="Only conversations opened at this time or later."
     )
-    created_to: Moment | None = Field(
-        None, description="Only conversations opened before this time."
-    )
+    created_to: Moment | None = Field(None, description="Only those opened before this time.")
 
 
-class ConversationResponses(Shape):
+class ConversationResponses(ListPage[ConversationResponse]):
     """A page of conversations, newest first."""
-
-    items: list[ConversationResponse] = Field(description="The conversations.")
-    next_cursor: str | None = Field(
-        None, description="Cursor of the next page; null on the last page."
-    )
 
 
 class MessageRequest(Shape):
@@ -171,20 +127,10 @@ class MessageRequest(Shape):
         None, description="Who it is for; if left out, the other side."
     )
     content: list[MessageContent] = Field(
-        default_factory=list,
-        max_length=20,
-        description="The pieces, at most 20; give either these or `text`.",
+        default_factory=list, max_length=20, description="At most 20 pieces, instead of `text`."
     )
-    text: Text | None = Field(
-        None, min_length=1, max_length=8000, description="A plain text, instead of `content`."
-    )
-    client_message_id: Text | None = Field(
-        None,
-        min_length=1,
-        max_length=200,
-        description="Your own id of this message. If you send the same id twice, the message is"
-        " stored once.",
-    )
+    text: MessageText | None = Field(None, description="A plain text, instead of `content`.")
+    client_message_id: ClientMessageId = None
     in_reply_to: uuid.UUID | None = Field(
         None,
         description="The message of this conversation that it answers. The bot or system can"
@@ -197,9 +143,7 @@ class MessageRequest(Shape):
         " of owner or status, nothing unread. An ended conversation accepts it too.",
     )
     generate_reply: bool = Field(
-        False,
-        description="Whether the bot should answer this customer's message; the reply comes by"
-        " webhook.",
+        False, description="Whether the bot should answer this message; the reply comes by webhook."
     )
     metadata: FreeObject = Field(
         default_factory=dict,
@@ -225,10 +169,5 @@ class MessageRequest(Shape):
         return self.content or [MessageContent(type="text", text=self.text)]
 
 
-class MessagingMessagesResponse(Shape):
+class MessagingMessagesResponse(ListPage[MessageEntity]):
     """A page of messages in portable form, oldest first."""
-
-    items: list[MessageEntity] = Field(description="The messages.")
-    next_cursor: str | None = Field(
-        None, description="Cursor of the next page; null on the last page."
-    )

@@ -1,20 +1,23 @@
 """The shapes of customers and agents, and of their location."""
 
 import uuid
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field
 
-from chatplatform.api.pagination import Page
+from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import FreeObject, Moment, Shape, Text, example, read_only
 from chats import models
 from identity.models import User
+
+# An id in the caller's own system.
+OwnId = Annotated[Text, Field(min_length=1, max_length=200)]
 
 
 class Identity(Shape):
     """A person, with the id from the system they come from."""
 
-    external_id: Text = Field(description="The id in that system.", min_length=1, max_length=200)
+    external_id: OwnId = Field(description="The id in that system.")
     name: Text = Field("", description="The person's name.", max_length=200)
 
     @classmethod
@@ -43,6 +46,10 @@ class Location(Shape):
     latitude: float | None = Field(None, ge=-90, le=90, description="Degrees north, WGS 84.")
     longitude: float | None = Field(None, ge=-180, le=180, description="Degrees east, WGS 84.")
 
+    @classmethod
+    def from_stored(cls, stored: dict[str, Any] | None) -> "Location | None":
+        return cls.model_construct(**stored) if stored else None
+
 
 IdentitySignature = Annotated[
     Text | None,
@@ -64,13 +71,11 @@ class CustomerInfo(Shape):
         attributes={"plan": "gold"},
     )
 
-    external_id: Text | None = Field(
+    external_id: OwnId | None = Field(
         None,
         description="The customer's id in your own system. A known id selects the existing"
         " customer. With a public key it needs the `identity_signature`, because nothing else"
         " proves who the visitor is.",
-        min_length=1,
-        max_length=200,
     )
     name: Text | None = Field(None, description="Name.", max_length=200)
     email: Text | None = Field(
@@ -87,15 +92,9 @@ class CustomerInfo(Shape):
     )
 
     @classmethod
-    def from_row(cls, row: models.Customer) -> "CustomerInfo":
-        return cls.model_construct(
-            external_id=row.external_id,
-            name=row.name or None,
-            email=row.email or None,
-            phone=row.phone or None,
-            avatar_url=row.avatar_url or None,
-            attributes=row.attributes,
-        )
+    def from_row(cls, row: models.Customer) -> Self:
+        texts = ("name", "email", "phone", "avatar_url")
+        return cls.copy_from(row, **{name: getattr(row, name) or None for name in texts})
 
 
 class ChatCustomer(CustomerInfo):
@@ -111,12 +110,7 @@ class CustomerDto(CustomerInfo):
     """
 
     id: int | None = read_only("The customer's number.", path="customer_id")
-    created_at: Moment | None = read_only("When the customer first came.")
-
-    @classmethod
-    def from_row(cls, row: models.Customer) -> "CustomerDto":
-        known = dict(CustomerInfo.from_row(row))
-        return cls.model_construct(**known, id=row.pk, created_at=row.created_at)
+    created_at: Moment | None = read_only("When the customer was created.")
 
 
 class CustomersQuery(Page):
@@ -129,21 +123,11 @@ class CustomersQuery(Page):
         min_length=1,
         max_length=200,
     )
-    external_id: Text | None = Field(
-        None,
-        description="Only the customer with exactly this id of your own system.",
-        min_length=1,
-        max_length=200,
-    )
+    external_id: OwnId | None = Field(None, description="Only the customer with this id of yours.")
 
 
-class CustomersResponse(Shape):
+class CustomersResponse(ListPage[CustomerDto]):
     """A page of customers."""
-
-    items: list[CustomerDto] = Field(description="The customers, newest first.")
-    next_cursor: str | None = Field(
-        None, description="Cursor of the next page; null on the last page."
-    )
 
 
 class CustomerErasure(Shape):
@@ -154,13 +138,7 @@ class CustomerErasure(Shape):
     status: Literal["queued", "running", "done", "failed"] = Field(
         description="`failed`: stopped early after erasing a part; request it again."
     )
-    chats_total: int = Field(
-        description="How many conversations the customer had when the erasure was requested."
-    )
+    chats_total: int = Field(description="How many conversations the customer had at the request.")
     chats_erased: int = Field(description="How many conversations are erased so far.")
     created_at: Moment = Field(description="When it was requested.")
     finished_at: Moment | None = Field(description="When it ended; null until then.")
-
-    @classmethod
-    def from_row(cls, row: models.CustomerErasure) -> Self:
-        return cls.copy_from(row)

@@ -22,9 +22,7 @@ def with_choices(text: str, choices: Iterable[str]) -> str:
 class OriginalReply(Shape):
     """A reply and its sources."""
 
-    text: str = Field(
-        description="The text, followed by the offered choices, each on its own line after `▸`."
-    )
+    text: str = Field(description="The text, then each offered choice on its own line after `▸`.")
     is_answered: bool = Field(description="Whether it answered the question.")
     decision: str = Field(description=_DECISION)
     sources: list[str] = Field(description="Titles of the cited sources.")
@@ -106,18 +104,14 @@ class ReplayDto(Shape):
     )
     total: int = Field(description="How many replies are replayed.")
     is_cut: bool = Field(description="Whether the day had more replies than `limit`.")
-    with_calls: int = Field(
-        description="Replies of the day that called functions; they are not replayed."
-    )
+    with_calls: int = Field(description="Replies of the day with function calls: not replayed.")
     done: int = Field(description="How many replies have been replayed so far.")
     gained: int = Field(
-        description="Not answered then, answered today; a person must judge whether today's"
-        " answers are right."
+        description="Answered today and not then; a person must judge whether rightly."
     )
     lost: int = Field(description="Answered by this bot then, not answered today.")
     changed: int = Field(
-        description="Answered then and today, but the first source differs: today's answer may be"
-        " wrong."
+        description="Answered then and today, from another source: today's may be wrong."
     )
     answered: int = Field(description="Answered then and today, with the same first source.")
     unanswered: int = Field(description="Replies answered neither then nor today.")

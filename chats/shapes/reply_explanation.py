@@ -87,8 +87,7 @@ class ReplyReceipt(Shape):
 
     message_id: uuid.UUID = Field(description="The message.")
     answers: list[uuid.UUID] = Field(
-        description="The customer's messages that it answers; several if they came in quick"
-        " succession."
+        description="The customer's messages that it answers; a burst shares one answer."
     )
     decision: str | None = Field(
         description="The decision: `answered`, `small_talk`, `below_gate` (the confidence was"
@@ -97,19 +96,12 @@ class ReplyReceipt(Shape):
         " `handoff_not_wanted`, or how the customer responded to a customer-info field:"
         " `info_given`, `info_declined`, `info_wrong`."
     )
-    asks_for: str | None = Field(
-        description="The customer-info field that the message asks the customer for."
-    )
-    filled: list[str] = Field(
-        description="The customer-info fields that the customer's message filled in."
-    )
+    asks_for: str | None = Field(description="The customer-info field that the message asks for.")
+    filled: list[str] = Field(description="The customer-info fields that the customer filled in.")
     passed_over: str | None = Field(
-        description="The customer-info field that the customer's message ignored; the bot asks for"
-        " it once more later."
+        description="The customer-info field that the customer ignored: asked for once more later."
     )
-    asked_again: bool = Field(
-        description="Whether it asks the customer to rephrase, instead of handing over."
-    )
+    asked_again: bool = Field(description="Whether it asks to rephrase, instead of handing over.")
     while_waiting: bool = Field(description="Whether the conversation was waiting for an agent.")
     handoff_reason: str | None = Field(
         description="Why the conversation was handed over; null if it was not."
@@ -117,9 +109,7 @@ class ReplyReceipt(Shape):
     confidence: float | None = Field(
         description="The probability, 0..1, that the passages contain the answer."
     )
-    threshold: float | None = Field(
-        description="The confidence that the bot needed to answer then, 0..1."
-    )
+    threshold: float | None = Field(description="The confidence that an answer needed then, 0..1.")
     passages: list[Passage] = Field(description="The passages that the search found, best first.")
     knowledge_version: int | None = Field(description="The version of the bot's content then.")
     prompt_version: int | None = Field(
@@ -130,9 +120,7 @@ class ReplyReceipt(Shape):
     )
     model: str | None = Field(description="The model.")
     engine_error: str | None = Field(description="Why the model failed; null if it did not.")
-    call_ids: list[str] = Field(
-        description="The ids of the function calls that were made or proposed."
-    )
+    call_ids: list[str] = Field(description="The ids of the function calls made or proposed.")
     usage: Usage = Field(description="The tokens used and the credits charged.")
 
     @classmethod

@@ -61,9 +61,7 @@ class UnansweredQuestion(Shape):
         " trained or is held back; `answered`: the bot answered when it was asked again. A new"
         " unanswered question opens the group again."
     )
-    document_id: int | None = Field(
-        description="The document with the written answer; null if there is none."
-    )
+    document_id: int | None = Field(description="The document with the written answer, if any.")
     asked_again_at: Moment | None = Field(description="When the bot was last asked again.")
     answer: str | None = Field(description="The bot's answer then; null if it had none.")
     sources: list[str] = Field(description="Titles of the sources cited in that answer.")

@@ -54,15 +54,11 @@ class VisitorMessage(Shape):
 
     id: uuid.UUID = Field(description="UUIDv7.")
     conversation_id: uuid.UUID = Field(description="The conversation it belongs to.")
-    seq: int = Field(
-        description="Number within the conversation. Numbers only increase; some may be missing."
-    )
+    seq: int = Field(description="Number in the conversation: increases, and may skip some.")
     sender: VisitorSender = Field(description="The sender.")
     content: list[MessageContent] = Field(description="The content, piece by piece.")
     in_reply_to: uuid.UUID | None = Field(description="The message that it answers.")
-    is_welcome: bool = Field(
-        description="Whether it is the bot's welcome at the start of the conversation."
-    )
+    is_welcome: bool = Field(description="Whether it is the bot's welcome at the start.")
     client_message_id: str | None = Field(description="The sender's own id of the message.")
     language: str | None = Field(description="Language of the text, BCP 47.")
     translations: dict[str, str] = Field(description="Translations of the text, by language.")
@@ -91,12 +87,7 @@ class VisitorTurn(Shape):
     reply: VisitorMessage | None = Field(
         description="The bot's answer, or the message that announces the handover."
     )
-    status: TurnStatus = Field(
-        description="`answered`: the bot answered. `asked_again`: the bot has no answer and asked"
-        " the visitor to rephrase. `pending`: the answer comes later. `handed_off`: an agent will"
-        " answer. `not_expected`: the bot will not answer, for example because you wanted no reply"
-        " or an agent has the conversation."
-    )
+    status: TurnStatus
 
     @classmethod
     def from_turn(cls, turn: dict[str, Any]) -> dict[str, Any]:
@@ -113,18 +104,12 @@ class VisitorConversation(Shape):
     """A visitor's own conversation."""
 
     id: uuid.UUID = Field(description="UUIDv7.")
-    chat_code: str = Field(
-        description="A short, unguessable code, for links and to say on the phone."
-    )
+    chat_code: str = Field(description="A short, unguessable code, for links and the telephone.")
     bot_id: int = Field(description="The bot that serves it.")
     visitor_token: str = Field(
-        description="Send it in the header `Visitor-Token`. Each response has a new token, valid"
-        " for 180 days."
+        description="Send it in the header `Visitor-Token`; each is valid for 180 days."
     )
-    status: ConversationStatus = Field(
-        description="`open`: being worked on; `snoozed`: paused until a set time or a new message;"
-        " `ended`: closed."
-    )
+    status: ConversationStatus
     assign_type: AssignTypeEnum = Field(description="Who must act next.")
     agent: VisitorAgent | None = Field(description="The agent who has it; null if none does.")
     customer: VisitorCustomer = Field(description="The visitor's data.")
@@ -140,8 +125,7 @@ class VisitorConversation(Shape):
         description="Since when it has waited for an agent; null if it does not wait."
     )
     place_in_queue: int | None = Field(
-        description="The visitor's place in the bot's queue, from 1; null if the conversation does"
-        " not wait for an agent."
+        description="The place in the bot's queue, from 1, if it waits for an agent."
     )
     ended_at: Moment | None = Field(description="When it ended.")
     can_reply: bool = Field(description="Whether a message can be sent to the visitor now.")

@@ -19,39 +19,35 @@ WordName = Literal[
 NAMES: tuple[WordName, ...] = get_args(WordName)
 # When customers get each sentence.
 SAID_WHEN: Mapping[WordName, str] = {
-    "greeting": "To a greeting, if the bot has no welcome message in the language, or has said it"
-    " in this chat.",
-    "thanks": "To a thank-you.",
-    "goodbye": "To a goodbye.",
-    "about_bot": "The customer asks who or what the bot is; `{company}` is your client's name.",
-    "person_possible": "Behind that, if `handoff_on_request` is on.",
-    "unknown": "The bot has no answer, and asks again or `handoff_on_no_answer` is off.",
-    "nearest": "Behind that, above headings of the documents.",
-    "person_button": "Below that, to choose a person: at most 200 characters, and words that ask"
-    " for one.",
-    "part_unknown": "The bot has an answer to some questions of a message, and not to this one:"
-    " `{question}`.",
-    "found": "Above a quotation, where a model found no answer in the passages.",
-    "found_foreign": "Above a quotation in another language than the customer's.",
-    "handover": "A person will answer. The same texts as the config's `handoff_message`.",
-    "handover_no_answer": "A person will answer, since the bot has no answer. If this is not yours,"
-    " your `handover` is said.",
-    "closed": "Outside business hours, if it is yours in any language. The same texts as the"
+    "greeting": "In reply to a greeting, if the bot has no welcome message or has already sent it.",
+    "thanks": "In reply to thanks.",
+    "goodbye": "In reply to a goodbye.",
+    "about_bot": "If the customer asks what the bot is; `{company}` is your client's name.",
+    "person_possible": "After that, if `handoff_on_request` is on.",
+    "unknown": "If the bot has no answer, and asks again or `handoff_on_no_answer` is off.",
+    "nearest": "After that, above headings of your documents.",
+    "person_button": "Below that, to choose a person: at most 200 characters that ask for one.",
+    "part_unknown": "In an answer, for another question of the message: `{question}`.",
+    "found": "Above a quotation, if a model found no answer in the passages.",
+    "found_foreign": "Above a quotation in a language other than the customer's.",
+    "handover": "If a person will answer. The same texts as the config's `handoff_message`.",
+    "handover_no_answer": "The same, because the bot has no answer; by default your `handover`.",
+    "closed": "Outside business hours, if you have a text in any language. The same texts as the"
     " config's `out_of_hours_message`.",
-    "no_person": "The customer asks for a person, and `handoff_on_request` is off.",
-    "approval_needed": "An agent must agree to a function call.",
-    "confirm": "The customer must agree to a function call; `{action}` says which.",
-    "done": "An agent has agreed to a function call, and it was made.",
-    "declined": "The customer has declined a function call.",
-    "agent_declined": "An agent has declined a function call.",
-    "ask_info": "The bot asks for a customer-info field; `{label}` is the field's label.",
-    "info_noted": "The customer has told what a field asks for.",
-    "info_declined": "The customer does not tell it, or gives a wrong value twice.",
-    "not_email": "The value is no e-mail address; the field is asked for once more.",
-    "not_phone": "The value is no telephone number; the field is asked for once more.",
-    "not_number": "The value is no number; the field is asked for once more.",
-    "not_date": "The value is no date; the field is asked for once more.",
-    "not_option": "The value is none of the options; the field is asked for once more.",
+    "no_person": "If the customer asks for a person, and `handoff_on_request` is off.",
+    "approval_needed": "If an agent must approve a function call.",
+    "confirm": "If the customer must confirm a function call; `{action}` says which.",
+    "done": "After an agent approved a function call and it was made.",
+    "declined": "After the customer declined a function call.",
+    "agent_declined": "After an agent declined a function call.",
+    "ask_info": "To ask for a customer-info field; `{label}` is the field's label.",
+    "info_noted": "After the customer gave what a field asks for.",
+    "info_declined": "If the customer does not give it, or gives a wrong value twice.",
+    "not_email": "If the value is not an e-mail address; the field is asked for once more.",
+    "not_phone": "If the value is not a telephone number; the field is asked for once more.",
+    "not_number": "If the value is not a number; the field is asked for once more.",
+    "not_date": "If the value is not a date; the field is asked for once more.",
+    "not_option": "If the value is not one of the options; the field is asked for once more.",
     "survey_question": "Title of a survey after a chat: at most 65 characters, no address.",
     "survey_note": "Below the title of the survey: at most 80 characters, no address.",
     "survey_button": "The button of the survey: at most 20 characters, no address.",
@@ -92,10 +88,10 @@ class PlatformWord(Shape):
             if len(text) > limit:
                 raise ValueError(f"own.{language} must have at most {limit} characters")
             if self.name in _MAX_CHARACTERS and _ADDRESS.search(text):
-                raise ValueError(f"own.{language} must not hold an address")
+                raise ValueError(f"own.{language} must not contain an address")
             place = _PLACES.get(self.name)
             if place and text.strip() and place not in text:
-                raise ValueError(f"own.{language} must hold {place}")
+                raise ValueError(f"own.{language} must contain {place}")
         return self
 
 
@@ -114,5 +110,5 @@ class PlatformWords(Shape):
     def _differ(self) -> Self:
         names = [word.name for word in self.words]
         if len({*names}) < len(names):
-            raise ValueError("words must not hold a name twice")
+            raise ValueError("words must not contain a name twice")
         return self

@@ -28,9 +28,13 @@ def report(message, name):
     elif name == "uncertain":
         message_status.record_uncertain(message)
     elif name == "read":
-        message_status.record_read(message.conversation, [message.pk], at=timezone.now())
+        message_status.record_arrival(
+            message.conversation, [message.pk], MessageStatus.READ, at=timezone.now()
+        )
     else:
-        message_status.record_delivered(message.conversation, [message.pk], at=timezone.now())
+        message_status.record_arrival(
+            message.conversation, [message.pk], MessageStatus.DELIVERED, at=timezone.now()
+        )
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(REPORTS, 2)), ids="-".join)

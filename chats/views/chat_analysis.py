@@ -9,17 +9,16 @@ from pydantic import BaseModel
 from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import Deprecated, operation
 from chatplatform.api.pagination import page
-from chats.models import Conversation
-from chats.services.core import conversations, feedback, tags
+from chats.services.core import feedback, tags
 from chats.services.insight import chat_analysis, language_tasks, summary_runs
 from chats.shapes import insight as insight_shapes
+from chats.views.base import ChatsViewSet
 from identity.auth import (
     ADMIN,
     BEARER,
     BEARER_OR_SECRET_KEY,
     BEARER_OR_VISITOR,
     SECRET_KEY,
-    TenantViewSet,
 )
 
 # For operations that cost credits and need an engine, which may be unavailable.
@@ -31,7 +30,7 @@ OLD_TRANSLATE = Deprecated(
 )
 
 
-class InsightViewSet(TenantViewSet):
+class InsightViewSet(ChatsViewSet):
     @operation(
         "AI / chat",
         "Chat Summary Calculate",
@@ -46,14 +45,14 @@ class InsightViewSet(TenantViewSet):
         A client has one run at a time: 409 `summary_running` with its `job_id` while one is
         running.
         """
-        return insight_shapes.SummaryJob.from_row(
+        return insight_shapes.SummaryJob.copy_from(
             summary_runs.start(self.client, by=self.user, given=body)
         )
 
     @operation("AI / chat", "Chat Summary Calculate", access=BEARER)
     def calculation(self, job_id: uuid.UUID) -> insight_shapes.SummaryJob:
         """Get the progress of a run."""
-        return insight_shapes.SummaryJob.from_row(summary_runs.get(self.client, job_id))
+        return insight_shapes.SummaryJob.copy_from(summary_runs.get(self.client, job_id))
 
     @operation("AI / chat", "Summarize Chat By Id", access=BEARER, also=PAID, waits=True)
     def summarize(self, chat_id: uuid.UUID) -> insight_shapes.ChatSummary:
@@ -132,11 +131,8 @@ class InsightViewSet(TenantViewSet):
         rows = feedback.list_for_client(self.client, query)
         return page(rows, query, by="-id", shape=insight_shapes.ChatFeedBackDto.from_row)
 
-    def _chat(self, chat_id: uuid.UUID) -> Conversation:
-        return conversations.get(self.caller, pk=chat_id)
 
-
-class ClientLanguageViewSet(TenantViewSet):
+class ClientLanguageViewSet(ChatsViewSet):
     @operation(
         "AI / client",
         "Generate intelligent reply suggestions for chat conversation",
@@ -153,7 +149,7 @@ class ClientLanguageViewSet(TenantViewSet):
         A model writes them from the bot's documents; without a model they are quotations from the
         documents.
         """
-        return language_tasks.suggest(conversations.get(self.caller, pk=chat_id), body)
+        return language_tasks.suggest(self._chat(chat_id), body)
 
     @operation(
         "AI / client", "Multi-language text translation", access=BEARER_OR_SECRET_KEY, also=PAID,

@@ -12,13 +12,13 @@ from chatplatform.api.error_shapes import Error
 from chatplatform.api.errors import json_response
 from chatplatform.api.operation import PUBLIC, Form, RawResponse, operation
 from chatplatform.api.pagination import Page
+from chats.models import MessageStatus
 from chats.services.core import (
     attachments,
-    chat_list_json,
     conversations,
-    message_json,
     message_status,
     messages,
+    row_json,
 )
 from chats.services.desk import inbox
 from chats.services.exchange import customer_transcripts
@@ -40,10 +40,11 @@ from chats.shapes.message import (
     Message,
 )
 from chats.shapes.people import ChatCustomer
-from chats.shapes.visitor import VisitorConversation
-from chats.views import reply_responses, visible_fields
-from chats.views.visible_fields import (
+from chats.shapes.visitor import VisitorConversation, VisitorMessage, VisitorTurn
+from chats.views import reply_responses
+from chats.views.base import (
     ChatResponse,
+    ChatsViewSet,
     EventStreamResponse,
     MessageListResponse,
     TurnResponse,
@@ -54,7 +55,7 @@ FILES = Form(FilesBody, files=("files",))
 TRANSCRIPT = RawResponse(("text/plain",), "The transcript, as a download.")
 
 
-class ClientChatViewSet(TenantViewSet):
+class ClientChatViewSet(ChatsViewSet):
     @operation(
         "AI / client",
         "Create new chat conversation",
@@ -79,16 +80,12 @@ class ClientChatViewSet(TenantViewSet):
         chat, is_new = incoming.open_chat(
             self.caller, body, client_message_id=idempotency.stable_id()
         )
-        return json_response(visible_fields.chat(self.caller, chat), 201 if is_new else 200)
+        return json_response(self._shown(chat), 201 if is_new else 200)
 
-    @operation(
-        "AI / client",
-        "Get chat conversation",
-        access=VISITOR_OR_SECRET_KEY,
-    )
+    @operation("AI / client", "Get chat conversation", access=VISITOR_OR_SECRET_KEY)
     def retrieve(self, chat_id: uuid.UUID) -> Conversation | VisitorConversation:
         """Get a conversation; with a public key it includes a new `visitor_token`."""
-        return visible_fields.chat(self.caller, conversations.get(self.caller, pk=chat_id))
+        return self._shown(self._chat(chat_id))
 
     @operation(
         "AI / client",
@@ -131,8 +128,7 @@ class ClientChatViewSet(TenantViewSet):
 
         409 `channel_reports` for a conversation on a messaging channel.
         """
-        chat = conversations.get(self.caller, pk=chat_id)
-        message_status.report_delivered(chat, body)
+        message_status.report(self._chat(chat_id), body, MessageStatus.DELIVERED)
 
     @operation(
         "AI / client",
@@ -146,8 +142,7 @@ class ClientChatViewSet(TenantViewSet):
 
         409 `channel_reports` for a conversation on a messaging channel.
         """
-        chat = conversations.get(self.caller, pk=chat_id)
-        message_status.report_read(chat, body)
+        message_status.report(self._chat(chat_id), body, MessageStatus.READ)
 
     @operation("AI / client", "Get Transcript", access=VISITOR_OR_SECRET_KEY, also={409: Error})
     def transcript(self, chat_id: uuid.UUID) -> Transcript:
@@ -156,7 +151,7 @@ class ClientChatViewSet(TenantViewSet):
         Internal notes are left out. A very long conversation is cut to its last 5,000 messages. 409
         `export_off` if the bot's `export_enabled` is false.
         """
-        return customer_transcripts.make(conversations.get(self.caller, pk=chat_id))
+        return customer_transcripts.make(self._chat(chat_id))
 
     @operation(
         "AI / client",
@@ -167,7 +162,7 @@ class ClientChatViewSet(TenantViewSet):
     )
     def transcript_file(self, chat_id: uuid.UUID) -> HttpResponseBase:
         """Download the transcript as plain text."""
-        transcript = customer_transcripts.make(conversations.get(self.caller, pk=chat_id))
+        transcript = customer_transcripts.make(self._chat(chat_id))
         return media.file_response(
             io.BytesIO(transcript.as_text().encode()),
             mime_type="text/plain; charset=utf-8",
@@ -206,8 +201,7 @@ class ClientChatViewSet(TenantViewSet):
         customer become that customer's, and the visitor continues with the `visitor_token` of the
         response.
         """
-        chat = conversations.update_customer(self.caller, chat_id, body)
-        return visible_fields.chat(self.caller, chat)
+        return self._shown(conversations.update_customer(self.caller, chat_id, body))
 
     @operation(
         "AI / client",
@@ -229,7 +223,7 @@ class ClientChatViewSet(TenantViewSet):
         served as downloads.
         """
         body.client_message_id = body.client_message_id or idempotency.stable_id()
-        chat = conversations.get(self.caller, pk=chat_id)
+        chat = self._chat(chat_id)
         # Checked before anything is stored, and again under the conversation's lock.
         attachments.ensure_allowed(chat, (), body.files)
         with attachments.stored(body.files, by=self.caller) as files:
@@ -248,8 +242,7 @@ class ClientChatViewSet(TenantViewSet):
     def send_as_assistant(self, chat_id: uuid.UUID, body: ConvMessage) -> dict[str, Any]:
         """Answer from your own system as the bot; 409 while an agent has the conversation."""
         body.client_message_id = body.client_message_id or idempotency.stable_id()
-        chat = conversations.get(self.caller, pk=chat_id)
-        return Message.from_row(messages.append_by_assistant(chat, body))
+        return Message.from_row(messages.append_by_assistant(self._chat(chat_id), body))
 
     @operation(
         "AI / client",
@@ -262,7 +255,7 @@ class ClientChatViewSet(TenantViewSet):
     )
     def auto_respond(self, request: HttpRequest, chat_id: uuid.UUID) -> HttpResponseBase:
         """Have the bot answer the customer's last message, or return the existing reply."""
-        chat = conversations.get(self.caller, pk=chat_id)
+        chat = self._chat(chat_id)
         message = incoming.request_reply_again(
             chat, earlier_result_id=idempotency.earlier_result_id()
         )
@@ -278,7 +271,7 @@ class ClientChatViewSet(TenantViewSet):
     def list(self, query: ChatsQuery) -> dict[str, Any]:
         """List the conversations of the key's bot, or of all bots, by newest activity."""
         rows = inbox.chats(self.caller, query)
-        return chat_list_json.list_page(rows, query, by=inbox.order_of(query))
+        return row_json.list_page(rows, query, by=inbox.order_of(query))
 
     @operation(
         "AI / client",
@@ -288,8 +281,8 @@ class ClientChatViewSet(TenantViewSet):
     )
     def history_with_customer(self, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
         """Get a conversation with its customer and its messages, oldest first."""
-        chat = conversations.get(self.caller, pk=chat_id)
-        items = message_json.list_page(messages.history(chat), query, by="seq")
+        chat = self._chat(chat_id)
+        items = row_json.list_page(messages.history(chat), query, by="seq")
         conversation = Conversation.from_row(chat)
         return {"conversation": conversation, "customer": conversation.customer, **items}
 
@@ -306,13 +299,9 @@ class ClientChatViewSet(TenantViewSet):
 
     def _respond(self, request: HttpRequest, turn: incoming.Turn, **more: Any) -> HttpResponseBase:
         """The response to a stored message, reduced to what this caller may see."""
-        return reply_responses.respond(
-            request,
-            turn,
-            shape=visible_fields.turn_shaper(self.caller),
-            message_shape=visible_fields.message_shaper(self.caller),
-            **more,
-        )
+        if self.caller.is_public_key:
+            more |= {"shape": VisitorTurn.from_turn, "message_shape": VisitorMessage.from_message}
+        return reply_responses.respond(request, turn, **more)
 
 
 class AttachmentViewSet(TenantViewSet):

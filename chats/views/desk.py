@@ -1,24 +1,27 @@
-"""AI / chat: the agents' work on conversations and customers, and previews of a bot."""
+"""AI / chat: the agents' work on conversations and customers, previews, and the live feed."""
 
 import uuid
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
 
+from bots.models import Bot
 from chatplatform import media
 from chatplatform.api import idempotency
 from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import Form, RawResponse, operation
 from chatplatform.api.pagination import Page, page
-from chats.services.core import attachments, chat_list_json, conversations, message_json
+from chatplatform.live.streaming import StreamingReply
+from chats.models import Customer
+from chats.services.core import attachments, row_json, staff_notifications
 from chats.services.desk import (
     agent_actions,
     customer_records,
+    feed,
     inbox,
-    manual_assignment,
     saved_replies,
 )
-from chats.services.exchange import bot_previews, customer_export, erasing
+from chats.services.exchange import bot_previews, erasing, exporting
 from chats.services.reply import incoming
 from chats.shapes import desk as desk_shapes
 from chats.shapes.bot_preview import GenerateChatRequest, GeneratedChat
@@ -31,16 +34,28 @@ from chats.shapes.people import (
     CustomersResponse,
 )
 from chats.shapes.reply_explanation import ReplyReceipt
-from chats.shapes.streams import reply_events
+from chats.shapes.streams import FEED_EVENTS, reply_events
 from chats.shapes.visitor import VisitorConversation
-from chats.views import reply_responses, visible_fields
-from identity.auth import ADMIN, BEARER, BEARER_OR_SECRET_KEY, BEARER_OR_VISITOR, TenantViewSet
+from chats.views import reply_responses
+from chats.views.base import ChatsViewSet
+from identity.auth import (
+    ADMIN,
+    BEARER,
+    BEARER_ANY_ROLE,
+    BEARER_OR_SECRET_KEY,
+    BEARER_OR_TICKET,
+    BEARER_OR_VISITOR,
+    TenantViewSet,
+    bearer_token,
+    session_check,
+)
+from identity.services import tokens
 
-CUSTOMER_FILE = RawResponse(("application/zip",), "What is stored of the customer, as a download.")
+CUSTOMER_FILE = RawResponse(("application/zip",), "The customer's data, as a download.")
 FILES = Form(desk_shapes.ManualChatFilesDto, files=("files",))
 
 
-class ChatViewSet(TenantViewSet):
+class ChatViewSet(ChatsViewSet):
     @operation("AI / chat", "Assign Chat", access=BEARER, also={409: Error})
     def assign(self, chat_id: uuid.UUID, body: desk_shapes.ChatAssignDto) -> Conversation:
         """Assign a conversation to an agent, the queue or the bot.
@@ -48,14 +63,13 @@ class ChatViewSet(TenantViewSet):
         If two agents claim it at once, one gets it and the other gets 409 `already_assigned`. Only
         its agent or an admin can reassign an agent's conversation.
         """
-        chat = conversations.get(self.caller, pk=chat_id)
-        return Conversation.from_row(manual_assignment.assign(chat, body, by=self.user))
+        chat = self._chat(chat_id)
+        return Conversation.from_row(agent_actions.assign(chat, body, by=self.user))
 
     @operation("AI / chat", "Chat Unassign", access=BEARER, also={409: Error})
     def unassign(self, chat_id: uuid.UUID) -> Conversation:
         """Return a conversation to the bot, or to the queue if the bot is disabled."""
-        chat = conversations.get(self.caller, pk=chat_id)
-        return Conversation.from_row(manual_assignment.unassign(chat, by=self.user))
+        return Conversation.from_row(agent_actions.unassign(self._chat(chat_id), by=self.user))
 
     @operation(
         "AI / chat", "Manual Chat", access=BEARER, returns=Message, status=201, also={409: Error}
@@ -66,8 +80,7 @@ class ChatViewSet(TenantViewSet):
         A conversation that no agent has is assigned to you. An admin may write in another agent's
         conversation.
         """
-        chat = conversations.get(self.caller, pk=chat_id)
-        return Message.from_row(agent_actions.send(chat, body, by=self.user))
+        return Message.from_row(agent_actions.send(self._chat(chat_id), body, by=self.user))
 
     @operation(
         "AI / chat", "Manual Chat With Files", access=BEARER, body=FILES, returns=Message,
@@ -81,7 +94,7 @@ class ChatViewSet(TenantViewSet):
         The message's content has a signed link to each file, valid for a day. Files are always
         served as downloads.
         """
-        chat = conversations.get(self.caller, pk=chat_id)
+        chat = self._chat(chat_id)
         with attachments.stored(body.files) as files:
             message = agent_actions.send(chat, body.words, by=self.user, files=files)
         return Message.from_row(message)
@@ -90,12 +103,12 @@ class ChatViewSet(TenantViewSet):
     def history(self, chat_id: uuid.UUID, query: HistoryQuery) -> dict[str, Any]:
         """List a conversation's messages with its internal notes, oldest first by default."""
         by = "-seq" if query.sort == "newest" else "seq"
-        return message_json.list_page(inbox.transcript_for(self.caller, chat_id), query, by=by)
+        return row_json.list_page(inbox.transcript_for(self.caller, chat_id), query, by=by)
 
     @operation("AI / chat", "Get Chat Steps", access=BEARER)
     def steps(self, chat_id: uuid.UUID) -> desk_shapes.ChatSteps:
         """List what happened to a conversation: who was assigned to it, returned it, ended it."""
-        rows = inbox.steps(conversations.get(self.caller, pk=chat_id))
+        rows = inbox.steps(self._chat(chat_id))
         return desk_shapes.ChatSteps(items=[desk_shapes.ChatStep.from_event(row) for row in rows])
 
     @operation("AI / chat", "Get Reply Receipt", access=BEARER)
@@ -104,25 +117,25 @@ class ChatViewSet(TenantViewSet):
 
         404 for messages of customers and agents, which have no receipt.
         """
-        return inbox.receipt(conversations.get(self.caller, pk=chat_id), message_id)
+        return inbox.receipt(self._chat(chat_id), message_id)
 
     @operation("AI / chat", "Get Chat History", access=BEARER, returns=ConversationsResponse)
     def of_customer(self, customer_id: int, query: Page) -> dict[str, Any]:
         """List all conversations of a customer, newest first."""
-        rows = inbox.chats_of_customer(self.client, customer_id)
-        return chat_list_json.list_page(rows, query, by="-id")
+        rows = inbox.chats_of(self.client, Customer, customer_id)
+        return row_json.list_page(rows, query, by="-id")
 
     @operation("AI / chat", "Get Chat History", access=BEARER, returns=ConversationsResponse)
     def of_bot(self, bot_id: int, query: Page) -> dict[str, Any]:
         """List all conversations of a bot, newest first."""
-        rows = inbox.chats_of_bot(self.client, bot_id)
-        return chat_list_json.list_page(rows, query, by="-id")
+        rows = inbox.chats_of(self.client, Bot, bot_id)
+        return row_json.list_page(rows, query, by="-id")
 
     @operation("AI / chat", "Get Chats", access=BEARER, returns=ConversationsResponse)
     def list(self, query: ChatsQuery) -> dict[str, Any]:
         """List the client's conversations, by newest activity or by longest wait."""
         rows = inbox.chats(self.caller, query)
-        return chat_list_json.list_page(rows, query, by=inbox.order_of(query))
+        return row_json.list_page(rows, query, by=inbox.order_of(query))
 
     @operation("AI / chat", "Get Chat Counts", access=BEARER)
     def counts(self) -> ChatCounts:
@@ -132,7 +145,7 @@ class ChatViewSet(TenantViewSet):
     @operation("AI / chat", "Get Chat By Id", access=BEARER)
     def retrieve(self, chat_id: uuid.UUID) -> Conversation:
         """Get one conversation, in the form that lists and events have."""
-        return Conversation.from_row(conversations.get(self.caller, pk=chat_id))
+        return Conversation.from_row(self._chat(chat_id))
 
     @operation("AI / chat", "End A Chat By Id", access=BEARER_OR_VISITOR, also={409: Error})
     def end(self, chat_id: uuid.UUID) -> Conversation | VisitorConversation:
@@ -140,19 +153,18 @@ class ChatViewSet(TenantViewSet):
 
         409 `chat_ended` if it has already ended; also 409 if another agent has it.
         """
-        chat = conversations.get(self.caller, pk=chat_id)
-        return visible_fields.chat(self.caller, agent_actions.end(chat, by=self.caller.user))
+        chat = self._chat(chat_id)
+        return self._shown(agent_actions.end(chat, by=self.caller.user))
 
     @operation("AI / chat", "Agent End A Chat By Id", access=BEARER, also={409: Error})
     def agent_end(self, chat_id: uuid.UUID) -> Conversation:
         """End a conversation as an agent; 409 if it has already ended or another agent has it."""
-        chat = conversations.get(self.caller, pk=chat_id)
-        return Conversation.from_row(agent_actions.end(chat, by=self.user))
+        return Conversation.from_row(agent_actions.end(self._chat(chat_id), by=self.user))
 
     @operation("AI / chat", "Snooze Chat", access=BEARER, also={409: Error})
     def snooze(self, chat_id: uuid.UUID, body: desk_shapes.ChatSnoozeDto) -> Conversation:
         """Snooze a conversation until a given time; a customer's message reopens it sooner."""
-        chat = conversations.get(self.caller, pk=chat_id)
+        chat = self._chat(chat_id)
         return Conversation.from_row(agent_actions.snooze(chat, until=body.until, by=self.user))
 
     @operation("AI / chat", "Mark Chat As Read", access=BEARER)
@@ -162,11 +174,10 @@ class ChatViewSet(TenantViewSet):
         Each unread message triggers `message.read`, unless the conversation is on a messaging
         channel.
         """
-        chat = conversations.get(self.caller, pk=chat_id)
-        return Conversation.from_row(agent_actions.mark_read(chat))
+        return Conversation.from_row(agent_actions.mark_read(self._chat(chat_id)))
 
 
-class SavedReplyViewSet(TenantViewSet):
+class SavedReplyViewSet(ChatsViewSet):
     @operation(
         "AI / chat", "Get Saved Replies", access=BEARER, returns=desk_shapes.SavedRepliesResponse
     )
@@ -199,7 +210,7 @@ class SavedReplyViewSet(TenantViewSet):
         self, chat_id: uuid.UUID, saved_reply_id: int, query: desk_shapes.RenderQuery
     ) -> desk_shapes.RenderedReply:
         """Fill in a saved reply's variables for a conversation. Nothing is sent."""
-        chat = conversations.get(self.caller, pk=chat_id)
+        chat = self._chat(chat_id)
         return saved_replies.render(self.user, saved_reply_id, chat, language=query.language)
 
 
@@ -242,7 +253,7 @@ class CustomerViewSet(TenantViewSet):
         Conversations and messages have the format of the migration tool and include internal notes.
         """
         return media.file_response(
-            customer_export.write(self.caller, customer_id),
+            exporting.write_customer(self.caller, customer_id),
             mime_type="application/zip",
             cache_control="no-store",
             download_as=f"customer-{customer_id}.zip",
@@ -255,15 +266,15 @@ class CustomerViewSet(TenantViewSet):
         A worker does it; `Get Customer Erasure` shows the progress. The audit log keeps the
         customer's number and who asked. Repeated requests are one erasure.
         """
-        return CustomerErasure.from_row(erasing.ask(self.caller, customer_id))
+        return CustomerErasure.copy_from(erasing.ask(self.caller, customer_id))
 
     @operation("AI / chat", "Get Customer Erasure", access=ADMIN)
     def erasure(self, erasure_id: uuid.UUID) -> CustomerErasure:
         """Get the progress of an erasure."""
-        return CustomerErasure.from_row(erasing.get(self.client, erasure_id))
+        return CustomerErasure.copy_from(erasing.get(self.client, erasure_id))
 
 
-class PreviewViewSet(TenantViewSet):
+class PreviewViewSet(ChatsViewSet):
     @operation(
         "AI / chat",
         "Generate Chat",
@@ -299,7 +310,7 @@ class PreviewViewSet(TenantViewSet):
         self, request: HttpRequest, chat_id: uuid.UUID, body: GenerateChatRequest
     ) -> HttpResponseBase:
         """Generate the next reply: to further `messages` in a preview, else to the last message."""
-        chat = conversations.get(self.caller, pk=chat_id)
+        chat = self._chat(chat_id)
         message = bot_previews.continue_chat(
             chat,
             body,
@@ -311,3 +322,73 @@ class PreviewViewSet(TenantViewSet):
         return reply_responses.respond(
             request, turn, reply=body.reply, shape=bot_previews.with_receipt
         )
+
+
+class NotificationViewSet(TenantViewSet):
+    @operation(
+        "AI / chat",
+        "Get Assign Notification",
+        access=BEARER,
+        returns=desk_shapes.NotificationsResponse,
+    )
+    def list(self, query: desk_shapes.NotificationsQuery) -> dict[str, Any]:
+        """List the caller's own notifications, newest first."""
+        rows = staff_notifications.list_for_user(self.user, unread=query.unread)
+        return page(rows, query, by="-id", shape=desk_shapes.AssignNotification.from_row)
+
+    @operation("AI / chat", "Mark Notification As Read By Notification Id", access=BEARER)
+    def read(self, notification_id: uuid.UUID) -> desk_shapes.AssignNotification:
+        """Mark one of the caller's own notifications as read."""
+        return desk_shapes.AssignNotification.from_row(
+            staff_notifications.mark_read(self.user, notification_id)
+        )
+
+    @operation("AI / chat", "Mark All Notifications As Read", access=BEARER)
+    def read_all(self) -> desk_shapes.ReadCount:
+        """Mark all of the caller's own notifications as read."""
+        return desk_shapes.ReadCount(count=staff_notifications.mark_all_read(self.user))
+
+
+class FeedViewSet(ChatsViewSet):
+    @operation("AI / chat", "Chat Events", access=BEARER_OR_TICKET, streams=FEED_EVENTS)
+    def stream(self, request: HttpRequest, query: desk_shapes.FeedQuery) -> HttpResponseBase:
+        """Stream everything that happens at your client, live, as server-sent events.
+
+        Stored events carry their type as `event`, their id (`evt_…`) as `id`, and the data of a
+        webhook. To miss nothing, reconnect with the last id as `Last-Event-ID`, as browsers do, or
+        as `last_event_id` in the query. Other events have no id: `ready` at the start with who is
+        `online`, `presence` when a colleague comes or goes, `typing`, and `viewing`.
+        `notification.created` contains only your own notifications. The stream ends when the
+        sign-in that opened it ends. Each person can have ten open streams and each client a
+        thousand: 429 `too_many_feeds`.
+        """
+        in_header = request.headers.get("Last-Event-ID")
+        location = ("header", "Last-Event-ID") if in_header else ("query", "last_event_id")
+        follow, end = feed.events_for(
+            self.user,
+            last_event_id=in_header or query.last_event_id,
+            error_location=location,
+            is_still_admitted=session_check(request),
+        )
+        return StreamingReply(
+            follow, as_stream=True, status_of=lambda _: 200, endless=True, on_end=end
+        )
+
+    @operation("AI / chat", "Create Chat Events Ticket", access=BEARER_ANY_ROLE, status=201)
+    def ticket(self, request: HttpRequest) -> desk_shapes.FeedTicket:
+        """Create a one-time ticket for `GET /ai/chat/events?ticket=…`, which a browser can open."""
+        ticket = tokens.make_ticket(bearer_token(request))
+        return desk_shapes.FeedTicket(ticket=ticket, expires_in=tokens.TICKET_SECONDS)
+
+    @operation("AI / chat", "Set Typing", access=BEARER_OR_VISITOR, status=204)
+    def typing(self, chat_id: uuid.UUID, body: desk_shapes.Typing) -> None:
+        """Show on the client's open screens that someone is typing; nothing is stored.
+
+        If the agent who has the conversation types, its visitor sees it too (`agent.is_typing`).
+        """
+        feed.publish_typing(self._chat(chat_id), by=self.caller, is_typing=body.is_typing)
+
+    @operation("AI / chat", "Set Viewing", access=BEARER, status=204)
+    def viewing(self, chat_id: uuid.UUID, body: desk_shapes.Viewing) -> None:
+        """Show your colleagues that you are viewing a conversation; nothing is stored."""
+        feed.publish_viewing(self._chat(chat_id), by=self.user, is_viewing=body.is_viewing)

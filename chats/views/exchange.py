@@ -9,14 +9,13 @@ from bots.shapes.widget import KeyBotQuery
 from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
-from chats.models import Conversation
-from chats.services.core import conversations
 from chats.services.desk import inbox
 from chats.services.exchange import exporting, messaging_api
 from chats.services.insight import chat_analysis
 from chats.shapes import exchange as exchange_shapes
 from chats.shapes import insight as insight_shapes
 from chats.shapes import messaging as messaging_shapes
+from chats.views.base import ChatsViewSet
 from chats.views.chat_analysis import PAID
 from identity.auth import SECRET_KEY, TenantViewSet
 
@@ -74,7 +73,7 @@ class ClientDocumentsViewSet(TenantViewSet):
         return DeletedCount(deleted=documents.delete_all(bot, by=self.key))
 
 
-class MessagingViewSet(TenantViewSet):
+class MessagingViewSet(ChatsViewSet):
     @operation(
         "messaging",
         "Create Message",
@@ -162,6 +161,3 @@ class MessagingViewSet(TenantViewSet):
     def ai_tags(self, conversation_id: uuid.UUID) -> insight_shapes.Tags:
         """List the tags that engines added, without those of agents."""
         return insight_shapes.Tags.from_rows(messaging_api.ai_tags(self._chat(conversation_id)))
-
-    def _chat(self, conversation_id: uuid.UUID) -> Conversation:
-        return conversations.get(self.caller, pk=conversation_id)

@@ -41,12 +41,8 @@ def _loader() -> bytes:
     return _NOT_SENT.sub("", source.read_text()).encode()
 
 
-def _loader_etag(request: HttpRequest) -> str:
-    return f'"{hashlib.sha256(_loader()).hexdigest()[:32]}"'
-
-
 @require_safe
-@condition(etag_func=_loader_etag)
+@condition(etag_func=lambda request: f'"{hashlib.sha256(_loader()).hexdigest()[:32]}"')
 def loader(request: HttpRequest) -> HttpResponse:
     """The script that adds the widget to a website. Its address never changes."""
     return HttpResponse(
@@ -66,18 +62,16 @@ def frame(request: HttpRequest) -> HttpResponse:
     if key is None or key.scope != KeyScope.PUBLIC or key.bot_id is None:
         raise Http404
     page = render(request, "chats/widget.html")
-    framers = " ".join(_sources(bots.allowed_hosts(key.bot_id)))
+    hosts = [host.strip().lower() for host in bots.allowed_hosts(key.bot_id)]
+    # On any port, and over plain http only on this machine.
+    framers = " ".join(
+        f"{'http' if host in LOOPBACK else 'https'}://{host}:*" for host in hosts if host
+    )
     page["Content-Security-Policy"] = _FRAME_POLICY.format(framers=framers).strip()
     page["Cache-Control"] = "no-store"
     page["Cross-Origin-Resource-Policy"] = "cross-origin"
     page["Referrer-Policy"] = "no-referrer"
     return page
-
-
-def _sources(hosts: list[str]) -> list[str]:
-    """The hosts as CSP sources, on any port: https, or plain http for this machine."""
-    names = [host.strip().lower() for host in hosts]
-    return [f"{'http' if name in LOOPBACK else 'https'}://{name}:*" for name in names if name]
 
 
 @require_safe

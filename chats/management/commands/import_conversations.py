@@ -68,12 +68,18 @@ class Command(BaseCommand):
         id_map: Path | None = options["id_map"]
         if id_map and not id_map.absolute().parent.is_dir():
             raise CommandError(f"There is no folder {id_map.parent} for the id map.")
-        with _import_lock(client), transaction.atomic() if options["dry_run"] else nullcontext():
+        with (
+            locks.try_lock(f"import:{client.pk}") as is_held,
+            transaction.atomic() if options["dry_run"] else nullcontext(),
+        ):
+            if not is_held:
+                raise CommandError("Another import of this client is running: wait for its end.")
             result = self._import(client, bot, options["folder"], options["format"])
             if options["dry_run"]:
                 transaction.set_rollback(True)
         if id_map:
-            _write_id_map(id_map, result)
+            with id_map.open("w", newline="", encoding="utf-8") as file:
+                csv.writer(file).writerows([("kind", "there", "here"), *result.ids])
         self._report(result, is_dry_run=options["dry_run"])
 
     def _import(self, client: Client, bot: Bot, folder: Path, file_format: str) -> ImportResult:
@@ -105,15 +111,6 @@ class Command(BaseCommand):
                 f"{kind}: {result.created[kind]} {verb}, {result.existing[kind]} were there"
                 f" already, {result.refused[kind]} refused"
             )
-
-
-@contextmanager
-def _import_lock(client: Client) -> Iterator[None]:
-    """At most one import of a client runs at a time."""
-    with locks.try_lock(f"import:{client.pk}") as is_held:
-        if not is_held:
-            raise CommandError("Another import of this client is running: wait for its end.")
-        yield
 
 
 def _batches(rows: Iterable[Any]) -> Iterator[list[Any]]:
@@ -250,10 +247,3 @@ def _parsed(text: bytes, name: str, number: int) -> Any:
     except ValueError as exc:  # a number of thousands of digits
         wrong, line = f"not JSON that can be read: {exc}", number
     raise CommandError(f"{name}, line {line}: {wrong}; {CORRECT_IT}.")
-
-
-def _write_id_map(path: Path, result: ImportResult) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["kind", "there", "here"])
-        writer.writerows(result.ids)

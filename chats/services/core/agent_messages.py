@@ -19,16 +19,15 @@ def send(
     files: Sequence[attachments.StoredFile] = (),
     tag: str | None = None,
 ) -> Message:
-    """Store an agent's message or note.
-
-    A message wakes a snoozed chat and assigns it to the agent if no agent has it. 409 if another
-    agent has the chat, if it has ended, or if the channel's reply window is closed. `tag` is the
-    channel's name for a kind of message that it accepts outside the window; the window is then not
-    checked here, because the channel decides.
-    """
+    """Store an agent's message or note; a message wakes the chat and takes it if no agent has it.
+    409 if it has ended, another agent has it, or its reply window is closed. With the channel's
+    `tag` for a message outside the window, the channel decides."""
     with transaction.atomic():
         chat = conversations.lock(chat)
-        existing = _find_existing(chat, body.client_message_id, by=by, is_note=body.is_note)
+        author = messages.Author.from_user(by)
+        existing = messages.find_existing(
+            chat, body.client_message_id, author, is_note=body.is_note
+        )
         if existing:
             return existing
         if not body.is_note:
@@ -50,28 +49,17 @@ def send(
 def send_template(
     chat: Conversation, template: dict[str, Any], *, by: User, client_message_id: str | None = None
 ) -> Message:
-    """Store a template message, which the channel accepts even if the reply window is closed.
-
-    It wakes and assigns the chat as `send` does. 409 if another agent has the chat, or if it has
-    ended.
-    """
+    """Store a template message, which the channel accepts even if the reply window is closed. It
+    wakes and takes the chat as `send` does."""
     with transaction.atomic():
         chat = conversations.lock(chat)
-        existing = _find_existing(chat, client_message_id, by=by)
+        existing = messages.find_existing(chat, client_message_id, messages.Author.from_user(by))
         if existing:
             return existing
         _take(chat, by=by)
         return messages.append_by_agent(
             chat, by=by, content=[template], client_message_id=client_message_id
         )
-
-
-def _find_existing(
-    chat: LockedConversation, client_message_id: str | None, *, by: User, is_note: bool = False
-) -> Message | None:
-    """The message that an earlier request with the same id has stored."""
-    author = messages.Author.from_user(by)
-    return messages.find_existing(chat, client_message_id, author, is_note=is_note)
 
 
 def _take(chat: LockedConversation, *, by: User) -> None:

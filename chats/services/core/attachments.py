@@ -1,8 +1,4 @@
-"""Files of messages.
-
-Their types are recognised by their bytes. They are stored under random names and served by signed
-links.
-"""
+"""Files of messages: typed by their bytes, stored under random names, served by signed links."""
 
 import logging
 import uuid
@@ -20,70 +16,57 @@ from django.core.signing import BadSignature, TimestampSigner
 
 from chatplatform import media
 from chatplatform.api import rate_limits
-from chatplatform.api.errors import ApiError, Forbidden, Invalid, NotFound, TooLarge
+from chatplatform.api.errors import ApiError, Forbidden, Invalid, NotFound, TooLarge, first_or_404
 from chatplatform.api.rate_limits import DAY_SECONDS, Quota, counted_address, scaled
 from chatplatform.api.request_context import current_address
 from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chatplatform.ids import uuid7
 from chats.models import ATTACHMENT_SALT, Attachment, Conversation, Message
-from chats.shapes.message import MessageContent
+from chats.shapes.message import FILES, MessageContent
 from identity.auth import Principal
 
 log = logging.getLogger(__name__)
 File: TypeAlias = "UploadedFile[Any]"
 LINK_LIFETIME = timedelta(days=1)
 _HEAD_BYTES = 4096
-_FILE_TYPES = {"image", "file", "audio", "video"}
 
-# Accepted types by their first bytes: offset, bytes, type. A file's name and declared type are not
-# trusted. A browser executes none of these types, so HTML, SVG and scripts are missing.
-_SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
-    (0, b"\x89PNG\r\n\x1a\n", "image/png"),
-    (0, b"\xff\xd8\xff", "image/jpeg"),
-    (0, b"GIF87a", "image/gif"),
-    (0, b"GIF89a", "image/gif"),
-    (8, b"WEBP", "image/webp"),
-    (0, b"%PDF-", "application/pdf"),
-    (0, b"ID3", "audio/mpeg"),
-    (0, b"\xff\xfb", "audio/mpeg"),
-    (0, b"OggS", "audio/ogg"),
-    (8, b"WAVE", "audio/wav"),
-    (4, b"ftypM4A", "audio/mp4"),
-    (4, b"ftyp", "video/mp4"),
-    (0, b"\x1aE\xdf\xa3", "video/webm"),
-)
 _OFFICE = {
     b"word/": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     b"xl/": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     b"ppt/": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
 }
-MIME_TYPES = (*sorted({mime for *_, mime in _SIGNATURES} | {*_OFFICE.values()}), "text/plain")
-# File extensions that operating systems open as this type and never run. Any other name gets the
-# first of them: `a.bat` becomes `a.bat.txt`.
-_ENDINGS: dict[str, tuple[str, ...]] = {
-    "image/png": (".png",),
-    "image/jpeg": (".jpg", ".jpeg"),
-    "image/gif": (".gif",),
-    "image/webp": (".webp",),
-    "application/pdf": (".pdf",),
-    "audio/mpeg": (".mp3",),
-    "audio/ogg": (".ogg", ".oga", ".opus"),
-    "audio/wav": (".wav",),
-    "audio/mp4": (".m4a",),
-    "video/mp4": (".mp4", ".m4v", ".mov", ".heic"),
-    "video/webm": (".webm", ".mkv"),
-    _OFFICE[b"word/"]: (".docx",),
-    _OFFICE[b"xl/"]: (".xlsx",),
-    _OFFICE[b"ppt/"]: (".pptx",),
-    "text/plain": (".txt", ".text", ".md", ".csv", ".tsv", ".log", ".json", ".yaml", ".yml"),
+# The accepted types, each with file extensions and signatures (offset, bytes). A file's name and
+# declared type are not trusted. A browser executes none of these types, so HTML, SVG and scripts
+# are missing. Operating systems open the extensions as this type and never run them; any other name
+# gets the first of them: `a.bat` becomes `a.bat.txt`.
+_TYPES: dict[str, tuple[tuple[str, ...], tuple[tuple[int, bytes], ...]]] = {
+    "image/png": ((".png",), ((0, b"\x89PNG\r\n\x1a\n"),)),
+    "image/jpeg": ((".jpg", ".jpeg"), ((0, b"\xff\xd8\xff"),)),
+    "image/gif": ((".gif",), ((0, b"GIF87a"), (0, b"GIF89a"))),
+    "image/webp": ((".webp",), ((8, b"WEBP"),)),
+    "application/pdf": ((".pdf",), ((0, b"%PDF-"),)),
+    "audio/mpeg": ((".mp3",), ((0, b"ID3"), (0, b"\xff\xfb"))),
+    "audio/ogg": ((".ogg", ".oga", ".opus"), ((0, b"OggS"),)),
+    "audio/wav": ((".wav",), ((8, b"WAVE"),)),
+    "audio/mp4": ((".m4a",), ((4, b"ftypM4A"),)),
+    "video/mp4": ((".mp4", ".m4v", ".mov", ".heic"), ((4, b"ftyp"),)),
+    "video/webm": ((".webm", ".mkv"), ((0, b"\x1aE\xdf\xa3"),)),
+    _OFFICE[b"word/"]: ((".docx",), ()),
+    _OFFICE[b"xl/"]: ((".xlsx",), ()),
+    _OFFICE[b"ppt/"]: ((".pptx",), ()),
+    "text/plain": (
+        (".txt", ".text", ".md", ".csv", ".tsv", ".log", ".json", ".yaml", ".yml"),
+        (),
+    ),
 }
+MIME_TYPES = (*sorted(_TYPES.keys() - {"text/plain"}), "text/plain")
 _MAX_NAME = 255
 _MARKUP = ("<!doctype", "<html", "<svg", "<?xml", "<script")
 
 
 class AttachmentsOff(ApiError):
     code, status = "attachments_off", 409
-    detail = "This bot takes no files of its customers."
+    detail = "This bot accepts no files from customers."
 
 
 @dataclass(frozen=True)
@@ -111,10 +94,8 @@ class StoredFile:
 
 @contextmanager
 def stored(files: Sequence[File], *, by: Principal | None = None) -> Iterator[list[StoredFile]]:
-    """Store files; at the end of the block those that it has not attached are removed.
-
-    429 if the visitors of a public key have sent too much today.
-    """
+    """Store files, and remove at the end of the block those that were not attached. 429 if the
+    visitors of a public key have sent too much today."""
     if len(files) > settings.MAX_MESSAGE_FILES:
         msg = f"At most {settings.MAX_MESSAGE_FILES} files a message."
         raise Invalid.field("body", "files", msg=msg)
@@ -148,11 +129,8 @@ def _remove(name: str) -> None:
 
 
 def _count_bytes(caller: Principal, size: int) -> Sequence[Quota]:
-    """Count a visitor's bytes against the daily quotas of the visitor, of their address at this
-    public key, and of the public key.
-
-    429 if a quota is used up.
-    """
+    """Count a visitor's bytes against the daily quotas of the visitor, their address and the public
+    key; 429 if one is used up."""
     assert caller.key
     factor, page = caller.client.rate_limit_factor, str(caller.key.pk)
     holders = (
@@ -171,7 +149,7 @@ def _count_bytes(caller: Principal, size: int) -> Sequence[Quota]:
 
 def inert_name(name: str, mime_type: str) -> str:
     """The file's name with an extension that fits its bytes, so that no system runs the file."""
-    endings = _ENDINGS[mime_type]
+    endings, _ = _TYPES[mime_type]
     if name.lower().endswith(endings):
         return name
     return f"{name[: _MAX_NAME - len(endings[0])]}{endings[0]}"
@@ -180,11 +158,9 @@ def inert_name(name: str, mime_type: str) -> str:
 def ensure_allowed(
     chat: Conversation, pieces: Sequence[MessageContent], files: Sequence[object] = ()
 ) -> None:
-    """409 `attachments_off` if a customer sends a file and the bot accepts none.
-
-    Files from messaging channels are always accepted: the customer has already sent them.
-    """
-    has_files = bool(files) or any(piece.type in _FILE_TYPES for piece in pieces)
+    """409 `attachments_off` if a customer sends a file and the bot accepts none. Files from
+    messaging channels are always accepted: the customer has already sent them."""
+    has_files = bool(files) or any(piece.type in FILES for piece in pieces)
     if has_files and chat.channel not in MESSAGING_CHANNELS and not chat.bot.attach_enabled:
         raise AttachmentsOff
 
@@ -217,31 +193,22 @@ def resolve_links(
     chat: Conversation, pieces: Sequence[MessageContent], *, field: str = "attachments"
 ) -> list[dict[str, Any]]:
     """The content to store for the body's `field`; 422 if a link names a file of another chat."""
-    return [
-        _resolve_link(chat, piece.model_dump(mode="json", exclude_none=True), (field, position))
-        for position, piece in enumerate(pieces)
-    ]
-
-
-def _resolve_link(
-    chat: Conversation, piece: dict[str, Any], location: tuple[str, int]
-) -> dict[str, Any]:
-    url = piece.get("url") or ""
-    if not url.startswith("/"):
-        return piece
-    attachment_id = url.removeprefix("/ai/attachment/").partition("?")[0]
-    try:
-        rows = Attachment.objects.for_client(chat.client).filter(
-            conversation=chat, pk=uuid.UUID(attachment_id)
-        )
-        row = rows.get()
-    except (ValueError, Attachment.DoesNotExist) as exc:
-        raise Invalid.field(
-            "body", *location, "url", msg="This is not a file of this conversation."
-        ) from exc
-    return StoredFile(row.pk, "", row.file_name, row.mime_type, row.size_bytes).content | {
-        "text": piece.get("text")
-    }
+    rows = Attachment.objects.for_client(chat.client).filter(conversation=chat)
+    content = []
+    for position, piece in enumerate(pieces):
+        resolved = piece.model_dump(mode="json", exclude_none=True)
+        if piece.url and piece.url.startswith("/"):
+            try:
+                row = rows.get(
+                    pk=uuid.UUID(piece.url.removeprefix("/ai/attachment/").partition("?")[0])
+                )
+            except (ValueError, Attachment.DoesNotExist) as exc:
+                msg = "This is not a file of this conversation."
+                raise Invalid.field("body", field, position, "url", msg=msg) from exc
+            stored = StoredFile(row.pk, "", row.file_name, row.mime_type, row.size_bytes)
+            resolved = stored.content | {"text": piece.text}
+        content.append(resolved)
+    return content
 
 
 def open_by_link(attachment_id: uuid.UUID, *, signature: str) -> tuple[Attachment, IO[bytes]]:
@@ -251,10 +218,8 @@ def open_by_link(attachment_id: uuid.UUID, *, signature: str) -> tuple[Attachmen
             f"{attachment_id}:{signature}", max_age=LINK_LIFETIME
         )
     except BadSignature as exc:
-        raise Forbidden("This link is not valid (any more); ask for the message again.") from exc
-    row = Attachment.objects.filter(pk=attachment_id).first()
-    if row is None:
-        raise NotFound
+        raise Forbidden("This link is invalid or has expired: read the message again.") from exc
+    row = first_or_404(Attachment.objects.filter(pk=attachment_id))
     try:
         return row, row.file.open("rb")
     except FileNotFoundError as exc:
@@ -277,8 +242,8 @@ def _checked_type(position: int, file: File) -> str:
 
 
 def _mime_type(head: bytes) -> str | None:
-    for offset, magic, mime_type in _SIGNATURES:
-        if head.startswith(magic, offset):
+    for mime_type, (_, signatures) in _TYPES.items():
+        if any(head.startswith(magic, offset) for offset, magic in signatures):
             return mime_type
     if head.startswith(b"PK\x03\x04"):
         return next((mime for folder, mime in _OFFICE.items() if folder in head), None)

@@ -1,7 +1,4 @@
-"""The interface by which chats reach messaging channels; `channels_app.apps` installs it.
-
-`channels_app` is above this app, so it cannot be imported here.
-"""
+"""The interface by which chats reach the messaging channels of `channels_app`, above this app."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol, TypedDict
@@ -10,11 +7,8 @@ from chats.models import Conversation, Customer, Message
 
 
 class ChannelSender(Protocol):
-    """Jobs that send to a provider; the module `channels_app.services.outbox` implements it.
-
-    Call each function in the transaction that stores what it reports, and only for chats of
-    messaging channels.
-    """
+    """Jobs that send to a provider (`channels_app.services.outbox`). Call each in the transaction
+    that stores what it reports, and only for chats of messaging channels."""
 
     def enqueue_message(self, message: Message) -> None:
         """Send a message by the bot, an agent or the system to the customer."""

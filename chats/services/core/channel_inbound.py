@@ -1,8 +1,4 @@
-"""What messaging channels report besides customers' new messages.
-
-Customers edit, unsend and react to messages, people answer with other tools, and accounts or reply
-windows open and close.
-"""
+"""What messaging channels report besides customers' new messages, such as edits and reactions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,7 +12,7 @@ from django.utils import timezone
 from bots.knowledge import language as languages
 from bots.models import Bot
 from chatplatform.customer_channels import MessagingChannel
-from chats.models import AssignType, Conversation, Message, SenderType, Status
+from chats.models import AssignType, Conversation, Message, SenderType, Status, text_content
 from chats.services.core import (
     attachments,
     conversations,
@@ -47,10 +43,8 @@ class ChannelMessage:
 def store_answer_elsewhere(
     chat: Conversation, message: ChannelMessage, *, author_name: str
 ) -> Message:
-    """Store what a person of the client wrote to the customer with another tool.
-
-    If the bot has the chat, the chat moves to the queue, so that the bot does not reply as well.
-    """
+    """Store what a person of the client wrote with another tool. A chat that the bot has moves to
+    the queue, so that the bot does not reply as well."""
     with transaction.atomic():
         locked = conversations.lock(chat)
         if locked.status != Status.ENDED and locked.assign_type == AssignType.BOT:
@@ -86,10 +80,8 @@ def extend_reply_window(chat: Conversation, until: datetime) -> None:
 
 
 def set_reachable(chats: QuerySet[Conversation], *, is_reachable: bool) -> None:
-    """Record whether the channel's account can send to these chats.
-
-    Ended chats are left out: they are updated when their customers write again.
-    """
+    """Record whether the channel's account can send to these chats. Ended chats are updated when
+    their customers write again."""
     rows = chats.exclude(status=Status.ENDED).exclude(is_reachable=is_reachable)
     rows.update(is_reachable=is_reachable)
 
@@ -102,49 +94,41 @@ def close_reply_window(chat: Conversation) -> None:
 
 
 def edit(message: Message, text: str, *, at: datetime) -> None:
-    """Replace a message's text, which the customer edited; its files stay.
-
-    An edit that is older than the last one is ignored.
-    """
+    """Replace the text of a message that the customer edited; its files stay. Older edits are
+    ignored."""
     with transaction.atomic():
-        chat = conversations.lock(message.conversation)
-        row = Message.objects.get(pk=message.pk)
+        chat, row = message_status.lock(message)
         if row.deleted_at or (row.edited_at and row.edited_at > at):
             return
         others = [piece for piece in row.content if piece["type"] != "text"]
-        row.content = [{"type": "text", "text": text}, *others]
-        row.text, row.translations, row.edited_at = messages.text_of(row.content), {}, at
-        row.save(update_fields=["content", "text", "translations", "edited_at"])
-        translations.enqueue_for_agents(row, auto_translate=chat.client.config.auto_translate)
+        content = [*text_content(text), *others]
+        message_status.write(
+            row, content=content, text=messages.text_of(content), translations={}, edited_at=at
+        )
+        translations.enqueue_for_agents(chat, row)
         message_status.announce_message(chat, "message.updated", row)
 
 
 def unsend(message: Message, *, at: datetime) -> None:
     """Clear a message that the customer unsent: its text and files go, the empty row stays."""
     with transaction.atomic():
-        chat = conversations.lock(message.conversation)
-        row = Message.objects.get(pk=message.pk)
+        chat, row = message_status.lock(message)
         if row.deleted_at:
             return
-        row.content, row.text, row.translations, row.deleted_at = [], "", {}, at
-        row.save(update_fields=["content", "text", "translations", "deleted_at"])
+        message_status.write(row, content=[], text="", translations={}, deleted_at=at)
         attachments.remove_of(row)
         message_status.announce_message(chat, "message.updated", row)
 
 
 def react(message: Message, *, reaction: str | None, at: datetime) -> None:
-    """Set the customer's reaction to a message, or (None) remove it.
-
-    A reaction that is older than the last one is ignored.
-    """
+    """Set the customer's reaction to a message, or (None) remove it. Older reactions are
+    ignored."""
     with transaction.atomic():
-        chat = conversations.lock(message.conversation)
-        row = Message.objects.get(pk=message.pk)
+        chat, row = message_status.lock(message)
         if row.customer_reacted_at and row.customer_reacted_at > at:
             return
         is_same = row.customer_reaction == (reaction or "")
-        row.customer_reaction, row.customer_reacted_at = reaction or "", at
-        row.save(update_fields=["customer_reaction", "customer_reacted_at"])
+        message_status.write(row, customer_reaction=reaction or "", customer_reacted_at=at)
         if not is_same:
             message_status.announce_message(chat, "message.updated", row)
 

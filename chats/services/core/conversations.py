@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 
 from bots.models import Bot
 from bots.services import bots
-from chatplatform.api.errors import ApiError, Invalid, NotFound
+from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404
 from chats.models import AssignType, Conversation, Customer, LockedConversation, Status
 from chats.services.core import customers, fast_sql, staff_notifications, visitor_permissions
 from chats.shapes import conversation as conversation_shapes
@@ -52,11 +52,8 @@ def visible_to_key(key: ApiKey) -> QuerySet[Conversation]:
 
 
 def visible_to_caller(caller: Principal) -> QuerySet[Conversation]:
-    """The chats that the caller may see.
-
-    A person sees all chats of the client, a secret key those of `visible_to_key`, and a public key
-    only those that it opened for this visitor.
-    """
+    """The chats that the caller may see: a person all of the client, a secret key those of
+    `visible_to_key`, and a public key only those that it opened for this visitor."""
     if caller.key is None:
         return Conversation.objects.for_client(caller.client)
     rows = visible_to_key(caller.key)
@@ -70,10 +67,7 @@ def visible_to_caller(caller: Principal) -> QuerySet[Conversation]:
 def get(caller: Principal, **by: Any) -> Conversation:
     """The conversation with this `pk` or `chat_code`, if the caller may see it; else 404."""
     rows = visible_to_caller(caller).select_related("customer", "assignee", "last_message")
-    chat = rows.filter(**by).first()
-    if chat is None:
-        raise NotFound
-    return chat
+    return first_or_404(rows.filter(**by))
 
 
 def place_in_queue(chat: Conversation) -> int | None:
@@ -117,15 +111,15 @@ def open_chat(
 
 
 def update_customer(caller: Principal, chat_id: uuid.UUID, info: ChatCustomer) -> Conversation:
-    """Update a chat's customer; fields that are left out keep their values.
-
-    422 names each answer that does not fit the bot's fields. The external id of another customer
-    moves the chat to that customer. With a public key the external id must be signed, and 404 is
-    raised if the chat already belongs to a customer with another external id.
-    """
+    """Update a chat's customer; fields that are left out keep their values. The external id of
+    another customer moves the chat to that customer; with a public key it must be signed."""
     with transaction.atomic():
         if caller.key and caller.is_public_key and info.external_id:
-            visitor_permissions.ensure_may_name(bot_for_key(caller.key, None), info)
+            if not info.identity_signature:
+                msg = "Only with an identity_signature."
+                raise Invalid.field("body", "external_id", msg=msg)
+            bot = bot_for_key(caller.key, None)
+            visitor_permissions.ensure_signed(bot, info.external_id, info.identity_signature)
             caller = sign_in(caller, info)
         chat = lock(get(caller, pk=chat_id))
         customers.check_update(chat.bot, info)
@@ -136,11 +130,7 @@ def update_customer(caller: Principal, chat_id: uuid.UUID, info: ChatCustomer) -
 
 def sign_in(page: Principal, info: CustomerInfo) -> Principal:
     """Move the visitor's chats to the customer with the signed external id; return the caller with
-    that customer as its visitor.
-
-    Only chats whose customer has no external id yet move. Chats of another customer who has one
-    stay with the visitor's token.
-    """
+    that customer as its visitor. Chats of another customer who has an external id stay."""
     own = Q(customer__external_id=None) | Q(customer__external_id=info.external_id)
     rows = visible_to_caller(page).filter(own).select_for_update(no_key=True, of=("self",))
     chats = list(rows.order_by("pk").values_list("pk", flat=True))
@@ -168,16 +158,9 @@ def announce_change(chat: LockedConversation, event_type: str, **more: Any) -> N
     if chat.is_preview:
         return
     sequence = next_event(chat)
-    announce(
-        chat.client_id,
-        event_type,
-        {
-            "conversation": conversation_shapes.Conversation.from_row(chat).model_dump(mode="json"),
-            **more,
-        },
-        conversation_id=chat.pk,
-        sequence=sequence,
-    )
+    shown = conversation_shapes.Conversation.from_row(chat).model_dump(mode="json")
+    data = {"conversation": shown, **more}
+    announce(chat.client_id, event_type, data, conversation_id=chat.pk, sequence=sequence)
 
 
 def next_event(chat: LockedConversation) -> int:
@@ -188,10 +171,8 @@ def next_event(chat: LockedConversation) -> int:
 
 
 def bot_for_key(key: ApiKey, bot_id: int | None) -> Bot:
-    """The bot that a key opens chats with: the key's own, or else the requested one.
-
-    422 if the key belongs to another bot, or 404 and 422 as `bots.for_key` raises them.
-    """
+    """The bot that a key opens chats with: the key's own, or else the requested one. 422 if the key
+    belongs to another bot."""
     if key.bot_id and bot_id not in {None, key.bot_id}:
         raise Invalid.field("body", "bot_id", msg="This key serves another bot.")
     return bots.for_key(key, bot_id=bot_id, location="body")

@@ -44,11 +44,9 @@ def search(client: Client, q: str) -> QuerySet[Customer]:
 
 
 def find_or_create_for_chat(bot: Bot, info: CustomerInfo, *, by: Principal) -> Customer:
-    """The customer of a chat that a visitor or the client's server opens, created if needed.
-
-    422 if an answer does not fit the bot's fields, or if an answer is missing that the bot requires
-    before a chat. The customer is then neither created nor changed.
-    """
+    """The customer of a chat that a visitor or the client's server opens, created if needed. 422,
+    with nothing changed, if an answer that the bot wants before a chat is missing or does not
+    fit."""
     with transaction.atomic():
         customer = of_visitor(by, info) if by.is_public_key else find_or_create(bot.client, info)
         customer_info.check(bot.customer_info_fields, answers(info), known=answers(customer))
@@ -79,20 +77,13 @@ def answers(known: Customer | CustomerInfo) -> dict[str, Any]:
 def find_or_create(client: Client, info: CustomerInfo, *, by_page: bool = False) -> Customer:
     """Create a customer, or update the existing one with this external id."""
     told = _names(info) if by_page else []
+    given: dict[str, Any] = {"attributes": info.attributes, "told": told, **_fields(info)}
     if not info.external_id:
-        return Customer.objects.create(
-            client=client, attributes=info.attributes, told=told, **_fields(info)
-        )
+        return Customer.objects.create(client=client, **given)
     while True:
         try:
             with transaction.atomic():
-                return Customer.objects.create(
-                    client=client,
-                    external_id=info.external_id,
-                    attributes=info.attributes,
-                    told=told,
-                    **_fields(info),
-                )
+                return Customer.objects.create(client=client, external_id=info.external_id, **given)
         except IntegrityError:
             # Another request may just have created this customer. If the customer was merged
             # meanwhile, no row has this external id: try again.
@@ -104,10 +95,8 @@ def find_or_create(client: Client, info: CustomerInfo, *, by_page: bool = False)
 def update(
     customer_id: int, info: CustomerInfo, *, has_new_id: bool = False, by_page: bool = False
 ) -> Customer:
-    """Overwrite the given fields and merge the attributes; null removes an attribute.
-
-    A visitor overwrites only what visitors wrote (`Customer.told`).
-    """
+    """Overwrite the given fields and merge the attributes; null removes one. A visitor overwrites
+    only what visitors wrote (`Customer.told`)."""
     customer = _lock(customer_id)
     if by_page:
         info = _without_others_words(customer, info)
@@ -140,17 +129,19 @@ def _names(info: CustomerInfo) -> list[str]:
 
 
 def fill_in(chat: LockedConversation, given: Mapping[str, Any]) -> list[str]:
-    """Fill in the fields that the customer told the bot; known values are kept.
-
-    Returns the names of the filled fields. In a preview nothing is stored with the customer; the
-    receipts of its replies name the fields.
-    """
+    """Fill in fields that the customer told the bot and return their names; known values are kept.
+    In a preview nothing is stored with the customer: the receipts name the fields."""
     if chat.is_preview or not given:
         return list(given)
     customer = _lock(chat.customer_id)
     known = answers(customer)
     new = {name: value for name, value in given.items() if known.get(name) in (None, "")}
-    columns = {name: value for name, value in new.items() if _fits_column(name, value)}
+    limits = {column.name: column.max_length or 0 for column in Customer._meta.fields}
+    columns = {
+        name: value
+        for name, value in new.items()
+        if name in _ANSWERS and isinstance(value, str) and len(value) <= limits[name]
+    }
     others = {name: value for name, value in new.items() if name not in columns}
     try:
         changes = {"attributes": merged_attributes(customer.attributes, others), **columns}
@@ -164,18 +155,9 @@ def fill_in(chat: LockedConversation, given: Mapping[str, Any]) -> list[str]:
     return list(new)
 
 
-def _fits_column(name: str, value: Any) -> bool:
-    """Whether the value belongs in the customer's column of that name and is short enough."""
-    limits = {column.name: column.max_length or 0 for column in Customer._meta.fields}
-    return name in _ANSWERS and isinstance(value, str) and len(value) <= limits[name]
-
-
 def identify(customer_id: int, info: CustomerInfo, *, by_page: bool = False) -> Customer:
-    """Update and return the customer with the external id: this one, another one, or a new one.
-
-    A customer without an external id takes it. One who has an external id keeps it, so a different
-    id means a different customer.
-    """
+    """Update and return the customer with the external id: this one, another one, or a new one. A
+    customer without an external id takes it; one who has one keeps it."""
     customer = _lock(customer_id)
     is_new_id = info.external_id not in {None, customer.external_id}
     if is_new_id and (customer.external_id or not _take_id(customer, info.external_id)):
@@ -184,11 +166,9 @@ def identify(customer_id: int, info: CustomerInfo, *, by_page: bool = False) -> 
 
 
 def unite(customer_id: int, merged_id: int, *, by: User | ApiKey | None) -> Customer:
-    """Merge a customer into another: chats, identities and attributes move, the row is deleted.
-
-    If both have a value, that of the remaining customer is kept. `by` is None if a channel's
-    provider reports that the two are one person. 404 if either was merged meanwhile.
-    """
+    """Merge a customer into another: chats, identities and attributes move, the row is deleted, and
+    values of the remaining customer win. `by` is None if a provider reports it. 404 if either was
+    merged meanwhile."""
     with transaction.atomic():
         # Lock chats before customers, as everywhere. With the customers locked, no new row can
         # point to either of them until the end.
@@ -219,15 +199,11 @@ def unite(customer_id: int, merged_id: int, *, by: User | ApiKey | None) -> Cust
 def merged_attributes(known: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     """Known attributes, updated with the new ones; null removes one. 422 above the limits."""
     attributes = {name: value for name, value in {**known, **new}.items() if value is not None}
-    _ensure_within_limits(attributes)
-    return attributes
-
-
-def _ensure_within_limits(attributes: dict[str, Any]) -> None:
     if len(attributes) > MAX_ATTRIBUTES:
         raise Invalid.field("body", "attributes", msg=f"At most {MAX_ATTRIBUTES} in all.")
     if len(as_json(attributes)) > MAX_FREE_BYTES:
         raise Invalid.field("body", "attributes", msg=f"At most {MAX_FREE_BYTES:,} bytes in all.")
+    return attributes
 
 
 def announce_update(customer: Customer) -> None:

@@ -28,7 +28,7 @@ from chats.models import (
     ReplyScope,
     Status,
 )
-from chats.services.core import message_json
+from chats.services.core import row_json
 from chats.shapes.message import ConvMessage
 from identity.auth import Principal
 from identity.models import Client, ClientConfig
@@ -118,7 +118,7 @@ CROSS JOIN LATERAL (
 ) page
 WHERE {_VISIBLE}
 """
-    for columns in (message_json.COLUMNS, message_json.VISITORS_COLUMNS)
+    for columns in (row_json.COLUMNS, row_json.VISITORS_COLUMNS)
 )
 
 

@@ -20,15 +20,12 @@ _ASKED = "feedback_asked"
 
 class FeedbackGiven(ApiError):
     code, status = "feedback_given", 409
-    detail = "This was rated before, and the time to correct it is over."
+    detail = "This has been rated, and it is too late to correct the rating."
 
 
 def give(chat: Conversation, body: ChatFeedBackDto) -> Feedback:
-    """Store a rating of a chat, or of one message in it, and announce it.
-
-    A second rating corrects the first within the client's `feedback_edit_minutes`; after that it
-    is refused with 409.
-    """
+    """Store a rating of a chat or of one message and announce it. A second rating corrects the
+    first within the client's `feedback_edit_minutes`; after that it is a 409."""
     message = _rated_message(chat, body)
     given = body.model_dump(include=set(_FIELDS)) | {"comment": body.comment or ""}
     with transaction.atomic():
@@ -46,9 +43,7 @@ def give(chat: Conversation, body: ChatFeedBackDto) -> Feedback:
 
 def ask(chat: LockedConversation) -> None:
     """Ask the customer of an ended chat for a rating, once, and only if they got an answer.
-
-    Messaging channels send their own survey.
-    """
+    Messaging channels send their own survey."""
     if chat.status != Status.ENDED or chat.first_response_at is None or chat.is_preview:
         return
     asked = Message.objects.filter(conversation=chat, receipt__decision=_ASKED)
@@ -102,18 +97,9 @@ def _announce(chat: LockedConversation, event_type: str, row: Feedback) -> None:
 def _rated_message(chat: Conversation, body: ChatFeedBackDto) -> Message | None:
     if body.message_id is None:
         return None
-    message: Message | None = (
-        Message.objects.for_client(chat.client)
-        .filter(
-            pk=body.message_id,
-            conversation=chat,
-            sender_type__in=[SenderType.BOT, SenderType.AGENT],
-            is_note=False,
-        )
-        .first()
-    )
+    answers = messages.history(chat).filter(sender_type__in=[SenderType.BOT, SenderType.AGENT])
+    message = answers.filter(pk=body.message_id).first()
     if message is None:
-        raise Invalid.field(
-            "body", "message_id", msg="Not an answer by the bot or an agent in this chat."
-        )
+        msg = "The bot or an agent must have written it in this conversation."
+        raise Invalid.field("body", "message_id", msg=msg)
     return message

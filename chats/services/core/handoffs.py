@@ -1,14 +1,10 @@
-"""Handovers from the bot to a person that are not the reply to a message.
-
-Those that reply to a message are in `reply.publishing`. A handover moves the chat to the queue, and
-a job then chooses the agent (`desk.routing.choose_agent`).
-"""
+"""Handovers from the bot to a person that do not reply to a message, as `reply.publishing` does."""
 
 from django.db.models import Q
 from django.utils import timezone
 
 from bots.services import business_hours
-from chats.models import AssignType, LockedConversation, Message, SenderType, text_content
+from chats.models import AssignType, LockedConversation, Message, SenderType
 from chats.services.core import lifecycle, messages, standard_replies
 from identity.models import User
 
@@ -21,27 +17,17 @@ def hand_over(
     by: User | None = None,
 ) -> None:
     """Tell the customer that a person will answer, and move the chat from the bot to the queue.
-
-    Nothing happens if the bot does not have the chat, so the customer is told only once.
-    """
+    Nothing happens if the bot does not have the chat, so the customer is told only once."""
     if chat.assign_type != AssignType.BOT:
         return
     said = standard_replies.handover(reason=reason, language=language or chat.language, chat=chat)
-    messages.append(
-        chat,
-        author=messages.Author(SenderType.SYSTEM),
-        content=text_content(said.text),
-        language=said.language,
-        receipt={"handoff_reason": reason},
-    )
+    messages.append_sentence(chat, said, receipt={"handoff_reason": reason})
     lifecycle.to_queue(chat, reason=reason, by=by)
 
 
 def tell_if_closed(chat: LockedConversation, *, language: str) -> None:
-    """Outside business hours, tell a customer whose chat is not with the bot that it is closed.
-
-    It is said once until the next opening, and not if an agent has answered since the closing.
-    """
+    """Outside business hours, tell a customer whose chat is not with the bot that it is closed:
+    once until the next opening, and not if an agent has answered since."""
     if chat.assign_type == AssignType.BOT:
         return
     said = standard_replies.out_of_hours(language=language, chat=chat)
@@ -50,11 +36,6 @@ def tell_if_closed(chat: LockedConversation, *, language: str) -> None:
         return
     told = Q(sender_type=SenderType.SYSTEM, text=said.text)
     answered = Q(sender_type=SenderType.AGENT, is_note=False)
-    if Message.objects.filter(told | answered, conversation=chat, created_at__gte=since).exists():
-        return
-    messages.append(
-        chat,
-        author=messages.Author(SenderType.SYSTEM),
-        content=text_content(said.text),
-        language=said.language,
-    )
+    rows = Message.objects.filter(told | answered, conversation=chat, created_at__gte=since)
+    if not rows.exists():
+        messages.append_sentence(chat, said)

@@ -24,13 +24,13 @@ EndedBy = Literal["customer", "agent", "bot", "inactivity", "api"]
 
 class AgentGone(ApiError):
     code, status = "agent_gone", 409
-    detail = "This person may not have chats any more: choose somebody else."
+    detail = "This person can no longer have conversations: choose somebody else."
 
 
 class AlreadyAssigned(ApiError):
     code, status = "already_assigned", 409
-    more: ClassVar = {"assignee": (Identity, "Who has the chat.")}
-    detail = "Another agent has this chat."
+    more: ClassVar = {"assignee": (Identity, "The agent who has the conversation.")}
+    detail = "Another agent has this conversation."
 
     def __init__(self, chat: Conversation) -> None:
         assert chat.assignee
@@ -39,16 +39,16 @@ class AlreadyAssigned(ApiError):
 
 class ReplyWindowClosed(ApiError):
     code, status = "reply_window_closed", 409
-    more: ClassVar = {"reply_window_expires_at": (Moment, "When the while was over.")}
+    more: ClassVar = {"reply_window_expires_at": (Moment, "When the reply window closed.")}
     detail = (
-        "The channel takes free text only for a while after the customer's last message, and that"
-        " while is over: wait for the customer to write, or send what the channel allows."
+        "The channel accepts free text only for some time after the customer's last message, and"
+        " that time is over: wait for the customer to write, or send what the channel allows."
     )
 
 
 class BotIsOff(ApiError):
     code, status = "bot_disabled", 409
-    detail = "The bot does not answer now: leave the chat in the queue or with an agent."
+    detail = "The bot is off: leave the conversation in the queue or with an agent."
 
 
 def to_agent(chat: LockedConversation, agent: User, *, by: User | None) -> None:
@@ -72,11 +72,8 @@ def to_agent(chat: LockedConversation, agent: User, *, by: User | None) -> None:
 
 
 def to_queue(chat: LockedConversation, *, reason: str, by: User | None = None) -> None:
-    """Move the chat to the queue, where it waits for an agent; a job chooses one (`desk.routing`).
-
-    If the bot has the chat, the caller must also tell the customer, as `reply.publishing` and
-    `handoffs.hand_over` do.
-    """
+    """Move the chat to the queue, where it waits for an agent. If the bot has the chat, the caller
+    must also tell the customer, as `reply.publishing` and `handoffs.hand_over` do."""
     ensure_not_ended(chat)
     from_bot, before = chat.assign_type == AssignType.BOT, chat.assignee
     _move(
@@ -135,10 +132,8 @@ def wake(chat: LockedConversation) -> None:
 
 
 def end(chat: LockedConversation, *, by: EndedBy, agent: User | None = None) -> None:
-    """End the chat; its owner stays in the row.
-
-    A job then makes the insights, or asks for the rating, that the client's settings want.
-    """
+    """End the chat; its owner stays in the row. A job makes the insights, or asks for the rating,
+    that the client's settings want."""
     ensure_not_ended(chat)
     _move(
         chat,
@@ -161,10 +156,8 @@ def end(chat: LockedConversation, *, by: EndedBy, agent: User | None = None) -> 
 
 
 def reopen(chat: LockedConversation) -> None:
-    """Open an ended conversation again, because the customer writes soon after its end.
-
-    The bot gets it if it is on, else the queue. The bot does not read messages from before the end.
-    """
+    """Open an ended conversation again, because the customer writes soon after its end. The bot
+    gets it if it is on, else the queue; the bot does not read messages from before the end."""
     reason = conversations.bot_off_reason(chat.bot)
     _move(
         chat,
@@ -213,11 +206,8 @@ def ensure_own_chat(chat: LockedConversation, *, by: User) -> None:
 
 
 def _ensure_staff(agent: User, chat: Conversation) -> None:
-    """409 `agent_gone` if the user may not have chats.
-
-    The user's row stays locked, so a change of their rights waits for this move, and the job that
-    then takes their chats away finds this one.
-    """
+    """409 `agent_gone` if the user may not have chats. The locked row makes a change of their
+    rights wait for this move, and the job that then takes their chats away finds this one."""
     rows = staff_notifications.staff(chat.client_id).filter(pk=agent.pk)
     if not rows.select_for_update(no_key=True).exists():
         raise AgentGone

@@ -1,9 +1,4 @@
-"""Messages, numbered without gaps and announced.
-
-The database function `chats_store_message` stores every single message. `append` calls it, and so
-does `chats_receive_message`, which takes customers' plain text. `store_in_bulk` stores history from
-an import or the demo as it is. (The rows of a client that moves are copied without either.)
-"""
+"""Messages, numbered without gaps and announced; `chats_store_message` stores every single one."""
 
 import uuid
 from collections.abc import Collection, Iterable, Sequence
@@ -35,7 +30,7 @@ from chats.services.core import (
     conversations,
     fast_sql,
     lifecycle,
-    message_json,
+    row_json,
     staff_notifications,
     standard_replies,
     translations,
@@ -48,12 +43,12 @@ from identity.models import User
 
 class IdTaken(ApiError):
     code, status = "client_message_id_taken", 409
-    detail = "This client_message_id is another sender's in this chat, or a note's."
+    detail = "Another sender or a note has this client_message_id."
 
 
 class AgentHasChat(ApiError):
     code, status = "agent_has_chat", 409
-    detail = "An agent has this chat: nothing answers in the bot's name."
+    detail = "An agent has this conversation: nobody can answer as the bot."
 
 
 @dataclass(frozen=True)
@@ -97,11 +92,8 @@ def append(
     content: list[dict[str, Any]],
     **fields: Unpack[MessageFields],
 ) -> Message:
-    """Store a message at the end of a conversation and announce it.
-
-    On a messaging channel, a message to the customer is also sent. A message with `sent_at` is
-    history: it is neither announced nor sent. The same holds for previews and for the welcome.
-    """
+    """Store a message at the end of a conversation, announce it and, on a messaging channel, send
+    it. History (`sent_at`), previews and the welcome are neither announced nor sent."""
     message = Message(
         client=chat.client,
         conversation=chat,
@@ -119,6 +111,18 @@ def append(
     return message
 
 
+def append_sentence(
+    chat: LockedConversation,
+    said: standard_replies.Said,
+    *,
+    author: Author = Author(SenderType.SYSTEM),
+    **fields: Unpack[MessageFields],
+) -> None:
+    """Store one of the platform's sentences, by default as the system."""
+    fields["language"] = said.language
+    append(chat, author=author, content=said.content, **fields)
+
+
 def store_in_bulk(rows: Collection[Message]) -> None:
     """Store messages of any age as they are, and recount their chats, which must be locked."""
     Message.objects.bulk_create(rows)
@@ -132,20 +136,11 @@ def count_stored(chat_ids: Iterable[uuid.UUID]) -> None:
 
 
 def append_welcome(chat: LockedConversation) -> None:
-    """Store the bot's welcome message, if it has one, as the first message of a new chat.
-
-    The welcome takes a number, but it is not announced, not sent by channels, and left out of
-    counters, times and search.
-    """
+    """Store the bot's welcome, if it has one, as the first message of a new chat. It takes a
+    number, but no counter, time, search, event or channel has it."""
     words = standard_replies.welcome(language=chat.language, chat=chat)
     if words and not chat.bot.is_disabled:
-        append(
-            chat,
-            author=Author.bot_of(chat),
-            content=text_content(words.text),
-            language=words.language,
-            is_welcome=True,
-        )
+        append_sentence(chat, words, author=Author.bot_of(chat), is_welcome=True)
 
 
 def append_note(chat: LockedConversation, text: str, receipt: dict[str, Any]) -> None:
@@ -212,11 +207,8 @@ def find_existing(
     *,
     is_note: bool = False,
 ) -> Message | None:
-    """The message that the author sent with this id; 409 if somebody else used the id.
-
-    Agents are told apart, because a chat may have several. The customer's own id is not compared,
-    because a merge changes it.
-    """
+    """The message that the author sent with this id; 409 if somebody else used the id. Agents are
+    told apart; the customer's own id is not compared, because a merge changes it."""
     if client_message_id is None:
         return None
     message = fast_sql.find_message(chat, client_message_id)
@@ -297,10 +289,8 @@ def history(chat: Conversation) -> QuerySet[Message]:
 
 
 def history_page(caller: Principal, chat_id: uuid.UUID, query: Page) -> dict[str, Any]:
-    """A list page of a chat's `history`, oldest first, in the caller's shape.
-
-    404 if the caller may not see the chat.
-    """
+    """A list page of a chat's `history`, oldest first, in the caller's shape; 404 if the caller may
+    not see the chat."""
     of = list_of(query)
     (after,) = numbers_of(query.cursor, Message, ["seq"], of=of) if query.cursor else (0,)
     read = fast_sql.read_messages(caller, chat_id, after=after, limit=query.limit)
@@ -308,16 +298,14 @@ def history_page(caller: Principal, chat_id: uuid.UUID, query: Page) -> dict[str
         raise NotFound
     shown, last_seq = read
     return {
-        "items": message_json.fragment(f"[{shown}]"),
+        "items": row_json.fragment(f"[{shown}]"),
         "next_cursor": cursor_of(Message, ["seq"], [last_seq], of=of) if last_seq else None,
     }
 
 
 def _enqueue_channel_send(chat: LockedConversation, message: Message) -> None:
-    """Have a message to the customer translated, if an agent wrote it, and sent by the channel.
-
-    A message with a provider's id came from the channel, so it is not sent again.
-    """
+    """Have a message to the customer translated, if an agent wrote it, and sent by the channel,
+    unless it came from there (it has a provider's id)."""
     if message.is_note or message.sender_type == SenderType.CUSTOMER or message.provider_message_id:
         return
     sender = channel_hooks.sender() if chat.channel in MESSAGING_CHANNELS else None

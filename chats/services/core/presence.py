@@ -1,7 +1,7 @@
-"""Which of a client's people are online, kept in Valkey.
+"""Which of a client's people are online, and which agent is typing in a chat, kept in Valkey.
 
-It only decides who is assigned and notified. Without Valkey nobody counts as online, so chats wait
-in the queue, and everyone is notified.
+Presence only decides who is assigned and notified. Without Valkey nobody counts as online, so chats
+wait in the queue, and everyone is notified.
 """
 
 import time
@@ -11,19 +11,18 @@ import redis
 
 from chatplatform.jobs import enqueue
 from chatplatform.live import valkey
+from chats.models import Conversation
 from identity.models import AssignStrategy, Client, Role, User
 
 # How long a person counts as online after their last activity.
 ONLINE_SECONDS = 90
+TYPING_SECONDS = 10
 _best_effort = valkey.BestEffort("presence unknown")
 
 
 def touch(user: User) -> None:
-    """Record a person's activity: they count as online for the next 90 seconds. Never raises.
-
-    If the person was away, waiting chats are assigned, provided that the client assigns by
-    strategy. Viewers never count.
-    """
+    """Count a person as online for the next 90 seconds; never raises. If they were away, waiting
+    chats are assigned, provided that the client assigns by strategy. Viewers never count."""
     client_id = user.client_id
     if user.role == Role.VIEWER or client_id is None:
         return
@@ -34,7 +33,35 @@ def touch(user: User) -> None:
 
 def online(client_id: int) -> set[int]:
     """Ids of the client's people who are online; empty if Valkey is unavailable."""
-    return _best_effort(lambda client: _online(client, client_id), default=set())
+
+    def read(client: redis.Redis) -> set[int]:
+        members: Any = client.zrangebyscore(_key(client_id), time.time() - ONLINE_SECONDS, "+inf")
+        return {int(member) for member in members}
+
+    return _best_effort(read, default=set())
+
+
+def note_typing(chat: Conversation, *, by: User, is_typing: bool) -> None:
+    """Record that the agent is typing, for the next ten seconds, or has stopped. Never raises."""
+    key = _typing_key(chat)
+    _best_effort(
+        lambda client: (
+            client.set(key, by.pk, ex=TYPING_SECONDS) if is_typing else client.delete(key)
+        ),
+        default=None,
+    )
+
+
+def is_agent_typing(chat: Conversation) -> bool:
+    """Whether the agent who has the chat is typing in it; the widget polls this."""
+    if chat.assignee_id is None:
+        return False
+    typist = _best_effort(lambda client: client.get(_typing_key(chat)), default=None)
+    return typist == str(chat.assignee_id).encode()
+
+
+def _typing_key(chat: Conversation) -> str:
+    return f"typing:{chat.pk}"
 
 
 def _key(client_id: int) -> str:
@@ -52,11 +79,6 @@ def _touch(client: redis.Redis, client_id: int, user_id: int) -> bool:
         pipe.expire(key, ONLINE_SECONDS)
         before = pipe.execute()[0]
     return before is None or before < now - ONLINE_SECONDS
-
-
-def _online(client: redis.Redis, client_id: int) -> set[int]:
-    members: Any = client.zrangebyscore(_key(client_id), time.time() - ONLINE_SECONDS, "+inf")
-    return {int(member) for member in members}
 
 
 def enqueue_assignment(client: Client) -> None:

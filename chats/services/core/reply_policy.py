@@ -1,8 +1,4 @@
-"""The one rule that says whether the bot may reply in a chat, and what it may say.
-
-The database function `chats_bot_may_reply` decides, because plain messages are received there. A
-loaded message carries the decision (`fast_sql.load_message`). Python only adds the credits.
-"""
+"""Whether the bot may reply: the rule of `chats_bot_may_reply`, and the credits."""
 
 import time
 import uuid
@@ -24,10 +20,8 @@ _short_until: dict[int, float] = {}
 
 
 def bot_may_reply(chat: Conversation, *, is_approved: bool = False) -> ReplyScope | None:
-    """What the bot may say in the chat as it is stored now; None if it may say nothing.
-
-    `is_approved`: an agent has approved a call, and the bot is to tell its result.
-    """
+    """What the bot may say in the chat as it is stored now; None if nothing. `is_approved`: an
+    agent has approved a call, and the bot is to tell its result."""
     with connection.cursor() as cursor:
         cursor.execute(_RULE, [is_approved, chat.pk])
         row = cursor.fetchone()
@@ -35,18 +29,12 @@ def bot_may_reply(chat: Conversation, *, is_approved: bool = False) -> ReplyScop
 
 
 def may_begin(chat: Conversation, scope: ReplyScope | None) -> bool:
-    """Whether a reply of this scope is worth a job.
-
-    A reply in a chat that waits for an agent for lack of credits is only if credits are left again.
-    """
+    """Whether a reply of this scope is worth a job; without credits it is not."""
     return scope is not None and not (scope == ReplyScope.ANSWERS and lacks_credits(chat))
 
 
 def lacks_credits(chat: Conversation) -> bool:
-    """Whether the chat waits for an agent for lack of credits, and a reply still cannot be paid.
-
-    Visitors may go on writing, and a reply that cannot be paid is not worth a job.
-    """
+    """Whether the chat waits for an agent for lack of credits, and a reply still cannot be paid."""
     if chat.assign_type != AssignType.QUEUE or chat.handoff_reason != "credits_used_up":
         return False
     if current_attempt() > 1:
@@ -56,11 +44,8 @@ def lacks_credits(chat: Conversation) -> bool:
 
 
 def lacks_credits_for(caller: Principal, chat_id: uuid.UUID) -> bool:
-    """`lacks_credits` for a chat that the caller may see.
-
-    If a public key lacks credits, that is remembered for a second, because each of its visitors'
-    messages asks.
-    """
+    """`lacks_credits` for a chat that the caller may see. If a public key lacks them, that is
+    remembered for a second, because each of its visitors' messages asks."""
     page = caller.key.pk if caller.key and caller.is_public_key else None
     if page and _short_until.get(page, 0) > time.monotonic():
         return True

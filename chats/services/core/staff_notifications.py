@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from bots.knowledge.words import fold
 from chatplatform import jobs
-from chatplatform.api.errors import NotFound
+from chatplatform.api.errors import first_or_404
 from chats.models import Conversation, Message, Notification, NotificationKind
 from chats.services.core import presence
 from chats.shapes import desk as desk_shapes
@@ -28,11 +28,8 @@ def staff(client_id: int) -> QuerySet[User]:
 
 
 def enqueue_waiting(chat: Conversation) -> None:
-    """Notify the staff that a chat entered the queue, and have it assigned.
-
-    A job chooses whom to notify, because it asks Valkey who is online, and Valkey must not be asked
-    while the chat is locked.
-    """
+    """Notify the staff that a chat entered the queue, and have it assigned. A job chooses whom:
+    Valkey, which knows who is online, must not be asked while the chat is locked."""
     if chat.is_preview:
         return
     jobs.enqueue("chats.notify_waiting", client_id=chat.client_id, conversation_id=str(chat.pk))
@@ -51,10 +48,8 @@ def notify_waiting(chat_id: str) -> None:
 
 
 def notify_unanswered(chat: Conversation, *, online: set[int]) -> None:
-    """Notify the chat's agent of a customer who waits too long.
-
-    If no agent has the chat, the staff who are online are notified, or all staff if nobody is.
-    """
+    """Notify the chat's agent of a customer who waits too long; without an agent, the staff who are
+    online, or all staff."""
     to = [chat.assignee_id] if chat.assignee_id else _audience(chat, online)
     _notify(chat, NotificationKind.UNANSWERED, to)
     waited = timezone.now() - (chat.waiting_since or timezone.now())
@@ -75,10 +70,8 @@ def notify_unassigned(chat: Conversation, *, from_: User, by: User | None) -> No
 
 
 def notify_mentioned(note: Message, *, by: User) -> None:
-    """Notify the people whom a note names after an `@`.
-
-    A first name is enough if only one person has it. The same holds for a name without accents.
-    """
+    """Notify the people whom a note names after an `@`. A first name, or a name without accents, is
+    enough if only one person has it."""
     if "@" not in note.text:
         return
     people = User.objects.filter(client_id=note.client_id, is_disabled=False)
@@ -101,12 +94,9 @@ def _ids_by_name(people: Iterable[tuple[int, str]]) -> dict[str, set[int]]:
         first_names[first_name].add(user_id)
         for item in (name, first_name):
             unmarked[fold(item)].add(user_id)
-    ids = _of_one(unmarked) | _of_one(first_names) | full_names
+    short = unmarked | first_names
+    ids = {name: found for name, found in short.items() if len(found) == 1} | full_names
     return {name: found for name, found in ids.items() if name}
-
-
-def _of_one(ids: dict[str, set[int]]) -> dict[str, set[int]]:
-    return {name: found for name, found in ids.items() if len(found) == 1}
 
 
 def _plain(text: str) -> str:
@@ -124,9 +114,7 @@ def list_for_user(user: User, *, unread: bool | None) -> QuerySet[Notification]:
 
 def mark_read(user: User, notification_id: uuid.UUID) -> Notification:
     """Mark one of the user's notifications as read; 404 for another user's."""
-    row = list_for_user(user, unread=None).filter(pk=notification_id).first()
-    if row is None:
-        raise NotFound
+    row = first_or_404(list_for_user(user, unread=None).filter(pk=notification_id))
     if not row.is_read:
         row.is_read = True
         row.save(update_fields=["is_read"])

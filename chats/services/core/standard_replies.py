@@ -1,10 +1,6 @@
-"""The platform's own sentences to customers, in the customer's language.
+"""The platform's own sentences to customers, in the client's texts or those of `phrasebook`."""
 
-The texts are in `bots.knowledge.phrasebook`; a client's own texts take precedence. If there is no
-text in a language, or the bot is not offered in it, the bot's default language is used.
-"""
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.utils import timezone
@@ -49,11 +45,7 @@ def greeting(*, language: str, chat: Conversation) -> Said:
 def welcome(*, language: str, chat: Conversation) -> Said | None:
     """The bot's welcome message in the language or in its default one; None if there is none."""
     own = chat.bot.welcome_message
-    for wanted in (language, chat.bot.default_language):
-        for code in _codes(wanted, own):
-            if own.get(code):
-                return Said(own[code], code)
-    return None
+    return _find(own, language) or _find(own, chat.bot.default_language)
 
 
 def confirm(action: str, *, language: str, chat: Conversation) -> Said:
@@ -64,19 +56,16 @@ def confirm(action: str, *, language: str, chat: Conversation) -> Said:
 
 
 def ask_info(field: Mapping[str, Any], *, language: str, chat: Conversation) -> Said:
-    """The question for a customer-info field: the client's, or ours with the field's label.
-
-    Our question in the wanted language is preferred to the client's in the default language if the
-    field has a label in the wanted one.
-    """
+    """The question for a customer-info field: the client's, or ours with the field's label. If the
+    field has a label in the wanted language, ours in it precedes the client's in the default
+    one."""
     own: Mapping[str, str] = field.get("question") or {}
     labels: Mapping[str, str] = field["label"]
     language, default = _offered(language, chat), chat.bot.default_language
     for wanted in (language, default):
-        code = next((code for code in _codes(wanted, own) if own.get(code)), None)
-        if code:
-            return Said(own[code], code)
-        if any(labels.get(code) for code in _codes(wanted, labels)):
+        if said := _find(own, wanted):
+            return said
+        if _find(labels, wanted):
             break
     label = bots.in_language(labels, language, default=default) or field["name"]
     choices = [option["label"] for option in field.get("options") or []]
@@ -86,10 +75,8 @@ def ask_info(field: Mapping[str, Any], *, language: str, chat: Conversation) -> 
 
 
 def about_bot(*, language: str, chat: Conversation) -> Said:
-    """The sentence that says whose assistant the bot is.
-
-    If the client hands over on request, it adds that the customer can ask for a person.
-    """
+    """The sentence that says whose assistant the bot is and, if the client hands over on request,
+    that the customer can ask for a person."""
     said = sentence("about_bot", language=language, chat=chat)
     words = said.text.replace("{company}", chat.client.name)
     if chat.client.config.handoff_on_request:
@@ -150,10 +137,8 @@ def _in(language: str, chat: Conversation, *sources: Mapping[str, str]) -> Said:
     """A text in the first language that any source has, from the first source that has it."""
     language = _offered(language, chat)
     for wanted in (language, chat.bot.default_language, chat.client.default_language):
-        for source in sources:
-            code = next((code for code in _codes(wanted, source) if source.get(code)), None)
-            if code:
-                return Said(source[code], code)
+        if said := next(filter(None, (_find(source, wanted) for source in sources)), None):
+            return said
     return Said(sources[-1][_LAST_RESORT], _LAST_RESORT)
 
 
@@ -163,8 +148,8 @@ def _offered(language: str, chat: Conversation) -> str:
     return language if not offered or base_of(language) in offered else chat.bot.default_language
 
 
-def _codes(language: str, source: Mapping[str, str]) -> Iterator[str]:
-    """Codes to try for a language: itself, then without its region, then with other regions."""
-    yield language
-    yield base_of(language)
-    yield from (code for code in source if base_of(code) == base_of(language))
+def _find(source: Mapping[str, str], language: str) -> Said | None:
+    """A text in the language, else without its region, else in another region; None if none is."""
+    regions = (code for code in source if base_of(code) == base_of(language))
+    codes = (language, base_of(language), *regions)
+    return next((Said(source[code], code) for code in codes if source.get(code)), None)

@@ -1,20 +1,16 @@
-"""Tags: a row with the source of each tag, and the names on the chat for lists and filters.
-
-The client's list of tags has a row for each name that was ever given. The first spelling of a name
-stays: a tag that is given in another spelling gets the first one.
-"""
+"""The tags of conversations, each with its source, and the client's list of all tags."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from bots.engine.tagging import KnownTag, Suggested
 from chatplatform import jobs
-from chatplatform.api.errors import ApiError, Invalid, NotFound
+from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404, unique
 from chats.models import (
     ClientTag,
     Conversation,
@@ -39,7 +35,7 @@ EXAMPLES = 5
 
 class TagExists(ApiError):
     code, status = "tag_exists", 409
-    detail = "There is a tag of this name: merge the one into the other."
+    detail = "There is a tag with this name already: merge the two."
 
 
 def list_for_client(client: Client) -> Tags:
@@ -62,10 +58,8 @@ def create(user: User, body: ClientTagRequest) -> Tag:
 
 
 def update(user: User, tag_id: int, body: ClientTagRequest) -> Tag:
-    """Change a tag's name or colour; a job renames it in the chats that have it.
-
-    409 `tag_exists` if another tag has the name.
-    """
+    """Change a tag's name or colour; a job renames it in the chats that have it. 409 `tag_exists`
+    if another tag has the name."""
     with transaction.atomic():
         row = _lock(user, tag_id)
         before = row.name
@@ -90,7 +84,7 @@ def merge(user: User, tag_id: int, *, into: str) -> Tag:
         others = ClientTag.objects.filter(client_id=row.client_id, name=into)
         kept = _counted(others.exclude(pk=tag_id)).first()
         if kept is None:
-            raise Invalid.field("body", "into", msg="There is no other tag of this name.")
+            raise Invalid.field("body", "into", msg="There is no other tag with this name.")
         _record(row, "merged", by=user, changes={"name": [row.name, into]})
         _enqueue_rename(row.client_id, row.name, into)
         row.delete()
@@ -107,10 +101,8 @@ def delete(user: User, tag_id: int) -> None:
 
 
 def rename_in_chats(client_id: int, name: str, new_name: str | None, *, up_to: int) -> None:
-    """Rename a tag in the next chats that have it, or (None) remove it from them.
-
-    `up_to`: the newest tagging to change; a tag that was given later stays.
-    """
+    """Rename a tag in the next chats that have it, or (None) remove it. `up_to`: the newest tagging
+    to change; a tag that was given later stays."""
     rows = Tagging.objects.filter(client_id=client_id, name=name, pk__lte=up_to)
     with jobs.commit():
         chats = Conversation.objects.filter(taggings__in=rows).order_by("pk")[:CHATS_A_JOB]
@@ -192,11 +184,8 @@ def vocabulary(chat: Conversation) -> list[KnownTag]:
 
 
 def canonical_names(client_id: int, names: Iterable[str]) -> list[str]:
-    """The names in the spelling of the client's list; names that it lacks stay as they are.
-
-    If the list has several spellings of a name, an exact match wins, else the oldest. Two requests
-    at the same moment can store two spellings.
-    """
+    """The names in the spelling of the client's list; names that it lacks stay. Two requests at
+    once can store two spellings: an exact match wins, else the oldest."""
     wanted = list(names)
     rows = ClientTag.objects.filter(client_id=client_id)
     exact = set(rows.filter(name__in=wanted).values_list("name", flat=True)) if wanted else set()
@@ -235,21 +224,13 @@ def _shape(row: Any) -> Tag:
 def _lock(user: User, tag_id: int) -> ClientTag:
     assert user.client
     rows = ClientTag.objects.for_client(user.client).filter(pk=tag_id)
-    row: ClientTag | None = rows.select_for_update(of=("self",)).first()
-    if row is None:
-        raise NotFound
-    return row
+    return first_or_404(rows.select_for_update(of=("self",)))
 
 
 def _save(row: ClientTag, action: str, *, by: User, changes: dict[str, Any]) -> None:
-    try:
-        with transaction.atomic():
-            row.save()
-            _record(row, action, by=by, changes=changes)
-    except IntegrityError as exc:
-        if "client_tag_once" not in str(exc):
-            raise
-        raise TagExists from exc
+    with unique("client_tag_once", TagExists):
+        row.save()
+        _record(row, action, by=by, changes=changes)
 
 
 def _record(row: ClientTag, action: str, *, by: User, changes: dict[str, Any]) -> None:

@@ -1,7 +1,4 @@
-"""Translations between a customer and the agents, if the client wants them and a model is set.
-
-A job makes them (`insight.language_tasks`); a message keeps its original text beside them.
-"""
+"""Translations between a customer and the agents, if the client wants them and a model is set."""
 
 from bots.engine import Capability
 from bots.knowledge import language as languages
@@ -11,31 +8,27 @@ from chatplatform.jobs import enqueue
 from chats.models import Conversation, Message, SenderType
 
 
-def enqueue_for_agents(message: Message, *, auto_translate: bool) -> None:
+def enqueue_for_agents(chat: Conversation, message: Message) -> None:
     """Have a customer's message translated into the client's default language."""
-    if auto_translate:
-        _enqueue(message, to=message.client.default_language)
+    if chat.client.config.auto_translate:
+        _enqueue(message, to=chat.client.default_language)
 
 
 def enqueue_for_customer(
     chat: Conversation, message: Message, *, ordering_key: str | None = None
 ) -> None:
-    """Have an agent's message translated into the customer's language.
-
-    Pass the ordering key of the job that sends the message to a channel: it then waits for the
-    translation. Approved templates are sent as they are.
-    """
+    """Have an agent's message translated into the customer's language, templates excepted. With the
+    ordering key of the job that sends the message to a channel, that job waits for the
+    translation."""
     is_template = any(piece.get("template") for piece in message.content)
     if chat.client.config.auto_translate and not is_template:
         _enqueue(message, to=chat.language, ordering_key=ordering_key)
 
 
 def language_of_agent(chat: Conversation, text: str) -> str:
-    """The language of an agent's text.
-
-    If the text is too short to tell, it counts as the client's default language if messages are
-    translated, because the agent may not know the customer's; else as the chat's.
-    """
+    """The language of an agent's text. A text too short to tell counts as the client's default
+    language if messages are translated, since the agent may not know the customer's; else as the
+    chat's."""
     client = chat.client
     default = client.default_language if client.config.auto_translate else chat.language
     return languages.detect(text, default=default, offered=[chat.language])

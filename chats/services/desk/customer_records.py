@@ -1,10 +1,10 @@
 """Finding, reading, editing and merging customers, for the desk and the client's own server."""
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from bots.models import Bot
-from chatplatform.api.errors import ApiError, first_or_404
+from chatplatform.api.errors import ApiError, first_or_404, unique
 from chats.models import Conversation, Customer
 from chats.services.core import customers
 from chats.shapes.people import CustomerDto, CustomersQuery
@@ -21,7 +21,7 @@ class ExternalIdTaken(ApiError):
 
 class SameCustomer(ApiError):
     code, status = "same_customer", 409
-    detail = "A customer cannot become part of themselves: name two customers."
+    detail = "A customer cannot be merged into itself: name two customers."
 
 
 def visible(caller: Principal) -> QuerySet[Customer]:
@@ -55,11 +55,9 @@ def get(caller: Principal, customer_id: int) -> Customer:
 
 
 def edit(caller: Principal, customer_id: int, body: CustomerDto) -> Customer:
-    """Change the given fields; null clears a field, and attributes are merged.
-
-    422 names each answer that does not fit the fields of a bot that the customer has chatted with.
-    409 if another customer has the external id.
-    """
+    """Change the given fields; null clears a field, and attributes are merged. 422 if an answer
+    does not fit a bot that the customer has chatted with, 409 if another customer has the external
+    id."""
     with transaction.atomic():
         rows = visible(caller).select_for_update(no_key=True, of=("self",))
         customer = first_or_404(rows.filter(pk=customer_id))
@@ -75,7 +73,8 @@ def edit(caller: Principal, customer_id: int, body: CustomerDto) -> Customer:
         if changed:
             names = [*changed, *(f"attributes.{name}" for name in body.attributes)]
             customer.told = customers.told_with(customer, names, by_page=False)
-            _save(customer, [*changed, "told"])
+            with unique("customer_external_id", ExternalIdTaken):
+                customer.save(update_fields=[*changed, "told"])
             audit.record(
                 caller.client_id, "customer.updated", by=caller.user or caller.key,
                 subject=f"customer:{customer.pk}", changes={"fields": changed},
@@ -85,20 +84,10 @@ def edit(caller: Principal, customer_id: int, body: CustomerDto) -> Customer:
 
 
 def merge(caller: Principal, customer_id: int, *, merged_id: int) -> Customer:
-    """Merge one customer into another: chats, identities and attributes move, the row is deleted.
-
-    If both have a value, that of the remaining customer is kept. 409 if both are the same customer.
-    """
+    """Merge one customer into another, which the caller both may see (`customers.unite`); 409 if
+    they are the same."""
     get(caller, customer_id)
     get(caller, merged_id)
     if merged_id == customer_id:
         raise SameCustomer
     return customers.unite(customer_id, merged_id, by=caller.user or caller.key)
-
-
-def _save(customer: Customer, changed: list[str]) -> None:
-    try:
-        with transaction.atomic():
-            customer.save(update_fields=changed)
-    except IntegrityError as exc:
-        raise ExternalIdTaken from exc

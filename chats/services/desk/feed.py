@@ -1,9 +1,8 @@
 """The live feed: new events of a client's event log, and transient events such as typing.
 
-In each process one reader follows a client's log, however many streams are open, and each stream
-takes events from the reader's buffer. A stream with an older Last-Event-ID reads the log itself
-until it has caught up. A pub/sub message only says that the log has grown; the events are then read
-from PostgreSQL.
+In each process one reader follows a client's log in PostgreSQL, after a pub/sub message that it has
+grown, and all streams take events from its buffer. A stream with an older Last-Event-ID reads the
+log itself until it has caught up.
 """
 
 import asyncio
@@ -24,11 +23,10 @@ from chatplatform.live import pubsub
 from chatplatform.live.pubsub import Listener
 from chatplatform.live.streaming import Events, InThread, ServerSent, StreamEvent
 from chats.models import Conversation
-from chats.services.core import agent_typing, channel_hooks, presence
+from chats.services.core import channel_hooks, presence
 from chats.services.desk.feed_limits import Place
 from identity.auth import Principal
 from identity.models import Client, Role, User
-from webhooks.models import Event
 from webhooks.services import events
 from webhooks.shapes.webhook import envelope, event_id
 
@@ -56,7 +54,7 @@ def publish_typing(chat: Conversation, *, by: Principal, is_typing: bool) -> Non
         {"conversation_id": str(chat.pk), "sender": sender, "is_typing": is_typing},
     )
     if by.user:
-        agent_typing.note(chat, by=by.user, is_typing=is_typing)
+        presence.note_typing(chat, by=by.user, is_typing=is_typing)
     if by.user and chat.channel in MESSAGING_CHANNELS:
         channel_hooks.sender().enqueue_typing(chat, is_typing=is_typing)
 
@@ -81,19 +79,14 @@ def events_for(
     error_location: tuple[str, str],
     is_still_admitted: Callable[[], bool],
 ) -> Feed:
-    """The events of the user's client, after `last_event_id` or from now on.
-
-    The feed ends when `is_still_admitted` returns False or its place is lost. 422 if
-    `last_event_id` is unknown; `error_location` says where the request has it. 429 if too many
-    feeds are open.
-    """
+    """The events of the user's client, after `last_event_id` or from now on, until
+    `is_still_admitted` returns False or the feed's place is lost. 422 if `last_event_id`, which
+    stands at `error_location`, is unknown; 429 if too many feeds are open."""
     assert user.client
     client, now = user.client, events.end_of_feed(user.client)
     place = events.find_place(client, last_event_id) if last_event_id else now
     if place is None:
-        raise Invalid.field(
-            *error_location, msg="There is no such event (any more); begin without one."
-        )
+        raise Invalid.field(*error_location, msg="There is no such event: start without one.")
     held = Place(user)
     held.take()
     presence.touch(user)
@@ -201,11 +194,8 @@ _readers: dict[int, _LogReader] = {}
 
 
 def _join_reader(stream: _Stream, create_reader: Callable[[], _LogReader]) -> _LogReader:
-    """Add the stream to the reader of its client's log.
-
-    There must be no `await` between finding the reader and joining it, because the reader could end
-    meanwhile.
-    """
+    """Add the stream to the reader of its client's log. There must be no `await` between finding
+    the reader and joining it, because the reader could end meanwhile."""
     client_id = stream.user.client_id
     assert client_id
     reader = _readers.get(client_id) or create_reader()
@@ -216,11 +206,11 @@ def _join_reader(stream: _Stream, create_reader: Callable[[], _LogReader]) -> _L
 
 def _read_page(client: Client, after: int) -> list[LogEntry]:
     entries = events.read_feed(client, after, PAGE_SIZE)
-    return [(entry.position, _as_sent(entry.event)) for entry in entries]
-
-
-def _as_sent(event: Event) -> ServerSent:
-    return ServerSent(event.type, {**envelope(event), "data": event.data}, event_id(event.pk))
+    found = [(entry.position, entry.event) for entry in entries]
+    return [
+        (at, ServerSent(row.type, {**envelope(row), "data": row.data}, event_id(row.pk)))
+        for at, row in found
+    ]
 
 
 async def _follow(

@@ -1,8 +1,4 @@
-"""Limits on open live feeds, for a person and for all people of a client together.
-
-Valkey counts the feeds of all processes. If a process dies, the places of its feeds become free
-after the next check would have been due. There is no limit while Valkey is unavailable.
-"""
+"""Limits on open live feeds, of a person and of a client, counted in Valkey if it is available."""
 
 import uuid
 from typing import Any, ClassVar
@@ -42,7 +38,7 @@ _in_valkey = valkey.BestEffort("live feeds are not counted")
 
 class TooManyFeeds(ApiError):
     code, status = "too_many_feeds", 429
-    detail = "Too many live feeds are open, yours or your client's in all: close one."
+    detail = "You or your client have too many live feeds open: close one."
     headers: ClassVar[dict[str, str]] = {"Retry-After": "60"}
 
 

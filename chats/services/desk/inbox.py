@@ -8,7 +8,7 @@ from django.db.models.functions import Cast, Coalesce
 from psycopg import sql
 
 from bots.models import Bot, Chunk
-from chatplatform.api.errors import Invalid, NotFound
+from chatplatform.api.errors import Invalid, NotFound, first_or_404
 from chats.models import AssignType, Conversation, Customer, Message, Status
 from chats.services.core import conversations, customers, tags
 from chats.shapes.conversation import ChatCounts, ChatsQuery
@@ -56,7 +56,11 @@ def chats(caller: Principal, query: ChatsQuery) -> QuerySet[Conversation]:
         _state(caller.user, query), is_preview=query.previews, **filters
     )
     if query.sort == "longest_wait":
-        rows = rows.annotate(urgency=_urgency())
+        # Highest for the longest wait; chats that do not wait follow by activity.
+        waits = _FAR_FUTURE - _Microseconds("waiting_since")
+        activity = _Microseconds(_ACTIVITY)
+        urgency = Coalesce(waits, activity, output_field=BigIntegerField())
+        rows = rows.annotate(urgency=urgency)
     else:
         rows = rows.annotate(activity=_ACTIVITY)
     return rows.filter(pk__in=search(caller.client, query.q)) if query.q else rows
@@ -68,10 +72,8 @@ def order_of(query: ChatsQuery) -> tuple[str, ...]:
 
 
 def counts(user: User) -> ChatCounts:
-    """How many chats each view of a person's desk has without previews, in one statement.
-
-    Each number is at most `MAX_COUNTED`.
-    """
+    """How many chats each view of a person's desk has, in one statement; previews are left out, and
+    each number is at most `MAX_COUNTED`."""
     assert user.client
     rows = Conversation.objects.for_client(user.client).filter(is_preview=False)
     is_open, is_mine = Q(status=Status.OPEN), Q(assignee=user)
@@ -91,18 +93,11 @@ def counts(user: User) -> ChatCounts:
     return ChatCounts.model_construct(**client.values(*views).get())
 
 
-def chats_of_customer(client: Client, customer_id: int) -> QuerySet[Conversation]:
-    """All chats of a customer except previews; 404 for another client's customer."""
-    if not Customer.objects.for_client(client).filter(pk=customer_id).exists():
-        raise NotFound
-    return _real_chats(client).filter(customer_id=customer_id)
-
-
-def chats_of_bot(client: Client, bot_id: int) -> QuerySet[Conversation]:
-    """All chats of a bot except previews; 404 for another client's bot."""
-    if not Bot.objects.for_client(client).filter(pk=bot_id).exists():
-        raise NotFound
-    return _real_chats(client).filter(bot_id=bot_id)
+def chats_of(client: Client, owner: type[Customer | Bot], pk: int) -> QuerySet[Conversation]:
+    """All chats of a customer or a bot except previews; 404 for another client's."""
+    row: Any = first_or_404(owner.objects.for_client(client).filter(pk=pk))
+    rows: QuerySet[Conversation] = row.conversations.filter(is_preview=False)
+    return rows
 
 
 def transcript(chat: Conversation) -> QuerySet[Message]:
@@ -126,9 +121,7 @@ def steps(chat: Conversation) -> list[Event]:
 def receipt(chat: Conversation, message_id: uuid.UUID) -> ReplyReceipt:
     """Why a message of a chat says what it says; 404 if neither bot nor platform wrote it."""
     rows = Message.objects.for_client(chat.client).filter(conversation=chat, receipt__isnull=False)
-    message = rows.filter(pk=message_id).first()
-    if message is None:
-        raise NotFound
+    message = first_or_404(rows.filter(pk=message_id))
     stored = StoredReceipt.from_row(message)
     chunks = Chunk.objects.for_client(chat.client).filter(
         bot_id=chat.bot_id, pk__in=[found.id for found in stored.chunks]
@@ -144,10 +137,8 @@ class _Count(Func):
 
 
 class _SeenByPlanner(Value):
-    """A text written into the statement, so that the planner sees how rare it is.
-
-    As a parameter of a prepared statement it would be unknown to the planner.
-    """
+    """A text written into the statement, so that the planner sees how rare it is: a parameter of a
+    prepared statement is unknown to it."""
 
     def as_sql(self, compiler: Any, connection: Any) -> tuple[str, tuple[()]]:
         return sql.Literal(self.value).as_string().replace("%", "%%"), ()
@@ -158,16 +149,6 @@ class _Microseconds(Func):
 
     template = "(extract(epoch FROM %(expressions)s) * 1000000)::bigint"
     output_field = BigIntegerField()
-
-
-def _urgency() -> Coalesce:
-    """A sort key: highest for the longest wait; chats that do not wait follow by activity."""
-    waits = _FAR_FUTURE - _Microseconds("waiting_since")
-    return Coalesce(waits, _Microseconds(_ACTIVITY), output_field=BigIntegerField())
-
-
-def _real_chats(client: Client) -> QuerySet[Conversation]:
-    return Conversation.objects.for_client(client).filter(is_preview=False)
 
 
 def _state(user: User | None, query: ChatsQuery) -> Q:

@@ -29,10 +29,8 @@ def solved_by_bot() -> Q:
 
 
 def waited(client: Client, now: datetime) -> tuple[timedelta, Callable[[timedelta], Q]]:
-    """The client's target for the first response, and a filter for chats that have waited so long.
-
-    Time outside a bot's business hours does not count.
-    """
+    """The client's target for the first response, and a filter for chats that have waited so long
+    within their bot's business hours."""
     config = ClientConfig.objects.select_related("client").get(client=client)
     bots = Bot.objects.for_client(client)
     closing = [bot for bot in bots if business_hours.has_hours(config, bot)]

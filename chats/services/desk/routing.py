@@ -1,8 +1,4 @@
-"""Routing: assigns waiting chats to agents by the client's strategy. `choose_agent` decides.
-
-A handover (`handoffs.hand_over`, `lifecycle.to_queue`) moves the chat to the queue and enqueues the
-job `chats.assign_waiting`. The job and the timer call `assign_waiting`.
-"""
+"""Routing: assigns waiting chats to agents by the client's strategy (`choose_agent`)."""
 
 from contextlib import suppress
 from typing import Any
@@ -31,10 +27,8 @@ BATCH = 200
 
 
 def choose_agent(chat: Conversation, config: ClientConfig, online: set[int]) -> User | None:
-    """The agent who gets a waiting chat; None if no agent has capacity.
-
-    The agent who last lost or returned this chat gets it only if there is no other.
-    """
+    """The agent who gets a waiting chat; None if no agent has capacity. The agent who last lost or
+    returned this chat gets it only if there is no other."""
     agents = _agents_with_capacity(config, online)
     rows = Notification.objects.filter(conversation=chat, kind=NotificationKind.UNASSIGNED)
     last_owner = rows.order_by("-id").values_list("user_id", flat=True).first()
@@ -43,10 +37,8 @@ def choose_agent(chat: Conversation, config: ClientConfig, online: set[int]) -> 
 
 
 def _agents_with_capacity(config: ClientConfig, online: set[int]) -> list[User]:
-    """Online agents below their capacity, in the order in which the strategy prefers them.
-
-    If a client has nobody with the role agent, its admins and owners count as agents.
-    """
+    """Online agents below their capacity, in the order of the strategy. If a client has nobody with
+    the role agent, its admins and owners count as agents."""
     staff = staff_notifications.staff(config.client_id)
     agents = staff.filter(role=Role.AGENT)
     last = Notification.objects.filter(user=OuterRef("pk"), kind=NotificationKind.ASSIGNED)

@@ -1,14 +1,13 @@
 """Saved replies: texts that agents send often, owned by one agent or shared with everybody."""
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from chatplatform.api.errors import ApiError, Forbidden, NotFound, require
+from chatplatform.api.errors import ApiError, Forbidden, first_or_404, require, unique
 from chats.models import Conversation, SavedReply
 from chats.shapes import desk as desk_shapes
 from identity.models import User
@@ -17,7 +16,7 @@ from identity.services import audit
 
 class ShortcutTaken(ApiError):
     code, status = "shortcut_taken", 409
-    detail = "There is another saved reply with this shortcut."
+    detail = "Another saved reply has this shortcut."
 
 
 def list_for_user(user: User, query: desk_shapes.SavedRepliesQuery) -> QuerySet[SavedReply]:
@@ -38,10 +37,8 @@ def create(user: User, body: desk_shapes.SavedReplyDto) -> SavedReply:
 
 
 def update(user: User, reply_id: int, body: desk_shapes.SavedReplyDto) -> SavedReply:
-    """Change the given fields; the reply may become shared, or the user's own.
-
-    403 if the reply is or becomes shared and the user is no admin.
-    """
+    """Change the given fields; the reply may become shared, or the user's own. 403 if it is or
+    becomes shared and the user is no admin."""
     with transaction.atomic():
         return _store(_lock(user, reply_id), body, by=user)
 
@@ -59,10 +56,10 @@ def render(
     user: User, reply_id: int, chat: Conversation, *, language: str | None
 ) -> desk_shapes.RenderedReply:
     """A saved reply with its variables replaced by the values of a chat."""
-    row = _visible(user).filter(pk=reply_id).first()
-    if row is None:
-        raise NotFound
-    chosen = _language(row.texts, language or chat.language, chat.bot.default_language)
+    row = first_or_404(_visible(user).filter(pk=reply_id))
+    wanted = (language or chat.language, chat.bot.default_language)
+    codes = (code for item in wanted for code in (item, item.split("-")[0]))
+    chosen: str = next((code for code in codes if code in row.texts), next(iter(row.texts)))
     values = _values(user, chat)
     missing: dict[str, None] = {}
 
@@ -87,10 +84,7 @@ def _visible(user: User) -> QuerySet[SavedReply]:
 
 
 def _lock(user: User, reply_id: int) -> SavedReply:
-    row = _visible(user).filter(pk=reply_id).select_for_update(of=("self",)).first()
-    if row is None:
-        raise NotFound
-    return row
+    return first_or_404(_visible(user).filter(pk=reply_id).select_for_update(of=("self",)))
 
 
 def _store(row: SavedReply, body: desk_shapes.SavedReplyDto, *, by: User) -> SavedReply:
@@ -102,21 +96,16 @@ def _store(row: SavedReply, body: desk_shapes.SavedReplyDto, *, by: User) -> Sav
     for name in body.model_fields_set - {"is_shared"}:
         setattr(row, name, getattr(body, name))
     row.updated_at = timezone.now()
-    try:
-        with transaction.atomic():
-            row.save()
-            _record("created" if is_new else "updated", row, by=by)
-    except IntegrityError as exc:
-        if "saved_reply_shortcut" not in str(exc):
-            raise
-        raise ShortcutTaken from exc
+    with unique("saved_reply_shortcut", ShortcutTaken):
+        row.save()
+        _record("created" if is_new else "updated", row, by=by)
     row.refresh_from_db(fields=["created_at"])
     return row
 
 
 def _ensure_may_change(user: User, *, is_shared: bool) -> None:
     if is_shared and not user.is_admin:
-        raise Forbidden("Only an admin changes everybody's saved replies; save one of your own.")
+        raise Forbidden("Only an admin can change shared saved replies: save one of your own.")
 
 
 def _record(action: str, row: SavedReply, *, by: User) -> None:
@@ -129,14 +118,6 @@ def _record(action: str, row: SavedReply, *, by: User) -> None:
             subject=f"saved_reply:{row.pk}",
             changes={"shortcut": row.shortcut},
         )
-
-
-def _language(texts: Mapping[str, str], *wanted: str) -> str:
-    for language in wanted:
-        for name in (language, language.split("-")[0]):
-            if name in texts:
-                return name
-    return next(iter(texts))
 
 
 def _values(user: User, chat: Conversation) -> dict[str, str]:

@@ -65,10 +65,8 @@ def return_unanswered_to_queue() -> int:
 
 
 def warn_unanswered() -> int:
-    """Notify the staff of customers who wait too long, once for each wait.
-
-    Time outside a bot's business hours does not count.
-    """
+    """Notify the staff of customers who wait too long within their bot's business hours, once for
+    each wait."""
     warned = Notification.objects.filter(
         conversation=OuterRef("pk"),
         kind=NotificationKind.UNANSWERED,
@@ -156,11 +154,8 @@ def before_now(count: Combinable, **unit: int) -> Combinable:
 def _process(
     due: QuerySet[Conversation], order: str | Combinable, act: Callable[[LockedConversation], None]
 ) -> int:
-    """Act on each due row under its lock, up to `BATCH`; return how many succeeded.
-
-    For each row that fails, another one is processed. So rows that come first and always fail do
-    not keep the others waiting.
-    """
+    """Act on each due row under its lock, up to `BATCH`; return how many succeeded. Each row that
+    fails gives room to another, so rows that always fail do not keep the others waiting."""
     due = due.exclude(client_id__in=freezing.frozen_ids())
     done, failed = 0, list[Any]()
     remaining = BATCH

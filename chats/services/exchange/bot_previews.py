@@ -1,7 +1,4 @@
-"""Previews: chats in which a client's staff try a bot. They notify nobody and count nowhere.
-
-The bot replies in a preview as it does to a new visitor of a website.
-"""
+"""Previews: chats in which a client's staff try a bot; they notify nobody and count nowhere."""
 
 from typing import Any
 
@@ -32,7 +29,7 @@ class PreviewOff(ApiError):
 
 class NotAPreview(ApiError):
     code, status = "not_a_preview", 409
-    detail = "This is a customer's chat: nobody speaks in the customer's place."
+    detail = "This is a customer's conversation: nobody can write as the customer."
 
 
 def open_preview(
@@ -50,7 +47,12 @@ def open_preview(
     if not body.messages:
         raise Invalid.field("body", "messages", msg="A new chat needs a message.", type="missing")
     with transaction.atomic():
-        customer = _as_customer(by)
+        # The customer that stands for a staff member in previews.
+        customer, _ = Customer.objects.get_or_create(
+            client=by.client,
+            external_id=f"{customers.STAFF}{by.pk}",
+            defaults={"name": by.full_name, "email": by.email},
+        )
         existing = _existing_message(customer, client_message_id)
         if existing:
             return existing
@@ -75,11 +77,8 @@ def continue_chat(
     client_message_id: str | None = None,
     earlier_result_id: str | None = None,
 ) -> Message:
-    """Add messages to a preview; return the last one.
-
-    Without messages, any chat's last customer message is returned, and a reply to it is requested
-    if the bot still owes one.
-    """
+    """Add messages to a preview; return the last one. Without messages, any chat's last customer
+    message is returned, and a reply is requested if the bot still owes one."""
     if not body.messages:
         return incoming.request_reply_again(chat, earlier_result_id=earlier_result_id)
     if not chat.is_preview:
@@ -98,15 +97,6 @@ def with_receipt(turn: dict[str, Any]) -> dict[str, Any]:
     reply = turn["reply"]
     receipts = Message.objects.filter(pk=reply["id"]) if reply else Message.objects.none()
     return GeneratedChat.from_turn(turn, receipts.values_list("receipt", flat=True).first() or {})
-
-
-def _as_customer(user: User) -> Customer:
-    """The customer that stands for a staff member in previews."""
-    return Customer.objects.get_or_create(
-        client=user.client,
-        external_id=f"{customers.STAFF}{user.pk}",
-        defaults={"name": user.full_name, "email": user.email},
-    )[0]
 
 
 def _existing_message(customer: Customer, client_message_id: str | None) -> Message | None:

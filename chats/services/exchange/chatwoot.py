@@ -37,10 +37,8 @@ def conversations(
 
 
 def messages(exported: Iterable[Json], conversations: Iterable[Json]) -> Iterator[Json]:
-    """Messages in the shape of `MessageEntity`, numbered by id within each conversation.
-
-    Messages whose conversations are not in `conversations` are left out.
-    """
+    """Messages in the shape of `MessageEntity`, numbered by id within each conversation. Messages
+    of conversations that are not in `conversations` are left out."""
     chats = {source["id"]: source for source in conversations}
     seqs: Counter[int] = Counter()
     for source in sorted(exported, key=lambda row: row["id"]):

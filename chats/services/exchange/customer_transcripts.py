@@ -19,7 +19,7 @@ MAX_MESSAGES = 5_000
 
 class ExportOff(ApiError):
     code, status = "export_off", 409
-    detail = "This bot gives no transcripts: its export_enabled is false."
+    detail = "This bot offers no transcripts: its export_enabled is false."
 
 
 def ask_by_mail(caller: Principal, chat_id: uuid.UUID, *, email: str) -> None:
@@ -27,7 +27,12 @@ def ask_by_mail(caller: Principal, chat_id: uuid.UUID, *, email: str) -> None:
     chat = conversations.get(caller, pk=chat_id)
     _check_allowed(chat)
     mails.check_configured()
-    _count(caller, chat, email)
+    # The mails are limited because a caller can send them to strangers.
+    address = current_address()
+    if caller.is_public_key:
+        attempts.start(AttemptKind.MAIL_GUEST, address=address, account=str(caller.visitor_id))
+    attempts.start(AttemptKind.MAIL_TO, address=address, account=email)
+    attempts.start(AttemptKind.MAIL_CHAT, address=address, account=str(chat.pk))
     with transaction.atomic():
         enqueue(
             "chats.mail_transcript",
@@ -58,9 +63,7 @@ def mail(conversation_id: str, *, email: str) -> None:
 
 def make(chat: Conversation) -> Transcript:
     """The chat's newest `MAX_MESSAGES` messages, oldest first, without notes and unsent messages.
-
-    409 `export_off` if the bot allows no transcripts.
-    """
+    409 `export_off` if the bot allows no transcripts."""
     _check_allowed(chat)
     newest = messages.history(chat).filter(deleted_at=None).order_by("-seq")[:MAX_MESSAGES]
     return Transcript.model_construct(
@@ -75,18 +78,6 @@ def make(chat: Conversation) -> Transcript:
 def _check_allowed(chat: Conversation) -> None:
     if not chat.bot.export_enabled:
         raise ExportOff
-
-
-def _count(caller: Principal, chat: Conversation, email: str) -> None:
-    """429 if the chat, the mail address or the visitor has had too many mails.
-
-    The mails are limited because a caller can send them to strangers.
-    """
-    address = current_address()
-    if caller.is_public_key:
-        attempts.start(AttemptKind.MAIL_GUEST, address=address, account=str(caller.visitor_id))
-    attempts.start(AttemptKind.MAIL_TO, address=address, account=email)
-    attempts.start(AttemptKind.MAIL_CHAT, address=address, account=str(chat.pk))
 
 
 def _line(message: Message) -> TranscriptLine:

@@ -32,10 +32,8 @@ def also_forget(forget: Callable[[int, Sequence[str]], None]) -> None:
 
 
 def ask(caller: Principal, customer_id: int) -> CustomerErasure:
-    """Begin to erase a customer; return the erasure, or the one that is already under way.
-
-    404 if the caller may not see the customer.
-    """
+    """Begin to erase a customer; return the erasure, or the one that is already under way. 404 if
+    the caller may not see the customer."""
     assert caller.user
     with transaction.atomic():
         rows = customer_records.visible(caller).select_for_update(of=("self",))
@@ -129,10 +127,8 @@ def _numbers(customer: Customer) -> list[int]:
 
 
 def _forget_jobs(client_id: int, texts: Iterable[str], *, ended_only: bool = True) -> None:
-    """Delete jobs whose arguments contain one of these texts, such as a mail address.
-
-    Running jobs stay, and with `ended_only` also those that wait.
-    """
+    """Delete jobs whose arguments contain one of these texts, such as a mail address. Running jobs
+    stay, and with `ended_only` also those that wait."""
     held = Q()
     for text in texts:
         held |= Q(text__contains=json.dumps(text, ensure_ascii=False))

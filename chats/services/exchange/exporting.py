@@ -1,16 +1,33 @@
-"""Queries for an export of conversations and messages in the portable form."""
+"""Exports: conversations and messages in the portable form, and one customer's data as a file."""
 
+import tempfile
+import zipfile
+from collections.abc import Iterable
 from datetime import timedelta
+from typing import IO, Any
 
 from django.db.models import Prefetch, QuerySet
 from django.utils import timezone
 
-from chats.models import Conversation, Feedback, Message, Summary, Tagging
+from chatplatform.json_encoding import as_json
+from chats.models import (
+    Attachment,
+    Conversation,
+    Customer,
+    Feedback,
+    Message,
+    Summary,
+    Tagging,
+)
 from chats.services.core.conversations import visible_to_key
-from chats.shapes.exchange import MigratePage
+from chats.services.desk import customer_records
+from chats.shapes.exchange import ConversationEntity, MessageEntity, MigratePage
+from chats.shapes.people import CustomerDto
+from identity.auth import Principal
 from identity.models import ApiKey
 from identity.services import audit
 
+_READ_AT_ONCE = 500
 # A row of an open transaction already has an id but is not visible yet. An export that has passed
 # its id would miss it. No request takes longer than this to commit.
 SETTLED_AFTER = timedelta(seconds=5)
@@ -34,10 +51,8 @@ def whole(rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
 
 
 def messages(key: ApiKey, query: MigratePage) -> QuerySet[Message]:
-    """The messages of the conversations that a secret key may export, including internal notes.
-
-    Those of the last seconds are left out.
-    """
+    """The messages of the conversations that a secret key may export, with internal notes and
+    without those of the last seconds."""
     _record_begin(key, "messages", query)
     rows = Message.objects.for_client(key.client).filter(conversation__is_preview=False)
     if key.bot_id:
@@ -50,3 +65,55 @@ def _record_begin(key: ApiKey, noun: str, query: MigratePage) -> None:
     """Record an export in the audit log, at its first list page only."""
     if not query.cursor:
         audit.record_export(key.client_id, noun, by=key, asked=query)
+
+
+def write_customer(caller: Principal, customer_id: int) -> IO[bytes]:
+    """A ZIP file with the customer, their chats and messages as JSON lines, and their files; the
+    caller closes it. 404 if the caller may not see the customer."""
+    customer = customer_records.get(caller, customer_id)
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+    try:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            rows = _add_customer(archive, customer)
+        subject = f"customer:{customer.pk}"
+        audit.record_export(
+            customer.client_id, "customer", by=caller.key or caller.user, rows=rows, subject=subject
+        )
+    except BaseException:
+        file.close()
+        raise
+    file.seek(0)
+    return file
+
+
+def _add_customer(archive: zipfile.ZipFile, customer: Customer) -> int:
+    """Write all entries; return the number of chats and messages."""
+    archive.writestr("customer.json", as_json(CustomerDto.from_row(customer)))
+    chats = whole(Conversation.objects.filter(customer=customer))
+    count = _add_lines(
+        archive, "conversations.jsonl", map(ConversationEntity.from_row, _each(chats))
+    )
+    messages = Message.objects.filter(conversation__customer=customer)
+    rows = _each(messages.prefetch_related("feedback_set"))
+    count += _add_lines(archive, "messages.jsonl", map(MessageEntity.from_row, rows))
+    for attachment in _each(Attachment.objects.filter(conversation__customer=customer)):
+        with (
+            attachment.file.open("rb") as stored,
+            archive.open(f"files/{attachment.pk}-{attachment.file_name}", "w") as entry,
+        ):
+            for block in stored.chunks():
+                entry.write(block)
+    return count
+
+
+def _each(rows: QuerySet[Any]) -> Iterable[Any]:
+    return rows.order_by("pk").iterator(_READ_AT_ONCE)
+
+
+def _add_lines(archive: zipfile.ZipFile, name: str, rows: Iterable[Any]) -> int:
+    count = 0
+    with archive.open(name, "w") as entry:
+        for row in rows:
+            entry.write(as_json(row) + b"\n")
+            count += 1
+    return count

@@ -1,8 +1,6 @@
 """Imports conversations and messages without side effects.
 
-An import announces nothing, notifies nobody and starts no reply. It keeps the ids of the files, so
-a second run finds the rows of the first one: after a crash, simply run it again.
-
+It keeps the ids of the files, so a second run finds the rows of the first one, as after a crash.
 Chats may be in use during the import, so each batch of messages is stored and counted while their
 chats are locked. At the end `close_gaps` numbers the messages without gaps.
 """
@@ -88,6 +86,9 @@ def _create_conversation(
     result: ImportResult,
 ) -> None:
     agent = _agent(client, entity, result)
+    before = [entity.previous_chat_id] if entity.previous_chat_id else []
+    local_ids = _local_ids(Conversation, client, before).values()
+    previous = next(iter(_existing_ids(Conversation, client, local_ids)), None)
     lacks_agent = entity.assign_type == AssignType.AGENT.value and agent is None
     chat = Conversation(
         id=chat_id,
@@ -96,7 +97,7 @@ def _create_conversation(
         customer=_customer(client, entity),
         assignee=agent,
         assign_type=AssignType.QUEUE if lacks_agent else entity.assign_type,
-        previous_chat_id=_previous_chat_id(client, entity),
+        previous_chat_id=previous,
         tags=[tag.name for tag in entity.taggings] or entity.tags,
         location=entity.location.model_dump() if entity.location else None,
         requester=entity.requester.model_dump() if entity.requester else None,
@@ -146,18 +147,9 @@ def _agent(client: Client, entity: ConversationEntity, result: ImportResult) -> 
     return agent
 
 
-def _previous_chat_id(client: Client, entity: ConversationEntity) -> uuid.UUID | None:
-    if entity.previous_chat_id is None:
-        return None
-    ids = _local_ids(Conversation, client, [entity.previous_chat_id]).values()
-    return next(iter(_existing_ids(Conversation, client, ids)), None)
-
-
 def _customer(client: Client, entity: ConversationEntity) -> Customer:
-    """The customer with this external id or, without one, with the same number in the source.
-
-    Created if there is none.
-    """
+    """The customer with this external id or, without one, with the same number in the source;
+    created if there is none."""
     fields = entity.customer.model_dump(exclude={"external_id", "attributes"}, exclude_none=True)
     identity = (
         {"external_id": entity.customer.external_id}
@@ -183,10 +175,7 @@ def import_messages(
     client: Client, entities: Iterable[MessageEntity], *, result: ImportResult
 ) -> None:
     """Store one batch of messages of existing conversations; existing messages stay unchanged.
-
-    A message is refused if its chat does not exist, or if another message of the chat has the same
-    value in a field of `_UNIQUE`.
-    """
+    Refused: messages without a chat, or with another's value in a field of `_UNIQUE`."""
     page = list(entities)
     chat_ids = _local_ids(Conversation, client, [entity.conversation_id for entity in page])
     local_ids = _local_ids(Message, client, [entity.id for entity in page])
@@ -330,17 +319,16 @@ def _link_replies(
 
 
 def close_gaps(client: Client, chat_ids: Iterable[uuid.UUID], *, result: ImportResult) -> None:
-    """Number the messages of these chats without gaps, once all of them have been imported.
-
-    The order stays. If a chat has been used here, its numbers stay too, because other systems know
-    them. A chat without messages keeps its `last_seq`, because its messages may come later.
-    """
+    """Number the messages of these chats without gaps, in their order, once all have been imported.
+    A chat in use keeps its numbers, and one without messages its `last_seq`."""
     with transaction.atomic():
         gapped = {row["pk"]: row for row in _chats_with_gaps(client, chat_ids)}
         locked = _lock_chats(client, gapped)
         messages.count_stored(locked)
         unused = _lock_chats(client, locked, last_event_seq=0)
-        _renumber(unused)
+        with connection.cursor() as cursor:
+            for statement in _RENUMBER:
+                cursor.execute(statement, {"chats": list(unused), "highest": HIGHEST})
         for row in _chats_with_gaps(client, locked - unused):
             result.warnings.append(
                 f"conversation {row['pk']}: has {row['stored']} messages, and its last one is"
@@ -390,13 +378,6 @@ _RENUMBER = (
     """,
     "UPDATE chats_message SET seq = seq - %(highest)s WHERE conversation_id = ANY(%(chats)s)",
 )
-
-
-def _renumber(chat_ids: Iterable[uuid.UUID]) -> None:
-    """Number the messages of each chat 1, 2, 3 in their order; the chats must be locked."""
-    with connection.cursor() as cursor:
-        for statement in _RENUMBER:
-            cursor.execute(statement, {"chats": list(chat_ids), "highest": HIGHEST})
 
 
 # --- shared -------------------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """The messaging API, by which other systems open conversations and send messages of any sender."""
 
-from datetime import timedelta
-
 from django.db import transaction
 from django.db.models import QuerySet
 
@@ -22,7 +20,6 @@ from chats.services.core import (
     attachments,
     conversations,
     customers,
-    handoffs,
     lifecycle,
     messages,
     tags,
@@ -38,7 +35,7 @@ from identity.models import ApiKey, Role, User
 
 class AlreadyAnswered(ApiError):
     code, status = "already_answered", 409
-    detail = "The bot's one reply to this message is there already: leave in_reply_to out."
+    detail = "The bot has replied to this message already: leave in_reply_to out."
 
 
 def list_(key: ApiKey, query: MessagingQuery) -> QuerySet[Conversation]:
@@ -87,12 +84,9 @@ def open_(key: ApiKey, body: ConversationRequest) -> Conversation:
 
 
 def send(chat: Conversation, body: MessageRequest) -> Message:
-    """Store a message by any sender; a repeated `client_message_id` returns the stored message.
-
-    A message with `sent_at` is history: it does not change the chat's owner or status and is not
-    translated. Any other message may change them and be translated, and gets a reply if
-    `generate_reply` is set.
-    """
+    """Store a message by any sender; a repeated `client_message_id` returns the stored one. History
+    (`sent_at`) has no effect on the chat; any other message may wake, assign and be translated, and
+    gets a reply if `generate_reply` is set."""
     with transaction.atomic():
         chat = conversations.lock(chat)
         agent = _agent(chat.client_id, body.sender.id) if body.sender.type == "agent" else None
@@ -103,13 +97,7 @@ def send(chat: Conversation, body: MessageRequest) -> Message:
             _prepare_chat(chat, body, agent)
         message = _append(chat, body, agent)
         if body.sender.type == "customer" and not body.sent_at:
-            translations.enqueue_for_agents(
-                message, auto_translate=chat.client.config.auto_translate
-            )
-            handoffs.tell_if_closed(chat, language=message.language)
-        if body.generate_reply:
-            wait = timedelta(milliseconds=chat.client.config.burst_wait_ms)
-            incoming.request_reply(chat, message, burst_wait=wait)
+            incoming.follow_up(chat, message, wants_reply=body.generate_reply)
         return message
 
 
@@ -199,10 +187,8 @@ def _author(chat: Conversation, sender: Sender, agent: User | None) -> messages.
 
 
 def _answered_message(chat: Conversation, body: MessageRequest) -> Message | None:
-    """The message that is answered; 409 if the bot or the system has answered it already.
-
-    422 if the chat has no such message.
-    """
+    """The message that is answered; 422 if the chat has no such message, 409 if the bot or the
+    system has answered it already."""
     if body.in_reply_to is None:
         return None
     rows = Message.objects.for_client(chat.client)

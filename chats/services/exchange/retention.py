@@ -35,19 +35,20 @@ def enqueue_expired() -> None:
 
 
 def delete_expired(client_id: int, *, after: Sequence[str] | None = None) -> None:
-    """Delete a client's next expired chats, and leave the rest to another job.
-
-    This lets the jobs of other clients run in between. `after` holds the end and the id of the
-    previous job's last chat. A chat that is locked or cannot be deleted is tried again an hour
-    later.
-    """
+    """Delete a client's next expired chats, and leave the rest to another job, so that other
+    clients' jobs run in between. `after`: end and id of the previous job's last chat. What fails is
+    tried again an hour later."""
     with jobs.commit():
         with connection.cursor() as cursor:
             cursor.execute(_SET_LOCK_TIMEOUT)
         days = ClientConfig.objects.get(client_id=client_id).retention_days
         if days is None:
             return
-        rows = _behind(_expired(client_id, Value(days)), after).order_by("end", "id")
+        rows = _expired(client_id, Value(days)).order_by("end", "id")
+        if after is not None:
+            end, chat_id = after
+            # This form of "after this position" lets the index be searched by `end`.
+            rows = rows.filter(Q(end__gt=end) | Q(id__gt=chat_id), end__gte=end)
         # Locking checks the condition again, so a chat that was reopened meanwhile is left out.
         expired = list(rows.select_for_update(skip_locked=True, of=("self",))[:MAX_CHATS])
         chats = up_to_max_messages(expired)
@@ -68,11 +69,8 @@ def delete_expired(client_id: int, *, after: Sequence[str] | None = None) -> Non
 
 
 def delete(chat: LockedConversation) -> None:
-    """Delete a chat and everything that is stored about it.
-
-    The customer stays, and so do the audit log and the ledger, which contain nothing of what was
-    written.
-    """
+    """Delete a chat and everything stored about it. The customer stays, and so do the audit log and
+    the ledger, which contain nothing of what was written."""
     events.delete_for_conversation(chat.pk)
     function_calls.delete_for_conversation(chat.pk)
     names = Attachment.objects.filter(conversation=chat).values_list("file", flat=True)
@@ -81,22 +79,11 @@ def delete(chat: LockedConversation) -> None:
 
 
 def _expired(client_id: Any, days: Combinable) -> QuerySet[Any]:
-    """A client's chats that ended `days` ago or earlier, annotated with their `end`.
-
-    The days are passed as a value, because with a join the index could not skip the chats that
-    stay.
-    """
+    """A client's chats that ended `days` ago or earlier, annotated with their `end`. The days are a
+    value: with a join the index could not skip the chats that stay."""
     return Conversation.objects.annotate(end=Coalesce("ended_at", "imported_at")).filter(
         client_id=client_id, status=Status.ENDED, end__lte=before_now(days, days=1)
     )
-
-
-def _behind(rows: QuerySet[Any], after: Sequence[str] | None) -> QuerySet[Any]:
-    if after is None:
-        return rows
-    end, chat_id = after
-    # This form of "after this position" lets the index be searched by `end`.
-    return rows.filter(Q(end__gt=end) | Q(id__gt=chat_id), end__gte=end)
 
 
 def up_to_max_messages(chats: Sequence[Any]) -> Sequence[Any]:

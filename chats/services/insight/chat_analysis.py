@@ -1,7 +1,4 @@
-"""Insights that an engine makes into a conversation: a summary, tags and the sentiment.
-
-Each costs credits. A summary that is still current is not made again.
-"""
+"""What an engine finds in a conversation for credits: a summary, tags and the sentiment."""
 
 import uuid
 from contextlib import AbstractContextManager
@@ -54,11 +51,8 @@ def newest_summary(chat: Conversation) -> Summary | None:
 def summarise(
     chat: Conversation, *, made_since: datetime | None = None, key_id: int | None = None
 ) -> Summary:
-    """The current summary of a chat, or a new one if there is none.
-
-    `made_since`: an older summary does not count, even if it covers all messages. `key_id`: a key
-    whose daily cap also applies. A second caller waits for the summary that is being made.
-    """
+    """The current summary of a chat made since `made_since`, or a new one if there is none. A
+    second caller waits for the summary that is being made."""
     current = partial(
         _current_summary, chat, message_count=chat.message_count, made_since=made_since
     )
@@ -74,43 +68,35 @@ def propose_tags(chat: Conversation) -> list[Suggested]:
     transcript = transcripts.for_chat(chat)
     if not transcript.of_customer:
         return []
-    with _tagging(chat, transcript) as work:
+    with _paid_work("tags", chat, transcript) as work:
         return _proposed_tags(chat, transcript, work)
 
 
 def auto_tag(chat: Conversation, *, key_id: int | None = None) -> list[Tagging]:
-    """Add the tags that an engine is sure enough of; return all tags of the chat.
-
-    `key_id`: a key whose daily cap also applies.
-    """
+    """Add the tags that an engine is sure enough of; return all tags of the chat."""
     transcript = transcripts.for_chat(chat)
     if not transcript.of_customer:
         return tags.for_chat(chat)
-    with _tagging(chat, transcript, key_id) as work:
+    with _paid_work("tags", chat, transcript, key_id) as work:
         proposed = _proposed_tags(chat, transcript, work)
-        if not work.is_written:
-            return tags.add_suggested(chat, suggested=tagging.clear(proposed))
-        sure = [tag for tag in proposed if tag.confidence >= STORED_FROM]
+        sure = (
+            [tag for tag in proposed if tag.confidence >= STORED_FROM]
+            if work.is_written
+            else tagging.clear(proposed)
+        )
         return tags.add_suggested(chat, suggested=sure)
 
 
 def analyse_sentiment(chat: Conversation, *, key_id: int | None = None) -> ChatSentiment:
-    """Analyse the customer's sentiment; store it on the chat and on each analysed message.
-
-    `key_id`: a key whose daily cap also applies.
-    """
+    """Analyse the customer's sentiment; store it on the chat and on each analysed message."""
     transcript = transcripts.for_chat(chat)
     if not transcript.of_customer:
         return _store_sentiment(chat, Sentiment("neutral", 0.0), {}, EmbeddedEngine.name)
-    with engines.paid_work(
-        chat.client,
-        bot=chat.bot,
-        purpose=f"sentiment:{chat.pk}",
-        characters=transcript.characters,
-        key_id=key_id,
-    ) as work:
-        analyse = _sentiment_by_model if work.is_written else _sentiment_by_rules
-        overall, by_message = analyse(chat, transcript, work)
+    with _paid_work("sentiment", chat, transcript, key_id) as work:
+        if work.is_written:
+            overall, by_message = _sentiment_by_model(chat, transcript, work)
+        else:
+            overall, by_message = _sentiment_by_rules(transcript)
         return _store_sentiment(chat, overall, by_message, work.engine.name)
 
 
@@ -139,13 +125,9 @@ def compute(conversation_id: str, kind: str) -> None:
     chat = Conversation.objects.select_related("client", "bot").filter(pk=conversation_id).first()
     if chat is None:
         return
-    actions: dict[str, Any] = {
-        "summary": summarise,
-        "tags": auto_tag,
-        "sentiment": analyse_sentiment,
-    }
+    make: Any = {"summary": summarise, "tags": auto_tag, "sentiment": analyse_sentiment}[kind]
     with credit_cap.paid_work(chat) as key_id:
-        actions[kind](chat, key_id=key_id)
+        make(chat, key_id=key_id)
 
 
 def _current_summary(
@@ -162,13 +144,7 @@ def _new_summary(chat: Conversation, made_since: datetime | None, key_id: int | 
     transcript = transcripts.for_chat(chat)
     if not transcript.lines:
         return _store_summary(chat, _summary_by_rules(chat, transcript), made_since)
-    with engines.paid_work(
-        chat.client,
-        bot=chat.bot,
-        purpose=f"summary:{chat.pk}",
-        characters=transcript.characters,
-        key_id=key_id,
-    ) as work:
+    with _paid_work("summary", chat, transcript, key_id) as work:
         if work.is_written:
             summary = _summary_by_model(chat, transcript, work)
         else:
@@ -199,10 +175,8 @@ def _summary_by_model(
 
 
 def _resolution(transcript: Transcript, written: str, *, language: str) -> str:
-    """The resolution that a model wrote, or an empty text.
-
-    It counts only if the rules find a resolution too, and if the chat supports its facts.
-    """
+    """The resolution that a model wrote, or an empty text: it counts only if the rules find a
+    resolution too, and if the chat supports its facts."""
     if not rule_based_summary.resolution(transcript.lines, language=language):
         return ""
     said = SourceCheck(line.text for line in transcript.lines)
@@ -216,22 +190,13 @@ def _summary_by_rules(chat: Conversation, transcript: Transcript) -> Summary:
         tags=chat.tags,
         sentiment=sentiment.analyse(_latest(transcript)).overall.sentiment,
     )
-    return Summary(
-        language=parts.language,
-        summary=parts.summary,
-        key_points=parts.key_points,
-        customer_intent=parts.customer_intent,
-        resolution=parts.resolution,
-        message_count=transcript.message_count,
-        engine=EmbeddedEngine.name,
-    )
+    made = {"message_count": transcript.message_count, "engine": EmbeddedEngine.name}
+    return Summary(**vars(parts), **made)
 
 
 def _store_summary(chat: Conversation, summary: Summary, made_since: datetime | None) -> Summary:
-    """Store a summary and show it on the chat; return it.
-
-    If another one that covers as much was stored meanwhile, that one is returned instead.
-    """
+    """Store a summary and show it on the chat; return it, or another that covers as much and was
+    stored meanwhile."""
     with jobs.commit():
         locked = conversations.lock(chat)
         summary.client_id, summary.conversation = chat.client_id, locked
@@ -248,13 +213,13 @@ def _store_summary(chat: Conversation, summary: Summary, made_since: datetime | 
     return summary
 
 
-def _tagging(
-    chat: Conversation, transcript: Transcript, key_id: int | None = None
+def _paid_work(
+    kind: str, chat: Conversation, transcript: Transcript, key_id: int | None = None
 ) -> AbstractContextManager[engines.PaidWork]:
     return engines.paid_work(
         chat.client,
         bot=chat.bot,
-        purpose=f"tags:{chat.pk}",
+        purpose=f"{kind}:{chat.pk}",
         characters=transcript.characters,
         key_id=key_id,
     )
@@ -298,9 +263,7 @@ def _latest(transcript: Transcript) -> list[str]:
     return transcript.of_customer[-ANALYSED_BY_RULES:]
 
 
-def _sentiment_by_rules(
-    chat: Conversation, transcript: Transcript, work: engines.PaidWork
-) -> tuple[Sentiment, ByMessage]:
+def _sentiment_by_rules(transcript: Transcript) -> tuple[Sentiment, ByMessage]:
     analysis = sentiment.analyse(_latest(transcript))
     ids = transcript.ids_of_customer[-ANALYSED_BY_RULES:]
     single = zip(ids, analysis.by_message, strict=True)

@@ -1,7 +1,4 @@
-"""Paid work on chats that no person has requested.
-
-If the visitors of a public key cause it, it counts towards the key's daily cap.
-"""
+"""The daily cap of a public key on paid work that no person has requested."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,30 +10,23 @@ from identity.services.credits import CapReached, InsufficientCredits
 
 # Replies are not in this list: if the cap prevents one, the chat is handed over.
 NOTE = (
-    "The credits are used up that this page may spend in a day: translations, summary, tags or"
-    " sentiment of this chat are missing."
+    "The credits that this website may spend in a day are used up: translations, the summary, tags"
+    " or the sentiment of this conversation are missing."
 )
 
 
 @contextmanager
 def paid_work(chat: Conversation) -> Iterator[int | None]:
-    """Wrap a job's paid work; yields the key whose daily cap applies to it, or None.
-
-    If the cap is reached, one note in the chat tells the agents, and the job ends without an error,
-    because many visitors are not a failure. If the client's credits are used up, the job is given
-    up.
-    """
+    """Wrap a job's paid work; yields the key whose daily cap applies to it, or None. If the cap is
+    reached, a note tells the agents and the job ends without an error; without credits it is given
+    up."""
     try:
         yield chat.capped_key_id
     except CapReached:
         with jobs.commit():
-            _tell(chat)
+            locked = conversations.lock(chat)
+            notes = Message.objects.filter(conversation=locked, is_note=True, text=NOTE)
+            if not notes.filter(sender_type=SenderType.SYSTEM).exists():
+                messages.append_note(locked, NOTE, {"decision": "credits_used_up"})
     except InsufficientCredits as exc:
         raise jobs.GiveUp("The credits are used up.") from exc
-
-
-def _tell(chat: Conversation) -> None:
-    locked = conversations.lock(chat)
-    notes = Message.objects.filter(conversation=locked, is_note=True, text=NOTE)
-    if not notes.filter(sender_type=SenderType.SYSTEM).exists():
-        messages.append_note(locked, NOTE, {"decision": "credits_used_up"})

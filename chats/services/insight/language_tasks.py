@@ -14,7 +14,7 @@ from bots.services import engines, prompt_versions, retrieval
 from chatplatform import jobs
 from chatplatform.api.shapes import LANGUAGE_PATTERN, canonical_language
 from chats.models import Conversation, Message, SenderType
-from chats.services.core import conversations, message_status
+from chats.services.core import message_status
 from chats.services.insight import credit_cap, transcripts
 from chats.shapes.insight import (
     MAX_TRANSLATED_CHARS,
@@ -78,12 +78,10 @@ def translate_message(message_id: str, *, to: str) -> None:
 def _store_translation(message: Message, text: str, *, to: str) -> None:
     """Store a translation unless the text has changed; the new text then has a job of its own."""
     with jobs.commit():
-        chat = conversations.lock(message.conversation)
-        row = Message.objects.get(pk=message.pk)
+        chat, row = message_status.lock(message)
         if row.text != message.text:
             return
-        row.translations = {**row.translations, to: text}
-        row.save(update_fields=["translations"])
+        message_status.write(row, translations={**row.translations, to: text})
         message_status.record_translated(row)
         if not chat.is_preview:
             message_status.announce_message(chat, "message.updated", row)
@@ -198,10 +196,8 @@ def _by_model(
     *,
     language: str,
 ) -> list[Suggestion]:
-    """A model's replies, each with the existing passages that it cites.
-
-    A reply that cites no passage is dropped unless it is a question.
-    """
+    """A model's replies, each with the existing passages that it cites; without one, a reply is
+    dropped unless it is a question."""
     prompt = prompt_versions.find_current(chat.bot_id)
     snippets = retrieval.snippets(part.result for part in found)
     mask = transcripts.mask_for(chat.client)

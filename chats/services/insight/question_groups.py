@@ -1,8 +1,4 @@
-"""Groups similar unanswered questions.
-
-A job takes a bot's new questions, a few at a time. Questions are similar if their words are the
-same or their vectors are near. Without the encoder only the words are compared.
-"""
+"""Groups unanswered questions with the same words or, with the encoder, near vectors."""
 
 import hashlib
 from collections.abc import Sequence
@@ -17,7 +13,7 @@ from django.db.models.functions import Coalesce
 from bots.knowledge import embedding
 from bots.knowledge.embedding import Vectors
 from bots.knowledge.phrasebook import plain
-from bots.models import Bot
+from bots.models import Bot, Document, DocumentSource
 from chatplatform import jobs
 from chats.models import (
     UNANSWERED,
@@ -45,7 +41,10 @@ def group_next(bot_id: int) -> None:
     bot = Bot.objects.filter(pk=bot_id).first()
     if bot is None:
         return
-    questions = _new_questions(bot)
+    replies = _new_replies().filter(client_id=bot.client_id, conversation__bot=bot)
+    # One more than a job takes shows whether more are left.
+    rows = replies.select_related("in_reply_to").order_by("id")[: QUESTIONS_A_JOB + 1]
+    questions = [row.in_reply_to for row in rows if row.in_reply_to]
     groups = _Groups.load(bot)
     vectors = [embedding.embed_query(row.text) for row in questions[:QUESTIONS_A_JOB]]
     with jobs.commit():
@@ -67,7 +66,9 @@ def clean_up() -> None:
         rows = QuestionGroup.objects.annotate(real=Coalesce(Subquery(counts), 0))
         changed = dict(rows.exclude(count=F("real")).values_list("pk", "real"))
         for pk in touched | changed.keys():
-            _recount(pk)
+            asked = GroupedQuestion.objects.filter(group=pk)
+            found = asked.aggregate(count=Count("id"), latest_at=Max("asked_at"))
+            QuestionGroup.objects.filter(pk=pk).update(**found)
         QuestionGroup.objects.filter(count=0).delete()
         # If an answer was deleted before it was published, nothing is being learned any more.
         given_up = QuestionGroup.objects.filter(status=GroupStatus.LEARNING, document=None)
@@ -77,29 +78,12 @@ def clean_up() -> None:
         enqueue_question_grouping.enqueue_grouping(bot)
 
 
-def _recount(group_id: int) -> None:
-    found = GroupedQuestion.objects.filter(group=group_id).aggregate(
-        count=Count("id"), latest_at=Max("asked_at")
-    )
-    QuestionGroup.objects.filter(pk=group_id).update(**found)
-
-
 def _new_replies() -> QuerySet[Message]:
     """Replies within the window whose unanswered questions are in no group yet."""
     grouped = GroupedQuestion.objects.filter(message=OuterRef("in_reply_to"))
     rows = Message.objects.filter(UNANSWERED, ~Exists(grouped), in_reply_to__isnull=False)
     since = datetime.now(UTC) - WINDOW
     return rows.filter(conversation__is_preview=False, created_at__gte=since)
-
-
-def _new_questions(bot: Bot) -> list[Message]:
-    """Customers' messages with ungrouped questions, in the order of the replies to them.
-
-    One more than a job takes, to show whether more are left.
-    """
-    replies = _new_replies().filter(client_id=bot.client_id, conversation__bot=bot)
-    rows = replies.select_related("in_reply_to").order_by("id")[: QUESTIONS_A_JOB + 1]
-    return [row.in_reply_to for row in rows if row.in_reply_to]
 
 
 def _add(group: QuestionGroup, question: Message) -> None:
@@ -140,7 +124,13 @@ class _Groups:
         """The group with the same words, else the nearest one, else a new one if none is near."""
         digest = hashlib.sha256(plain(text).encode()).hexdigest()
         same = next((row for row in self.rows if row.digest == digest), None)
-        return same or self._near(vector) or self._new(digest, vector)
+        found = same or self._near(vector)
+        if found is None:
+            stored = b"" if vector is None else vector.tobytes()
+            found = QuestionGroup(bot=self.bot, digest=digest, vector=stored)
+            self.rows.append(found)
+            self.vectors.append(vector)
+        return found
 
     def _near(self, vector: Vectors | None) -> QuestionGroup | None:
         known = [pair for pair in zip(self.rows, self.vectors, strict=True) if pair[1] is not None]
@@ -149,13 +139,6 @@ class _Groups:
         scores = np.stack([item for _, item in known if item is not None]) @ vector
         best = int(scores.argmax())
         return known[best][0] if scores[best] >= ALIKE else None
-
-    def _new(self, digest: str, vector: Vectors | None) -> QuestionGroup:
-        stored = b"" if vector is None else vector.tobytes()
-        row = QuestionGroup(bot=self.bot, digest=digest, vector=stored)
-        self.rows.append(row)
-        self.vectors.append(vector)
-        return row
 
 
 def _vector(row: QuestionGroup) -> Vectors | None:
@@ -183,3 +166,25 @@ def list_for_bot(bot: Bot, *, statuses: Sequence[str]) -> QuerySet[QuestionGroup
 def questions_of(group: QuestionGroup) -> QuerySet[GroupedQuestion]:
     """The questions of a group, with the customers' messages and their chats, unordered."""
     return group.questions.select_related("message__conversation__customer")
+
+
+def replies_without_answer(rows: QuerySet[Message]) -> QuerySet[Message]:
+    """The replies among these messages that left a question unanswered, unordered; no previews.
+
+    Annotations: `is_known`, whether the bot by now has an answer to exactly this question or is
+    learning one for its group; `answered_group`, the question's group if the bot can answer it by
+    now; `answered_from`, the document that was written for that group.
+    """
+    known = Document.objects.filter(
+        bot=OuterRef("conversation__bot"),
+        source=DocumentSource.QUESTION_ANSWER,
+        title__iexact=OuterRef("in_reply_to__text"),
+    )
+    grouped = GroupedQuestion.objects.filter(message=OuterRef("in_reply_to"))
+    answered = grouped.filter(group__status=GroupStatus.ANSWERED)
+    found = rows.filter(UNANSWERED, in_reply_to__isnull=False)
+    return found.filter(conversation__is_preview=False).annotate(
+        is_known=Exists(known) | Exists(grouped.filter(group__status=GroupStatus.LEARNING)),
+        answered_group=Subquery(answered.values("group")),
+        answered_from=Subquery(answered.values("group__document")),
+    )

@@ -10,7 +10,7 @@ from django.db.models.functions import Greatest, Now
 
 from bots.services import bots, engines
 from chatplatform import jobs
-from chatplatform.api.errors import ApiError, NotFound
+from chatplatform.api.errors import ApiError, first_or_404
 from chats.models import Conversation, Summary, SummaryJob, SummaryJobStatus
 from chats.services.insight import chat_analysis
 from chats.shapes.insight import SummaryCalculateRequest
@@ -28,7 +28,7 @@ _UNFINISHED = (SummaryJobStatus.QUEUED, SummaryJobStatus.RUNNING)
 class SummaryRunning(ApiError):
     code, status = "summary_running", 409
     more: ClassVar = {"job_id": (uuid.UUID, "The run.")}
-    detail = "A run is not over yet: wait for its end."
+    detail = "Another run is in progress: wait until it ends."
 
 
 def start(client: Client, *, by: User, given: SummaryCalculateRequest) -> SummaryJob:
@@ -56,10 +56,7 @@ def start(client: Client, *, by: User, given: SummaryCalculateRequest) -> Summar
 
 def get(client: Client, job_id: Any) -> SummaryJob:
     """One of the client's runs; 404 for any other."""
-    run = SummaryJob.objects.for_client(client).filter(pk=job_id).first()
-    if run is None:
-        raise NotFound
-    return run
+    return first_or_404(SummaryJob.objects.for_client(client).filter(pk=job_id))
 
 
 def summarise_next(summary_job_id: str) -> None:
@@ -88,10 +85,8 @@ def mark_failed(summary_job_id: str) -> None:
 
 
 def _chats(run: SummaryJob) -> QuerySet[Conversation]:
-    """The run's chats after its position that have messages and need a summary; no previews.
-
-    Chats that were opened after the start of the run are left to the next run.
-    """
+    """The run's chats after its position that have messages and need a summary; no previews, and
+    none opened after the start of the run."""
     rows = Conversation.objects.for_client(run.client).filter(message_count__gt=0, is_preview=False)
     filters = {
         "bot_id": run.bot_id,
@@ -121,10 +116,8 @@ def _summarise(run: SummaryJob, chat: Conversation) -> bool:
 
 
 def _count(run: SummaryJob, chat: Conversation, *, is_done: bool) -> None:
-    """Count a chat and store the run's position; only while this worker holds the job.
-
-    Older chats that get a message during the run add to the total.
-    """
+    """Count a chat and store the run's position, while this worker holds the job. Older chats that
+    get a message during the run add to the total."""
     with jobs.commit():
         counted = {"done": F("done") + 1} if is_done else {"failed": F("failed") + 1}
         SummaryJob.objects.filter(pk=run.pk, status__in=_UNFINISHED).update(

@@ -59,7 +59,9 @@ def for_chat(chat: Conversation) -> Transcript:
     if first and first not in kept:
         kept.insert(0, first)
     ids = tuple(row.pk for row in kept if row.sender_type == SenderType.CUSTOMER)
-    wrong = _rated_as_wrong(chat)
+    poor = Q(thumb=Thumb.DOWN) | Q(rating__lte=POOR_RATING)
+    rated = Feedback.objects.for_client(chat.client).filter(poor, conversation=chat)
+    wrong = set(rated.exclude(message=None).values_list("message_id", flat=True))
     lines = tuple(_line(row, is_wrong=row.pk in wrong) for row in kept)
     return Transcript(lines, ids, chat.message_count)
 
@@ -67,13 +69,6 @@ def for_chat(chat: Conversation) -> Transcript:
 def mask_for(client: Client) -> Mask:
     """The mask that hides personal data, if the client's settings want that."""
     return Mask(is_on=client.config.mask_personal_data)
-
-
-def _rated_as_wrong(chat: Conversation) -> set[uuid.UUID | None]:
-    """The ids of replies that the customer rated poorly."""
-    poor = Q(thumb=Thumb.DOWN) | Q(rating__lte=POOR_RATING)
-    rows = Feedback.objects.for_client(chat.client).filter(poor, conversation=chat)
-    return set(rows.exclude(message=None).values_list("message_id", flat=True))
 
 
 def _line(row: Message, *, is_wrong: bool) -> Line:

@@ -1,8 +1,4 @@
-"""Answers that people write to unanswered questions.
-
-The bot learns such an answer, and then the question is asked again, to see whether the bot can
-answer it.
-"""
+"""Answers that people write to unanswered questions; the bot learns them and is asked again."""
 
 from datetime import UTC, datetime
 
@@ -34,11 +30,8 @@ def get(bot: Bot, group_id: int) -> QuestionGroup:
 def add_answer(
     group: QuestionGroup, *, answer: str, question: str | None = None, by: User
 ) -> QuestionGroup:
-    """Store the answer as content of the bot; once it is trained, the question is asked again.
-
-    409 `source_exists` if the bot already has an answer to exactly this question. 422 if the
-    customer's text has no words, such as "???", and `question` gives none either.
-    """
+    """Store the answer as content of the bot; once it is trained, the question is asked again. 409
+    `source_exists` if the bot has an answer to it, 422 if the question has no words ("???")."""
     asked = " ".join((question or _question(group)).split())[:MAX_QUESTION]
     try:
         body = QuestionAnswerDto(question=asked, answer=answer)
@@ -88,7 +81,10 @@ def ask_again(group_id: int) -> None:
     else:
         # A trial calls no functions, so the outcome cannot be a call that needs approval.
         reason = outcome.reason if isinstance(outcome, Unanswered) else "no_answer"
-        status, text, fault, sources = _unanswered(group), "", str(reason), []
+        # Still learning if golden questions hold the answer back: it is not searched yet.
+        is_held = group.document is not None and group.document.is_held
+        status = GroupStatus.LEARNING if is_held else GroupStatus.OPEN
+        text, fault, sources = "", str(reason), []
     with jobs.commit():
         QuestionGroup.objects.filter(pk=group.pk).update(
             status=status, answer=text, fault=fault, sources=sources,
@@ -101,12 +97,6 @@ def fail(group_id: int) -> None:
     QuestionGroup.objects.filter(pk=group_id).update(
         status=GroupStatus.OPEN, fault="engine_failed", asked_again_at=datetime.now(UTC)
     )
-
-
-def _unanswered(group: QuestionGroup) -> GroupStatus:
-    """Still learning if golden questions hold the answer back, because it is not searched yet."""
-    is_held = group.document is not None and group.document.is_held
-    return GroupStatus.LEARNING if is_held else GroupStatus.OPEN
 
 
 def _learn(rows: QuerySet[QuestionGroup], document: Document) -> None:

@@ -18,11 +18,14 @@ def reserve(message: Message, engine: Engine) -> bool:
 
 
 def settle(message: Message, decision: Decision | None) -> int:
-    """Pay for a reply and give back the rest of the reservation; return the credits paid.
-
-    A reply that was dropped (None) costs nothing.
-    """
-    price, reference = _price(decision), _reference(message)
+    """Pay for a reply and give back the rest of the reservation; return the credits paid. A reply
+    that was dropped (None) costs nothing."""
+    trace, reference = decision.receipt.trace if decision else None, _reference(message)
+    # A model's tokens are paid even if it refused, the embedded engine only for an answer.
+    price = credits.EMBEDDED_TASK if isinstance(decision, Answer) else 0
+    if trace and trace.usage:
+        tokens = trace.usage.prompt_tokens + trace.usage.completion_tokens
+        price = credits.price_of_tokens(tokens, price=trace.price)
     if price:
         return credits.settle(message.client_id, used=price, reference=reference)
     credits.release(message.client_id, reference=reference)
@@ -31,12 +34,3 @@ def settle(message: Message, decision: Decision | None) -> int:
 
 def _reference(message: Message) -> str:
     return f"reply:{message.pk}"
-
-
-def _price(decision: Decision | None) -> int:
-    """The price: a model's tokens, even if it refused; the embedded engine only for an answer."""
-    trace = decision.receipt.trace if decision else None
-    if trace and trace.usage:
-        tokens = trace.usage.prompt_tokens + trace.usage.completion_tokens
-        return credits.price_of_tokens(tokens, price=trace.price)
-    return credits.EMBEDDED_TASK if isinstance(decision, Answer) else 0

@@ -14,10 +14,8 @@ from chats.services.reply.streams import ReplyStream
 
 
 def continue_reply(call_id: str) -> None:
-    """Make an approved call, or none if it was rejected, and answer the message that it was for.
-
-    It is safe to call it again.
-    """
+    """Make an approved call, or none if it was rejected, and answer the message that it was for. It
+    is safe to call it again."""
     call, message = _load(call_id)
     if call is None or message is None:
         return  # deleted meanwhile: nobody waits

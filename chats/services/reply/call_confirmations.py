@@ -1,8 +1,4 @@
-"""A customer's answer to the question whether a function may be called.
-
-The question is a reply of its own. The reply to the customer's next message begins by reading that
-message as the answer.
-"""
+"""A customer's message as the answer to the question whether a function may be called."""
 
 from collections.abc import Sequence
 
@@ -25,11 +21,8 @@ MAX_QUESTIONS = 2
 def settle(
     loaded: LoadedMessage, earlier: Sequence[str], subject: Subject
 ) -> ConfirmationReply | None:
-    """What a message says about the call that the customer was asked to confirm; None if nothing.
-
-    A confirmed call is made. It is safe to call this again for the same message, because the call
-    stores which message decided on it.
-    """
+    """What a message says about the call that the customer was asked to confirm; None if nothing. A
+    confirmed call is made, once: the call stores which message decided on it."""
     message = loaded.message
     # No call is made while the chat waits for an agent.
     if loaded.is_answered or loaded.reply_scope != ReplyScope.ALL:
@@ -70,10 +63,8 @@ def _call_in_question(chat: Conversation, calls: list[FunctionCall]) -> Function
 
 
 def _unclear(call: FunctionCall, message: Message, text: str) -> ConfirmationReply | None:
-    """Ask once more for a yes or no, or withdraw the call.
-
-    It is withdrawn if the customer was asked `MAX_QUESTIONS` times or asks for a person.
-    """
+    """Ask once more for a yes or no; withdraw the call if the customer was asked `MAX_QUESTIONS`
+    times or asks for a person."""
     questions = Message.objects.filter(
         conversation=message.conversation_id,
         receipt__decision="approval_needed",

@@ -119,10 +119,8 @@ class ConfirmationReply:
 
 @dataclass(frozen=True)
 class AskedField:
-    """The customer-info field that our latest message asked for, and how the customer responds.
-
-    `may_repeat`: the field may be asked for once more.
-    """
+    """The customer-info field that our latest message asked for, how the customer responds, and
+    whether it may be asked for once more."""
 
     name: str
     said: AnswerKind
@@ -210,7 +208,10 @@ ENGINE_FAILED = HandOver("engine_failed")
 def from_facts(facts: Facts) -> Decision | AskEngine:
     """What the rules alone decide, or else the question that an engine must answer."""
     if facts.is_waiting:
-        return _while_waiting(facts)
+        # After a handover the bot answers only questions, and says nothing to a "great!".
+        is_question = bool(facts.question) and not _closing_words(facts.short_reply)
+        is_for_bot = is_question and not (facts.asks_for_person or facts.confirmation)
+        return AskEngine(facts.question) if is_for_bot else NoReply()
     decision = _while_bot_has_chat(facts)
     return decision if isinstance(decision, AskEngine) else ask_next(decision, facts.info)
 
@@ -242,18 +243,9 @@ def _while_bot_has_chat(facts: Facts) -> Decision | AskEngine:
     return AskEngine(facts.question)
 
 
-def _while_waiting(facts: Facts) -> NoReply | AskEngine:
-    """After a handover the bot answers only questions, and says nothing to a "great!"."""
-    is_question = bool(facts.question) and not _closing_words(facts.short_reply)
-    is_for_bot = is_question and not (facts.asks_for_person or facts.confirmation)
-    return AskEngine(facts.question) if is_for_bot else NoReply()
-
-
 def _closing_words(reply: ShortReply | None) -> SmallTalk | None:
-    """What kind of small talk a mere yes, no or "ok" is; None if it may answer a question.
-
-    A model's answer may have asked a question, so the model must go on. A quotation asks nothing.
-    """
+    """What kind of small talk a mere yes, no or "ok" is; None if it may answer a question, as a
+    model's answer may have asked. A quotation asks nothing."""
     if reply is None:
         return None
     if reply.behind == "thanks":
@@ -267,10 +259,8 @@ def _closing_words(reply: ShortReply | None) -> SmallTalk | None:
 def from_outcome(
     outcome: Outcome | None, facts: Facts, *, gap: KnowledgeGap = KnowledgeGap()
 ) -> Decision:
-    """What the bot does after an engine's outcome, which is None if the credits do not suffice.
-
-    While the chat waits for an agent, the bot says nothing unless the engine has an answer.
-    """
+    """What the bot does after an engine's outcome, which is None without enough credits. While the
+    chat waits for an agent, the bot says nothing unless the engine has an answer."""
     if facts.is_waiting:
         return _answer_or_silence(outcome)
     return ask_next(_after_engine(outcome, facts.handoff_policy, gap), facts.info)
@@ -305,16 +295,15 @@ def _after_engine(outcome: Outcome | None, policy: HandoffPolicy, gap: Knowledge
             if reason == "engine_failed":
                 return HandOver("engine_failed", receipt)
             if policy.asks_again and gap.is_first:
-                return _ask_again(receipt, policy, gap)
+                # Without handovers the bot always replies like this, so nothing is asked again.
+                receipt = replace(receipt, asked_again=policy.on_no_answer or None)
+                return CannedReply("unknown", receipt, Offers(gap.headings, policy.on_request))
             return _as_wished(HandOver("no_answer", receipt), policy)
 
 
 def ask_next(decision: Decision, info: InfoFacts) -> Decision:
-    """Add the question for the next customer-info field to the decision if it fits there.
-
-    It fits after an answer and after the thanks for a field, unless the customer has just left
-    such a question unanswered.
-    """
+    """Add the question for the next customer-info field after an answer or after the thanks for a
+    field, unless the customer has just left such a question unanswered."""
     is_noted = isinstance(decision, CannedReply) and decision.receipt.decision == "info_given"
     asked = info.asked
     is_passed_over = asked is not None and asked.said != "given"
@@ -344,16 +333,6 @@ def _as_wished(handover: HandOver, policy: HandoffPolicy) -> HandOver | CannedRe
     if handover.reason == "customer_asked" and not policy.on_request:
         return CannedReply("no_person", Receipt("handoff_not_wanted"))
     return handover
-
-
-def _ask_again(receipt: Receipt, policy: HandoffPolicy, gap: KnowledgeGap) -> CannedReply:
-    """Ask the customer to rephrase the question.
-
-    The receipt records `asked_again` only if a handover would have followed: without handovers the
-    bot always replies like this.
-    """
-    receipt = replace(receipt, asked_again=policy.on_no_answer or None)
-    return CannedReply("unknown", receipt, Offers(gap.headings, policy.on_request))
 
 
 def _ask_customer(call: ProposedCall, trace: Trace | None = None) -> AskCustomer:

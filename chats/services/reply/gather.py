@@ -1,11 +1,8 @@
 """Reads what the rules need to know about a message: its texts, and what precedes it in the chat.
 
-Nothing is decided or written here.
-
 If a message of ours asks for a customer-info field, its receipt names the field (`asks_for`), and
-the customer's next message is searched for the value. Each field is asked for once, whatever the
-result. If the customer ignores the question for a text field, the receipt of our reply says so
-(`passed_over`), and the field is asked for once more, later.
+the customer's next message is searched for the value. Each field is asked for once; if the customer
+ignores the question for a text field, our receipt says so (`passed_over`), and it is asked again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +12,7 @@ from typing import Any, Literal
 from bots.engine import intents
 from bots.engine.intents import Intent
 from bots.services import slot_filling
-from bots.services.slot_filling import Field, SlotResult
+from bots.services.slot_filling import Field
 from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chats.models import AssignType, Conversation, Message
 from chats.services.core import customers, messages
@@ -108,11 +105,8 @@ def _kind_of(
 
 
 def wanted_fields(chat: Conversation) -> tuple[str, ...]:
-    """The names of the fields that the bot asks for in this chat because they are unknown.
-
-    If the customer had a form before the chat, its optional fields are not asked for again. In a
-    preview the form counts as filled in.
-    """
+    """The names of the unknown fields that the bot asks for in this chat; optional fields of a form
+    before the chat are not asked for again. In a preview the form counts as filled in."""
     had_form = chat.is_preview or (
         chat.opened_by_key_id is not None
         and chat.requester is None
@@ -128,10 +122,8 @@ def wanted_fields(chat: Conversation) -> tuple[str, ...]:
 
 
 def _unknown_fields(chat: Conversation) -> list[Field]:
-    """The bot's fields whose values are unknown.
-
-    A preview's customer is a staff member, so there only the values given in the chat count.
-    """
+    """The bot's fields whose values are unknown. A preview's customer is a staff member, so there
+    only the values given in the chat count."""
     fields = chat.bot.customer_info_fields
     if not fields:
         return []
@@ -151,7 +143,9 @@ def _info(
     unknown = _unknown_fields(chat)
     if not unknown or not texts:
         return InfoFacts()
-    name = _name_in_question(chat, before_seq=before_seq)
+    latest = messages.latest_of_ours(chat, before_seq=before_seq)
+    receipt: Mapping[str, Any] = (latest.receipt if latest else None) or {}
+    name: str | None = receipt.get("asks_for")
     asked = next((field for field in unknown if field["name"] == name), None)
     past, passed_over = _asked_before(chat)
     told = slot_filling.extract(
@@ -159,26 +153,18 @@ def _info(
     )
     left = (name for name in wanted if name not in told.values)
     return InfoFacts(
-        asked=_describe(asked, told, past) if asked else None,
+        asked=AskedField(name, told.said, asked["type"], past.count(name) < MAX_QUESTIONS)
+        if name and asked
+        else None,
         filled=told.values,
         is_all=told.is_all,
         next=next((name for name in left if past.count(name) == passed_over.count(name)), None),
     )
 
 
-def _name_in_question(chat: Conversation, *, before_seq: int) -> str | None:
-    """The field that our latest message asks for; None if it asks for none."""
-    latest = messages.latest_of_ours(chat, before_seq=before_seq)
-    receipt: Mapping[str, Any] = (latest.receipt if latest else None) or {}
-    return receipt.get("asks_for")
-
-
 def _asked_before(chat: Conversation) -> tuple[list[str], list[str]]:
-    """The fields that this bot has asked the customer for in all of their chats, and those whose
-    questions the customer ignored; a field appears once for each time.
-
-    In a preview only this chat counts, because its customer is a staff member.
-    """
+    """The fields that this bot has asked the customer for in all of their chats (in a preview, in
+    this one), and those whose questions the customer ignored; each appears once for each time."""
     told = Message.objects.for_client(chat.client).filter(
         receipt__has_any_keys=["asks_for", "passed_over"]
     )
@@ -189,8 +175,3 @@ def _asked_before(chat: Conversation) -> tuple[list[str], list[str]]:
     )
     receipts = list(same.values_list("receipt__asks_for", "receipt__passed_over"))
     return [asked for asked, _ in receipts if asked], [passed for _, passed in receipts if passed]
-
-
-def _describe(asked: Field, told: SlotResult, past: Sequence[str]) -> AskedField:
-    name = asked["name"]
-    return AskedField(name, told.said, asked["type"], past.count(name) < MAX_QUESTIONS)

@@ -54,7 +54,7 @@ LONGEST_BURST = 5
 
 class NothingToAnswer(ApiError):
     code, status = "nothing_to_answer", 409
-    detail = "The customer has not said anything yet."
+    detail = "The customer has not written anything yet."
 
 
 class Received(NamedTuple):
@@ -82,10 +82,8 @@ class Opened(NamedTuple):
 def open_chat(
     caller: Principal, creation: ChatCreation, *, client_message_id: str | None = None
 ) -> Opened:
-    """Open a conversation and store its first message, if there is one.
-
-    If the client allows each customer only one open chat (`reuse_open`), an open one is returned.
-    """
+    """Open a conversation and store its first message, if there is one. If the client sets
+    `reuse_open`, the customer's open chat is returned."""
     assert caller.key
     bot = conversations.bot_for_key(caller.key, creation.bot_id)
     if caller.is_public_key:
@@ -162,23 +160,16 @@ def receive(
     files: Sequence[attachments.StoredFile] = (),
     **fields: Unpack[ChannelFields],
 ) -> Received:
-    """Store a customer's message and, if the bot is to answer, enqueue the job that does.
-
-    A repeated `client_message_id` returns the stored message. The message opens a snoozed chat, and
-    a chat that ended within the client's `reopen_window_minutes`. If the chat ended earlier, the
-    message begins a new chat, and the stored message names that one. `fields`: what a channel adds
-    to the content.
-    """
+    """Store a customer's message and, if the bot is to answer, enqueue the job that does. A
+    repeated `client_message_id` returns the stored message. `fields`: what a channel adds to the
+    content."""
     with transaction.atomic():
         return _receive(conversations.lock(chat), body, files, **fields)
 
 
 def receive_by(caller: Principal, chat_id: uuid.UUID, body: message_shapes.ConvMessage) -> Turn:
-    """`receive` for a chat that the caller may see; 404 for any other.
-
-    Most messages are plain, and a database function stores them. All others are stored by
-    `receive`.
-    """
+    """`receive` for a chat that the caller may see; 404 for any other. A database function stores
+    plain messages, which most are; `receive` stores all others."""
     is_plain = not body.attachments
     guess = languages.Guess((), body.language) if body.language else languages.guess(body.text)
     is_short = partial(reply_policy.lacks_credits_for, caller, chat_id)
@@ -209,21 +200,22 @@ def _receive(
         **fields,
     )
     attachments.attach(message, files)
-    config = chat.client.config
-    translations.enqueue_for_agents(message, auto_translate=config.auto_translate)
-    handoffs.tell_if_closed(chat, language=message.language)
-    burst_wait = timedelta(milliseconds=config.burst_wait_ms)
-    is_coming = body.reply != "none" and request_reply(chat, message, burst_wait=burst_wait)
+    is_coming = follow_up(chat, message, wants_reply=body.reply != "none")
     return Received(message, is_new=True, is_reply_coming=is_coming)
+
+
+def follow_up(chat: LockedConversation, message: Message, *, wants_reply: bool) -> bool:
+    """Have a customer's new message translated and answered; return whether a reply is coming."""
+    translations.enqueue_for_agents(chat, message)
+    handoffs.tell_if_closed(chat, language=message.language)
+    return wants_reply and _request_reply(chat, message)
 
 
 def find_or_reopen_chat(
     chat: LockedConversation, client_message_id: str | None
 ) -> tuple[LockedConversation, Message | None]:
-    """The open chat that a customer's message belongs to, and the message if it is stored already.
-
-    If it is not, the chat is woken, reopened or created as needed.
-    """
+    """The chat that a customer's message belongs to, woken, reopened or created as needed, and the
+    message if it is stored already."""
     customer = messages.Author(SenderType.CUSTOMER)
     existing = messages.find_existing(chat, client_message_id, customer)
     while existing is None and chat.status == Status.ENDED and not _may_reopen(chat):
@@ -261,13 +253,12 @@ def _next_chat(chat: LockedConversation) -> LockedConversation:
 # --- requests for a reply -----------------------------------------------------------------------
 
 
-def request_reply(chat: LockedConversation, message: Message, *, burst_wait: timedelta) -> bool:
-    """Have the bot reply if it may (`reply_policy`); return whether a reply is coming.
-
-    Messages that follow each other within `burst_wait` share one reply.
-    """
+def _request_reply(chat: LockedConversation, message: Message) -> bool:
+    """Have the bot reply if it may; messages that follow each other within `burst_wait` share a
+    reply."""
     if not reply_policy.may_begin(chat, reply_policy.bot_may_reply(chat)):
         return False
+    burst_wait = timedelta(milliseconds=chat.client.config.burst_wait_ms)
 
     def join(args: dict[str, Any]) -> dict[str, Any]:
         earlier = args["message_id"]
@@ -287,11 +278,9 @@ def request_reply(chat: LockedConversation, message: Message, *, burst_wait: tim
 
 
 def request_reply_again(chat: Conversation, *, earlier_result_id: str | None = None) -> Message:
-    """Return the customer's last message, and request a reply if the bot still owes one.
-
-    409 `nothing_to_answer` if the customer has written nothing, `chat_ended` if the chat has ended.
-    A repeated request returns `earlier_result_id`, the message that the first one returned.
-    """
+    """Return the customer's last message, and request a reply if the bot still owes one; 409 if
+    there is no message or the chat has ended. A repeated request returns the message with
+    `earlier_result_id`."""
     with transaction.atomic():
         chat = conversations.lock(chat)
         if earlier_result_id:

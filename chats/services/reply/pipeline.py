@@ -1,8 +1,4 @@
-"""The bot's reply to a message, in stages: load, guard, gather, decide, publish.
-
-Each stage passes its result to the next one: `gather` reads the facts, `decide` applies the rules,
-`publishing` stores the reply.
-"""
+"""The stages of the bot's reply to a message: load, guard, gather, decide, publish."""
 
 from collections.abc import Sequence
 
@@ -17,7 +13,6 @@ from bots.services.answers import AnswerRequest, Unanswered
 from chatplatform import jobs
 from chats.models import Message, SenderType
 from chats.services.core import fast_sql, messages, reply_policy, standard_replies
-from chats.services.core.fast_sql import LoadedMessage
 from chats.services.reply import billing, call_confirmations, decide, gather, publishing
 from chats.services.reply.decide import AskEngine, Decision, Facts, KnowledgeGap
 from chats.services.reply.streams import ReplyStream
@@ -26,10 +21,8 @@ HISTORY_LINES = 6
 
 
 def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
-    """Reply to a customer's message or hand the conversation over; calling it again is safe.
-
-    `earlier`: ids of the messages shortly before it that share its reply.
-    """
+    """Reply to a customer's message or hand the conversation over; safe to call again. `earlier`:
+    ids of the messages shortly before it that share its reply."""
     loaded, confirmation = fast_sql.load_message(message_id), None
     if loaded and loaded.has_asked_for_call:
         confirmation = call_confirmations.settle(loaded, earlier, subject_of(loaded.message))
@@ -39,7 +32,7 @@ def answer(message_id: str, *, earlier: Sequence[str] = ()) -> None:
         return  # deleted meanwhile: nobody waits
     message = loaded.message
     stream = ReplyStream(message.pk)
-    if _is_owed_a_reply(loaded):
+    if not loaded.is_answered and reply_policy.may_begin(message.conversation, loaded.reply_scope):
         if jobs.current_attempt() > 1:
             stream.reset()
         facts = gather.facts_for(message, earlier, confirmation)
@@ -59,12 +52,6 @@ def give_up(message_id: str, *, earlier: Sequence[str] = ()) -> None:
         publishing.publish_reply(loaded.message, decide.ENGINE_FAILED, earlier=earlier)
     # The worker calls this in a transaction. Clients that wait must find the handover stored.
     transaction.on_commit(ReplyStream(loaded.message.pk).done)
-
-
-def _is_owed_a_reply(loaded: LoadedMessage) -> bool:
-    """The guard: whether the message has no reply yet and the bot is to reply."""
-    chat = loaded.message.conversation
-    return not loaded.is_answered and reply_policy.may_begin(chat, loaded.reply_scope)
 
 
 def ask_engine(message: Message, asking: AskEngine, facts: Facts, stream: ReplyStream) -> Decision:
@@ -122,10 +109,8 @@ def request_for(
 
 
 def subject_of(message: Message) -> function_runner.Subject:
-    """The customer for whom functions are called: always this conversation's.
-
-    In a preview the external id is left out.
-    """
+    """The customer for whom functions are called: always this conversation's, without the external
+    id in a preview."""
     chat = message.conversation
     external_id = None if chat.is_preview else chat.customer.external_id
     return function_runner.Subject(chat.pk, message.pk, external_id)

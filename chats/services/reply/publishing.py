@@ -58,10 +58,8 @@ def publish_reply(
     earlier: Sequence[str] = (),
     filled: Mapping[str, Any] | None = None,
 ) -> None:
-    """Store the reply to a message, unless the message has one or the chat has changed hands.
-
-    `filled`: values of customer-info fields from the message, stored together with the reply.
-    """
+    """Store the reply to a message, unless the message has one or the chat has changed hands,
+    together with the values of customer-info fields from the message (`filled`)."""
     said = None if isinstance(decision, NoReply) else render(message, decision)
     with jobs.commit():
         chat = conversations.lock(message.conversation)
@@ -171,11 +169,10 @@ def _append(
 ) -> None:
     is_of_bot = not isinstance(decision, HandOver)
     citations = decision.citations if isinstance(decision, Answer) else ()
-    messages.append(
+    messages.append_sentence(
         chat,
+        said,
         author=messages.Author.bot_of(chat) if is_of_bot else messages.Author(SenderType.SYSTEM),
-        content=said.content,
-        language=said.language,
         in_reply_to=in_reply_to,
         citations=[asdict(citation) for citation in citations],
         receipt=receipt,
@@ -213,7 +210,10 @@ def publish_result(message: Message, call: FunctionCall, decision: Decision | No
             _leave_to_agents(chat, message, call, decision, receipt)
         elif not isinstance(decision, NoReply):
             _append(chat, decision, render(message, decision), receipt=receipt)
-            _return_to_bot(chat)
+            in_queue = chat.assign_type == AssignType.QUEUE
+            was_for_this = in_queue and chat.handoff_reason == "approval_needed"
+            if was_for_this and not conversations.bot_off_reason(chat.bot):
+                lifecycle.to_bot(chat, by=None)
 
 
 def publish_failure(message: Message, call: FunctionCall) -> None:
@@ -225,13 +225,6 @@ def publish_failure(message: Message, call: FunctionCall) -> None:
         _note_result(chat, call)
         if chat.status == Status.OPEN:
             handoffs.hand_over(chat, reason="engine_failed", language=message.language)
-
-
-def _return_to_bot(chat: LockedConversation) -> None:
-    """Return the chat to the bot if it was in the queue only for this approval."""
-    is_settled = chat.assign_type == AssignType.QUEUE and chat.handoff_reason == "approval_needed"
-    if is_settled and not conversations.bot_off_reason(chat.bot):
-        lifecycle.to_bot(chat, by=None)
 
 
 def _leave_to_agents(

@@ -36,7 +36,7 @@ _UNFINISHED = (ReplayStatus.QUEUED, ReplayStatus.RUNNING)
 class ReplayRunning(ApiError):
     code, status = "replay_running", 409
     more: ClassVar = {"replay_id": (uuid.UUID, "The replay.")}
-    detail = "A replay of this bot is not over yet: wait for its end."
+    detail = "A replay of this bot is in progress: wait until it ends."
 
 
 def list_for_bot(bot: Bot) -> QuerySet[Replay]:
@@ -56,10 +56,8 @@ def replies_of(replay: Replay, *, change: str | None = None) -> QuerySet[Replaye
 
 
 def start(bot: Bot, *, day: date, limit: int = MAX_REPLIES, by: User) -> Replay:
-    """Start a replay of a day's replies; 409 while another replay of the bot is running.
-
-    422 if the day is in the future.
-    """
+    """Start a replay of a day's replies; 422 if the day is in the future, 409 while another replay
+    of the bot is running."""
     if day > datetime.now(UTC).astimezone(zoneinfo.ZoneInfo(bot.client.timezone)).date():
         raise Invalid.field("body", "day", msg="Must not lie in the future.")
     rows = _replies(bot, day)
@@ -106,7 +104,11 @@ def replay_next(replay_id: str) -> None:
         if replay.done < len(replay.message_ids):
             jobs.enqueue("chats.replay_next", client_id=replay.client_id, replay_id=replay_id)
         else:
-            _end(replay)
+            replay.status, replay.finished_at = ReplayStatus.DONE, datetime.now(UTC)
+            bot = Bot.objects.select_related("client").get(pk=replay.bot_id)
+            replay.engine = engines.engine_for(bot.client, bot).name
+            replay.knowledge_version = bot.knowledge_version
+            replay.save(update_fields=["status", "finished_at", "engine", "knowledge_version"])
 
 
 def fail(replay_id: str) -> None:
@@ -163,11 +165,3 @@ def _change(reply: Message, made: ReplyAgain) -> ReplayChange:
     # A model words each answer differently, so compare the first sources.
     before = [citation["title"] for citation in reply.citations[:1]]
     return ReplayChange.ANSWERED if before == [*made.sources][:1] else ReplayChange.CHANGED
-
-
-def _end(replay: Replay) -> None:
-    bot = Bot.objects.get(pk=replay.bot_id)
-    replay.status, replay.finished_at = ReplayStatus.DONE, datetime.now(UTC)
-    replay.engine = engines.engine_for(bot.client, bot).name
-    replay.knowledge_version = bot.knowledge_version
-    replay.save(update_fields=["status", "finished_at", "engine", "knowledge_version"])

@@ -1,7 +1,4 @@
-"""Makes a reply again with the bot's present content and instructions, to show but not to send it.
-
-Nothing is written except the credits that a model costs.
-"""
+"""Makes a reply again with the bot's present content and instructions, without sending it."""
 
 import uuid
 from dataclasses import dataclass, replace
@@ -22,7 +19,7 @@ ASKED_ENGINE = ("answered", *NO_ANSWER, "engine_failed", "credits_used_up")
 
 class NothingToReplay(ApiError):
     code, status = "nothing_to_replay", 409
-    detail = "Only the bot's reply to a customer's question can be made again."
+    detail = "Only the bot's reply to a customer's question can be replayed."
 
 
 @dataclass(frozen=True)
@@ -40,10 +37,8 @@ class ReplyAgain:
 
 
 def get(chat: Conversation, message_id: uuid.UUID) -> Message:
-    """A reply of the chat that can be made again.
-
-    404 if neither the bot nor the platform wrote it, 409 if it replies to no message with text.
-    """
+    """A reply of the chat that can be made again; 404 if neither the bot nor the platform wrote it,
+    409 if it replies to no message with text."""
     rows = Message.objects.for_client(chat.client).select_related("in_reply_to")
     reply = first_or_404(rows.filter(conversation=chat, pk=message_id, receipt__isnull=False))
     if reply.in_reply_to is None or not reply.in_reply_to.text.strip():
@@ -58,10 +53,8 @@ def was_answered(reply: Message) -> bool:
 
 def made_again(reply: Message, *, reference: str) -> ReplyAgain:
     """What the bot would say today to the message that a reply was for, given the lines before it.
-
-    No function is called, and no customer-info field is asked for. The embedded engine's answers
-    are free, a model's tokens are paid. Raises `InsufficientCredits` if they cannot be paid.
-    """
+    No function is called and no field asked for. A model's tokens are paid: `InsufficientCredits`
+    if they cannot be."""
     loaded = fast_sql.load_message(str(reply.in_reply_to_id)) if reply.receipt else None
     if loaded is None or not reply.receipt:
         raise NothingToReplay

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chats.models import Message
-from chats.services.core import fast_sql, message_json
+from chats.services.core import fast_sql, row_json
 from chats.shapes import message as message_shapes
 from chats.shapes.visitor import VisitorMessage
 from chats.testing import visit
@@ -98,7 +98,7 @@ def test_a_message_as_json_is_the_shape(server, page, asked, values):
         (visitor, VisitorMessage.from_message(shown)),
     ):
         text, _ = fast_sql.read_messages(caller, chat.pk, after=1, limit=5) or ("", None)
-        made = message_json.fragment(text)
+        made = row_json.fragment(text)
         assert same_links(orjson.loads(orjson.dumps(made))) == same_links(expected)
         assert list(orjson.loads(text)) == list(expected)
 

@@ -1,0 +1,87 @@
+"""Messages and chats as JSON that PostgreSQL builds, so that lists create no Python objects.
+
+The view `chats_shown_message` has a column for each field of the shape `Message`, and
+`_CHAT_COLUMNS` one for each field of `Conversation`; tests keep them in step.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+from django.db.models import Model, QuerySet, TextField
+from django.db.models.expressions import RawSQL
+from pydantic import BaseModel
+
+from chatplatform.api.pagination import Page, page
+from chats import models
+from chats.shapes.conversation import Conversation
+from chats.shapes.message import Message
+from chats.shapes.people import Location
+from chats.shapes.visitor import VisitorMessage
+
+# Text in a message cannot look like this: its quotation marks are escaped.
+_STORED_FILE = re.compile(r'"url":"attachment:([0-9a-f-]{36})"')
+
+
+def _columns(shape: type[BaseModel], table: str = "", **made: str) -> str:
+    """The fields of a shape as a SELECT list: the table's columns, or expressions in `made`."""
+    return ", ".join(f"{made.get(name, table + name)} AS {name}" for name in shape.model_fields)
+
+
+COLUMNS = _columns(Message)
+VISITORS_COLUMNS = _columns(
+    VisitorMessage, sender="json_build_object('type', sender->'type', 'name', sender->'name')"
+)
+_CHAT = "chats_conversation."
+_MOMENTS = (
+    "waiting_since", "snoozed_until", "last_message_at", "first_response_at", "ended_at",
+    "reply_window_expires_at", "created_at",
+)  # fmt: skip
+_CHAT_COLUMNS = _columns(
+    Conversation,
+    _CHAT,
+    **{name: f"chats_moment({_CHAT}{name})" for name in _MOMENTS},
+    tags=f"to_json({_CHAT}tags)",
+    assignee=f"""(SELECT json_build_object('external_id', person.id::text,
+            'name', person.full_name)
+        FROM identity_user person WHERE person.id = {_CHAT}assignee_id)""",
+    customer=f"""(SELECT row_to_json(shown) FROM (
+            SELECT external_id, nullif(name, '') AS name, nullif(email, '') AS email,
+                nullif(phone, '') AS phone, nullif(avatar_url, '') AS avatar_url, attributes
+            FROM chats_customer WHERE id = {_CHAT}customer_id
+        ) shown)""",
+    last_message=f"""(SELECT row_to_json(shown) FROM (
+            SELECT {COLUMNS} FROM chats_shown_message WHERE id = {_CHAT}last_message_id
+        ) shown)""",
+    can_reply=f"""{_CHAT}status <> 'ended' AND {_CHAT}is_reachable
+        AND coalesce({_CHAT}reply_window_expires_at > now(), true)""",
+    location=f"""(SELECT row_to_json(place) FROM (SELECT {
+        ", ".join(f"{_CHAT}location->'{name}' AS {name}" for name in Location.model_fields)
+    }) place WHERE {_CHAT}location <> '{{}}' AND {_CHAT}location <> 'null')""",
+)
+_AS_JSON: dict[type[Model], str] = {
+    models.Message: f"""(SELECT row_to_json(shown)::text FROM (
+        SELECT {COLUMNS} FROM chats_shown_message WHERE id = chats_message.id
+    ) shown)""",
+    models.Conversation: f"(SELECT row_to_json(shown)::text FROM (SELECT {_CHAT_COLUMNS}) shown)",
+}
+
+
+def fragment(text: str) -> orjson.Fragment:
+    """JSON of messages for a response, with a new signed link to each stored file."""
+    if '"url":"attachment:' in text:
+        text = _STORED_FILE.sub(lambda file: f'"url":"{models.Attachment.link_to(file[1])}"', text)
+    return orjson.Fragment(text)
+
+
+def list_page(rows: QuerySet[Any], query: Page, *, by: str | Sequence[str]) -> dict[str, Any]:
+    """A list page of messages or conversations; `by` is an order as `pagination.page` takes it."""
+    order = (by,) if isinstance(by, str) else tuple(by)
+    shown = rows.annotate(as_json=RawSQL(_AS_JSON[rows.model], [], TextField()))
+    return page(
+        shown.values_list(*(name.lstrip("-") for name in order), "as_json", named=True),
+        query,
+        by=order,
+        shape=lambda row: fragment(row.as_json),
+    )

@@ -1,0 +1,33 @@
+"""The base of the viewsets of conversations, which show visitors less than the client."""
+
+import uuid
+
+from chats import models
+from chats.services.core import conversations, presence
+from chats.shapes.conversation import Conversation
+from chats.shapes.message import ChatTurn, Message, MessagesResponse
+from chats.shapes.streams import reply_events
+from chats.shapes.visitor import VisitorConversation, VisitorMessage, VisitorMessages, VisitorTurn
+from identity.auth import TenantViewSet
+
+# The documented responses of operations that allow a public key.
+ChatResponse = Conversation | VisitorConversation
+TurnResponse = ChatTurn | VisitorTurn
+MessageListResponse = MessagesResponse | VisitorMessages
+EventStreamResponse = reply_events(TurnResponse, Message | VisitorMessage)
+
+
+class ChatsViewSet(TenantViewSet):
+    def _chat(self, chat_id: uuid.UUID) -> models.Conversation:
+        """The conversation; 404 if the caller may not see it."""
+        return conversations.get(self.caller, pk=chat_id)
+
+    def _shown(self, chat: models.Conversation) -> Conversation | VisitorConversation:
+        """The conversation as this caller sees it."""
+        if not self.caller.is_public_key:
+            return Conversation.from_row(chat)
+        return VisitorConversation.from_row(
+            chat,
+            place_in_queue=conversations.place_in_queue(chat),
+            is_agent_typing=presence.is_agent_typing(chat),
+        )

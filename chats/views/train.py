@@ -1,0 +1,145 @@
+"""AI / train: golden questions, unanswered questions and replays."""
+
+import uuid
+from typing import Any
+
+from bots.services import bots
+from bots.shapes.golden import GoldenCollected, GoldenCollectRequest, GoldenQuestionDto
+from chatplatform.api.error_shapes import Error
+from chatplatform.api.operation import operation
+from chatplatform.api.pagination import Page, page
+from chats.models import GroupStatus
+from chats.services.insight import golden_candidates, question_groups, unanswered_questions
+from chats.services.reply import replays, reply_replay
+from chats.shapes import replay as replay_shapes
+from chats.shapes import unanswered_question as question_shapes
+from chats.views.base import ChatsViewSet
+from identity.auth import BEARER, TRAINER, TenantViewSet
+
+
+class GoldenCollectViewSet(TenantViewSet):
+    @operation("AI / train", "Collect Golden Questions", access=TRAINER)
+    def collect(self, bot_id: int, body: GoldenCollectRequest) -> GoldenCollected:
+        """Collect golden questions from samples, your own answers or frequent questions."""
+        bot = bots.get(self.client, bot_id)
+        rows = golden_candidates.collect(bot, body=body, by=self.user)
+        return GoldenCollected(added=[GoldenQuestionDto.from_row(row) for row in rows])
+
+
+class UnansweredViewSet(TenantViewSet):
+    @operation(
+        "AI / train",
+        "Get Unanswered Questions",
+        access=BEARER,
+        returns=question_shapes.UnansweredResponse,
+    )
+    def list(self, bot_id: int, query: question_shapes.UnansweredQuery) -> dict[str, Any]:
+        """List the bot's unanswered questions of the last 30 days, most asked first.
+
+        Similar questions form one group, compared by their words or by the encoder. A worker groups
+        questions within seconds. Groups are never split, and a group leaves this list once its
+        question is answered.
+        """
+        statuses = [query.status] if query.status else [GroupStatus.OPEN, GroupStatus.LEARNING]
+        rows = question_groups.list_for_bot(bots.get(self.client, bot_id), statuses=statuses)
+        shape = question_shapes.UnansweredQuestion.from_row
+        return page(rows, query, by=("-count", "-id"), shape=shape)
+
+    @operation("AI / train", "Get Unanswered Question", access=BEARER)
+    def retrieve(self, bot_id: int, question_id: int) -> question_shapes.UnansweredQuestion:
+        """Get a group; once an answer was written, with the bot's reply when it was asked again."""
+        group = unanswered_questions.get(bots.get(self.client, bot_id), question_id)
+        return question_shapes.UnansweredQuestion.from_row(group)
+
+    @operation(
+        "AI / train",
+        "Get Unanswered Question Chats",
+        access=BEARER,
+        returns=question_shapes.AskedQuestionsResponse,
+    )
+    def chats(self, bot_id: int, question_id: int, query: Page) -> dict[str, Any]:
+        """List the questions of a group, each with its conversation, newest first."""
+        group = unanswered_questions.get(bots.get(self.client, bot_id), question_id)
+        rows = question_groups.questions_of(group)
+        return page(rows, query, by="-id", shape=question_shapes.AskedQuestion.from_row)
+
+    @operation(
+        "AI / train", "Answer Unanswered Question", access=TRAINER, status=201, also={409: Error}
+    )
+    def answer(
+        self, bot_id: int, question_id: int, body: question_shapes.AddAnswerRequest
+    ) -> question_shapes.UnansweredQuestion:
+        """Write the answer as a question-answer source of the bot.
+
+        Once it is trained, a worker asks the question again: get the group to see the bot's reply.
+        409 `source_exists` if the bot already has an answer to this exact question,
+        `document_limit` at the limit of 2,000.
+        """
+        group = unanswered_questions.get(bots.get(self.client, bot_id), question_id)
+        group = unanswered_questions.add_answer(
+            group, answer=body.answer, question=body.question, by=self.user
+        )
+        return question_shapes.UnansweredQuestion.from_row(group)
+
+    @operation("AI / train", "Ask Unanswered Question Again", access=TRAINER, status=202)
+    def ask(self, bot_id: int, question_id: int) -> question_shapes.UnansweredQuestion:
+        """Have a worker ask the bot the question again.
+
+        No customer notices. The embedded engine is free; a model's tokens are charged.
+        """
+        group = unanswered_questions.get(bots.get(self.client, bot_id), question_id)
+        unanswered_questions.request_again(group)
+        return question_shapes.UnansweredQuestion.from_row(group)
+
+
+class ReplayViewSet(ChatsViewSet):
+    @operation(
+        "AI / chat", "Replay Reply", access=TRAINER, also={402: Error, 409: Error}, waits=True
+    )
+    def reply(self, chat_id: uuid.UUID, message_id: uuid.UUID) -> replay_shapes.ReplayedTurn:
+        """Replay a reply of the bot with today's documents, instructions, settings and engine.
+
+        The response shows the new reply next to the original. Nothing is sent or stored: no
+        message, no event, no count, and no function is called. The embedded engine is free; a
+        model's tokens are charged. 409 `nothing_to_replay` if the message is not a reply to a
+        question.
+        """
+        reply = reply_replay.get(self._chat(chat_id), message_id)
+        made = reply_replay.made_again(reply, reference=f"replay:{uuid.uuid4()}")
+        return replay_shapes.ReplayedTurn.of(reply, made)
+
+    @operation("AI / train", "Start Replay", access=TRAINER, status=202, also={409: Error})
+    def create(self, bot_id: int, body: replay_shapes.ReplayRequest) -> replay_shapes.ReplayDto:
+        """Replay all replies of a day that were answers or should have been.
+
+        A worker does it and notifies nobody; `gained` and `lost` show what has changed. The
+        embedded engine is free; a model's tokens are charged, those of your own model at its price.
+        `limit` caps the number of replies, and without credits the replay fails. 409
+        `replay_running` while another replay of the bot is running.
+        """
+        bot = bots.get(self.client, bot_id)
+        replay = replays.start(bot, day=body.day, limit=body.limit, by=self.user)
+        return replay_shapes.ReplayDto.from_row(replay)
+
+    @operation("AI / train", "Get Replays", access=BEARER, returns=replay_shapes.ReplaysResponse)
+    def list(self, bot_id: int, query: Page) -> dict[str, Any]:
+        """List the bot's replays, newest first."""
+        rows = replays.list_for_bot(bots.get(self.client, bot_id))
+        return page(rows, query, by="-id", shape=replay_shapes.ReplayDto.from_row)
+
+    @operation("AI / train", "Get Replay", access=BEARER)
+    def retrieve(self, bot_id: int, replay_id: uuid.UUID) -> replay_shapes.ReplayDto:
+        """Get a replay with its progress."""
+        replay = replays.get(bots.get(self.client, bot_id), replay_id)
+        return replay_shapes.ReplayDto.from_row(replay)
+
+    @operation(
+        "AI / train", "Get Replayed Replies", access=BEARER, returns=replay_shapes.ReplayedResponse
+    )
+    def replies(
+        self, bot_id: int, replay_id: uuid.UUID, query: replay_shapes.ReplayedQuery
+    ) -> dict[str, Any]:
+        """List the replies of a replay, each with its conversation and the original reply."""
+        replay = replays.get(bots.get(self.client, bot_id), replay_id)
+        rows = replays.replies_of(replay, change=query.change)
+        return page(rows, query, by="id", shape=replay_shapes.ReplayedReplyDto.from_row)
