@@ -12,7 +12,7 @@ from bots.engine.groundedness import SourceCheck
 from bots.engine.prompting import NO_ANSWER
 from bots.engine.sentences import sentences
 from bots.engine.types import Question, Snippet
-from bots.knowledge import phrasebook
+from bots.language import phrasebook
 
 MAX_ANSWER_CHARS = 4_000
 CITATION = re.compile(r"\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]")

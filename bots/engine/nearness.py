@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from bots.knowledge import embedding
+from bots.language import embedding
 
 
 def is_near(sentence: str, texts: Iterable[str], least: float) -> bool:

@@ -7,9 +7,9 @@ matters.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bots.engine import intents
 from bots.engine.types import Line
-from bots.knowledge import chunking, phrasebook
+from bots.ingest import chunking
+from bots.language import intents, phrasebook
 
 MAX_QUOTE_CHARS = 300
 MAX_KEY_POINTS = 5

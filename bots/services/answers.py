@@ -14,7 +14,6 @@ from django.utils import timezone
 from bots.engine import Capability, Engine
 from bots.engine.embedded import EmbeddedEngine
 from bots.engine.types import (
-    Citation,
     EngineError,
     EngineUnavailable,
     Line,
@@ -25,9 +24,10 @@ from bots.engine.types import (
     Usage,
     Wording,
 )
-from bots.knowledge.question_splitting import Part
-from bots.knowledge.search import LIKELY_FOREIGN, Hit, SearchResult
 from bots.models import Approval, Bot, Prompt
+from bots.quoting.question_splitting import Part
+from bots.quoting.quotation import Citation
+from bots.quoting.search import LIKELY_FOREIGN, Hit, SearchResult
 from bots.services import function_runner, prompt_versions, retrieval
 from bots.services.function_calls import ProposedCall
 from bots.services.function_runner import ApprovalNeeded, FunctionRunner

@@ -10,7 +10,7 @@ from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
-from bots.knowledge import picture
+from bots.ingest import picture
 from bots.models import Bot
 from bots.services import bots
 from bots.shapes.widget import (

@@ -8,7 +8,7 @@ from django.core.cache import cache
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
-from bots.knowledge.words import fold
+from bots.language.normalization import fold
 from bots.models import Bot, Chunk, DocumentSource, SampleQuestion
 from bots.services import bots
 from bots.services.stored_passages import valid

@@ -1,6 +1,6 @@
 """The platform's own sentences to customers, in the customer's language.
 
-The texts are in `bots.knowledge.phrasebook`; a client's own texts take precedence. If there is no
+The texts are in `bots.language.phrasebook`; a client's own texts take precedence. If there is no
 text in a language, or the bot is not offered in it, the bot's default language is used.
 """
 
@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from django.utils import timezone
 
-from bots.knowledge import phrasebook
-from bots.knowledge.phrasebook import base_of
+from bots.language import phrasebook
+from bots.language.phrasebook import base_of
 from bots.services import bots, business_hours
 from chats.models import Conversation, text_content
 
