@@ -12,13 +12,14 @@ from bots.engine.groundedness import SourceCheck
 from bots.engine.prompting import NO_ANSWER
 from bots.engine.sentences import sentences
 from bots.engine.types import Question, Snippet
-from bots.language import phrasebook
+from bots.language import lexicon, phrasebook
 
 MAX_ANSWER_CHARS = 4_000
 CITATION = re.compile(r"\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]")
 _BRACKETS = str.maketrans("【】［］", "[][]")
-_SOURCE = r"(?:sources?|snippets?|quellen?|fuentes?|fontes?|nguồn|источник)\.?\s*+(?::\s*+)?"
-_NUMBERS = rf"(?:{_SOURCE})?[#^]?\d{{1,4}}(?:\s*(?:[,;&]|and)\s*(?:{_SOURCE})?#?\d{{1,4}})*"
+_SOURCE = rf"{lexicon.pattern('citations', 'source')}\.?\s*+(?::\s*+)?"
+_AND = lexicon.pattern("citations", "conjunctions")
+_NUMBERS = rf"(?:{_SOURCE})?[#^]?\d{{1,4}}(?:\s*(?:[,;&]|{_AND})\s*(?:{_SOURCE})?#?\d{{1,4}})*"
 # "[Source 1]", "[1; 2]", "[^1]", "[1†source]"; "(Source 1)"; a bare "(1)" is a figure.
 _CITED_OTHERWISE = re.compile(
     rf"\[({_NUMBERS})(?:†[^\[\]\n]{{0,80}})?\]|\(({_SOURCE}{_NUMBERS})\)", re.IGNORECASE

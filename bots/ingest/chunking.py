@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from bots.ingest.extraction.document import CODE_LINE, DENSE, ExtractedText, Section
+from bots.language import lexicon
 
 MAX_WORDS = 220
 MAX_CHARACTERS = 1_600
@@ -29,15 +30,7 @@ _LABEL = re.compile(r"[^\s:,.][^:,.\n]{0,60}: \S")
 _SHEET_ROW = re.compile(rf"{LABEL}.*(?:\n{LABEL}.*)+")
 _END = re.compile(r"""(?<![.!?…])[.!?…]++["'”’»)\]]*+(?=\s)|[。！？]["'”’」』）]*""")
 LINE_ENDS = re.compile(r"""[.!?…:;。！？：；]["'”’»)\]]*$""")
-_ABBREVIATIONS = frozenset(
-    [
-        "mr", "mrs", "ms", "dr", "prof", "sr", "jr", "st", "vs", "etc", "e.g", "i.e", "cf", "al",
-        "fig", "no", "vol", "pp", "p", "inc", "ltd", "co", "corp", "dept", "est", "approx",
-        "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec",
-        "a.m", "p.m", "u.s", "u.k", "tp", "q", "ths", "ts", "gs", "pgs", "bs", "ks", "cn", "tt",
-        "tx", "h", "đ",
-    ]
-)  # fmt: skip
+_ABBREVIATIONS = frozenset(lexicon.words("sentences", "abbreviations"))
 # A text with this ending introduces what follows it.
 LEAD_INS = (":", "：")
 # A shorter line was ended by its author and not wrapped at a width.

@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from bots.language import phrasebook
+from bots.language import lexicon, phrasebook
 from chatplatform.call_once import call_once
 
-LANGUAGES = [
-    "en", "vi", "es", "de", "fr", "pt", "it", "nl", "pl", "ru", "uk", "tr", "ar", "hi",
-    "th", "id", "ms", "ja", "ko", "zh",
-]  # fmt: skip
+LANGUAGES = list(lexicon.LEXICONS)
 MIN_WORDS = 3
 # The probability from which a guess counts, and from which it counts if its language is expected.
 SURE_FROM, EXPECTED_FROM = 0.6, 0.2

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.language.generic_questions import ANY_QUESTIONS
+from bots.language import lexicon
 from bots.language.normalization import normalize
 from chatplatform.call_once import call_once
 
@@ -34,6 +34,9 @@ MAX_PASSAGE_WORDS = 260
 # The longest words of dictionaries are shorter.
 MAX_WORD_LETTERS = 40
 
+# What customers ask any business, by language. The search's confidence is fitted with it: if you
+# change it, measure again (`bench/answer_quality.py`, `bench/judged_replies.py`).
+_GENERIC = lexicon.by_language("questions", "generic")
 # The share of the nearness to any question that is subtracted, since general texts are near to all.
 _COMMON_SHARE = 0.5
 
@@ -153,11 +156,11 @@ def _encoded(capped: str) -> Vectors:
 @cache
 def _of_any_question(language: str) -> Vectors:
     """The mean vector of questions to any business in a language; takes 0.2 seconds once."""
-    if language in ANY_QUESTIONS:
-        encoded = map(embed_query, ANY_QUESTIONS[language])
+    if language in _GENERIC:
+        encoded = map(embed_query, _GENERIC[language])
         vectors = [vector for vector in encoded if vector is not None]
     else:
-        vectors = [_of_any_question(code) for code in ANY_QUESTIONS]
+        vectors = [_of_any_question(code) for code in _GENERIC]
     mean: Vectors = np.stack(vectors).mean(axis=0)
     return mean
 

@@ -4,6 +4,8 @@ import re
 import unicodedata
 from typing import Literal
 
+from bots.language import lexicon
+
 _TOKEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _DENSE_RUN = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]+")
 
@@ -76,23 +78,11 @@ def tokens(text: str, *, language: str) -> list[str]:
     return result
 
 
-# Words that do not change what a question asks. Question words, negations and words that turn a
-# question around, such as "to" and "from", must not be among them.
-_LIGHT = """
-    a an the is are am be do does did can could will would shall should may might have has i you
-    he she it we they me my your our their this that there of for by with on at please tell us
-    possible any some just so and sir madam hi hello hey thank thanks
-    ạ à á nhé nhỉ vậy thế thì là mà ơi ad shop em anh chị mình bạn tôi tui cho xin hỏi muốn được
-    có không ko lúc vào của với những các và dạ
-    der die das den dem ein eine einen einer ich sie ihr wir bitte ist sind kann kannst hallo
-    le la les un une des je vous nous est-ce que il s'il plaît bonjour
-    el los las una por favor hola o os as um uma você eu
-"""
-
-
-_LIGHT_KEYS = frozenset(
-    tokens(f"{_LIGHT} {fold(_LIGHT)}", language="en")  # in the form in which keys compare words
-)
+# Words that do not change what a question asks, in the form in which keys compare words. Question
+# words, negations and words that turn a question around, such as "to" and "from", must not be among
+# them.
+_LIGHT = " ".join(lexicon.words("search", "light"))
+_LIGHT_KEYS = frozenset(tokens(f"{_LIGHT} {fold(_LIGHT)}", language="en"))
 
 
 def same_question_key(question: str) -> str:

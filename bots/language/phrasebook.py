@@ -1,4 +1,4 @@
-"""The phrases that the platform says and understands, one file per language (`de.toml`).
+"""The phrases that the platform says and understands in each language, from its lexicon.
 
 `[says]`: sentences for customers. `[labels]`: words in summaries for agents. `[hears]`: customers'
 phrases that may be a whole message. `[person]`: how a customer asks for a human being. `[info]`:
@@ -18,15 +18,14 @@ contains `never` asks for nobody.
 """
 
 import re
-import tomllib
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal
 
+from bots.language import lexicon
 from bots.language.normalization import normalize
 from chatplatform.call_once import call_once
 
@@ -34,14 +33,12 @@ SmallTalk = Literal["greeting", "thanks", "goodbye", "about_bot"]
 
 # If a message is of several kinds, the first of these counts.
 _KINDS: tuple[SmallTalk, ...] = ("about_bot", "goodbye", "thanks", "greeting")
-_FOLDER = Path(__file__).parent / "lexicons"
-_DENSE = frozenset({"th", "ja", "ko", "zh"})
+_DENSE = frozenset(lexicon.by_language("writing", "dense"))
 _LATIN_TO_ARABIC = 0x0700
 _LETTERS = str.maketrans(
     {"đ": "d", "ł": "l", "ı": "i", "ى": "ي", "ی": "ي", "ک": "ك", "ة": "ه", "ٱ": "ا", "ـ": "",
      "’": "'", "ʼ": "'", "`": "'", "´": "'"}
 )  # fmt: skip
-_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 _CLAUSE = re.compile(r"[.!?;:,…\n。！？；，、؟،؛।]+")
 _SENTENCE = re.compile(r"[.!?;…\n。！？；؟؛।]+")
 _NO_WORD = re.compile(r"[^a-z0-9']")  # for ASCII texts
@@ -111,17 +108,19 @@ def _without_accents(text: str) -> str:
 class Phrasebook:
     """The phrases of one language."""
 
-    def __init__(self, code: str, data: dict[str, Any], everywhere: dict[str, list[str]]) -> None:
+    def __init__(self, code: str, data: dict[str, Any]) -> None:
         self.code = code
         self._is_dense = code in _DENSE
         self.says: dict[str, str] = data["says"]
         self.labels: dict[str, str] = data["labels"]
         self._hears: dict[str, list[str]] = {
-            name: phrases + everywhere.get(name, []) for name, phrases in data["hears"].items()
+            name: phrases + lexicon.INTERNATIONAL["hears"].get(name, [])
+            for name, phrases in data["hears"].items()
         }
         self._person: dict[str, list[str]] = data["person"]
         self._info: dict[str, list[str]] = data["info"]
         self._deeds: dict[str, list[str]] = data.get("deeds", {})
+        self._respelt = str.maketrans(data.get("writing", {}).get("respelt", {}))
 
     def small_talk(self, heard: NormalizedText) -> SmallTalk | None:
         """The kind of small talk that the message is; None if it says anything else."""
@@ -408,8 +407,7 @@ class Phrasebook:
     def _spellings(self, phrase: str) -> list[str]:
         """The spellings of a phrase, as `plain` returns them; in German also with `ue` for `ü`."""
         phrase = phrase.replace("~", " ")
-        other = phrase.translate(_UMLAUTS) if self.code == "de" else phrase
-        return list(dict.fromkeys([plain(phrase), plain(other)]))
+        return list(dict.fromkeys([plain(phrase), plain(phrase.translate(self._respelt))]))
 
 
 def _letters_of(text: str) -> list[str]:
@@ -436,14 +434,12 @@ def base_of(language: str) -> str:
 @call_once
 def all_books() -> dict[str, Phrasebook]:
     """The phrasebook of each language, by code."""
-    everywhere = _read("international")["hears"]
-    codes = sorted(path.stem for path in _FOLDER.glob("??.toml"))
-    return {code: Phrasebook(code, _read(code), everywhere) for code in codes}
+    return {code: Phrasebook(code, data) for code, data in lexicon.LEXICONS.items()}
 
 
 @call_once
 def _words_used_everywhere() -> frozenset[str]:
-    phrases = (phrase for part in _read("international")["hears"].values() for phrase in part)
+    phrases = (phrase for part in lexicon.INTERNATIONAL["hears"].values() for phrase in part)
     return frozenset(word for phrase in phrases for word in plain(phrase).split())
 
 
@@ -486,7 +482,3 @@ def _codes_by_hint() -> tuple[dict[str, set[str]], dict[str, set[str]]]:
         for person in book.persons:
             by_person[person].add(code)
     return dict(by_word), dict(by_person)
-
-
-def _read(name: str) -> dict[str, Any]:
-    return tomllib.loads((_FOLDER / f"{name}.toml").read_text("utf-8"))

@@ -5,39 +5,33 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bots.language import lexicon
 from bots.language.embedding import Vectors
 
 # For each unit, what it measures and its size.
-_UNITS: dict[str, tuple[str, float]] = {
-    name: (kind, size)
-    for kind, units in {
-        "mass": {"mg": 0.001, "g gr gram grams gramm gam": 1.0, "t ton tons tonne tonnen tấn": 1e6,
-                 "kg kilo kilos kilogram kilograms kilogramm ký kí cân": 1_000.0},
-        "length": {"mm": 0.1, "cm": 1.0, "m metre metres meter meters mét": 100.0,
-                   "km kilometre kilometres kilometer kilometers": 100_000.0},
-        "volume": {"ml": 1.0, "cl": 10.0, "l litre litres liter liters lít": 1_000.0},
-        "data": {"kb": 0.001, "mb": 1.0, "gb": 1_000.0, "tb": 1_000_000.0},
-        "time": {"hour hours stunde stunden giờ": 1 / 24, "day days tag tage tagen ngày": 1.0,
-                 "week weeks woche wochen tuần": 7.0, "year years jahr jahre jahren năm": 360.0,
-                 "month months monat monate monaten tháng": 30.0},
-        "euros": {"eur euro euros €": 1.0},
-        "dollars": {"usd dollar dollars $": 1.0},
-        "đồng": {"vnd vnđ đồng đ": 1.0},
-        "people": {"people persons person guests guest personen gäste người khách": 1.0},
-    }.items()
-    for names, size in units.items()
-    for name in names.split()
+_SIZES = {
+    "milligram": ("mass", 0.001), "gram": ("mass", 1.0), "kilogram": ("mass", 1_000.0),
+    "tonne": ("mass", 1e6), "millimetre": ("length", 0.1), "centimetre": ("length", 1.0),
+    "metre": ("length", 100.0), "kilometre": ("length", 100_000.0), "millilitre": ("volume", 1.0),
+    "centilitre": ("volume", 10.0), "litre": ("volume", 1_000.0), "kilobyte": ("data", 0.001),
+    "megabyte": ("data", 1.0), "gigabyte": ("data", 1_000.0), "terabyte": ("data", 1_000_000.0),
+    "hour": ("time", 1 / 24), "day": ("time", 1.0), "week": ("time", 7.0), "month": ("time", 30.0),
+    "year": ("time", 360.0), "euro": ("euros", 1.0), "dollar": ("dollars", 1.0),
+    "dong": ("đồng", 1.0), "person": ("people", 1.0),
 }  # fmt: skip
+_UNITS = {
+    name: _SIZES[unit]
+    for words in (lexicon.INTERNATIONAL, *lexicon.LEXICONS.values())
+    for unit, names in words.get("units", {}).items()
+    for name in names
+}
 _NUMBER = (
     r"(?<!\d)(?:\d{1,3}(?:[,.]\d{3}){1,9}(?!\d)|\d{1,30}(?:[.,]\d{1,30})?)"
-    r"|\b(?:a|an|one|ein|eine|einen|một)\b"
+    rf"|\b{lexicon.pattern('amounts', 'one')}\b"
 )
 _AMOUNT = re.compile(rf"({_NUMBER})[ -]?([^\W\d_]+|[€$])", re.IGNORECASE)
 # After these words an amount is a lower limit, not an upper one.
-_LEAST = re.compile(
-    r"\b(?:from|over|above|at least|min|minimum|ab|über|từ|trên)\b\W*$", re.IGNORECASE
-)
-
+_LEAST = re.compile(rf"\b{lexicon.pattern('amounts', 'at_least')}\b\W*$", re.IGNORECASE)
 # How many characters before an amount are searched for such words.
 _REACH = 40
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from bots.language import lexicon
 from bots.language.normalization import tokens
 from bots.quoting import search
 from bots.quoting.search import SearchResult
@@ -25,42 +26,25 @@ _WITH_TOPIC = 3
 
 _SENTENCE = re.compile(r"[^?？؟.!\n]*(?:[.!](?!\s|$)[^?？؟.!\n]*)*[?？؟.!\n]?")
 _ASKS = ("?", "？", "؟")
-_ASKING = (
-    "what|when|where|who|how|which|why|can|could|do|does|is|are|may|should"
-    "|wann|wo|wer|wie|was|kann|kostet|cuándo|dónde|cómo|qué|cuánto|quand|où|comment|combien"
-)
 _AND = re.compile(
-    rf"(?:[,;]|(?<!\s))\s++(?:and|also|und|y|et)\s++(?:also\s++)?(?=(?:{_ASKING})\b)",
+    rf"(?:[,;]|(?<!\s))\s++{lexicon.pattern('questions', 'conjunctions')}\s++"
+    rf"(?:{lexicon.pattern('questions', 'adverbs')}\s++)?"
+    rf"(?={lexicon.pattern('questions', 'interrogatives')}\b)",
     re.IGNORECASE,
 )
 # "Y a-t-il ...?" and "¿Hay ...?" ask whether there is something.
 _OPENER = re.compile(
-    r"^\W*(?:and|or|but|also|what about|how about|und|oder|was ist mit|y|o|qué tal|et|ou|e"
-    r"|(?:thế |vậy )?còn|con|thế|và|hoặc|hay(?=.*[ăâđêôơưạ-ỹ]))\b(?![ -]a[ -]t[ -]il)[\s,]*",
+    rf"^\W*{lexicon.pattern('questions', 'openers')}\b"
+    rf"(?!{lexicon.pattern('questions', 'not_openers')})[\s,]*",
     re.IGNORECASE,
 )
 # In "Is there a pool?", "there" does not point at anything.
-_THERE_IS = re.compile(
-    r"\b(?:is|are|was|were|will|isn['’]t|aren['’]t|won['’]t)\s+there\b"
-    r"|\bthere(?:['’]s|\s+(?:is|are|was|were|will))\b"
-    r"|\b(?:gibt|gab|gäbe)\s+es\b|\bes\s+(?:gibt|gab|gäbe)\b",
-    re.IGNORECASE,
-)
+_THERE_IS = re.compile(rf"\b{lexicon.pattern('questions', 'there_is')}\b", re.IGNORECASE)
 _MIN_WORDS = 3
 # Words that stand for something in an earlier question.
-_POINTING = frozenset(
-    """
-    it its that this these those they them he she one ones there same other others else
-    nó đó này ấy das es dies diese eso esto ello ça cela lui
-    """.split()  # noqa: SIM905 - easier to read
-)
+_POINTING = frozenset(lexicon.words("questions", "pointing"))
 # Words that name nothing by themselves.
-_EMPTY = _POINTING | frozenset(
-    """
-    then too about also and or but often long many much far mean sure use uses used
-    thì sao vậy thế còn nữa khác cái việc điều con kia den dem und oder y et
-    """.split()  # noqa: SIM905 - easier to read
-)
+_EMPTY = _POINTING | frozenset(lexicon.words("questions", "empty"))
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,23 +7,14 @@ from itertools import accumulate
 
 import numpy as np
 
+from bots.language import lexicon
 from bots.language.embedding import Vectors
 
 # BM25's usual saturation and length normalisation.
 _K1, _B = 1.2, 0.75
 
 # Common words of questions; sharing them says nothing about the topic.
-STOP = frozenset(
-    """
-    a an and any are as at be by can could did do does for from get have has how i if in into
-    is it its me my of on or our should so than that the their them there they this to was we
-    what when where which who whom whose why will with would you your am been being many much
-    please tell about là và có không của cho tôi bạn mình thì mà ở được với các những này đó
-    khi nào bao nhiêu gì ai như thế sao tại vì ạ à nhé vậy hay hoặc một em anh chị shop ơi xin
-    hỏi muốn cần phải làm để la va co khong cua toi ban minh thi ma o duoc voi cac nhung nay
-    do nao nhieu gi nhu the tai vi vay mot chi muon can phai lam de
-    """.split()  # noqa: SIM905 - easier to read
-)
+STOP = frozenset(lexicon.words("search", "stop"))
 STOP_WEIGHT = 0.1
 # Words of a document's topic are frequent in it, and still show that a text is on topic.
 _MIN_WEIGHT = 1.0

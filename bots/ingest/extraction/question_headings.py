@@ -4,16 +4,18 @@ import re
 from collections.abc import Iterable
 
 from bots.ingest.extraction.document import Section
+from bots.language import lexicon
 
 _NUMBER = re.compile(
-    r"^(?:[-*•]\s+)?(?:(?:Q|Question|Câu hỏi|Hỏi)?\s*\d{0,3}(?:\.\d{1,2})*\s*[.:)]\s+)?"
+    rf"^(?:[-*•]\s+)?(?:{lexicon.pattern('headings', 'questions')}?"
+    r"\s*\d{0,3}(?:\.\d{1,2})*\s*[.:)]\s+)?"
 )
-_ANSWER = re.compile(r"^(?:A|Answer|Trả lời|Đáp)\s*[.:]\s+")
+_ANSWER = re.compile(rf"^{lexicon.pattern('headings', 'answers')}\s*[.:]\s+")
 _ITEM = re.compile(r"\s*(?:[-*•–·▪◦]|\(?\d{1,3}[.)])\s")
 _ASKS = ("?", "？", "؟")
 MAX_QUESTION_WORDS = 45
 # "Have you seen the message above?" continues the text and means nothing without it.
-_POINTS_BACK = re.compile(r"\b(?:above|oben|phía trên|ở trên)\b", re.IGNORECASE)
+_POINTS_BACK = re.compile(rf"\b{lexicon.pattern('headings', 'pointing_back')}\b", re.IGNORECASE)
 
 
 def as_headings(sections: Iterable[Section]) -> list[Section]:
