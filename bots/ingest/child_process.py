@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -64,7 +65,8 @@ def run(
         try:
             output = _read_output(child.stdout, deadline=time.monotonic() + timeout_seconds)
         finally:
-            _kill_group(child.pid)
+            with suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
     return Finished(output, child.returncode)
 
 
@@ -82,13 +84,6 @@ def _read_output(stream: IO[bytes], *, deadline: float) -> bytes:
             output += block
             if len(output) > MAX_OUTPUT_BYTES:
                 raise OutputTooLarge
-
-
-def _kill_group(group: int) -> None:
-    try:
-        os.killpg(group, signal.SIGKILL)
-    except ProcessLookupError:
-        return
 
 
 def limit_resources(memory_mb: int, cpu_seconds: int) -> None:

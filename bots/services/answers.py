@@ -167,7 +167,14 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
     trace = Trace()
     # A customer's approval, such as "yes", is no question to search for.
     if request.approved_by != Approval.CUSTOMER:
-        found = _find(bot, request)
+        found = retrieval.find(
+            bot,
+            request.text,
+            language=request.language,
+            topics=request.topics,
+            threshold=request.threshold,
+            index=request.index,
+        )
         trace = trace if is_after_call else Trace(_evidence(bot, request, found))
         if not any(_passes(part, request) for part in found):
             found = ()
@@ -226,17 +233,6 @@ def _instructions(prompt: Prompt | None, wanted: tuple[str, ...]) -> str:
     )
 
 
-def _find(bot: Bot, request: AnswerRequest) -> tuple[Part, ...]:
-    return retrieval.find(
-        bot,
-        request.text,
-        language=request.language,
-        topics=request.topics,
-        threshold=request.threshold,
-        index=request.index,
-    )
-
-
 def _passes(part: Part, request: AnswerRequest) -> bool:
     """Whether the search result is good enough to ask the engine.
 
@@ -246,14 +242,11 @@ def _passes(part: Part, request: AnswerRequest) -> bool:
     """
     if not _is_by_model(request):
         return part.passes(request.threshold)
-    return any(
-        result.reaches(min(request.threshold, _model_bound(result)))
-        for result in filter(None, (part.result, part.alone))
-    )
-
-
-def _model_bound(result: SearchResult) -> float:
-    return LIKELY_FOREIGN if result.features.is_cross_language else MODEL_THRESHOLD
+    for result in filter(None, (part.result, part.alone)):
+        bound = LIKELY_FOREIGN if result.features.is_cross_language else MODEL_THRESHOLD
+        if result.reaches(min(request.threshold, bound)):
+            return True
+    return False
 
 
 def _is_by_model(request: AnswerRequest) -> bool:

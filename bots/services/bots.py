@@ -148,7 +148,7 @@ def create(client: Client, *, body: BotDto, by: User | None) -> BotDto:
         if Bot.objects.for_client(client).count() >= MAX_BOTS:
             raise BotLimit
         bot.save()
-        _record(bot, "created", by=by, bot_name=bot.bot_name)
+        record(bot, "bot.created", by=by, bot_name=bot.bot_name)
     return describe(client, bot.pk)
 
 
@@ -165,7 +165,7 @@ def update(bot: Bot, *, body: BotDto, by: User | None) -> BotDto:
         current.save(update_fields=[*columns, "updated_at"])
         changed = sorted(name for name in columns if getattr(current, name) != before[name])
         if changed:
-            _record(current, "updated", by=by, fields=changed)
+            record(current, "bot.updated", by=by, fields=changed)
     return describe(bot.client, bot.pk)
 
 
@@ -178,7 +178,7 @@ def toggle_disabled(bot: Bot, *, is_disabled: bool, by: User) -> BotDto:
             .update(is_disabled=is_disabled, updated_at=datetime.now(UTC))
         )
         if changed:
-            _record(bot, "disabled" if is_disabled else "enabled", by=by)
+            record(bot, "bot.disabled" if is_disabled else "bot.enabled", by=by)
     return describe(bot.client, bot.pk)
 
 
@@ -199,12 +199,13 @@ def delete(bot: Bot, *, by: User) -> None:
         except ProtectedError as exc:
             raise BotHasChats from exc
         keys = api_keys.revoke_of_bot(bot.client, bot_id=bot.pk)
-        _record(bot, "deleted", by=by, bot_name=locked.bot_name, keys_revoked=keys)
+        record(bot, "bot.deleted", by=by, bot_name=locked.bot_name, keys_revoked=keys)
         media.remove_later(bot.client_id, names)
 
 
-def _record(bot: Bot, action: str, *, by: User | None, **changes: Any) -> None:
-    audit.record(bot.client_id, f"bot.{action}", by=by, subject=f"bot:{bot.pk}", changes=changes)
+def record(bot: Bot, action: str, *, by: User | ApiKey | None, **changes: Any) -> None:
+    """Write an audit entry about a bot, in the transaction that changes it."""
+    audit.record(bot.client_id, action, by=by, subject=f"bot:{bot.pk}", changes=changes)
 
 
 def lock(bot: Bot) -> Bot:
@@ -234,7 +235,7 @@ def update_columns(bot: Bot, *, by: User, **fields: Any) -> Bot:
         rows = Bot.objects.for_client(bot.client).filter(pk=bot.pk)
         if not rows.update(updated_at=datetime.now(UTC), **fields):
             raise NotFound
-        _record(bot, "updated", by=by, fields=sorted(fields))
+        record(bot, "bot.updated", by=by, fields=sorted(fields))
     return get(bot.client, bot.pk)
 
 

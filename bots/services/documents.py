@@ -352,13 +352,7 @@ def delete_all(bot: Bot, *, by: User | ApiKey) -> int:
         WebUrl.objects.filter(bot=bot).update(page_count=0)
         rows.delete()
         bots.bump_knowledge_version(bot.pk)
-        audit.record(
-            bot.client_id,
-            "documents.deleted",
-            by=by,
-            subject=f"bot:{bot.pk}",
-            changes={"count": len(names)},
-        )
+        bots.record(bot, "documents.deleted", by=by, count=len(names))
         media.remove_later(bot.client_id, names)
     return len(names)
 

@@ -12,7 +12,6 @@ from bots.shapes.function_calling import FunctionCallingConfigDTO, FunctionDTO
 from chatplatform import egress
 from chatplatform.api.errors import Invalid
 from identity.models import User
-from identity.services import audit
 
 _BODILESS = frozenset({"GET", "DELETE"})
 
@@ -56,13 +55,7 @@ def replace(bot: Bot, *, body: FunctionCallingConfigDTO, by: User) -> FunctionCa
                 "max_calls_per_reply": body.max_calls_per_reply,
             },
         )
-        audit.record(
-            bot.client_id,
-            "function_calling.updated",
-            by=by,
-            subject=f"bot:{bot.pk}",
-            changes={"is_enabled": body.is_enabled, **changes},
-        )
+        bots.record(bot, "function_calling.updated", by=by, is_enabled=body.is_enabled, **changes)
     return describe(bot)
 
 

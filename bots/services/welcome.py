@@ -15,7 +15,6 @@ from bots.services.stored_passages import valid
 from bots.shapes.widget import SampleQuestionDto, SampleQuestions, WelcomeMessages
 from chatplatform.api.errors import Invalid
 from identity.models import User
-from identity.services import audit
 
 # Maximum questions taken from documents, and maximum passages searched for them.
 MAX_EXTRACTED, _PASSAGES = 6, 300
@@ -78,13 +77,7 @@ def replace_questions(bot: Bot, *, body: SampleQuestions, by: User) -> list[Samp
         bots.lock(bot)
         SampleQuestion.objects.for_client(bot.client).filter(bot=bot).delete()
         created = SampleQuestion.objects.bulk_create(rows)
-        audit.record(
-            bot.client_id,
-            "sample_questions.replaced",
-            by=by,
-            subject=f"bot:{bot.pk}",
-            changes={"count": len(created)},
-        )
+        bots.record(bot, "sample_questions.replaced", by=by, count=len(created))
     return [SampleQuestionDto.from_row(row) for row in created]
 
 

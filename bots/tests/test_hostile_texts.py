@@ -20,7 +20,6 @@ from bots.engine import (
     facts,
     guardrail,
     masking,
-    nearness,
     prompting,
     rule_based_summary,
     sentences,
@@ -185,7 +184,7 @@ CALLS: dict[Callable[..., Any], Call] = {
     sentiment.analyse: lambda text: sentiment.analyse([text]),
     tagging.suggest: lambda text: tagging.suggest(text, []),
     tagging.nearest: lambda text: tagging.nearest(text, [SOURCE]),
-    nearness.is_near: lambda text: nearness.is_near(text, [SOURCE], 0.9),
+    embedding.is_near: lambda text: embedding.is_near(text, [SOURCE], 0.9),
     prompting.fenced: lambda text: prompting.fenced("TEXT", text, "x"),
     text_tasks.translate: lambda text: text_tasks.translate(text, to="vi").read(text),
     text_tasks.summarise_text: lambda text: text_tasks.summarise_text(

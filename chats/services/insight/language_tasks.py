@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 
-from bots.engine import Capability, nearness, rule_based_summary, text_tasks
+from bots.engine import Capability, rule_based_summary, text_tasks
 from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.types import Line
 from bots.language import detection, embedding
@@ -236,5 +236,5 @@ def _by_model(
 def _speaks_as_customer(text: str, transcript: transcripts.Transcript) -> bool:
     """Whether a reply repeats one of the customer's latest two messages."""
     lately = transcript.of_customer[-2:]
-    is_near = embedding.available() and nearness.is_near(text, lately, _LIKE_THE_CUSTOMER)
+    is_near = embedding.available() and embedding.is_near(text, lately, _LIKE_THE_CUSTOMER)
     return text in lately or is_near
