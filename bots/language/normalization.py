@@ -6,6 +6,7 @@ from typing import Literal
 
 from bots.language import lexicon
 
+QUESTION_MARKS = ("?", "？", "؟")
 _TOKEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _DENSE_RUN = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]+")
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from bots.language import lexicon
-from bots.language.normalization import tokens
+from bots.language.normalization import QUESTION_MARKS, tokens
 from bots.quoting import search
 from bots.quoting.search import SearchResult
 from bots.quoting.word_index import STOP
@@ -25,7 +25,6 @@ _AGREED = 3
 _WITH_TOPIC = 3
 
 _SENTENCE = re.compile(r"[^?？؟.!\n]*(?:[.!](?!\s|$)[^?？؟.!\n]*)*[?？؟.!\n]?")
-_ASKS = ("?", "？", "؟")
 _AND = re.compile(
     rf"(?:[,;]|(?<!\s))\s++{lexicon.pattern('questions', 'conjunctions')}\s++"
     rf"(?:{lexicon.pattern('questions', 'adverbs')}\s++)?"
@@ -95,7 +94,7 @@ def split(text: str) -> list[str]:
     questions = [
         part.strip()
         for sentence in sentences
-        if sentence.endswith(_ASKS)
+        if sentence.endswith(QUESTION_MARKS)
         for part in _conjoined(sentence)
     ]
     return questions[:MAX_PARTS] if len(questions) > 1 else [text]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bots.ingest import chunking
+from bots.language.normalization import QUESTION_MARKS
 from bots.language.phrasebook import base_of
 from bots.quoting import search
 from bots.quoting.question_splitting import Part
@@ -33,7 +34,6 @@ _WINS_BY_IMPORTANCE = 0.25
 # How far a sentence may score below the best one and still be quoted with it.
 _LIKE_THE_BEST = 0.12
 
-_QUESTIONS = ("?", "？", "؟")
 _DEBRIS = re.compile(r"^(?:[-*•–·▪◦#>|]+|\(?\d{1,2}[.)]|[a-zA-Z][.)])\s+|(?<!\s)\s++[|•*#]++$")
 # A table row written as one line: "- Weight: up to 2 kg, Price: 4.50 euros".
 _ROW = re.compile(rf"- {chunking.LABEL}.*, {chunking.LABEL}")
@@ -249,7 +249,8 @@ def _candidates(hit: Hit, rank: int, result: SearchResult) -> list[_Candidate]:
 
 def _is_quotable(chunk: IndexedChunk, position: int) -> bool:
     is_last = position == len(chunk.sentences) - 1
-    if chunk.sentences[position].rstrip().endswith(_QUESTIONS) and is_last and not chunk.answers:
+    is_question = chunk.sentences[position].rstrip().endswith(QUESTION_MARKS)
+    if is_question and is_last and not chunk.answers:
         return False  # no question is its own answer
     words = _trimmed(chunk.sentences[position]).split()
     is_only = len(chunk.sentences) == 1
@@ -383,7 +384,7 @@ def _run(sentences: Sequence[str], best: int) -> tuple[int, int]:
             break
         first, last = min(first, position), max(last, position)
     # A trailing question is not part of the answer.
-    while last > best and sentences[last].rstrip().endswith(_QUESTIONS):
+    while last > best and sentences[last].rstrip().endswith(QUESTION_MARKS):
         last -= 1
     return first, last
 

@@ -178,7 +178,11 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
         trace = trace if is_after_call else Trace(_evidence(bot, request, found))
         if not any(_passes(part, request) for part in found):
             found = ()
-    functions = _functions(bot, request)
+    functions = None
+    if request.subject is not None:
+        functions = function_runner.for_answer(
+            request.engine, bot, request.subject, seconds=request.deadline_seconds
+        )
     # Even if no document helps, a function may, such as one that looks up an order.
     if not found and functions is None and not is_after_call:
         return Unanswered("below_gate", trace)
@@ -202,14 +206,6 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
     version = prompt.version if prompt else None
     trace = replace(trace, engine=engine.name, price=engine.price, prompt_version=version)
     return _compose(request, question, functions, trace, on)
-
-
-def _functions(bot: Bot, request: AnswerRequest) -> FunctionRunner | None:
-    if request.subject is None:
-        return None
-    return function_runner.for_answer(
-        request.engine, bot, request.subject, seconds=request.deadline_seconds
-    )
 
 
 def _setting(bot: Bot) -> str:

@@ -140,7 +140,9 @@ def create(client: Client, *, body: BotDto, by: User | None) -> BotDto:
     if "languages" not in names:
         bot.languages = client.languages
     if "default_language" not in names:
-        bot.default_language = _default_language(client, body.languages or bot.languages)
+        languages, default = body.languages or bot.languages, client.default_language
+        fits = not languages or default in languages
+        bot.default_language = default if fits else languages[0]
     _fill(bot, body, names)
     with transaction.atomic():
         # The lock keeps concurrent requests within the limit.
@@ -261,7 +263,8 @@ def _fill(bot: Bot, body: BotDto, names: Iterable[str]) -> None:
     for name, value in body.model_dump(include={*WRITABLE} & set(names)).items():
         setattr(bot, name, value)
     bot.bot_icon = bot.bot_icon or ""
-    _check_languages(bot.languages, bot.default_language)
+    if bot.languages and bot.default_language not in bot.languages:
+        raise Invalid.field("body", "default_language", msg="Must be one of languages.")
     if isinstance(bot.welcome_message, dict):
         # Stored texts may be sent back unchanged, even in languages that the bot no longer offers.
         new = dict(bot.welcome_message.items() - stored["welcome_message"].items())
@@ -299,14 +302,3 @@ def _own_setup(bot: Bot, body: BotDto, names: set[str]) -> dict[str, bool]:
     found = found_setup(bot)
     said = bot.own_setup | {step: getattr(body, step) for step in SETUP_STEPS if step in names}
     return {step: value for step, value in said.items() if value not in {None, found[step]}}
-
-
-def _default_language(client: Client, languages: list[str]) -> str:
-    if not languages or client.default_language in languages:
-        return client.default_language
-    return languages[0]
-
-
-def _check_languages(languages: list[str], default: str) -> None:
-    if languages and default not in languages:
-        raise Invalid.field("body", "default_language", msg="Must be one of languages.")

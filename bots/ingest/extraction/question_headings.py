@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from bots.ingest.extraction.document import Section
 from bots.language import lexicon
+from bots.language.normalization import QUESTION_MARKS
 
 _NUMBER = re.compile(
     rf"^(?:[-*•]\s+)?(?:{lexicon.pattern('headings', 'questions')}?"
@@ -12,7 +13,6 @@ _NUMBER = re.compile(
 )
 _ANSWER = re.compile(rf"^{lexicon.pattern('headings', 'answers')}\s*[.:]\s+")
 _ITEM = re.compile(r"\s*(?:[-*•–·▪◦]|\(?\d{1,3}[.)])\s")
-_ASKS = ("?", "？", "؟")
 MAX_QUESTION_WORDS = 45
 # "Have you seen the message above?" continues the text and means nothing without it.
 _POINTS_BACK = re.compile(rf"\b{lexicon.pattern('headings', 'pointing_back')}\b", re.IGNORECASE)
@@ -34,7 +34,7 @@ def _split(section: Section) -> list[Section]:
         question, rest = _question(paragraph)
         if question:
             parts.append(Section(heading, "\n\n".join(taken), section.page))
-            above = "" if section.heading.endswith(_ASKS) else section.heading
+            above = "" if section.heading.endswith(QUESTION_MARKS) else section.heading
             heading = f"{above} > {question}" if above else question
             taken = []
         if rest.strip():
@@ -47,7 +47,7 @@ def _question(paragraph: str) -> tuple[str, str]:
     lines = paragraph.split("\n")
     for count in range(1, min(4, len(lines)) + 1):
         text = " ".join(" ".join(lines[:count]).split())
-        if text.endswith(_ASKS) and len(text.split()) <= MAX_QUESTION_WORDS:
+        if text.endswith(QUESTION_MARKS) and len(text.split()) <= MAX_QUESTION_WORDS:
             # In "Which colour? - red - blue" the question introduces a list.
             if count < len(lines) and _ITEM.match(lines[count]):
                 break

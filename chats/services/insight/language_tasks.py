@@ -7,6 +7,7 @@ from bots.engine import Capability, rule_based_summary, text_tasks
 from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.types import Line
 from bots.language import detection, embedding
+from bots.language.normalization import QUESTION_MARKS
 from bots.models import Bot
 from bots.quoting import quotation
 from bots.quoting.question_splitting import Part
@@ -229,7 +230,7 @@ def _by_model(
     return [
         suggestion
         for suggestion in suggestions
-        if suggestion.citations or suggestion.text.endswith(("?", "？", "؟"))
+        if suggestion.citations or suggestion.text.endswith(QUESTION_MARKS)
     ]
 
 
