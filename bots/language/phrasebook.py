@@ -125,7 +125,8 @@ class Phrasebook:
     def small_talk(self, heard: NormalizedText) -> SmallTalk | None:
         """The kind of small talk that the message is; None if it says anything else."""
         message = self._joined(heard.message)
-        if len(message) > _MAX_SMALL or not self._knows(heard):
+        is_known = self._is_dense or heard.words <= self._small_words
+        if len(message) > _MAX_SMALL or not is_known:
             return None
         kinds = self._small_talk.items()
         return next((kind for kind, pattern in kinds if pattern.fullmatch(message)), None)
@@ -371,9 +372,6 @@ class Phrasebook:
         """Words as the patterns expect them: a space after each word, or no spaces at all."""
         return words.replace(" ", "") if self._is_dense else f"{words} "
 
-    def _knows(self, heard: NormalizedText) -> bool:
-        return self._is_dense or heard.words <= self._small_words
-
     def _patterns(self, name: str) -> str:
         return "(?:" + "|".join(map(self._pattern, self._person[name])) + ")"
 
@@ -391,11 +389,8 @@ class Phrasebook:
 
     def _any(self, phrases: Iterable[str]) -> str:
         """A pattern for any one of the phrases, longest first."""
-        distinct = sorted(dict.fromkeys(map(self._phrase, phrases)), key=len, reverse=True)
-        return "(?:" + "|".join(distinct) + ")"
-
-    def _phrase(self, phrase: str) -> str:
-        return "".join(map(self._word, phrase.split()))
+        written = ("".join(map(self._word, phrase.split())) for phrase in phrases)
+        return "(?:" + "|".join(sorted(dict.fromkeys(written), key=len, reverse=True)) + ")"
 
     def _word(self, word: str) -> str:
         before = "[^ ]{0,3}" if word.startswith("~") else ""

@@ -273,7 +273,7 @@ def _entries(chunk: IndexedChunk, positions: list[int]) -> str | None:
     if chunking.is_row(chunk.text):
         return chunk.text
     lines = chunk.text.split("\n")
-    starts = [number for number, line in enumerate(lines) if _is_entry(line)]
+    starts = [n for n, line in enumerate(lines) if _ROW.match(line) or _OPTION.match(line)]
     if len(starts) < 2:
         return None
     ends = [_end_of_entry(lines, start, end) for start, end in pairwise([*starts, len(lines)])]
@@ -289,10 +289,6 @@ def _entries(chunk: IndexedChunk, positions: list[int]) -> str | None:
     announced = [line for line in before if line.endswith(chunking.LEAD_INS)]
     texts = ["\n".join(lines[start:end]).strip() for start, end in chosen]
     return _shortened("\n".join(announced + texts))
-
-
-def _is_entry(line: str) -> bool:
-    return bool(_ROW.match(line) or _OPTION.match(line))
 
 
 def _end_of_entry(lines: Sequence[str], start: int, end: int) -> int:

@@ -365,7 +365,7 @@ def _slide_rows(table: Any) -> list[dict[int, str]]:
     for row in table.iterfind("{*}tr"):
         cells: dict[int, str] = {}
         for column, cell in enumerate(row.iterfind("{*}tc")):
-            text = _cell_text(cell)
+            text = " ".join(filter(None, map(_line, cell.iterfind("{*}txBody/{*}p"))))
             if cell.get("hMerge", "0") not in _OFF:
                 text = cells.get(column - 1, "")
             elif cell.get("vMerge", "0") not in _OFF and rows:
@@ -374,10 +374,6 @@ def _slide_rows(table: Any) -> list[dict[int, str]]:
                 cells[column] = text
         rows.append(cells)
     return rows
-
-
-def _cell_text(cell: Any) -> str:
-    return " ".join(filter(None, map(_line, cell.iterfind("{*}txBody/{*}p"))))
 
 
 def _line(paragraph: Any) -> str:

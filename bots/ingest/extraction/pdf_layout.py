@@ -221,16 +221,13 @@ def _columns(table: Sequence[list[Line]]) -> list[tuple[float, float]]:
         return []
     most = max((count for count, rows in counts.items() if rows > 1), default=max(counts))
     columns: list[tuple[float, float]] = []
-    for line in sorted((line for row in table if len(row) == most for line in row), key=_left):
+    longest = (line for row in table if len(row) == most for line in row)
+    for line in sorted(longest, key=lambda line: line.x):
         if columns and line.x < columns[-1][1]:
             columns[-1] = (columns[-1][0], max(columns[-1][1], line.end))
         else:
             columns.append((line.x, line.end))
     return columns
-
-
-def _left(line: Line) -> float:
-    return line.x
 
 
 def _in_columns(row: Sequence[Line], columns: Sequence[tuple[float, float]]) -> dict[int, str]:
