@@ -160,7 +160,7 @@ CALLS: dict[Callable[..., Any], Call] = {
     )},
     **{item: _in_english(item) for item in (
         intents.small_talk, intents.yes_or_no, intents.answer_to_more, intents.is_content,
-        rule_based_summary.says_nothing, normalization.tokens,
+        rule_based_summary.says_nothing, normalization.tokens, slot_filling.asks_something,
     )},
     intents.intent_of: lambda text: intents.intent_of([text], language="en"),
     guardrail.StreamingGuardrail: _streamed,
@@ -199,7 +199,7 @@ NO_TEXTS = {
     "argument_schemas.parse", "function_templates.url_names", "function_templates.sample_url",
     "function_templates.origin", "function_templates.url", "function_templates.read_body",
     "chunking.embedded", "phrasebook.base_of", "spelling.errors",
-    "child_process.run",
+    "child_process.run", "lexicon.by_language", "lexicon.pattern", "lexicon.words",
     "quotation.extract",
 }  # fmt: skip
 
