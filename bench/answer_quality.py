@@ -31,9 +31,10 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatplatform.settings")
 
-from bots.engine import embedded, intents  # noqa: E402
-from bots.knowledge import chunking, embedding, extract, language, question_splitting, search  # noqa: E402
-from bots.knowledge.words import fold  # noqa: E402
+from bots.ingest import chunking, extraction  # noqa: E402
+from bots.language import detection, embedding, intents  # noqa: E402
+from bots.language.normalization import fold  # noqa: E402
+from bots.quoting import question_splitting, quotation, search  # noqa: E402
 
 SETS = ROOT / "bench" / "answers"
 THRESHOLD = search.DEFAULT_THRESHOLD
@@ -115,7 +116,7 @@ def index_of(files: dict[str, Path], vectors: Vectors) -> search.Index:
     """The index of a bot that was trained with these files."""
     chunks: list[search.IndexedChunk] = []
     for number, (name, path) in enumerate(files.items()):
-        extracted = extract.extract(path, file_name=path.name)
+        extracted = extraction.extract(path, file_name=path.name)
         for piece in chunking.chunk(extracted):
             rows = vectors.of([piece.embedded, *piece.sentences])
             chunks.append(
@@ -144,14 +145,14 @@ class Bot:
 
     def ask(self, text: str, before: str = "") -> Any:
         started = time.perf_counter()
-        spoken = language.detect(text, default=self.code, offered=[self.code])
+        spoken = detection.detect(text, default=self.code, offered=[self.code])
         parts = question_splitting.find(
             lambda part: self.index.search(part, language=spoken),
             text,
             topics=[before] if before else [],
             threshold=THRESHOLD,
         )
-        reply = embedded.extract_all(parts, language=spoken, threshold=THRESHOLD)
+        reply = quotation.extract_all(parts, language=spoken, threshold=THRESHOLD)
         self.seconds.append(time.perf_counter() - started)
         return reply
 

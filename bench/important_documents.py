@@ -17,8 +17,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from bots.engine import embedded
-from bots.knowledge import chunking, embedding, extract, search
+from bots.ingest import chunking, extraction
+from bots.language import embedding
+from bots.quoting import quotation, search
 
 BRANCHES = [
     "Harbour", "Old Mill", "Station", "Riverside", "Cathedral", "Market Hall", "University",
@@ -340,7 +341,7 @@ def passages(
     with tempfile.NamedTemporaryFile(suffix=".md") as file:
         file.write(f"# {title}\n\n{text}\n".encode())
         file.flush()
-        extracted = extract.extract(Path(file.name), file_name="notice.md")
+        extracted = extraction.extract(Path(file.name), file_name="notice.md")
     for piece in chunking.chunk(extracted):
         vectors = embedding.embed_passages([piece.embedded, *piece.sentences])
         assert vectors is not None, "this machine has no encoder"
@@ -395,7 +396,9 @@ def measure(index: search.Index, questions: list[Question]) -> Figures:
 def _ask(index: search.Index, text: str) -> tuple[set[int], list[int]]:
     """The documents that the engine reads, and those that its answer cites, in order."""
     result = index.search(text, language="en")
-    reply = embedded.extract(text, language="en", result=result, threshold=search.DEFAULT_THRESHOLD)
+    reply = quotation.extract(
+        text, language="en", result=result, threshold=search.DEFAULT_THRESHOLD
+    )
     read = {hit.chunk.document_id for hit in result.hits}
     return read, [cited.document_id for cited in reply.citations] if reply else []
 

@@ -20,7 +20,8 @@ import django
 
 django.setup()
 
-from bots.knowledge import embedding, search  # noqa: E402
+from bots.language import embedding  # noqa: E402
+from bots.quoting import search  # noqa: E402
 from bots.services import retrieval  # noqa: E402
 from chatplatform import celery  # noqa: E402
 

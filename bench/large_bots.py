@@ -30,8 +30,9 @@ django.setup()
 from django.core.management import call_command  # noqa: E402
 from django.db import connection, transaction  # noqa: E402
 
-from bots.knowledge import embedding, search  # noqa: E402
+from bots.language import embedding  # noqa: E402
 from bots.models import Bot, Chunk, Document  # noqa: E402
+from bots.quoting import search  # noqa: E402
 from bots.services import large_bots  # noqa: E402
 from identity.models import Client, ClientConfig  # noqa: E402
 

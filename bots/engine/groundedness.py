@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from bots.engine import facts
-from bots.knowledge.words import fold, tokens
+from bots.language.normalization import fold, tokens
 
 # Words with the same beginning count as forms of one word: return, returned, returning.
 _STEM_LETTERS = 5

@@ -11,14 +11,15 @@ import re
 from bots.engine.groundedness import SourceCheck
 from bots.engine.prompting import NO_ANSWER
 from bots.engine.sentences import sentences
-from bots.engine.types import Question, Snippet
-from bots.knowledge import phrasebook
+from bots.engine.types import Question
+from bots.language import lexicon, phrasebook
 
 MAX_ANSWER_CHARS = 4_000
 CITATION = re.compile(r"\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]")
 _BRACKETS = str.maketrans("【】［］", "[][]")
-_SOURCE = r"(?:sources?|snippets?|quellen?|fuentes?|fontes?|nguồn|источник)\.?\s*+(?::\s*+)?"
-_NUMBERS = rf"(?:{_SOURCE})?[#^]?\d{{1,4}}(?:\s*(?:[,;&]|and)\s*(?:{_SOURCE})?#?\d{{1,4}})*"
+_SOURCE = rf"{lexicon.pattern('citations', 'source')}\.?\s*+(?::\s*+)?"
+_AND = lexicon.pattern("citations", "conjunctions")
+_NUMBERS = rf"(?:{_SOURCE})?[#^]?\d{{1,4}}(?:\s*(?:[,;&]|{_AND})\s*(?:{_SOURCE})?#?\d{{1,4}})*"
 # "[Source 1]", "[1; 2]", "[^1]", "[1†source]"; "(Source 1)"; a bare "(1)" is a figure.
 _CITED_OTHERWISE = re.compile(
     rf"\[({_NUMBERS})(?:†[^\[\]\n]{{0,80}})?\]|\(({_SOURCE}{_NUMBERS})\)", re.IGNORECASE
@@ -171,7 +172,10 @@ class StreamingGuardrail:
     def _check(self, numbers: tuple[int, ...]) -> SourceCheck:
         """A check against these snippets, the customer's message and the functions' results."""
         if numbers not in self._checks:
-            texts = [_told_by(self._snippets[number]) for number in numbers]
+            texts = [
+                f"{snippet.title}\n{snippet.heading}\n{snippet.url or ''}\n{snippet.text}"
+                for snippet in map(self._snippets.__getitem__, numbers)
+            ]
             self._checks[numbers] = SourceCheck([*texts, self._question.text, self.results or ""])
         return self._checks[numbers]
 
@@ -204,7 +208,3 @@ def with_usual_citations(text: str) -> str:
 
 def _numbers(sentence: str) -> tuple[int, ...]:
     return tuple(int(n) for group in CITATION.findall(sentence) for n in group.split(","))
-
-
-def _told_by(snippet: Snippet) -> str:
-    return f"{snippet.title}\n{snippet.heading}\n{snippet.url or ''}\n{snippet.text}"

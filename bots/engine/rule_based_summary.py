@@ -7,13 +7,13 @@ matters.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bots.engine import intents
 from bots.engine.types import Line
-from bots.knowledge import chunking, phrasebook
+from bots.ingest import chunking
+from bots.language import intents, phrasebook
+from bots.language.normalization import QUESTION_MARKS
 
 MAX_QUOTE_CHARS = 300
 MAX_KEY_POINTS = 5
-_ASKING = ("?", "？", "؟")
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def resolution(lines: Sequence[Line], *, language: str) -> str:
     last = said[-1] if said else None
     if last is None or last.role != "assistant" or not last.is_answer:
         return ""
-    return "" if last.text.rstrip().endswith(_ASKING) else _quote(last.text)
+    return "" if last.text.rstrip().endswith(QUESTION_MARKS) else _quote(last.text)
 
 
 def says_nothing(text: str, *, language: str) -> bool:
@@ -129,7 +129,7 @@ def _open_questions(lines: Sequence[Line]) -> list[str]:
         _quote(sentence)
         for text in unanswered
         for sentence in chunking.split_sentences(text)
-        if sentence.rstrip().endswith(_ASKING)
+        if sentence.rstrip().endswith(QUESTION_MARKS)
     ]
     return questions[:MAX_KEY_POINTS]
 

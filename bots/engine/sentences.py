@@ -2,6 +2,8 @@
 
 import re
 
+from bots.language import lexicon
+
 # Citations in any form, and other remarks in brackets.
 _CITED = r"(?:\s*[\[(【［][^\[\]()【】［］\n]{1,90}[\])】］])*"
 # A sentence ends only where the next one begins: until then a citation may follow.
@@ -12,19 +14,18 @@ _END = re.compile(
 )
 # Enough characters to tell how a text ends.
 _TAIL = 16
-_TITLE = re.compile(r"\b(?:dr|mrs?|ms|prof)\.[ \t]*\Z", re.IGNORECASE)
+_TITLE = re.compile(rf"\b{lexicon.pattern('sentences', 'titles')}\.[ \t]*\Z", re.IGNORECASE)
 # This may be an abbreviation or an ordinal number; it is one if a lower-case letter follows.
-_MAYBE_SHORTENED = re.compile(r"(?:(?<!['’])\b[^\W\d_]{1,4}|approx|\d)\.[ \t]*\Z")
+_LONG = lexicon.pattern("sentences", "long_abbreviations")
+_MAYBE_SHORTENED = re.compile(rf"(?:(?<!['’])\b[^\W\d_]{{1,4}}|{_LONG}|\d)\.[ \t]*\Z")
 _SMALL_LETTER = re.compile(r"[ \t]*[a-zß-öø-ÿа-я]")
 _BEFORE_A_FIGURE = re.compile(
-    r"\b(?:abs|approx|ca|excl|exkl|incl|inkl|max|min|mind|no|nr|str|tel|zzgl"
-    r"|mon|tues?|wed|thu|fri|sat|sun)\.[ \t]*\Z",
-    re.IGNORECASE,
+    rf"\b{lexicon.pattern('sentences', 'before_figures')}\.[ \t]*\Z", re.IGNORECASE
 )
 _FIGURE = re.compile(r"[ \t]*\d")
 _INITIAL = re.compile(r"\b[^\W\d_]\.[ \t]*\Z")
 _ORDINAL = re.compile(r"\d\.[ \t]*\Z")
-_MONTH = re.compile(r"\s*(?:jan|feb|mär|mar|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])", re.I)
+_MONTH = re.compile(rf"\s*{lexicon.pattern('sentences', 'months')}", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
 # Scripts without spaces, or with long words: their letters are counted instead of words.
 _WIDE = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import orjson
 
-from bots.knowledge import embedding
-from bots.knowledge.embedding import Vectors
+from bots.language import embedding
+from bots.language.embedding import Vectors
 from chatplatform.call_once import call_once
 
 # Scores nearer to 0 are neutral.

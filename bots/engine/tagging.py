@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bots.knowledge import embedding
-from bots.knowledge.embedding import Vectors
+from bots.language import embedding
+from bots.language.embedding import Vectors
 
 SUGGESTED = 3
 # Cosines of this encoder lie close together: unrelated texts at about 0.80, paraphrases at 0.92.

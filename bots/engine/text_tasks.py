@@ -22,8 +22,7 @@ from pydantic import (
 )
 
 from bots.engine.types import Line, Question, Snippet, Usage
-from bots.knowledge import language as languages
-from bots.knowledge import phrasebook
+from bots.language import detection, phrasebook
 
 Draft = TypeVar("Draft", bound=BaseModel)
 
@@ -235,13 +234,13 @@ def translate(text: str, *, to: str) -> Task[TranslationDraft]:
 
 def _is_translation(text: str, draft: TranslationDraft, *, to: str) -> bool:
     """Whether the draft is translated; a text of names and figures alone may stay the same."""
-    spoken = languages.recognise(text) or phrasebook.base_of(draft.source_language.lower())
+    spoken = detection.recognise(text) or phrasebook.base_of(draft.source_language.lower())
     if spoken in {"", to} or not _is_prose(text):
         return True
     if text.split() == draft.text.split():
         return False
     # A language that cannot be recognised would be taken for a related one.
-    return to not in languages.LANGUAGES or spoken != languages.recognise(
+    return to not in detection.LANGUAGES or spoken != detection.recognise(
         draft.text, expected=(to,)
     )
 

@@ -3,21 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from bots.knowledge.question_splitting import Part
+from bots.quoting.question_splitting import Part
+from bots.quoting.quotation import Citation
 
 # How much of a passage a citation shows.
 MAX_CITED_CHARS = 500
-
-
-@dataclass(frozen=True, slots=True)
-class Citation:
-    """A source of an answer, and the words of it that support the answer."""
-
-    document_id: int
-    title: str
-    url: str | None
-    page: int | None
-    quote: str
 
 
 @dataclass(frozen=True, slots=True)

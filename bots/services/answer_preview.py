@@ -5,7 +5,7 @@ from dataclasses import replace
 from django.conf import settings
 
 from bots.engine import Capability
-from bots.knowledge import language as languages
+from bots.language import detection
 from bots.models import Bot
 from bots.services import answers, engines
 from bots.services.answers import AnswerRequest, Outcome
@@ -27,7 +27,7 @@ def standalone(bot: Bot, text: str) -> AnswerRequest:
     config = bot.client.config
     return AnswerRequest(
         text=text,
-        language=languages.detect(text, default=bot.default_language),
+        language=detection.detect(text, default=bot.default_language),
         history=(),
         engine=engines.engine_for(bot.client, bot),
         subject=None,

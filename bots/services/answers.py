@@ -14,7 +14,6 @@ from django.utils import timezone
 from bots.engine import Capability, Engine
 from bots.engine.embedded import EmbeddedEngine
 from bots.engine.types import (
-    Citation,
     EngineError,
     EngineUnavailable,
     Line,
@@ -25,9 +24,10 @@ from bots.engine.types import (
     Usage,
     Wording,
 )
-from bots.knowledge.question_splitting import Part
-from bots.knowledge.search import LIKELY_FOREIGN, Hit, SearchResult
 from bots.models import Approval, Bot, Prompt
+from bots.quoting.question_splitting import Part
+from bots.quoting.quotation import Citation
+from bots.quoting.search import LIKELY_FOREIGN, Hit, SearchResult
 from bots.services import function_runner, prompt_versions, retrieval
 from bots.services.function_calls import ProposedCall
 from bots.services.function_runner import ApprovalNeeded, FunctionRunner
@@ -167,11 +167,22 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
     trace = Trace()
     # A customer's approval, such as "yes", is no question to search for.
     if request.approved_by != Approval.CUSTOMER:
-        found = _find(bot, request)
+        found = retrieval.find(
+            bot,
+            request.text,
+            language=request.language,
+            topics=request.topics,
+            threshold=request.threshold,
+            index=request.index,
+        )
         trace = trace if is_after_call else Trace(_evidence(bot, request, found))
         if not any(_passes(part, request) for part in found):
             found = ()
-    functions = _functions(bot, request)
+    functions = None
+    if request.subject is not None:
+        functions = function_runner.for_answer(
+            request.engine, bot, request.subject, seconds=request.deadline_seconds
+        )
     # Even if no document helps, a function may, such as one that looks up an order.
     if not found and functions is None and not is_after_call:
         return Unanswered("below_gate", trace)
@@ -197,14 +208,6 @@ def answer(bot: Bot, request: AnswerRequest, on: Listener) -> Outcome:
     return _compose(request, question, functions, trace, on)
 
 
-def _functions(bot: Bot, request: AnswerRequest) -> FunctionRunner | None:
-    if request.subject is None:
-        return None
-    return function_runner.for_answer(
-        request.engine, bot, request.subject, seconds=request.deadline_seconds
-    )
-
-
 def _setting(bot: Bot) -> str:
     """The bot's role and the local time, which a model needs for "are you open now?"."""
     client = bot.client
@@ -226,17 +229,6 @@ def _instructions(prompt: Prompt | None, wanted: tuple[str, ...]) -> str:
     )
 
 
-def _find(bot: Bot, request: AnswerRequest) -> tuple[Part, ...]:
-    return retrieval.find(
-        bot,
-        request.text,
-        language=request.language,
-        topics=request.topics,
-        threshold=request.threshold,
-        index=request.index,
-    )
-
-
 def _passes(part: Part, request: AnswerRequest) -> bool:
     """Whether the search result is good enough to ask the engine.
 
@@ -246,14 +238,11 @@ def _passes(part: Part, request: AnswerRequest) -> bool:
     """
     if not _is_by_model(request):
         return part.passes(request.threshold)
-    return any(
-        result.reaches(min(request.threshold, _model_bound(result)))
-        for result in filter(None, (part.result, part.alone))
-    )
-
-
-def _model_bound(result: SearchResult) -> float:
-    return LIKELY_FOREIGN if result.features.is_cross_language else MODEL_THRESHOLD
+    for result in filter(None, (part.result, part.alone)):
+        bound = LIKELY_FOREIGN if result.features.is_cross_language else MODEL_THRESHOLD
+        if result.reaches(min(request.threshold, bound)):
+            return True
+    return False
 
 
 def _is_by_model(request: AnswerRequest) -> bool:

@@ -10,7 +10,7 @@ from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
-from bots.knowledge import picture
+from bots.ingest import picture
 from bots.models import Bot
 from bots.services import bots
 from bots.shapes.widget import (
@@ -22,7 +22,6 @@ from bots.shapes.widget import (
 from chatplatform import media
 from chatplatform.api.errors import ApiError, Invalid, TooLarge
 from identity.models import User
-from identity.services import audit
 
 _SUFFIXES = {"image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp"}
 _NAME = re.compile(r"[0-9a-f]{32}(\.png|\.jpg|\.webp)")
@@ -77,7 +76,7 @@ def update(bot: Bot, *, body: BotBannerDto, by: User) -> BotBannerDto:
         if begins and ends and begins >= ends:
             raise Invalid.field("body", "valid_to", msg="Must lie after valid_from.")
         locked.save(update_fields=[*(f"banner_{name}" for name in changes), "updated_at"])
-        _record(bot, "updated", by=by, fields=sorted(changes))
+        bots.record(bot, "banner.updated", by=by, fields=sorted(changes))
     return for_bot(locked)
 
 
@@ -101,10 +100,6 @@ def remove(bot: Bot, *, by: User) -> None:
     )
 
 
-def _record(bot: Bot, action: str, *, by: User, **changes: Any) -> None:
-    audit.record(bot.client_id, f"banner.{action}", by=by, subject=f"bot:{bot.pk}", changes=changes)
-
-
 def _set(bot: Bot, action: str, *, by: User, **fields: Any) -> None:
     with transaction.atomic():
         # With two concurrent uploads, the later one sees and removes the file of the earlier one.
@@ -113,7 +108,7 @@ def _set(bot: Bot, action: str, *, by: User, **fields: Any) -> None:
         for name, value in fields.items():
             setattr(locked, name, value)
         locked.save(update_fields=[*fields, "updated_at"])
-        _record(bot, action, by=by)
+        bots.record(bot, f"banner.{action}", by=by)
 
 
 def _reencoded(file: Any) -> picture.Picture:

@@ -140,7 +140,9 @@ def create(client: Client, *, body: BotDto, by: User | None) -> BotDto:
     if "languages" not in names:
         bot.languages = client.languages
     if "default_language" not in names:
-        bot.default_language = _default_language(client, body.languages or bot.languages)
+        languages, default = body.languages or bot.languages, client.default_language
+        fits = not languages or default in languages
+        bot.default_language = default if fits else languages[0]
     _fill(bot, body, names)
     with transaction.atomic():
         # The lock keeps concurrent requests within the limit.
@@ -148,7 +150,7 @@ def create(client: Client, *, body: BotDto, by: User | None) -> BotDto:
         if Bot.objects.for_client(client).count() >= MAX_BOTS:
             raise BotLimit
         bot.save()
-        _record(bot, "created", by=by, bot_name=bot.bot_name)
+        record(bot, "bot.created", by=by, bot_name=bot.bot_name)
     return describe(client, bot.pk)
 
 
@@ -165,7 +167,7 @@ def update(bot: Bot, *, body: BotDto, by: User | None) -> BotDto:
         current.save(update_fields=[*columns, "updated_at"])
         changed = sorted(name for name in columns if getattr(current, name) != before[name])
         if changed:
-            _record(current, "updated", by=by, fields=changed)
+            record(current, "bot.updated", by=by, fields=changed)
     return describe(bot.client, bot.pk)
 
 
@@ -178,7 +180,7 @@ def toggle_disabled(bot: Bot, *, is_disabled: bool, by: User) -> BotDto:
             .update(is_disabled=is_disabled, updated_at=datetime.now(UTC))
         )
         if changed:
-            _record(bot, "disabled" if is_disabled else "enabled", by=by)
+            record(bot, "bot.disabled" if is_disabled else "bot.enabled", by=by)
     return describe(bot.client, bot.pk)
 
 
@@ -199,12 +201,13 @@ def delete(bot: Bot, *, by: User) -> None:
         except ProtectedError as exc:
             raise BotHasChats from exc
         keys = api_keys.revoke_of_bot(bot.client, bot_id=bot.pk)
-        _record(bot, "deleted", by=by, bot_name=locked.bot_name, keys_revoked=keys)
+        record(bot, "bot.deleted", by=by, bot_name=locked.bot_name, keys_revoked=keys)
         media.remove_later(bot.client_id, names)
 
 
-def _record(bot: Bot, action: str, *, by: User | None, **changes: Any) -> None:
-    audit.record(bot.client_id, f"bot.{action}", by=by, subject=f"bot:{bot.pk}", changes=changes)
+def record(bot: Bot, action: str, *, by: User | ApiKey | None, **changes: Any) -> None:
+    """Write an audit entry about a bot, in the transaction that changes it."""
+    audit.record(bot.client_id, action, by=by, subject=f"bot:{bot.pk}", changes=changes)
 
 
 def lock(bot: Bot) -> Bot:
@@ -234,7 +237,7 @@ def update_columns(bot: Bot, *, by: User, **fields: Any) -> Bot:
         rows = Bot.objects.for_client(bot.client).filter(pk=bot.pk)
         if not rows.update(updated_at=datetime.now(UTC), **fields):
             raise NotFound
-        _record(bot, "updated", by=by, fields=sorted(fields))
+        record(bot, "bot.updated", by=by, fields=sorted(fields))
     return get(bot.client, bot.pk)
 
 
@@ -260,7 +263,8 @@ def _fill(bot: Bot, body: BotDto, names: Iterable[str]) -> None:
     for name, value in body.model_dump(include={*WRITABLE} & set(names)).items():
         setattr(bot, name, value)
     bot.bot_icon = bot.bot_icon or ""
-    _check_languages(bot.languages, bot.default_language)
+    if bot.languages and bot.default_language not in bot.languages:
+        raise Invalid.field("body", "default_language", msg="Must be one of languages.")
     if isinstance(bot.welcome_message, dict):
         # Stored texts may be sent back unchanged, even in languages that the bot no longer offers.
         new = dict(bot.welcome_message.items() - stored["welcome_message"].items())
@@ -298,14 +302,3 @@ def _own_setup(bot: Bot, body: BotDto, names: set[str]) -> dict[str, bool]:
     found = found_setup(bot)
     said = bot.own_setup | {step: getattr(body, step) for step in SETUP_STEPS if step in names}
     return {step: value for step, value in said.items() if value not in {None, found[step]}}
-
-
-def _default_language(client: Client, languages: list[str]) -> str:
-    if not languages or client.default_language in languages:
-        return client.default_language
-    return languages[0]
-
-
-def _check_languages(languages: list[str], default: str) -> None:
-    if languages and default not in languages:
-        raise Invalid.field("body", "default_language", msg="Must be one of languages.")

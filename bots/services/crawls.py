@@ -12,9 +12,9 @@ from django.db.models import Q, QuerySet, Value
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from bots.knowledge import crawler, url_normalization
-from bots.knowledge.crawler import KnownPage, Limits, Outcome, Page
-from bots.knowledge.extract import detection
+from bots.ingest import crawler, url_normalization
+from bots.ingest.crawler import KnownPage, Limits, Outcome, Page
+from bots.ingest.extraction import file_types
 from bots.models import Bot, Document, DocumentStatus, PageStatus, WebPage, WebUrl, WebUrlStatus
 from bots.services import bots, documents, web_urls
 from chatplatform import jobs, media
@@ -51,14 +51,14 @@ MESSAGES = {
     FilesUnavailable.code: "The file store did not answer for over an hour; start the crawl again.",
 }
 _SUFFIXES = {
-    detection.PDF: ".pdf",
-    detection.DOCX: ".docx",
-    detection.XLSX: ".xlsx",
-    detection.PPTX: ".pptx",
-    detection.HTML: ".html",
-    detection.MARKDOWN: ".md",
-    detection.CSV: ".csv",
-    detection.PLAIN: ".txt",
+    file_types.PDF: ".pdf",
+    file_types.DOCX: ".docx",
+    file_types.XLSX: ".xlsx",
+    file_types.PPTX: ".pptx",
+    file_types.HTML: ".html",
+    file_types.MARKDOWN: ".md",
+    file_types.CSV: ".csv",
+    file_types.PLAIN: ".txt",
 }
 
 

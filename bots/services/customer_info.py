@@ -1,20 +1,15 @@
 """The fields that a bot asks its customers for, and the validation of the answers."""
 
-import math
-import re
 from collections.abc import Mapping, Sequence
-from datetime import date
 from typing import Any
 
+from bots.language import slot_filling
 from bots.models import Bot
 from bots.services import bots
 from bots.shapes.widget import CustomerInfoFields
 from chatplatform.api.errors import Invalid
 from identity.models import User
 
-MAX_TEXT = 500
-_EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s.]+(\.[^@\s.]+)+")
-_PHONE = re.compile(r"\+?[0-9][0-9 ().-]{3,28}[0-9]")
 AT = ("body", "customer", "attributes")
 
 
@@ -50,39 +45,9 @@ def check(
             needed = stored.get("required") and (name in attributes or is_due)
             error = ("missing", "Field required") if needed else None
         else:
-            wrong = problem(stored, value)
+            wrong = slot_filling.problem(stored, value)
             error = ("value_error", wrong) if wrong else None
         if error:
             errors.append({"loc": [*at, name], "msg": error[1], "type": error[0]})
     if errors:
         raise Invalid(errors)
-
-
-def problem(stored: Mapping[str, Any], value: Any) -> str | None:
-    """What is wrong with a value, as a sentence; None if it is valid."""
-    kind = stored["type"]
-    if kind == "number":
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        return None if is_number and math.isfinite(value) else "Must be a number."
-    if not isinstance(value, str):
-        return "Must be text."
-    if len(value) > MAX_TEXT:
-        return f"Must have at most {MAX_TEXT} characters."
-    if kind == "select":
-        values = [option["value"] for option in stored.get("options") or []]
-        return None if value in values else "Must be one of the options."
-    if kind == "date":
-        return None if _is_date(value) else "Must be a date such as 2026-11-21."
-    if kind == "email":
-        return None if _EMAIL.fullmatch(value) else "Must be an e-mail address."
-    if kind == "phone":
-        return None if _PHONE.fullmatch(value) else "Must be a telephone number."
-    return None
-
-
-def _is_date(value: str) -> bool:
-    try:
-        # `fromisoformat` also accepts 20261121, which we refuse.
-        return date.fromisoformat(value).isoformat() == value
-    except ValueError:
-        return False

@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from django.db.models import Count, F, Q, QuerySet
 from django.db.models.functions import Greatest
 
-from bots.knowledge import embedding
-from bots.knowledge.chunking import embedded
+from bots.ingest.chunking import embedded
+from bots.language import embedding
 from bots.models import Bot, Chunk, Document, DocumentSource, DocumentStage, DocumentStatus
 from bots.services import bots, documents, large_bots, publish_gate
 from bots.shapes.train import DocumentDto

@@ -13,8 +13,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import FileResponse
 
-from bots.knowledge.extract import detection
-from bots.knowledge.extract.document import ExtractError
+from bots.ingest.extraction import file_types
+from bots.ingest.extraction.document import ExtractError
 from bots.models import (
     Bot,
     Document,
@@ -130,7 +130,7 @@ def _checked_type(position: int, file: File) -> str:
     if (file.size or 0) > settings.MAX_UPLOAD_BYTES:
         raise TooLarge(f"A file has at most {settings.MAX_UPLOAD_BYTES:,} bytes.")
     try:
-        return detection.sniff(file.read(detection.SNIFF_BYTES), media.safe_name(file))
+        return file_types.sniff(file.read(file_types.SNIFF_BYTES), media.safe_name(file))
     except ExtractError as exc:
         raise Invalid.field("body", "files", position, msg=exc.message, type=exc.code) from exc
     finally:
@@ -352,13 +352,7 @@ def delete_all(bot: Bot, *, by: User | ApiKey) -> int:
         WebUrl.objects.filter(bot=bot).update(page_count=0)
         rows.delete()
         bots.bump_knowledge_version(bot.pk)
-        audit.record(
-            bot.client_id,
-            "documents.deleted",
-            by=by,
-            subject=f"bot:{bot.pk}",
-            changes={"count": len(names)},
-        )
+        bots.record(bot, "documents.deleted", by=by, count=len(names))
         media.remove_later(bot.client_id, names)
     return len(names)
 

@@ -111,14 +111,10 @@ def _decide(
 ) -> bool:
     if not approve:
         more |= {"status": CallStatus.REJECTED}
-    return bool(_undecided(rows).update(decided_by=by, decided_at=Now(), **more))
-
-
-def _undecided(rows: QuerySet[FunctionCall]) -> QuerySet[FunctionCall]:
-    """The calls that can still be decided."""
-    return rows.filter(
+    undecided = rows.filter(
         status=CallStatus.WAITING, decided_at=None, created_at__gt=datetime.now(UTC) - EXPIRES_AFTER
     )
+    return bool(undecided.update(decided_by=by, decided_at=Now(), **more))
 
 
 def expire() -> int:

@@ -12,7 +12,6 @@ from bots.shapes.function_calling import FunctionCallingConfigDTO, FunctionDTO
 from chatplatform import egress
 from chatplatform.api.errors import Invalid
 from identity.models import User
-from identity.services import audit
 
 _BODILESS = frozenset({"GET", "DELETE"})
 
@@ -44,7 +43,10 @@ def replace(bot: Bot, *, body: FunctionCallingConfigDTO, by: User) -> FunctionCa
     for position, function in enumerate(body.functions):
         _check(position, function)
     # Resolve host names before the transaction, since that may take seconds.
-    _check_destinations(body.functions)
+    urls = [function_templates.sample_url(function.http.url) for function in body.functions]
+    blocked = egress.first_blocked(urls, purpose="function")
+    if blocked is not None:
+        raise _invalid(blocked, "http", "url", msg=egress.REFUSAL)
     with transaction.atomic():
         bots.lock(bot)
         changes = _replace_functions(bot, body.functions)
@@ -56,13 +58,7 @@ def replace(bot: Bot, *, body: FunctionCallingConfigDTO, by: User) -> FunctionCa
                 "max_calls_per_reply": body.max_calls_per_reply,
             },
         )
-        audit.record(
-            bot.client_id,
-            "function_calling.updated",
-            by=by,
-            subject=f"bot:{bot.pk}",
-            changes={"is_enabled": body.is_enabled, **changes},
-        )
+        bots.record(bot, "function_calling.updated", by=by, is_enabled=body.is_enabled, **changes)
     return describe(bot)
 
 
@@ -147,13 +143,6 @@ def _check_names(position: int, field: str, names: set[str], read: Any) -> None:
         raise _invalid(
             position, "http", field, msg=f"{name} is not among the parameters' properties"
         )
-
-
-def _check_destinations(functions: list[FunctionDTO]) -> None:
-    urls = [function_templates.sample_url(function.http.url) for function in functions]
-    blocked = egress.first_blocked(urls, purpose="function")
-    if blocked is not None:
-        raise _invalid(blocked, "http", "url", msg=egress.REFUSAL)
 
 
 def _invalid(position: int, *field: str, msg: str) -> Invalid:

@@ -19,7 +19,6 @@ from bots.services import bots
 from bots.shapes.golden import GoldenQuestionDto
 from chatplatform.api.errors import ApiError, first_or_404, require
 from identity.models import User
-from identity.services import audit
 
 MAX_QUESTIONS = 100
 
@@ -59,7 +58,7 @@ def delete(bot: Bot, question_id: int, *, by: User) -> None:
     """Delete a question; existing runs keep their copy of it."""
     with transaction.atomic():
         row = get(bot, question_id)
-        _record(bot, "golden_question.deleted", by, question=row.question)
+        bots.record(bot, "golden_question.deleted", by=by, question=row.question)
         row.delete()
 
 
@@ -94,7 +93,7 @@ def add_many(
             new.append(GoldenQuestion(client=bot.client, bot=bot, origin=origin, **item))
         rows = GoldenQuestion.objects.bulk_create(new)
         if rows:
-            _record(bot, "golden_questions.added", by, origin=str(origin), count=len(rows))
+            bots.record(bot, "golden_questions.added", by=by, origin=str(origin), count=len(rows))
     return list(list_for_bot(bot).filter(pk__in=[row.pk for row in rows]).order_by("id"))
 
 
@@ -113,12 +112,8 @@ def _write(bot: Bot, row: GoldenQuestion, body: GoldenQuestionDto, by: User) -> 
                 raise GoldenLimit
             row.save()
             action = "golden_question.created" if is_new else "golden_question.updated"
-            _record(bot, action, by, question=row.question)
+            bots.record(bot, action, by=by, question=row.question)
     except IntegrityError as exc:
         raise GoldenExists from exc
     # Read again for the time that the database sets.
     return get(bot, row.pk)
-
-
-def _record(bot: Bot, action: str, by: User, **changes: Any) -> None:
-    audit.record(bot.client_id, action, by=by, subject=f"bot:{bot.pk}", changes=changes)

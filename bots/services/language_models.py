@@ -37,7 +37,10 @@ def store(client: Client, bot: Bot | None, *, body: LanguageModelDto, by: User) 
     if "bot_id" in body.model_fields_set and body.bot_id != (bot and bot.pk):
         raise Invalid.field("body", "bot_id", msg="Another one than the query's.")
     # Resolve the host name before the transaction, since that may take seconds.
-    _check_destination(body.base_url)
+    try:
+        egress.check_url(body.base_url, purpose="model")
+    except egress.EgressError as error:
+        raise Invalid.field("body", "base_url", msg=str(error)) from error
     with transaction.atomic():
         # Locked, so that concurrent requests do not both insert.
         Client.objects.select_for_update(no_key=True).get(pk=client.pk)
@@ -109,13 +112,6 @@ def _check_price(row: LanguageModel, body: LanguageModelDto, by: User) -> None:
         raise Invalid.field(
             "body", "credits_per_1000_tokens", msg="Less than 1 is set by the platform's staff."
         )
-
-
-def _check_destination(url: str) -> None:
-    try:
-        egress.check_url(url, purpose="model")
-    except egress.EgressError as error:
-        raise Invalid.field("body", "base_url", msg=str(error)) from error
 
 
 def _record(row: LanguageModel, action: str, by: User, **changes: object) -> None:

@@ -17,12 +17,12 @@ from django.db import connection, transaction
 from django.db.models import BooleanField, Sum
 from django.db.models.expressions import RawSQL
 
-from bots.knowledge import embedding
-from bots.knowledge.embedding import Vectors
-from bots.knowledge.search import Index, IndexedChunk, SearchResult, words_of
-from bots.knowledge.word_index import STOP
-from bots.knowledge.words import fold, tokens
+from bots.language import embedding
+from bots.language.embedding import Vectors
+from bots.language.normalization import fold, tokens
 from bots.models import Chunk, Document
+from bots.quoting.search import Index, IndexedChunk, SearchResult, words_of
+from bots.quoting.word_index import STOP
 from bots.services import bots, stored_passages
 from chatplatform import jobs
 

@@ -10,10 +10,10 @@ from functools import partial
 from django.db.models import Min, Q
 
 from bots.engine.types import Snippet
-from bots.knowledge import question_splitting
-from bots.knowledge.question_splitting import Part
-from bots.knowledge.search import Index, IndexedChunk, SearchResult
 from bots.models import Bot, Document
+from bots.quoting import question_splitting
+from bots.quoting.question_splitting import Part
+from bots.quoting.search import Index, IndexedChunk, SearchResult
 from bots.services import large_bots, stored_passages
 from bots.services.large_bots import LargeIndex
 

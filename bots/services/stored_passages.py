@@ -6,10 +6,10 @@ from datetime import datetime
 import numpy as np
 from django.db.models import Q, QuerySet
 
-from bots.knowledge import embedding
-from bots.knowledge.embedding import Vectors
-from bots.knowledge.search import IndexedChunk
+from bots.language import embedding
+from bots.language.embedding import Vectors
 from bots.models import Chunk, DocumentSource
+from bots.quoting.search import IndexedChunk
 
 
 def load(bot_id: int, *, now: datetime, held: Sequence[int] = ()) -> list[IndexedChunk]:

@@ -11,9 +11,10 @@ from datetime import UTC, datetime
 from django.db.models import F, QuerySet
 from django.db.models.functions import Greatest
 
-from bots.knowledge import chunking, embedding, extract
-from bots.knowledge.chunking import Piece
-from bots.knowledge.extract.document import ExtractedText, ExtractError
+from bots.ingest import chunking, extraction
+from bots.ingest.chunking import Piece
+from bots.ingest.extraction.document import ExtractedText, ExtractError
+from bots.language import embedding
 from bots.models import Bot, Chunk, Document, DocumentSource, DocumentStage, DocumentStatus
 from bots.services import document_embedding, publish_gate
 from chatplatform import jobs, media
@@ -114,12 +115,12 @@ def _cut(document: Document) -> CutDocument:
 def _read(document: Document) -> ExtractedText:
     default = document.bot.default_language
     if document.source == DocumentSource.QUESTION_ANSWER:
-        return extract.from_pair(document.title, document.content, default_language=default)
+        return extraction.from_pair(document.title, document.content, default_language=default)
     if document.source == DocumentSource.TEXT:
-        return extract.from_text(document.title, document.content, default_language=default)
+        return extraction.from_text(document.title, document.content, default_language=default)
     try:
         with media.as_path(document.file.name or "") as path:
-            return extract.extract_in_child(path, file_name=document.file_name)
+            return extraction.extract_in_child(path, file_name=document.file_name)
     except FileNotFoundError as exc:
         message = "The file is no longer there; upload it again."
         raise ExtractError("file_missing", message) from exc

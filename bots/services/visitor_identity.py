@@ -7,9 +7,9 @@ import secrets
 from django.db import transaction
 
 from bots.models import Bot
+from bots.services import bots
 from chatplatform.crypto import constant_time_equal
 from identity.models import User
-from identity.services import audit
 
 
 def replace_secret(bot: Bot, *, by: User) -> str:
@@ -17,7 +17,7 @@ def replace_secret(bot: Bot, *, by: User) -> str:
     bot.identity_secret = f"visitor_{secrets.token_urlsafe(32)}"
     with transaction.atomic():
         bot.save(update_fields=["identity_secret", "updated_at"])
-        audit.record(bot.client_id, "bot.identity_secret_replaced", by=by, subject=f"bot:{bot.pk}")
+        bots.record(bot, "bot.identity_secret_replaced", by=by)
     return bot.identity_secret
 
 

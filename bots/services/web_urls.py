@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Case, CharField, Count, Prefetch, Q, QuerySet, Value, When
 from django.utils import timezone
 
-from bots.knowledge import url_normalization
+from bots.ingest import url_normalization
 from bots.models import Bot, Document, DocumentStatus, PageStatus, WebPage, WebUrl, WebUrlStatus
 from bots.services import bots
 from bots.shapes.web_url import MAX_SHOWN_PAGES, WebUrlDto

@@ -6,23 +6,21 @@ from datetime import UTC, datetime
 
 from django.core.cache import cache
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Q
 
-from bots.knowledge.words import fold
+from bots.language.normalization import QUESTION_MARKS, fold
 from bots.models import Bot, Chunk, DocumentSource, SampleQuestion
 from bots.services import bots
 from bots.services.stored_passages import valid
 from bots.shapes.widget import SampleQuestionDto, SampleQuestions, WelcomeMessages
 from chatplatform.api.errors import Invalid
 from identity.models import User
-from identity.services import audit
 
 # Maximum questions taken from documents, and maximum passages searched for them.
 MAX_EXTRACTED, _PASSAGES = 6, 300
 # Questions of an expired document are offered for at most this long. Training takes effect at
 # once, since the cache key contains the knowledge version.
 _CACHE_SECONDS = 60
-_MARKS = ("?", "？", "؟")
 _LEADING = re.compile(r"^(?:[-*•–·▪◦#>|\s]+|(?:Q|q|Question)\s*[:.]\s*|\(?\d{1,3}[.)]\s+)+")
 _MIN_WORDS, _MAX_CHARACTERS = 3, 120
 
@@ -41,7 +39,10 @@ def questions(bot: Bot, *, language: str | None) -> list[SampleQuestionDto]:
     """
     rows = SampleQuestion.objects.for_client(bot.client).filter(bot=bot).order_by("position", "pk")
     chosen = language or bot.default_language
-    written = list(rows if language is None else _in_language(rows, chosen))
+    if language is not None:
+        own = rows.filter(language=chosen)
+        rows = own if own.exists() else rows.filter(language=chosen.split("-")[0])
+    written = list(rows)
     if written:
         return [SampleQuestionDto.from_row(row) for row in written]
     return [
@@ -50,11 +51,6 @@ def questions(bot: Bot, *, language: str | None) -> list[SampleQuestionDto]:
         )
         for position, text in enumerate(_document_questions(bot, chosen))
     ]
-
-
-def _in_language(rows: QuerySet[SampleQuestion], language: str) -> QuerySet[SampleQuestion]:
-    own = rows.filter(language=language)
-    return own if own.exists() else rows.filter(language=language.split("-")[0])
 
 
 def replace_questions(bot: Bot, *, body: SampleQuestions, by: User) -> list[SampleQuestionDto]:
@@ -78,13 +74,7 @@ def replace_questions(bot: Bot, *, body: SampleQuestions, by: User) -> list[Samp
         bots.lock(bot)
         SampleQuestion.objects.for_client(bot.client).filter(bot=bot).delete()
         created = SampleQuestion.objects.bulk_create(rows)
-        audit.record(
-            bot.client_id,
-            "sample_questions.replaced",
-            by=by,
-            subject=f"bot:{bot.pk}",
-            changes={"count": len(created)},
-        )
+        bots.record(bot, "sample_questions.replaced", by=by, count=len(created))
     return [SampleQuestionDto.from_row(row) for row in created]
 
 
@@ -114,7 +104,7 @@ def _document_questions(bot: Bot, language: str) -> list[str]:
 
 def _extract_questions(bot: Bot, language: str) -> list[str]:
     has_mark = Q()
-    for mark in _MARKS:
+    for mark in QUESTION_MARKS:
         has_mark |= Q(heading__endswith=mark) | Q(text__contains=mark)
     now = datetime.now(UTC)
     passages = (
@@ -139,5 +129,5 @@ def _questions_in(texts: Iterable[str]) -> Iterator[str]:
         question = _LEADING.sub("", " ".join(text.split()).rpartition(" > ")[2])
         is_dense = not question.isascii() and " " not in question
         long_enough = is_dense or len(question.split()) >= _MIN_WORDS
-        if question.endswith(_MARKS) and long_enough and len(question) <= _MAX_CHARACTERS:
+        if question.endswith(QUESTION_MARKS) and long_enough and len(question) <= _MAX_CHARACTERS:
             yield question

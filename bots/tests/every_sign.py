@@ -14,8 +14,8 @@ import orjson
 from pydantic import TypeAdapter
 
 from bots.engine import facts, masking
-from bots.knowledge import embedding, language, phrasebook
-from bots.knowledge.words import normalize
+from bots.language import detection, embedding, phrasebook
+from bots.language.normalization import normalize
 from bots.tests import hostile_texts
 
 TIMES = (1, 9, 300)
@@ -35,7 +35,7 @@ def _some() -> Iterable[str]:
 
 def send(text: str) -> None:
     """A text through every native call but the encoder's."""
-    language._ranked(text)
+    detection._ranked(text)
     phrasebook.plain(text)
     masking.Mask().hide(text)
     facts.facts_of(text)

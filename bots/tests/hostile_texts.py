@@ -3,7 +3,7 @@
 import random
 from collections.abc import Iterator
 
-from bots.knowledge.words import normalize
+from bots.language.normalization import normalize
 
 LENGTH = 8_000
 

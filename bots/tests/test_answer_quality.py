@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bots.engine import embedded
-from bots.knowledge import chunking, embedding, extract, question_splitting, search
+from bots.ingest import chunking, extraction
+from bots.language import embedding
+from bots.quoting import question_splitting, quotation, search
 
 NONE = np.zeros(0, dtype=np.float32)
 
@@ -129,7 +130,7 @@ OFF_TOPIC = {
 
 def index_of(path: Path, text: str, *, file_name: str = "guide.md") -> search.Index:
     path.write_text(text, encoding="utf-8")
-    extracted = extract.extract(path, file_name=file_name)
+    extracted = extraction.extract(path, file_name=file_name)
     chunks = []
     for piece in chunking.chunk(extracted):
         vectors = embedding.embed_passages([piece.embedded, *piece.sentences])
@@ -152,8 +153,8 @@ def index_of(path: Path, text: str, *, file_name: str = "guide.md") -> search.In
     return search.Index(chunks)
 
 
-def ask(index: search.Index, question: str, language: str) -> embedded.Extract | None:
-    return embedded.extract(
+def ask(index: search.Index, question: str, language: str) -> quotation.Extract | None:
+    return quotation.extract(
         question,
         language=language,
         result=index.search(question, language=language),
@@ -173,10 +174,10 @@ def test_answers_questions_on_the_documents_and_no_others(
             missed.append(f"{question} -> {reply.text if reply else None}")
             continue
         quotes = [cited.quote for cited in reply.citations]
-        assert 1 <= len(quotes) <= embedded.TOP_HITS
+        assert 1 <= len(quotes) <= quotation.TOP_HITS
         # The answer quotes the best source or the two best.
         assert reply.text in {quotes[0], "\n\n".join(quotes[:2])}
-        assert all(len(quote.split()) <= embedded.LIST_WORDS for quote in quotes)
+        assert all(len(quote.split()) <= quotation.LIST_WORDS for quote in quotes)
         assert set(reply.text.split()) <= set(text.split())
     assert len(missed) <= 1, missed
     leaked = [question for question in OFF_TOPIC[language] if ask(index, question, language)]

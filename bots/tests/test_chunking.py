@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bots.knowledge import chunking
-from bots.knowledge.extract.detection import PLAIN
-from bots.knowledge.extract.document import ExtractedText, Section
+from bots.ingest import chunking
+from bots.ingest.extraction.document import ExtractedText, Section
+from bots.ingest.extraction.file_types import PLAIN
 
 
 def extracted(*sections: Section) -> ExtractedText:

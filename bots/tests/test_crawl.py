@@ -6,8 +6,8 @@ import socket
 
 import pytest
 
-from bots.knowledge import crawler, page_links
-from bots.knowledge.crawler import KnownPage, Limits, Outcome
+from bots.ingest import crawler, page_links
+from bots.ingest.crawler import KnownPage, Limits, Outcome
 from bots.tests.web_site import html, serving
 
 QUICK = Limits(delay_seconds=0, page_seconds=0.5)

@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.utils import timezone
 
-from bots.knowledge import extract, page_links
+from bots.ingest import extraction, page_links
 from bots.models import Bot, Chunk, Document, WebPage, WebUrl
 from bots.services import crawls, documents, retrieval, training, web_urls
 from bots.tasks import crawl_web_url
@@ -33,8 +33,8 @@ def _quick(request, tmp_path, settings, monkeypatch):
     retrieval.clear_cache()
     if "in_earnest" not in request.fixturenames:
         monkeypatch.setattr(page_links, "read_page", page_links._page)
-        monkeypatch.setattr(extract, "extract_in_child", extract.extract)
-        monkeypatch.setattr("bots.knowledge.embedding.available", lambda: False)
+        monkeypatch.setattr(extraction, "extract_in_child", extraction.extract)
+        monkeypatch.setattr("bots.language.embedding.available", lambda: False)
 
 
 @pytest.fixture
@@ -265,7 +265,7 @@ def test_deleted_while_its_pages_are_trained(ann, bot, site):
     def delete():
         assert ann.delete(f"/ai/{bot.pk}/train/web-url/{web_url.pk}").status_code == 204
 
-    with run_before("bots.knowledge.chunking.chunk", delete):
+    with run_before("bots.ingest.chunking.chunk", delete):
         run_jobs()
     assert set(Job.objects.values_list("state", flat=True)) == {"done"}
     assert not Document.objects.exists()

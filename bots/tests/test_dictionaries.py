@@ -2,8 +2,8 @@
 
 import pytest
 
-from bots.knowledge import dictionaries, embedding
-from bots.knowledge.search import Index
+from bots.language import dictionaries, embedding
+from bots.quoting.search import Index
 from bots.tests.test_search import plain
 
 

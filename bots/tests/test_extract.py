@@ -10,9 +10,9 @@ from pathlib import Path
 import docx
 import pytest
 
-from bots.knowledge import chunking, extract
-from bots.knowledge.extract import detection, office
-from bots.knowledge.extract.document import ExtractedText, ExtractError
+from bots.ingest import chunking, extraction
+from bots.ingest.extraction import file_types, office
+from bots.ingest.extraction.document import ExtractedText, ExtractError
 
 
 def pdf_bytes(*contents: bytes, is_packed: bool = False) -> bytes:
@@ -85,19 +85,19 @@ def file(tmp_path: Path) -> Path:
 
 def read(file: Path, data: bytes, name: str) -> ExtractedText:
     file.write_bytes(data)
-    return extract.extract(file, file_name=name)
+    return extraction.extract(file, file_name=name)
 
 
 def refused(file: Path, data: bytes, name: str, **limits: int) -> str:
     file.write_bytes(data)
     with pytest.raises(ExtractError) as caught:
-        extract.extract_in_child(file, file_name=name, **limits)
+        extraction.extract_in_child(file, file_name=name, **limits)
     return caught.value.code
 
 
 def test_pdf_keeps_its_pages(file: Path) -> None:
     text = read(file, pdf_bytes(page("Parcels arrive on Monday."), page("Dogs stay out.")), "a.pdf")
-    assert text.mime_type == detection.PDF
+    assert text.mime_type == file_types.PDF
     assert [(s.page, s.text) for s in text.sections] == [
         (1, "Parcels arrive on Monday."),
         (2, "Dogs stay out."),
@@ -182,30 +182,30 @@ def test_text_is_normalised(file: Path) -> None:
 )
 def test_sniff_refuses(data: bytes, name: str, code: str) -> None:
     with pytest.raises(ExtractError) as caught:
-        detection.sniff(data, name)
+        file_types.sniff(data, name)
     assert caught.value.code == code
 
 
 def test_the_child_process_reads_the_same(file: Path) -> None:
     data = docx_bytes()
-    assert read(file, data, "a.docx") == extract.extract_in_child(file, file_name="a.docx")
+    assert read(file, data, "a.docx") == extraction.extract_in_child(file, file_name="a.docx")
     file.write_bytes(pdf_bytes(page("Parcels arrive.")))
-    assert extract.extract_in_child(file, file_name="\x00../a.pdf").sections[0].page == 1
+    assert extraction.extract_in_child(file, file_name="\x00../a.pdf").sections[0].page == 1
     file.write_text("<!doctype html><p>Parcels arrive on Monday.</p>")
-    assert extract.extract_in_child(file, file_name="a.html").sections
+    assert extraction.extract_in_child(file, file_name="a.html").sections
 
 
 def test_the_child_process_loads_nothing_of_the_platform_that_it_does_not_need() -> None:
-    code = "import sys, bots.knowledge.extract.__main__; print(*sys.modules)"
+    code = "import sys, bots.ingest.extraction.__main__; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
-    assert b"bots.knowledge.extract.readers" in loaded.split()
+    assert b"bots.ingest.extraction.readers" in loaded.split()
     assert not {b"celery", b"django", b"numpy"} & set(loaded.split())
 
 
 def test_the_child_process_is_killed_after_its_time(file: Path) -> None:
     file.write_bytes(docx_bytes())
     with pytest.raises(ExtractError) as caught:
-        extract.extract_in_child(file, file_name="a.docx", timeout_seconds=0.001)
+        extraction.extract_in_child(file, file_name="a.docx", timeout_seconds=0.001)
     assert caught.value.code == "timeout"
 
 
@@ -266,7 +266,7 @@ def test_broken_files(file: Path) -> None:
 def sections_of(tmp_path: Path, name: str, text: str) -> list[tuple[str, str]]:
     path = tmp_path / name
     path.write_text(text)
-    read = extract.extract(path, file_name=name)
+    read = extraction.extract(path, file_name=name)
     return [(section.heading, section.text) for section in read.sections]
 
 
@@ -351,7 +351,7 @@ def test_a_pdf_is_read_by_column_with_its_headings_and_paragraphs(tmp_path: Path
     ]
     path = tmp_path / "rules.pdf"
     path.write_bytes(pdf_bytes("\n".join(content).encode()))
-    (section,) = extract.extract(path, file_name="rules.pdf").sections
+    (section,) = extraction.extract(path, file_name="rules.pdf").sections
     assert (section.heading, section.page) == ("Rules of the house", 1)
     paragraph = "Dogs sleep outside, as the neighbours ask."
     assert section.text == "\n".join(left) + f"\n\n{paragraph}\n" + "\n".join(right)
@@ -394,7 +394,7 @@ if ready:
         )
     ]
     path = tmp_path / "README.md"
-    (piece,) = chunking.chunk(extract.extract(path, file_name=path.name))
+    (piece,) = chunking.chunk(extraction.extract(path, file_name=path.name))
     assert piece.text.endswith("\n\nload(**values)  # *all* of them\nif ready:\n    load()")
     assert piece.sentences[-1].count("\n") == 2
 
@@ -427,7 +427,7 @@ def test_a_pdf_in_one_size_has_the_headings_of_a_plain_text(tmp_path: Path) -> N
     ]
     path = tmp_path / "tool.pdf"
     path.write_bytes(pdf_bytes(*pages))
-    read = extract.extract(path, file_name="tool.pdf").sections
+    read = extraction.extract(path, file_name="tool.pdf").sections
     assert [(part.heading, part.text.strip(), part.page) for part in read] == [
         ("OPTIONS > -q, --quiet", "Writes nothing, however many lines it finds.", 1),
         ("OPTIONS > -s, --short", "Writes the first line of each of the files.", 1),
@@ -454,7 +454,7 @@ A:  Nobody here is aware of any patents that could affect it.
 """
     path = tmp_path / "faq.txt"
     path.write_text(text, "utf-8")
-    (section,) = extract.extract(path, file_name="faq.txt").sections
+    (section,) = extraction.extract(path, file_name="faq.txt").sections
     assert section.heading == "Is it patented?"
     assert section.text.startswith("Nobody here is aware of any patents")
     assert section.text.endswith("no guarantee that there are none.")

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bots.engine import embedded
-from bots.knowledge import language, question_splitting, search
+from bots.language import detection
+from bots.quoting import question_splitting, quotation, search
 from bots.tests.test_answer_quality import index_of
 
 SETS: dict[str, Any] = tomllib.loads(
@@ -16,15 +16,15 @@ SETS: dict[str, Any] = tomllib.loads(
 )
 
 
-def ask(index: search.Index, question: str, code: str, *before: str) -> embedded.Extract | None:
-    spoken = language.detect(question, default=code)
+def ask(index: search.Index, question: str, code: str, *before: str) -> quotation.Extract | None:
+    spoken = detection.detect(question, default=code)
     parts = question_splitting.find(
         lambda text: index.search(text, language=spoken),
         question,
         topics=before,
         threshold=search.DEFAULT_THRESHOLD,
     )
-    return embedded.extract_all(parts, language=spoken, threshold=search.DEFAULT_THRESHOLD)
+    return quotation.extract_all(parts, language=spoken, threshold=search.DEFAULT_THRESHOLD)
 
 
 def measure(index: search.Index, asked: dict[str, Any]) -> tuple[float, float]:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from bots.knowledge import extract
-from bots.knowledge.extract import encodings, number_formats
-from bots.knowledge.extract.document import ExtractError
+from bots.ingest import extraction
+from bots.ingest.extraction import encodings, number_formats
+from bots.ingest.extraction.document import ExtractError
 from bots.tests.test_extract import WORD, docx_with_part, pdf_bytes
 from bots.tests.test_office_files import words, xlsx_bytes
 
@@ -26,7 +26,7 @@ def control(inner: str, properties: str = "") -> str:
 def read(tmp_path: Path, name: str, data: bytes) -> str:
     path = tmp_path / name
     path.write_bytes(data)
-    parts = extract.extract(path, file_name=name).sections
+    parts = extraction.extract(path, file_name=name).sections
     return "\n".join(f"[{part.heading}] {part.text}" for part in parts)
 
 
@@ -141,7 +141,7 @@ def test_words_of_a_pdf_without_spaces(tmp_path: Path) -> None:
     assert caught.value.code == "unreadable"
     path = tmp_path / "c.pdf"
     path.write_bytes(pdf_bytes(by_gaps, b"", glued))
-    text = extract.extract(path, file_name="c.pdf")
+    text = extraction.extract(path, file_name="c.pdf")
     assert [part.page for part in text.sections] == [1]
     assert "1 of 3 pages hold no text" in text.warning
 

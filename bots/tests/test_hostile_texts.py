@@ -13,14 +13,13 @@ import pytest
 from lxml import html
 
 import bots.engine
-import bots.knowledge
+import bots.ingest
+import bots.language
+import bots.quoting
 from bots.engine import (
-    embedded,
     facts,
     guardrail,
-    intents,
     masking,
-    nearness,
     prompting,
     rule_based_summary,
     sentences,
@@ -28,25 +27,23 @@ from bots.engine import (
     tagging,
     text_tasks,
     tools,
-)  # fmt: skip
+)
 from bots.engine.groundedness import SourceCheck
 from bots.engine.types import Line, Question, Snippet
-from bots.knowledge import (
-    chunking,
+from bots.ingest import chunking, extraction, url_normalization
+from bots.ingest.extraction import page_visibility, readers
+from bots.ingest.extraction.document import ExtractedText
+from bots.language import (
+    detection,
     dictionaries,
     embedding,
-    extract,
-    language,
+    intents,
+    normalization,
     phrasebook,
     quantities,
-    question_splitting,
-    search,
-    url_normalization,
-    words,
-)  # fmt: skip
-from bots.knowledge.extract import page_visibility, readers
-from bots.knowledge.extract.document import ExtractedText
-from bots.services import customer_info, slot_filling
+    slot_filling,
+)
+from bots.quoting import question_splitting, quotation, search
 from bots.tests import hostile_texts
 from chatplatform import formula_injection
 
@@ -91,7 +88,7 @@ def _listened(text: str) -> None:
 
 
 def _markdown(text: str) -> None:
-    sections = readers._markdown_sections(readers._shown(extract.document.clean(text)))
+    sections = readers._markdown_sections(readers._shown(extraction.document.clean(text)))
     readers._TITLE.findall(text)
     chunking.chunk(ExtractedText("", "text/markdown", tuple(sections), "en"))
 
@@ -99,13 +96,13 @@ def _markdown(text: str) -> None:
 def _styled(text: str) -> None:
     tree = html.fromstring("<html><style></style><p>Tea</p></html>")
     style = tree.find(".//style")
-    style.text = text = extract.document.clean(text)
+    style.text = text = extraction.document.clean(text)
     style.attrib["class"] = text.strip()
     page_visibility.show(tree)
 
 
 def _plain(text: str) -> None:
-    extracted = extract.from_text("Shop", text, default_language="en")
+    extracted = extraction.from_text("Shop", text, default_language="en")
     chunking.chunk(extracted)
 
 
@@ -140,7 +137,7 @@ def _answered(index: search.Index, text: str) -> None:
         return index.search(part, language="en")
 
     parts = question_splitting.find(find_one, text, topics=["How long is delivery?"], threshold=0)
-    embedded.extract_all(parts, language="en", threshold=0)
+    quotation.extract_all(parts, language="en", threshold=0)
 
 
 CALLS: dict[Callable[..., Any], Call] = {
@@ -149,10 +146,10 @@ CALLS: dict[Callable[..., Any], Call] = {
         for item in (
             facts.facts_of, facts.figures_of, facts.readable, facts.digits_of, sentences.sentences,
             sentences.statements, intents.asks_for_person, tools.cut, phrasebook.reports_deed,
-            chunking.count_words, chunking.is_row, chunking.split_sentences, language.guess,
-            language.recognise, phrasebook.plain, phrasebook.languages_of, quantities.amounts,
-            question_splitting.split, question_splitting.may_follow_up, words.fold,
-            words.same_question_key, url_normalization.normalized, url_normalization.origin,
+            chunking.count_words, chunking.is_row, chunking.split_sentences, detection.guess,
+            detection.recognise, phrasebook.plain, phrasebook.languages_of, quantities.amounts,
+            question_splitting.split, question_splitting.may_follow_up, normalization.fold,
+            normalization.same_question_key, url_normalization.normalized, url_normalization.origin,
             url_normalization.is_root, url_normalization.file_stem, embedding.is_word,
             guardrail.with_usual_citations, prompting.asked_to_cite,
             embedding.embed_query, formula_injection.escape_formula,
@@ -163,20 +160,22 @@ CALLS: dict[Callable[..., Any], Call] = {
     )},
     **{item: _in_english(item) for item in (
         intents.small_talk, intents.yes_or_no, intents.answer_to_more, intents.is_content,
-        rule_based_summary.says_nothing, words.tokens,
+        rule_based_summary.says_nothing, normalization.tokens, slot_filling.asks_something,
     )},
     intents.intent_of: lambda text: intents.intent_of([text], language="en"),
     guardrail.StreamingGuardrail: _streamed,
     SourceCheck: _looked_up,
     masking.Mask: _masked,
     slot_filling.extract: _listened,
-    customer_info.problem: lambda text: [customer_info.problem(item, text) for item in FIELDS],
+    slot_filling.problem: lambda text: [slot_filling.problem(item, text) for item in FIELDS],
     readers.read_markdown: _markdown,
     page_visibility.show: _styled,
-    extract.from_text: _plain,
-    extract.from_pair: lambda text: extract.from_pair(text, text, default_language="en"),
-    language.detect: lambda text: language.detect(text, default="en", offered=("vi",)),
-    words.normalize: lambda text: [words.normalize(form, text) for form in ("NFC", "NFD", "NFKC")],
+    extraction.from_text: _plain,
+    extraction.from_pair: lambda text: extraction.from_pair(text, text, default_language="en"),
+    detection.detect: lambda text: detection.detect(text, default="en", offered=("vi",)),
+    normalization.normalize: lambda text: [
+        normalization.normalize(form, text) for form in ("NFC", "NFD", "NFKC")
+    ],
     quantities.fitting: lambda text: quantities.fitting(text, [{"mass": [2.0]}]),
     embedding.embed_passages: lambda text: embedding.embed_passages([text]),
     url_normalization.joined: lambda text: url_normalization.joined("https://a.example/b", text),
@@ -185,7 +184,7 @@ CALLS: dict[Callable[..., Any], Call] = {
     sentiment.analyse: lambda text: sentiment.analyse([text]),
     tagging.suggest: lambda text: tagging.suggest(text, []),
     tagging.nearest: lambda text: tagging.nearest(text, [SOURCE]),
-    nearness.is_near: lambda text: nearness.is_near(text, [SOURCE], 0.9),
+    embedding.is_near: lambda text: embedding.is_near(text, [SOURCE], 0.9),
     prompting.fenced: lambda text: prompting.fenced("TEXT", text, "x"),
     text_tasks.translate: lambda text: text_tasks.translate(text, to="vi").read(text),
     text_tasks.summarise_text: lambda text: text_tasks.summarise_text(
@@ -200,8 +199,8 @@ NO_TEXTS = {
     "argument_schemas.parse", "function_templates.url_names", "function_templates.sample_url",
     "function_templates.origin", "function_templates.url", "function_templates.read_body",
     "chunking.embedded", "phrasebook.base_of", "spelling.errors",
-    "child_process.run",
-    "embedded.extract",
+    "child_process.run", "lexicon.by_language", "lexicon.pattern", "lexicon.words",
+    "quotation.extract",
 }  # fmt: skip
 
 
@@ -262,7 +261,7 @@ def test_no_text_of_many_costs_more_than_its_length(index: search.Index) -> None
 def test_every_function_that_takes_a_text_is_tried() -> None:
     found = {
         _name(function)
-        for package in (bots.engine, bots.knowledge)
+        for package in (bots.engine, bots.ingest, bots.language, bots.quoting)
         for module in _modules(package)
         for name, function in inspect.getmembers(module, inspect.isfunction)
         if function.__module__ == module.__name__ and not name.startswith("_")
@@ -275,7 +274,7 @@ def test_every_function_that_takes_a_text_is_tried() -> None:
 
 def _modules(package: Any) -> Iterator[Any]:
     for found in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-        if not found.name.endswith((".extract", ".crawler")):
+        if not found.name.endswith((".extraction", ".crawler")):
             yield importlib.import_module(found.name)
 
 

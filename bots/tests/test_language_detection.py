@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from bots.knowledge import language
+from bots.language import detection
 
 
 @pytest.mark.parametrize(
@@ -22,24 +22,24 @@ from bots.knowledge import language
     ],
 )
 def test_detects(text: str, expected: str) -> None:
-    assert language.detect(text, default="fr") == expected
+    assert detection.detect(text, default="fr") == expected
 
 
 @pytest.mark.parametrize("text", ["", "ok", "hello", "12345 67 89", "🙂🙂", "\x00", "\ud800"])
 def test_short_texts_get_the_default(text: str) -> None:
-    assert language.detect(text, default="vi") == "vi"
-    assert language.detect(text, default="en") == "en"
+    assert detection.detect(text, default="vi") == "vi"
+    assert detection.detect(text, default="en") == "en"
 
 
 def test_only_supported_languages_are_returned() -> None:
-    assert len(language.LANGUAGES) == 20
-    assert language.detect("Lorem ipsum dolor sit amet consectetur", default="en") in (
-        language.LANGUAGES
+    assert len(detection.LANGUAGES) == 20
+    assert detection.detect("Lorem ipsum dolor sit amet consectetur", default="en") in (
+        detection.LANGUAGES
     )
 
 
 def test_concurrent_first_messages_load_the_model_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    language._identifier.cache_clear()
+    detection._identifier.cache_clear()
     loaded = []
     real = importlib.import_module
 
@@ -47,9 +47,9 @@ def test_concurrent_first_messages_load_the_model_once(monkeypatch: pytest.Monke
         loaded.append(name)
         return real(name)
 
-    monkeypatch.setattr("bots.knowledge.language.importlib.import_module", count)
+    monkeypatch.setattr("bots.language.detection.importlib.import_module", count)
     text = "How long does the delivery take?"
     with ThreadPoolExecutor(8) as threads:
-        languages = list(threads.map(lambda _: language.detect(text, default="fr"), range(8)))
+        languages = list(threads.map(lambda _: detection.detect(text, default="fr"), range(8)))
     assert languages == ["en"] * 8
     assert len(loaded) == 1

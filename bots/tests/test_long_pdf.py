@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bots.knowledge import extract
+from bots.ingest import extraction
 from bots.tests.test_extract import pdf_bytes
 
 
@@ -17,7 +17,7 @@ def pages_of_a_manual(count: int) -> list[bytes]:
 def test_the_pages_of_a_long_pdf_are_read_in_order(tmp_path: Path) -> None:
     path = tmp_path / "manual.pdf"
     path.write_bytes(pdf_bytes(*pages_of_a_manual(41)))
-    sections = extract.extract(path, file_name="manual.pdf").sections
+    sections = extraction.extract(path, file_name="manual.pdf").sections
     assert [(s.page, s.text.strip()) for s in sections] == [
         (n, f"It is {'a' * n} here.") for n in range(1, 42)
     ]
@@ -35,5 +35,5 @@ def test_the_pages_of_a_long_pdf_are_read_in_order(tmp_path: Path) -> None:
 def test_a_text_in_hexadecimal_digits(tmp_path: Path, digits: bytes, text: str) -> None:
     path = tmp_path / "hex.pdf"
     path.write_bytes(pdf_bytes(b"BT /F1 10 Tf 72 700 Td <" + digits + b"> Tj ET"))
-    (section,) = extract.extract(path, file_name="hex.pdf").sections
+    (section,) = extraction.extract(path, file_name="hex.pdf").sections
     assert section.text.strip() == text

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from bots.knowledge import extract
-from bots.knowledge.extract import detection, office
-from bots.knowledge.extract.document import ExtractedText, ExtractError
+from bots.ingest import extraction
+from bots.ingest.extraction import file_types, office
+from bots.ingest.extraction.document import ExtractedText, ExtractError
 from bots.models import Chunk, Document
 from bots.tests.test_extract import docx_bytes
 from chatplatform.testing import run_jobs
@@ -109,13 +109,13 @@ def file(tmp_path: Path) -> Path:
 
 def read(file: Path, data: bytes, name: str) -> ExtractedText:
     file.write_bytes(data)
-    return extract.extract(file, file_name=name)
+    return extraction.extract(file, file_name=name)
 
 
 def refused(file: Path, data: bytes, name: str) -> str:
     file.write_bytes(data)
     with pytest.raises(ExtractError) as caught:
-        extract.extract_in_child(file, file_name=name)
+        extraction.extract_in_child(file, file_name=name)
     return caught.value.code
 
 
@@ -128,7 +128,7 @@ def test_rows_are_labelled_under_their_sheet(file: Path) -> None:
         hidden=2,
     )  # fmt: skip
     text = read(file, data, "prices.xlsx")
-    assert (text.title, text.mime_type) == ("prices", detection.XLSX)
+    assert (text.title, text.mime_type) == ("prices", file_types.XLSX)
     assert [(section.heading, section.text) for section in text.sections] == [
         ("Sheet 0", "All prices"),
         ("Sheet 0 > Tea", "Item: Tea\nPrice: 2"),
@@ -178,7 +178,7 @@ def test_slides_keep_their_order_and_number(file: Path) -> None:
         order=[1, 0, 2, 3],
     )
     text = read(file, data, "hotel.pptx")
-    assert (text.title, text.mime_type) == ("Hotel", detection.PPTX)
+    assert (text.title, text.mime_type) == ("Hotel", file_types.PPTX)
     assert [(section.page, section.heading, section.text) for section in text.sections] == [
         (1, "", "Hotel"),
         (2, "Breakfast", "- From seven\n- Free for children"),
@@ -191,7 +191,7 @@ def test_the_child_process_reads_the_same(file: Path) -> None:
         (xlsx_bytes(words("Item", "Price") + words("Tea", "2")), "a.xlsx"),
         (pptx_bytes(slide(shape("Breakfast is served from seven."))), "a.pptx"),
     ):
-        assert read(file, data, name) == extract.extract_in_child(file, file_name=name)
+        assert read(file, data, name) == extraction.extract_in_child(file, file_name=name)
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,10 @@ def test_an_upload_is_trained_with_its_slides(ann, bot, tmp_path, settings):
         SimpleUploadedFile("hotel.pptx", pptx_bytes(slide(shape("Breakfast from seven.")))),
     ]
     reply = ann.upload(f"/ai/{bot.pk}/train/document", files=files)
-    assert [item["mime_type"] for item in reply.json()["items"]] == [detection.XLSX, detection.PPTX]
+    assert [item["mime_type"] for item in reply.json()["items"]] == [
+        file_types.XLSX,
+        file_types.PPTX,
+    ]
     run_jobs()
     assert set(Document.objects.values_list("status", flat=True)) == {"trained"}
     assert sorted(Chunk.objects.values_list("text", "page")) == [

@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from bots.engine import intents
-from bots.knowledge import language, phrasebook
-from bots.knowledge.phrasebook import NormalizedText
-from bots.services import slot_filling
+from bots.language import detection, intents, phrasebook, slot_filling
+from bots.language.phrasebook import NormalizedText
 
 FOLDER = Path(__file__).parent / "phrases"
 UNDERSTOOD = tomllib.loads((FOLDER / "understood.toml").read_text("utf-8"))
@@ -25,7 +23,7 @@ def texts(code, kind):
 
 
 def test_there_is_a_complete_book_for_each_language():
-    assert sorted(BOOKS) == sorted(UNDERSTOOD) == sorted(language.LANGUAGES)
+    assert sorted(BOOKS) == sorted(UNDERSTOOD) == sorted(detection.LANGUAGES)
     english = BOOKS["en"]
     for book in BOOKS.values():
         assert book.says.keys() == english.says.keys()
@@ -40,14 +38,14 @@ def test_there_is_a_complete_book_for_each_language():
         assert len(book.says["survey_button"]) <= 20
 
 
-@pytest.mark.parametrize("code", language.LANGUAGES)
+@pytest.mark.parametrize("code", detection.LANGUAGES)
 def test_no_two_languages_share_their_sentences(code):
     for other in BOOKS.keys() - {code}:
         for name, text in BOOKS[code].says.items():
             assert text != BOOKS[other].says[name], (other, name)
 
 
-@pytest.mark.parametrize("code", language.LANGUAGES)
+@pytest.mark.parametrize("code", detection.LANGUAGES)
 @pytest.mark.parametrize("kind", ["greeting", "thanks", "goodbye", "about_bot"])
 def test_small_talk_is_understood(code, kind):
     for text in texts(code, kind):
@@ -55,14 +53,14 @@ def test_small_talk_is_understood(code, kind):
         assert not intents.asks_for_person(text), text
 
 
-@pytest.mark.parametrize("code", language.LANGUAGES)
+@pytest.mark.parametrize("code", detection.LANGUAGES)
 def test_a_request_for_a_person_is_understood(code):
     for text in texts(code, "person"):
         assert intents.asks_for_person(text), text
         assert intents.small_talk(text) is None, text
 
 
-@pytest.mark.parametrize("code", language.LANGUAGES)
+@pytest.mark.parametrize("code", detection.LANGUAGES)
 def test_yes_and_no_are_understood_in_their_language(code):
     for text in texts(code, "yes"):
         assert intents.yes_or_no(text, language=code) is True, text
@@ -72,7 +70,7 @@ def test_yes_and_no_are_understood_in_their_language(code):
         assert not intents.asks_for_person(text), text
 
 
-@pytest.mark.parametrize("code", language.LANGUAGES)
+@pytest.mark.parametrize("code", detection.LANGUAGES)
 def test_what_is_said_when_asked_for_anything_else_is_understood(code):
     for text in texts(code, "yes"):
         assert intents.answer_to_more(text, language=code) is not None, text
@@ -90,7 +88,7 @@ def test_ordinary_questions_are_nothing_but_questions(code):
         # Whoever wonders whether the bot is a person asks for none.
         assert intents.small_talk(text, language=code) in {None, "about_bot"}, text
         assert not intents.asks_for_person(text), text
-        for spoken in language.LANGUAGES:
+        for spoken in detection.LANGUAGES:
             assert intents.yes_or_no(text, language=spoken) is None, text
 
 
@@ -105,7 +103,7 @@ def said_to_a_field(text, code):
     return slot_filling.read(EMAIL, text, language=code).said
 
 
-@pytest.mark.parametrize("code", language.LANGUAGES)
+@pytest.mark.parametrize("code", detection.LANGUAGES)
 def test_words_that_an_ordinary_message_holds_decide_nothing(code):
     for text in HELD[code]["ordinary"]:
         assert intents.small_talk(text, language=code) is None, text
@@ -113,7 +111,7 @@ def test_words_that_an_ordinary_message_holds_decide_nothing(code):
         assert said_to_a_field(text, code) == "other", text
 
 
-@pytest.mark.parametrize("code", language.LANGUAGES)
+@pytest.mark.parametrize("code", detection.LANGUAGES)
 def test_the_same_words_are_still_understood(code):
     for kind in ("greeting", "thanks"):
         for text in HELD[code][kind]:
@@ -129,7 +127,7 @@ def test_the_messages_that_hold_such_words_are_many_in_each_family_of_languages(
         "en de nl", "fr es it pt", "pl ru uk", "id ms", "tr", "ar", "hi", "th", "vi", "ja", "ko",
         "zh",
     )  # fmt: skip
-    assert sorted(" ".join(families).split()) == sorted(HELD) == sorted(language.LANGUAGES)
+    assert sorted(" ".join(families).split()) == sorted(HELD) == sorted(detection.LANGUAGES)
     assert sum(len(kinds["ordinary"]) for kinds in HELD.values()) >= 200
     for family in families:
         meant = [HELD[code][kind] for code in family.split() for kind in HELD[code]]
@@ -214,13 +212,13 @@ def test_no_message_takes_long(text):
     ],
 )  # fmt: skip
 def test_the_language_of_short_messages(text, expected, recognised):
-    assert language.recognise(text, expected=expected) == recognised
+    assert detection.recognise(text, expected=expected) == recognised
 
 
 @pytest.mark.parametrize("code", sorted(ORDINARY))
 def test_the_language_of_questions_is_recognised(code):
     for text in ORDINARY[code]:
-        assert language.detect(text, default="en") == code, text
+        assert detection.detect(text, default="en") == code, text
 
 
 @pytest.mark.parametrize(

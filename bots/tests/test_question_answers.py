@@ -4,7 +4,7 @@ from unittest import mock
 
 import pytest
 
-from bots.knowledge.words import same_question_key
+from bots.language.normalization import same_question_key
 from bots.models import Bot, Chunk, Document
 from bots.services import retrieval, written_sources
 from bots.testing import trained
@@ -125,7 +125,7 @@ def test_delete(ann, bot):
 @pytest.mark.django_db(transaction=True)
 def test_without_an_encoder_it_wins_too(ann, bot):
     trained(bot, MANUAL)
-    with mock.patch("bots.knowledge.embedding._encoder", return_value=None):
+    with mock.patch("bots.language.embedding._encoder", return_value=None):
         create(ann, bot)
         run_jobs()
         result = retrieval.search(Bot.objects.get(), QUESTION, language="en")

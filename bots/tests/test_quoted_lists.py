@@ -2,10 +2,11 @@
 
 import pytest
 
-from bots.engine import embedded
-from bots.knowledge import chunking, embedding
-from bots.knowledge.extract.document import ExtractedText, Section
-from bots.knowledge.search import Index, IndexedChunk
+from bots.ingest import chunking
+from bots.ingest.extraction.document import ExtractedText, Section
+from bots.language import embedding
+from bots.quoting import quotation
+from bots.quoting.search import Index, IndexedChunk
 
 DUTIES = [
     f"{letter}) The {who} must keep the {what} in a dry room and show it to the warden of the "
@@ -48,7 +49,7 @@ def answer(question: str, *sections: Section, threshold: float = 0.1) -> str:
             )
         )  # fmt: skip
     result = Index(chunks).search(question, language="en")
-    quoted = embedded.extract(question, language="en", result=result, threshold=threshold)
+    quoted = quotation.extract(question, language="en", result=result, threshold=threshold)
     assert quoted
     return quoted.text
 
@@ -57,7 +58,7 @@ def test_a_list_that_goes_on_in_the_next_passage_is_quoted_whole() -> None:
     boats = Section("Boats", "\n\n".join([BOATS, *DUTIES]))
     reply = answer("Which conditions must be met to hire a sailing boat?", boats)
     assert reply == boats.text
-    assert chunking.count_words(reply) > embedded.MAX_WORDS
+    assert chunking.count_words(reply) > quotation.MAX_WORDS
 
 
 def test_the_list_of_another_section_is_not_hung_on() -> None:
@@ -130,6 +131,6 @@ def test_of_a_very_long_list_so_many_items_are_quoted_as_there_is_room_for() -> 
     duties = [DUTIES[0].replace("licence", f"paper {number}") for number in range(12)]
     boats = Section("Boats", "\n".join([BOATS, *duties]))
     reply = answer("Which conditions must be met to hire a sailing boat?", boats)
-    assert embedded.MAX_WORDS < chunking.count_words(reply) <= embedded.LIST_WORDS
+    assert quotation.MAX_WORDS < chunking.count_words(reply) <= quotation.LIST_WORDS
     assert reply.splitlines() == boats.text.splitlines()[: len(reply.splitlines())]
     assert len(set(reply.splitlines())) == len(reply.splitlines())

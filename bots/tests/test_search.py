@@ -5,10 +5,10 @@ import time
 import numpy as np
 import pytest
 
-from bots.engine import embedded, intents
-from bots.knowledge import embedding, quantities, search
-from bots.knowledge.embedding import Vectors
-from bots.knowledge.search import Index, IndexedChunk
+from bots.language import embedding, intents, quantities
+from bots.language.embedding import Vectors
+from bots.quoting import quotation, search
+from bots.quoting.search import Index, IndexedChunk
 
 EMPTY = np.zeros(0, dtype=np.float32)
 
@@ -136,7 +136,7 @@ def test_empty_index_finds_nothing() -> None:
     result = Index([]).search("anything", language="en")
     assert result.hits == ()
     assert result.confidence == 0
-    assert embedded.extract("anything", language="en", result=result, threshold=0.1) is None
+    assert quotation.extract("anything", language="en", result=result, threshold=0.1) is None
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3])
@@ -174,7 +174,7 @@ def test_an_important_text_leads_if_scores_are_near() -> None:
         ]
         result = Index(chunks).search("how many days do refunds take", language="en")
         assert result.hits[0].chunk.text == new
-        reply = embedded.extract(
+        reply = quotation.extract(
             "how many days do refunds take", language="en", result=result, threshold=0.5
         )
         assert reply
@@ -191,7 +191,7 @@ def test_an_important_text_opens_no_gate() -> None:
         )
         assert result.confidence == other.confidence
     off_topic = Index(within).search("weather in Paris", language="en")
-    assert embedded.extract(
+    assert quotation.extract(
         "weather in Paris", language="en", result=off_topic, threshold=search.DEFAULT_THRESHOLD
     ) is None  # fmt: skip
 

@@ -3,7 +3,7 @@
 import pytest
 
 from bots.engine import sentiment
-from bots.knowledge import embedding
+from bots.language import embedding
 
 pytestmark = pytest.mark.skipif(not embedding.available(), reason="no sentence encoder here")
 

@@ -4,7 +4,7 @@ import pytest
 
 from bots.engine import tagging
 from bots.engine.tagging import KnownTag
-from bots.knowledge import embedding
+from bots.language import embedding
 
 pytestmark = pytest.mark.skipif(not embedding.available(), reason="no sentence encoder here")
 

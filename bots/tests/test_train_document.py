@@ -138,7 +138,7 @@ def test_the_memory_of_indexes_is_bounded(ann, bot):
 
 
 def test_without_an_encoder_words_are_searched(ann, bot):
-    with mock.patch("bots.knowledge.embedding._encoder", return_value=None):
+    with mock.patch("bots.language.embedding._encoder", return_value=None):
         send(ann, bot)
         run_jobs()
         result = retrieval.search(
@@ -197,7 +197,7 @@ def test_progress_never_goes_back(ann, bot):
     Document.objects.update(status="training", progress=60)
     seen = []
     with run_before(
-        "bots.knowledge.embedding.embed_passages",
+        "bots.language.embedding.embed_passages",
         lambda: seen.append(Document.objects.get().progress),
     ):
         training.train(document.pk)

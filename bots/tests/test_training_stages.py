@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client as Browser
 from django.urls import reverse
 
-from bots.knowledge import embedding
+from bots.language import embedding
 from bots.models import Bot, Chunk, Document
 from bots.services import document_embedding, documents, retrieval
 from bots.testing import make_bot
@@ -185,7 +185,7 @@ def test_passages_replaced_while_they_are_encoded_keep_no_old_vectors(ann, bot):
         Chunk.objects.filter(document_id=document).delete()
         Document.objects.update(status="queued", stage="waiting")
 
-    with run_before("bots.knowledge.embedding.embed_passages", replaced):
+    with run_before("bots.language.embedding.embed_passages", replaced):
         run_jobs(1)
     assert not Chunk.objects.exists()
     assert Document.objects.get().stage == "waiting"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.knowledge import url_normalization
+from bots.ingest import url_normalization
 
 pieces = st.text(st.sampled_from("ab./%2eE~?&=#;:@+ üẞ\\\t\n[]"), max_size=30)
 urls = st.builds(

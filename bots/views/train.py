@@ -5,7 +5,7 @@ from typing import Any
 
 from django.http import HttpResponseBase
 
-from bots.knowledge.extract.detection import MIME_TYPES
+from bots.ingest.extraction.file_types import MIME_TYPES
 from bots.models import DocumentSource
 from bots.services import (
     banner_picture,

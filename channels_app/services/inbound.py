@@ -15,7 +15,7 @@ from typing import Any
 from django.db.models import Q
 from django.utils import timezone
 
-from bots.knowledge import language as languages
+from bots.language import detection
 from channels_app.models import (
     SENDING,
     ChannelChat,
@@ -173,7 +173,7 @@ def _store_message(
             bot,
             customer=identity.customer,
             channel=connection.channel,
-            language=languages.detect(text, default=bot.default_language, offered=bot.languages),
+            language=detection.detect(text, default=bot.default_language, offered=bot.languages),
             reply_window_expires_at=window_ends_at,
         )
     channel_inbound.extend_reply_window(chat, window_ends_at)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bots.knowledge import phrasebook
+from bots.language import phrasebook
 from bots.testing import trained
 from channels_app.models import InboundItem, OutboundSend, Outcome
 from channels_app.tests.helpers import PAGE

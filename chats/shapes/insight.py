@@ -8,7 +8,7 @@ from unicodedata import category
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
 from bots.engine.tagging import Suggested
-from bots.knowledge.words import normalize
+from bots.language.normalization import normalize
 from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import (
     MAX_NUMBER,

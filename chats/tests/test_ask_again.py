@@ -5,8 +5,7 @@ import uuid
 import pytest
 from django.db.models import F
 
-from bots.engine import intents
-from bots.knowledge import phrasebook
+from bots.language import intents, phrasebook
 from bots.models import Bot, Chunk
 from bots.testing import trained
 from chatplatform.testing import run_before, run_jobs

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bots.knowledge import phrasebook
+from bots.language import phrasebook
 from bots.testing import trained
 from chatplatform.testing import run_before, run_jobs
 from chats.models import Conversation, Message

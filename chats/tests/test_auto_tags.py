@@ -2,7 +2,7 @@
 
 import pytest
 
-from bots.knowledge import embedding
+from bots.language import embedding
 from chats.models import Tagging
 from webhooks.models import Event
 

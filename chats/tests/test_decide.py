@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from bots.engine.types import Citation, Usage
+from bots.engine.types import Usage
 from bots.models import Approval
+from bots.quoting.quotation import Citation
 from bots.services.answers import (
     Answered,
     Evidence,

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from bots.knowledge.language import Guess
+from bots.language.detection import Guess
 from bots.models import FunctionCall
 from bots.testing import make_bot
 from chatplatform.testing import run_jobs

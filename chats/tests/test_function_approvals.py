@@ -6,7 +6,7 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
-from bots.engine import intents
+from bots.language import intents
 from bots.models import Bot, Function, FunctionCall
 from bots.services import function_calls
 from bots.tasks import expire_function_calls

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bots.knowledge import phrasebook
+from bots.language import phrasebook
 from bots.testing import make_bot, trained
 from chatplatform.testing import run_jobs
 from chats.models import Conversation
@@ -15,7 +15,7 @@ from identity.testing import make_key
 pytestmark = pytest.mark.django_db(transaction=True)
 
 BOOKS = phrasebook.all_books()
-PHRASES = Path(phrasebook.__file__).parents[2] / "tests" / "phrases"
+PHRASES = Path(phrasebook.__file__).parents[1] / "tests" / "phrases"
 HELD = tomllib.loads((PHRASES / "held_words.toml").read_text("utf-8"))
 # A document, and what a customer says: greeting, question, a word of its answer, thanks, goodbye,
 # request.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bots.knowledge import phrasebook
+from bots.language import phrasebook
 from chatplatform.testing import run_jobs
 from chats.shapes.words import NAMES
 from identity.models import AuditEvent, ClientConfig, Role

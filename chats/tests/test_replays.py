@@ -9,8 +9,8 @@ from django.test import Client as Browser
 from django.urls import reverse
 from django.utils import timezone
 
-from bots.knowledge.search import DEFAULT_THRESHOLD
 from bots.models import GoldenQuestion
+from bots.quoting.search import DEFAULT_THRESHOLD
 from bots.testing import trained
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs, stub_model

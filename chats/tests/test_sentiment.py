@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from bots.knowledge import embedding
+from bots.language import embedding
 from chats.models import Message
 from webhooks.models import Event
 

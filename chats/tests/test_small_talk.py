@@ -2,7 +2,7 @@
 
 import pytest
 
-from bots.knowledge import phrasebook
+from bots.language import phrasebook
 from bots.testing import make_bot
 from chatplatform.testing import run_jobs
 from chats.models import Message

@@ -15,7 +15,7 @@ from django.db import connection, transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bots.knowledge import language
+from bots.language import detection
 from chatplatform.jobs import enqueue
 from chatplatform.models import Job
 from chats.models import Conversation, Message, SenderType, text_content
@@ -182,7 +182,7 @@ def post(server, chat, body, model):
     )  # fmt: skip
     recipient = row.recipient and row.recipient["type"]
     assert recipient == (None if model.owner == "queue" else model.owner)
-    detected = language.detect(body["text"], default=model.language, offered=["en", "de"])
+    detected = detection.detect(body["text"], default=model.language, offered=["en", "de"])
     assert row.language == (body.get("language") or detected)
     model.add(row)
     model.jobs += wants and model.is_bots()

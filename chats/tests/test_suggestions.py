@@ -2,7 +2,7 @@
 
 import pytest
 
-from bots.knowledge import embedding
+from bots.language import embedding
 from bots.testing import trained
 
 needs_encoder = pytest.mark.skipif(not embedding.available(), reason="no sentence encoder here")

@@ -106,7 +106,7 @@ def test_grouping_twice_changes_nothing_and_groups_are_stable(bot, grouped, ask_
 
 
 def test_without_the_encoder_the_same_words_are_one_question(bot, ask_in_vain, monkeypatch):
-    monkeypatch.setattr("bots.knowledge.embedding.embed_query", lambda text: None)
+    monkeypatch.setattr("bots.language.embedding.embed_query", lambda text: None)
     ask_in_vain("Do you repair zips?", "do you  repair ZIPS", "Can you mend zips?")
     question_groups.group_next(bot.pk)
     assert sorted(QuestionGroup.objects.values_list("count", flat=True)) == [1, 2]

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from bots.knowledge import language as languages
+from bots.language import detection
 from bots.models import Bot
 from chatplatform.customer_channels import MessagingChannel
 from chats.models import AssignType, Conversation, Message, SenderType, Status, text_content
@@ -58,7 +58,7 @@ def store_answer_elsewhere(
             locked,
             author=messages.Author(SenderType.AGENT, None, author_name),
             content=content,
-            language=languages.detect(message.text, default=locked.language),
+            language=detection.detect(message.text, default=locked.language),
             provider_message_id=message.provider_message_id,
             in_reply_to=message.in_reply_to,
             metadata=message.metadata,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from bots.knowledge import language as languages
+from bots.language import detection
 from bots.models import Bot
 from chatplatform.api.request_context import REQUEST_ID
 from chatplatform.ids import uuid7
@@ -239,7 +239,7 @@ def receive_message(
     caller: Principal,
     chat_id: uuid.UUID,
     body: ConvMessage,
-    language: languages.Guess,
+    language: detection.Guess,
     *,
     is_short: Callable[[], bool],
 ) -> PlainMessage | None:

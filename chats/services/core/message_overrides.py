@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bots.knowledge import phrasebook
+from bots.language import phrasebook
 from chats.shapes.words import NAMES, SAID_WHEN, PlatformWord, PlatformWords, WordName
 from identity.models import ClientConfig, User
 from identity.services import configs

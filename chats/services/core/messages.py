@@ -9,7 +9,7 @@ from typing import Any, Self, Unpack
 from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 
-from bots.knowledge import language as languages
+from bots.language import detection
 from chatplatform.api.errors import ApiError, NotFound
 from chatplatform.api.pagination import Page, cursor_of, list_of, numbers_of
 from chatplatform.customer_channels import MESSAGING_CHANNELS
@@ -194,7 +194,7 @@ def append_by_assistant(chat: Conversation, body: message_shapes.ConvMessage) ->
             chat,
             author=author,
             content=build_content(chat, body),
-            language=body.language or languages.detect(body.text, default=chat.language),
+            language=body.language or detection.detect(body.text, default=chat.language),
             client_message_id=body.client_message_id,
             receipt={"engine": "external"},
         )

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from bots.knowledge.words import fold
+from bots.language.normalization import fold
 from chatplatform import jobs
 from chatplatform.api.errors import first_or_404
 from chats.models import Conversation, Message, Notification, NotificationKind

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from django.utils import timezone
 
-from bots.knowledge import phrasebook
-from bots.knowledge.phrasebook import base_of
+from bots.language import phrasebook
+from bots.language.phrasebook import base_of
 from bots.services import bots, business_hours
 from chats.models import Conversation, text_content
 

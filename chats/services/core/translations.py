@@ -1,8 +1,8 @@
 """Translations between a customer and the agents, if the client wants them and a model is set."""
 
 from bots.engine import Capability
-from bots.knowledge import language as languages
-from bots.knowledge.phrasebook import base_of
+from bots.language import detection
+from bots.language.phrasebook import base_of
 from bots.services import engines
 from chatplatform.jobs import enqueue
 from chats.models import Conversation, Message, SenderType
@@ -31,7 +31,7 @@ def language_of_agent(chat: Conversation, text: str) -> str:
     chat's."""
     client = chat.client
     default = client.default_language if client.config.auto_translate else chat.language
-    return languages.detect(text, default=default, offered=[chat.language])
+    return detection.detect(text, default=default, offered=[chat.language])
 
 
 def for_customer(message: Message) -> str | None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import transaction
 
-from bots.knowledge import language as languages
+from bots.language import detection
 from bots.services import bots
 from chatplatform.api.errors import ApiError, Invalid
 from chats.models import (
@@ -62,7 +62,7 @@ def open_preview(
             channel="web",
             is_preview=True,
             language=body.language
-            or languages.detect(
+            or detection.detect(
                 body.messages[0].content, default=bot.default_language, offered=bot.languages
             ),
         )
@@ -117,7 +117,7 @@ def _append(
             chat,
             author=(Author.customer_of if item.role == "user" else Author.bot_of)(chat),
             content=text_content(item.content),
-            language=body.language or languages.detect(item.content, default=chat.language),
+            language=body.language or detection.detect(item.content, default=chat.language),
         )
     message = ConvMessage(
         text=last.content, language=body.language, client_message_id=client_message_id

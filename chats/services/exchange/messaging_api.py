@@ -3,7 +3,7 @@
 from django.db import transaction
 from django.db.models import QuerySet
 
-from bots.knowledge import language as languages
+from bots.language import detection
 from chatplatform.api.errors import ApiError, Invalid, NotFound
 from chats.models import (
     AssignType,
@@ -164,7 +164,7 @@ def _append(chat: LockedConversation, body: MessageRequest, agent: User | None) 
         content=content,
         language=translations.language_of_agent(chat, text)
         if is_agent
-        else languages.detect(text, default=chat.language, offered=chat.bot.languages),
+        else detection.detect(text, default=chat.language, offered=chat.bot.languages),
         in_reply_to=_answered_message(chat, body),
         client_message_id=body.client_message_id,
         recipient=body.recipient.model_dump() if body.recipient else None,

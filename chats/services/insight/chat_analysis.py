@@ -16,7 +16,7 @@ from bots.engine.groundedness import SourceCheck
 from bots.engine.sentiment import Sentiment
 from bots.engine.tagging import KnownTag, Suggested
 from bots.engine.text_tasks import MAX_ANALYSED, MAX_NEW_TAGS, MAX_TAGS, ChatSummaryDraft, TagDrafts
-from bots.knowledge import language as languages
+from bots.language import detection
 from bots.services import engines
 from chatplatform import jobs
 from chatplatform.locks import single_flight
@@ -186,7 +186,7 @@ def _resolution(transcript: Transcript, written: str, *, language: str) -> str:
 def _summary_by_rules(chat: Conversation, transcript: Transcript) -> Summary:
     parts = rule_based_summary.of_conversation(
         transcript.lines,
-        language=languages.detect("\n".join(transcript.of_customer), default=chat.language),
+        language=detection.detect("\n".join(transcript.of_customer), default=chat.language),
         tags=chat.tags,
         sentiment=sentiment.analyse(_latest(transcript)).overall.sentiment,
     )

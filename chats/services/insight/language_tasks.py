@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 
-from bots.engine import Capability, embedded, nearness, rule_based_summary, text_tasks
+from bots.engine import Capability, rule_based_summary, text_tasks
 from bots.engine.openai_compatible import OpenAICompatible
 from bots.engine.types import Line
-from bots.knowledge import embedding
-from bots.knowledge import language as languages
-from bots.knowledge.question_splitting import Part
+from bots.language import detection, embedding
+from bots.language.normalization import QUESTION_MARKS
 from bots.models import Bot
+from bots.quoting import quotation
+from bots.quoting.question_splitting import Part
 from bots.services import engines, prompt_versions, retrieval
 from chatplatform import jobs
 from chatplatform.api.shapes import LANGUAGE_PATTERN, canonical_language
@@ -47,7 +48,7 @@ def translate(client: Client, body: TranslationRequest) -> TranslationResponse:
     known = LANGUAGE_PATTERN.fullmatch(told)
     return TranslationResponse(
         text=draft.text,
-        in_lang_code=languages.recognise(body.text) or (told if known else UNDETERMINED),
+        in_lang_code=detection.recognise(body.text) or (told if known else UNDETERMINED),
         out_lang_code=body.out_lang_code,
         engine=OpenAICompatible.name,
     )
@@ -97,7 +98,7 @@ def summarise(client: Client, body: SummarizeRequest) -> SummarizeResponse:
     text = body.text or "\n\n".join(
         f"{message.role}: {message.content}" for message in body.messages or ()
     )
-    language = body.language or languages.detect(text, default=client.default_language)
+    language = body.language or detection.detect(text, default=client.default_language)
     with engines.paid_work(client, purpose="summarize", characters=len(text)) as work:
         if work.is_written:
             mask = transcripts.mask_for(client)
@@ -123,7 +124,7 @@ def suggest(chat: Conversation, body: SuggestionRequest) -> ReplySuggestions:
     transcript = transcripts.for_chat(chat)
     if not transcript.of_customer:
         return ReplySuggestions(suggestions=[])
-    language = languages.detect(transcript.of_customer[-1], default=chat.language)
+    language = detection.detect(transcript.of_customer[-1], default=chat.language)
     question, topics = rule_based_summary.open_request(transcript.lines, language=language)
     if not question:
         return ReplySuggestions(suggestions=[])
@@ -168,12 +169,12 @@ def _translated(
 
 def _quotes(found: Sequence[Part], language: str) -> list[Suggestion]:
     """What the bot itself would quote, then each further passage alone."""
-    whole = embedded.extract_all(found, language=language, threshold=SHOWN_FROM)
+    whole = quotation.extract_all(found, language=language, threshold=SHOWN_FROM)
     extracts = [whole] if whole else []
     for part in found:
         for hit in part.result.hits:
             single = replace(part.result, hits=(hit,))
-            extract = embedded.extract(
+            extract = quotation.extract(
                 part.text, language=language, result=single, threshold=SHOWN_FROM
             )
             if extract and not any(extract.text in earlier.text for earlier in extracts):
@@ -225,12 +226,12 @@ def _by_model(
     return [
         suggestion
         for suggestion in suggestions
-        if suggestion.citations or suggestion.text.endswith(("?", "？", "؟"))
+        if suggestion.citations or suggestion.text.endswith(QUESTION_MARKS)
     ]
 
 
 def _speaks_as_customer(text: str, transcript: transcripts.Transcript) -> bool:
     """Whether a reply repeats one of the customer's latest two messages."""
     lately = transcript.of_customer[-2:]
-    is_near = embedding.available() and nearness.is_near(text, lately, _LIKE_THE_CUSTOMER)
+    is_near = embedding.available() and embedding.is_near(text, lately, _LIKE_THE_CUSTOMER)
     return text in lately or is_near

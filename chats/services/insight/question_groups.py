@@ -10,9 +10,9 @@ from django.db import transaction
 from django.db.models import Count, Exists, F, Max, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from bots.knowledge import embedding
-from bots.knowledge.embedding import Vectors
-from bots.knowledge.phrasebook import plain
+from bots.language import embedding
+from bots.language.embedding import Vectors
+from bots.language.phrasebook import plain
 from bots.models import Bot, Document, DocumentSource
 from chatplatform import jobs
 from chats.models import (

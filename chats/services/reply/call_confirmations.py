@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from django.conf import settings
 
-from bots.engine import intents
+from bots.language import intents
 from bots.models import CallStatus, FunctionCall
 from bots.services import function_calls, function_runner
 from bots.services.function_calls import ProposedCall

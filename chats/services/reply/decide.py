@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from bots.engine.types import Citation
-from bots.knowledge.phrasebook import SmallTalk
+from bots.language.phrasebook import SmallTalk
+from bots.language.slot_filling import AnswerKind
 from bots.models import Approval
+from bots.quoting.quotation import Citation
 from bots.services.answers import Answered, NeedsApproval, Outcome, Trace, Unanswered
 from bots.services.function_calls import ProposedCall
-from bots.services.slot_filling import AnswerKind
 
 
 @dataclass(frozen=True)

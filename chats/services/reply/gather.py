@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any, Literal
 
-from bots.engine import intents
-from bots.engine.intents import Intent
-from bots.services import slot_filling
-from bots.services.slot_filling import Field
+from bots.language import intents, slot_filling
+from bots.language.intents import Intent
+from bots.language.slot_filling import Field
 from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chats.models import AssignType, Conversation, Message
 from chats.services.core import customers, messages

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from bots.knowledge import language as languages
+from bots.language import detection
 from bots.models import Bot
 from bots.services import bots
 from bots.services.function_calls import ordering_key
@@ -130,7 +130,7 @@ def _open(caller: Principal, bot: Bot, creation: ChatCreation) -> LockedConversa
         visitor_id=customer.pk if caller.is_public_key else None,
         channel=creation.channel,
         language=creation.language
-        or languages.detect(
+        or detection.detect(
             creation.message or "", default=bot.default_language, offered=bot.languages
         ),
         tags=tags.canonical_names(caller.client_id, creation.tags),
@@ -171,7 +171,7 @@ def receive_by(caller: Principal, chat_id: uuid.UUID, body: message_shapes.ConvM
     """`receive` for a chat that the caller may see; 404 for any other. A database function stores
     plain messages, which most are; `receive` stores all others."""
     is_plain = not body.attachments
-    guess = languages.Guess((), body.language) if body.language else languages.guess(body.text)
+    guess = detection.Guess((), body.language) if body.language else detection.guess(body.text)
     is_short = partial(reply_policy.lacks_credits_for, caller, chat_id)
     stored = is_plain and fast_sql.receive_message(caller, chat_id, body, guess, is_short=is_short)
     if stored:
@@ -195,7 +195,7 @@ def _receive(
         author=messages.Author.customer_of(chat),
         content=messages.build_content(chat, body, files),
         language=body.language
-        or languages.detect(body.text, default=chat.language, offered=chat.bot.languages),
+        or detection.detect(body.text, default=chat.language, offered=chat.bot.languages),
         client_message_id=body.client_message_id,
         **fields,
     )

@@ -6,8 +6,8 @@ from django.conf import settings
 from django.db import transaction
 
 from bots.engine.types import Line, Wording
-from bots.knowledge import question_splitting
 from bots.models import Approval
+from bots.quoting import question_splitting
 from bots.services import answers, engines, fallback_suggestions, function_runner
 from bots.services.answers import AnswerRequest, Unanswered
 from chatplatform import jobs

@@ -3,7 +3,7 @@ import { html } from "../../common/html.js";
 import { useEffect, useRef } from "../../vendor/preact-hooks.js";
 import { Words } from "./message.js";
 
-// As the server has them (`bots/services/customer_info.py`).
+// As the server has them (`problem` in `bots/language/slot_filling.py`).
 const PATTERNS = { email: /^[^@\s]{1,64}@[^@\s.]+(\.[^@\s.]+)+$/, phone: /^\+?[0-9][0-9 ().-]{3,28}[0-9]$/ };
 const WRONG = { email: "wrongEmail", phone: "wrongPhone" };
 const INPUTS = { text: "text", email: "email", phone: "tel", number: "number", date: "date" };

@@ -1,0 +1,108 @@
+"""Runs child processes for hostile input, without secrets, limited in time, memory and output."""
+
+import os
+import resource
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+# More than the longest extracted text takes as JSON.
+MAX_OUTPUT_BYTES = 16 * 2**20
+_PROJECT = Path(__file__).resolve().parents[2]
+
+
+class TimedOut(Exception):
+    """The child did not end in time."""
+
+
+class OutputTooLarge(Exception):
+    """The child printed more than `MAX_OUTPUT_BYTES`."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The output of a child, and its exit status: if negative, the signal that killed it."""
+
+    output: bytes
+    status: int
+
+    @property
+    def ran_out_of_time(self) -> bool:
+        """Whether the child was killed by its limit of processor time."""
+        return self.status == -signal.SIGXCPU
+
+
+def run(
+    module: str, *arguments: str, timeout_seconds: float, stdin: IO[bytes] | None = None
+) -> Finished:
+    """Run `python -m module arguments` in a process group that is killed before this returns."""
+    command = [sys.executable, "-B", "-m", module, *arguments]
+    with subprocess.Popen(
+        [argument.replace("\x00", "") for argument in command],
+        stdin=stdin or subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=_PROJECT,
+        # No secrets, since the process reads strangers' files. One thread, since numeric libraries
+        # otherwise reserve address space for each core.
+        env={
+            "PATH": os.defpath,
+            "LANG": "C.UTF-8",
+            "PYTHONUTF8": "1",
+            "OMP_NUM_THREADS": "1",
+            "OPENBLAS_NUM_THREADS": "1",
+        },
+        start_new_session=True,
+    ) as child:
+        assert child.stdout is not None
+        try:
+            output = _read_output(child.stdout, deadline=time.monotonic() + timeout_seconds)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+    return Finished(output, child.returncode)
+
+
+def _read_output(stream: IO[bytes], *, deadline: float) -> bytes:
+    output = bytearray()
+    with selectors.DefaultSelector() as selector:
+        selector.register(stream, selectors.EVENT_READ)
+        while True:
+            left = deadline - time.monotonic()
+            if left <= 0 or not selector.select(left):
+                raise TimedOut
+            block = os.read(stream.fileno(), 65_536)
+            if not block:
+                return bytes(output)
+            output += block
+            if len(output) > MAX_OUTPUT_BYTES:
+                raise OutputTooLarge
+
+
+def limit_resources(memory_mb: int, cpu_seconds: int) -> None:
+    """Limit the address space and processor time of this process, and forbid writing files."""
+    memory = memory_mb * 2**20
+    for resource_id, maximum in (
+        (resource.RLIMIT_AS, memory),
+        (resource.RLIMIT_DATA, memory),
+        (resource.RLIMIT_CPU, cpu_seconds),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        resource.setrlimit(resource_id, (maximum, maximum))
+    # Some libraries look up the temporary folder when loaded, which would write a file.
+    tempfile.tempdir = os.sep
+
+
+def print_and_exit(output: bytes) -> None:
+    """Print the output and exit at once, since a parser may leave threads or a broken heap."""
+    sys.stdout.buffer.write(output)
+    sys.stdout.buffer.flush()
+    os._exit(0)

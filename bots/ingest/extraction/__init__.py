@@ -1,0 +1,115 @@
+"""Extracts the text of uploaded files and crawled pages.
+
+`extract_in_child` reads a file in a child process with limits, since files may be hostile; only
+that process loads parsers. `file_types` tells them apart; `readers` has one reader for each.
+"""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from bots.ingest import child_process
+from bots.ingest.extraction import file_types, question_headings, text_headings
+from bots.ingest.extraction.document import (
+    ExtractedText,
+    ExtractError,
+    Section,
+    check_length,
+    clean,
+)
+from bots.ingest.extraction.readers import READERS
+from bots.language import detection
+
+MAX_FILE_BYTES = 26_214_400
+
+
+def extract_in_child(
+    path: Path, *, file_name: str, timeout_seconds: float = 20, memory_mb: int = 512
+) -> ExtractedText:
+    """As `extract`, but in a child process that is limited in time and memory."""
+    try:
+        finished = child_process.run(
+            "bots.ingest.extraction",
+            str(path.resolve()),
+            file_name,
+            str(memory_mb),
+            str(max(1, int(timeout_seconds))),
+            timeout_seconds=timeout_seconds,
+        )
+    except child_process.TimedOut:
+        raise ExtractError("timeout", "Reading the file took too long.") from None
+    except child_process.OutputTooLarge:
+        raise ExtractError("too_large", "The file holds too much text.") from None
+    # The language is detected here: the detector unpacks its model into a file, and the child may
+    # write none.
+    return _with_language(_parse_output(finished))
+
+
+def _parse_output(finished: child_process.Finished) -> ExtractedText:
+    try:
+        data = json.loads(finished.output)
+    except ValueError:
+        if finished.ran_out_of_time:
+            raise ExtractError("timeout", "Reading the file took too long.") from None
+        raise ExtractError("too_large", "The file took too much memory to read.") from None
+    if "code" in data:
+        raise ExtractError(data["code"], data["message"])
+    sections = tuple(Section(**section) for section in data.pop("sections"))
+    return ExtractedText(sections=sections, **data)
+
+
+def extract(path: Path, *, file_name: str) -> ExtractedText:
+    """Read the title, sections and language of a file, without a child process and its limits."""
+    return _with_language(read(path, file_name))
+
+
+def from_text(title: str, text: str, *, default_language: str) -> ExtractedText:
+    """Read a text that a client wrote; it needs no parser, so no child process."""
+    sections = tuple(question_headings.as_headings(text_headings.sections(clean(text))))
+    return _with_language(ExtractedText(title, file_types.PLAIN, sections, ""), default_language)
+
+
+def from_pair(question: str, answer: str, *, default_language: str) -> ExtractedText:
+    """Make a question and its answer one section, headed by the question."""
+    sections = (Section(question, clean(answer)),)
+    language_ = detection.detect(f"{question}\n{answer}", default=default_language)
+    return ExtractedText(question, file_types.PLAIN, sections, language_)
+
+
+def _with_language(text: ExtractedText, default: str = "en") -> ExtractedText:
+    sample = "\n".join(section.text[:500] for section in text.sections[:20])
+    return replace(text, language=detection.detect(sample, default=default))
+
+
+def read(path: Path, file_name: str) -> ExtractedText:
+    """Read the title and sections of a file of at most 25 MB; the language is left empty."""
+    if path.stat().st_size > MAX_FILE_BYTES:
+        raise ExtractError("too_large", f"The file is above {MAX_FILE_BYTES} bytes.")
+    with path.open("rb") as file:
+        mime_type = file_types.sniff(file.read(file_types.SNIFF_BYTES), file_name)
+    try:
+        title, sections, warning = READERS[mime_type](path)
+    except (ExtractError, MemoryError):
+        raise
+    # Hostile files make parsers raise any kind of error.
+    except Exception as error:
+        raise ExtractError(
+            "malformed", "The file cannot be read: it is damaged, or not what its name says."
+        ) from error
+    sections = [
+        Section(clean(section.heading), clean(section.text), section.page)
+        for section in sections
+        if section.text.strip()
+    ]
+    if mime_type not in file_types.TABLES:
+        sections = question_headings.as_headings(sections)
+    check_length(sum(len(section.text) for section in sections))
+    if not any(letter.isalnum() for section in sections for letter in section.text):
+        raise ExtractError("empty", "The file holds no text.")
+    return ExtractedText(
+        title=clean(title)[:300].strip() or Path(file_name).stem[:300],
+        mime_type=mime_type,
+        sections=tuple(sections),
+        language="",
+        warning=warning,
+    )

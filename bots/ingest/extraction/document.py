@@ -1,0 +1,195 @@
+"""The types that readers return, and what they share: cleaning text, headings and tables."""
+
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from bots.language.normalization import normalize
+
+# About 1,300 passages, which take half an hour to encode; a longer text is several documents.
+MAX_TEXT_CHARACTERS = 2_000_000
+
+MAX_ROWS = 20_000
+
+# Separates lines of code, which are neither split into paragraphs nor joined like wrapped text.
+CODE_LINE = "\u2028"
+# A longer block is a text, not a code example.
+_MAX_CODE_LINES = 25
+
+# A longer first cell of a row is a text, not a name.
+_MAX_NAME_WORDS = 12
+
+# A table has at most this many rows of column names.
+_MAX_HEADER_ROWS = 5
+_DIGIT = re.compile(r"\d")
+# Scripts without spaces between words.
+DENSE = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
+)
+_UNSAFE = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufeff\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class Section:
+    """Text under one heading or on one PDF page; blank lines separate its paragraphs."""
+
+    heading: str
+    text: str
+    page: int | None = None
+
+
+class Content(NamedTuple):
+    """What a reader returns: the document's own title, or "", and its sections."""
+
+    title: str
+    sections: list[Section]
+    # Says which parts of the document could not be read; "" if there are none.
+    warning: str = ""
+
+
+@dataclass(frozen=True)
+class ExtractedText:
+    title: str
+    mime_type: str
+    sections: tuple[Section, ...]
+    language: str
+    warning: str = ""
+
+
+class ExtractError(Exception):
+    """`code`: unsupported_type, too_large, encrypted, empty, malformed, unreadable,
+    unknown_encoding or timeout.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+def clean(text: str) -> str:
+    """Normalise to NFC, without control characters, surrogates and repeated blank lines."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x0c", "\n\n")
+    text = normalize("NFC", _UNSAFE.sub("", text)).replace("\u00a0", " ")
+    text = "\n".join(line.rstrip() for line in text.split("\n"))
+    return re.sub(r"\n{3,}", "\n\n", text).strip("\n")
+
+
+def as_written(code: str) -> str:
+    """Mark lines of code, so that their ends and indentation survive all later steps.
+
+    A long block becomes ordinary lines without blank ones.
+    """
+    lines = textwrap.dedent(code).strip("\n").split("\n")
+    if len(lines) > _MAX_CODE_LINES:
+        return "\n".join(filter(str.strip, lines))
+    return CODE_LINE.join(line.rstrip() for line in lines)
+
+
+def labelled_row(header: Mapping[int, str], row: Mapping[int, str]) -> str:
+    """Write a table row, given by column, as lines of `column: value` without empty cells."""
+    lines: list[str] = []
+    for column, value in row.items():
+        name, value = header.get(column, ""), clean(value.strip())
+        if value:
+            lines.append(f"{name}: {value}" if name else value)
+    return "\n".join(lines)
+
+
+def names_below(header: Mapping[int, str], row: Mapping[int, str]) -> dict[int, str]:
+    """The names of columns, each after the name of its group."""
+    columns = sorted(header.keys() | row.keys())
+    parts = {column: (header.get(column, ""), row.get(column, "")) for column in columns}
+    return {column: " ".join(dict.fromkeys(filter(None, parts[column]))) for column in columns}
+
+
+def table_lines(rows: Sequence[Mapping[int, str]]) -> list[str]:
+    """Write the rows of a table, given by column, as list items.
+
+    If the first rows name the columns and figures follow, each cell gets the name of its column.
+    Else bars separate the cells, and a dash keeps the place of an empty one.
+    """
+    rows = [dict(row) for row in rows if row]
+    columns = max(map(max, rows), default=0) + 1
+    header: dict[int, str] = {}
+    names = 0
+    for row in rows[:_MAX_HEADER_ROWS] if columns > 2 else ():
+        if any(map(_DIGIT.search, row.values())):
+            break
+        header, names = names_below(header, row), names + 1
+        # The names of groups are followed by those of their columns.
+        if len(row) == len(set(row.values())) == columns:
+            break
+    rest = rows[names:]
+    if len(header) == columns and any(_DIGIT.search(text) for row in rest for text in row.values()):
+        return ["- " + labelled_row(header, row).replace("\n", ", ") for row in rest]
+    return [
+        "- " + " | ".join(row.get(column, "") or "–" for column in range(max(row) + 1))
+        for row in rows
+    ]
+
+
+def headed_row(table: str, header: Mapping[int, str], row: Mapping[int, str]) -> str:
+    """The heading of a row: its table, and its first cell if that is a name."""
+    first = min(header, default=None)
+    name = " ".join(row.get(first, "").split()) if first is not None else ""
+    is_name = any(map(str.isalpha, name)) and len(name.split()) <= _MAX_NAME_WORDS
+    return " > ".join(filter(None, (table, name if is_name else "")))
+
+
+def check_length(characters: int) -> None:
+    if characters > MAX_TEXT_CHARACTERS:
+        raise ExtractError("too_large", f"The text is above {MAX_TEXT_CHARACTERS} characters.")
+
+
+class Headings:
+    """Tracks the headings above a place in a document: "Returns > Damaged goods"."""
+
+    def __init__(self, title: str = "") -> None:
+        self._title = title
+        self._open: dict[int, str] = {}
+
+    def below(self, level: int, heading: str) -> str:
+        """The heading after its nearest parent; the title and first-level headings do not count."""
+        self._open = {key: value for key, value in self._open.items() if key < level}
+        above = self._open[max(self._open)] if self._open and max(self._open) > 1 else ""
+        self._open[level] = heading
+        return f"{above} > {heading}" if above and above != self._title else heading
+
+
+class SectionBuilder:
+    """Collects paragraphs into sections, each under the latest heading."""
+
+    def __init__(self) -> None:
+        self._sections: list[Section] = []
+        self._heading = ""
+        self._page: int | None = None
+        self._text: list[str] = []
+        self._length = 0
+
+    def start_section(self, heading: str) -> None:
+        self._close()
+        self._heading = clean(" ".join(heading.split()))
+
+    def start_page(self, page: int) -> None:
+        """Start a PDF page; its text is still under the latest heading."""
+        self._close()
+        self._page = page
+
+    def add(self, text: str, *, glue: str = "\n\n") -> None:
+        if text.strip():
+            self._text.append((glue if self._text else "") + text)
+            self._length += len(text)
+            check_length(self._length)
+
+    def _close(self) -> None:
+        text = clean("".join(self._text))
+        if text:
+            self._sections.append(Section(self._heading, text, self._page))
+        self._text.clear()
+
+    def build(self) -> list[Section]:
+        self._close()
+        return self._sections

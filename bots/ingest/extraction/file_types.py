@@ -1,0 +1,105 @@
+"""Detects file types by content."""
+
+import re
+from pathlib import Path
+
+from bots.ingest.extraction import encodings
+from bots.ingest.extraction.document import ExtractError
+
+PDF = "application/pdf"
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+HTML = "text/html"
+MARKDOWN = "text/markdown"
+PLAIN = "text/plain"
+CSV = "text/csv"
+# In these types each row is a passage.
+TABLES = frozenset({XLSX, CSV})
+# How much of a file `sniff` needs to see.
+SNIFF_BYTES = 8_192
+
+_EXTENSIONS = {
+    "pdf": PDF, "docx": DOCX, "xlsx": XLSX, "pptx": PPTX, "html": HTML, "htm": HTML,
+    "xhtml": HTML, "md": MARKDOWN, "markdown": MARKDOWN, "txt": PLAIN, "text": PLAIN, "csv": CSV,
+}  # fmt: skip
+MIME_TYPES = tuple(sorted(set(_EXTENSIONS.values())))
+# The folder of the archive that contains the document itself.
+_OFFICE = {DOCX: b"word/", XLSX: b"xl/", PPTX: b"ppt/"}
+# A protected Office file is wrapped in a container of the older format.
+_OLD_OFFICE = b"\xd0\xcf\x11\xe0"
+_HTML_DOCUMENT = re.compile(
+    r"^\s*(?:<\?xml[^>]*>\s*)?(?><!--.*?-->\s*)*+<(?:!doctype\s+html|html)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_OTHER_XML = re.compile(r"^\s*(?:<\?xml|<svg\b|<!doctype\s+(?!html))", re.IGNORECASE)
+_TAG = re.compile(
+    r"<(?:head|body|div|p|h[1-6]|ul|ol|table|article|main|section|span|br|a)\b[^<]*>", re.IGNORECASE
+)
+# First bytes of binary formats that may have no NUL byte nearby.
+_BINARY = (
+    b"MZ", b"\x7fELF", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"RIFF", b"Rar!", b"\x1f\x8b",
+    b"7z\xbc\xaf", b"BM6", _OLD_OFFICE, b"{\\rtf", b"%!PS", b"PK",
+)  # fmt: skip
+
+
+def sniff(head: bytes, file_name: str) -> str:
+    """The MIME type by the first 8 KB; the name must agree, and only decides between text formats.
+
+    Raises ExtractError if the type is not supported, or the file is empty or encrypted.
+    """
+    extension = Path(file_name.replace("\x00", "")).suffix.lower().lstrip(".")
+    named = _EXTENSIONS.get(extension)
+    if extension and named is None:
+        raise ExtractError("unsupported_type", f"Files of type .{extension[:20]} are not read.")
+    if not head.strip():
+        raise ExtractError("empty", "The file is empty.")
+    if named in _OFFICE and head.startswith(_OLD_OFFICE):
+        message = f"Remove the password, and save the file as .{extension}."
+        raise ExtractError("encrypted", message)
+    detected = _content_type(head[:SNIFF_BYTES], named)
+    if named is None or detected == named:
+        return detected
+    if detected == PLAIN and named in (MARKDOWN, CSV):
+        return named
+    # A Markdown, text or CSV file may start with a tag, but must not be a whole HTML page.
+    if (
+        detected == HTML
+        and named != HTML
+        and not _HTML_DOCUMENT.match(encodings.rough(head[:SNIFF_BYTES]))
+    ):
+        return named if named in (MARKDOWN, PLAIN, CSV) else _mismatch(extension)
+    return _mismatch(extension)
+
+
+def _mismatch(extension: str) -> str:
+    raise ExtractError("unsupported_type", f"The content is not that of a .{extension} file.")
+
+
+def _content_type(head: bytes, named: str | None) -> str:
+    if head.lstrip().startswith(b"%PDF-"):
+        return PDF
+    if head.startswith(b"PK\x03\x04"):
+        found = [mime_type for mime_type, folder in _OFFICE.items() if folder in head]
+        if not found and b"[Content_Types].xml" in head:
+            found = list(_OFFICE)
+        if found:  # If several types fit, the name decides; the reader checks it.
+            return named if named in found else found[0]
+    if head.startswith(_BINARY) or not _looks_like_text(head):
+        raise ExtractError("unsupported_type", "The content is of no supported type.")
+    text = encodings.rough(head)
+    if _HTML_DOCUMENT.match(text):
+        return HTML
+    if _OTHER_XML.match(text):
+        raise ExtractError("unsupported_type", "XML other than HTML is not read.")
+    return HTML if text.lstrip().startswith("<") and _TAG.search(text) else PLAIN
+
+
+def _looks_like_text(head: bytes) -> bool:
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return True
+    controls = sum(byte < 32 and byte not in (9, 10, 12, 13, 27) for byte in head)
+    if b"\x00" in head:
+        return encodings.utf16_without_mark(head) is not None
+    # Text has no control characters in any encoding; in compressed data they are one byte in ten.
+    return controls * 100 < len(head)

@@ -1,0 +1,382 @@
+"""Reads spreadsheets and presentations, which are zip archives of XML parts (ECMA-376)."""
+
+import posixpath
+import re
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from bots.ingest.extraction import number_formats
+from bots.ingest.extraction.document import (
+    MAX_ROWS,
+    Content,
+    ExtractError,
+    Section,
+    check_length,
+    headed_row,
+    labelled_row,
+    names_below,
+    table_lines,
+)
+
+# These limits are checked in the archive's directory, before anything is unpacked.
+MAX_ZIP_ENTRIES = 2_000
+MAX_ZIP_BYTES = 100 * 2**20
+# The limits of one part. A part that is loaded as a whole takes up to 100 times its size; the large
+# parts of a workbook are streamed.
+MAX_XML_BYTES = 8 * 2**20
+MAX_STREAMED_BYTES = 64 * 2**20
+MAX_SLIDES = 2_000
+
+# How many cells to its right a merged cell fills at most.
+_MAX_MERGED_COLUMNS = 60
+_MAX_MERGED = 1_000
+# The most columns that a sheet can have.
+_MAX_COLUMNS = 16_384
+_OFF = frozenset({"0", "false", "off"})
+_MERGED = re.compile(rb'<(?:\w+:)?mergeCell\b[^<>]*?\bref="([A-Z]+)(\d+):([A-Z]+)(\d+)"')
+_YEARS = range(1900, 2101)
+
+
+def check_zip(archive: zipfile.ZipFile, main_part: str, max_part: int) -> None:
+    entries = archive.infolist()
+    if main_part not in {entry.filename for entry in entries}:
+        raise ExtractError("unsupported_type", f"The archive holds no {main_part}.")
+    if any(entry.flag_bits & 1 for entry in entries):
+        raise ExtractError("encrypted", "The document is protected by a password.")
+    parts = [entry.file_size for entry in entries if entry.filename.endswith((".xml", ".rels"))]
+    if (
+        len(entries) > MAX_ZIP_ENTRIES
+        or sum(entry.file_size for entry in entries) > MAX_ZIP_BYTES
+        or max(parts) > max_part
+    ):
+        raise ExtractError("too_large", "The document unpacks to too much data.")
+
+
+def parsed(archive: zipfile.ZipFile, part: str) -> Any:
+    """The root element of a part; None if the archive has no such part."""
+    from lxml import etree  # noqa: PLC0415  parsers are loaded in the child only
+
+    if part not in archive.namelist():
+        return None
+    if archive.getinfo(part).file_size > MAX_XML_BYTES:
+        raise ExtractError("too_large", "The document unpacks to too much data.")
+    parser = etree.XMLParser(resolve_entities=False, no_network=True)
+    return etree.fromstring(archive.read(part), parser)
+
+
+def _streamed(archive: zipfile.ZipFile, part: str, *tags: str) -> Iterator[Any]:
+    """The elements of a part with these names, one at a time; none if there is no such part."""
+    from lxml import etree  # noqa: PLC0415  parsers are loaded in the child only
+
+    if part not in archive.namelist():
+        return
+    with archive.open(part) as file:
+        for _, element in etree.iterparse(
+            file,
+            tag=[f"{{*}}{tag}" for tag in tags],
+            resolve_entities=False,
+            no_network=True,
+        ):
+            yield element
+            element.clear()
+            while element.getprevious() is not None:
+                del element.getparent()[0]
+
+
+def title_of(archive: zipfile.ZipFile) -> str:
+    properties = parsed(archive, "docProps/core.xml")
+    return "" if properties is None else (properties.findtext("{*}title") or "").strip()
+
+
+def _listed_parts(archive: zipfile.ZipFile, part: str, root: Any, tag: str) -> list[Any]:
+    """The elements with this tag, each with the name of the part to which its relation points."""
+    folder, name = posixpath.split(part)
+    relations = parsed(archive, f"{folder}/_rels/{name}.rels")
+    targets = {
+        relation.get("Id"): posixpath.normpath(posixpath.join(f"/{folder}", relation.get("Target")))
+        for relation in ([] if relations is None else relations)
+        if relation.get("Target")
+    }
+    listed = []
+    for element in root.iter(f"{{*}}{tag}"):
+        ids = [value for key, value in element.attrib.items() if key.endswith("}id")]
+        if ids and ids[0] in targets:
+            listed.append((element, targets[ids[0]].lstrip("/")))
+    return listed
+
+
+def read_xlsx(path: Path) -> Content:
+    """Read each row as a section, headed by its sheet; hidden sheets are skipped."""
+    with zipfile.ZipFile(path) as archive:
+        check_zip(archive, "xl/workbook.xml", MAX_STREAMED_BYTES)
+        workbook = parsed(archive, "xl/workbook.xml")
+        properties = workbook.find("{*}workbookPr")
+        is_1904 = properties is not None and properties.get("date1904") in {"1", "true"}
+        cells = _Cells(
+            strings=[
+                "".join(_texts(item)) for item in _streamed(archive, "xl/sharedStrings.xml", "si")
+            ],
+            formats=_cell_formats(archive),
+            epoch=number_formats.EPOCH_1904 if is_1904 else number_formats.EPOCH,
+        )
+        sections: list[Section] = []
+        characters = 0
+        for sheet, part in _listed_parts(archive, "xl/workbook.xml", workbook, "sheet"):
+            if sheet.get("state", "visible") == "visible":
+                for section in _table(sheet.get("name", ""), cells.rows(archive, part)):
+                    sections.append(section)
+                    characters += len(section.text)
+                    check_length(characters)
+                    if len(sections) > MAX_ROWS:
+                        raise ExtractError("too_large", f"There are more than {MAX_ROWS} rows.")
+        return Content(title_of(archive), sections)
+
+
+def _texts(item: Any) -> Iterator[str]:
+    """The text of an item without struck-out runs and phonetic guides of East Asian words."""
+    for run in item.iterfind("{*}r"):
+        if not _is_struck(run.find("{*}rPr")):
+            yield from (part.text or "" for part in run.iterfind("{*}t"))
+    yield from (part.text or "" for part in item.iterfind("{*}t"))
+
+
+def _is_struck(font: Any) -> bool:
+    strike = None if font is None else font.find("{*}strike")
+    return strike is not None and strike.get("val") not in _OFF
+
+
+def _cell_formats(archive: zipfile.ZipFile) -> list[str]:
+    """The number format of each cell style; struck-out styles get the one that hides values."""
+    styles = parsed(archive, "xl/styles.xml")
+    if styles is None:
+        return []
+    codes = dict(number_formats.BUILT_IN)
+    for number_format in styles.iterfind("{*}numFmts/{*}numFmt"):
+        code = number_format.get("formatCode") or ""
+        codes[int(number_format.get("numFmtId"))] = code[: number_formats.MAX_CHARACTERS]
+    struck = [_is_struck(font) for font in styles.iterfind("{*}fonts/{*}font")]
+    return [
+        number_formats.HIDDEN
+        if any(struck[int(style.get("fontId") or 0) :][:1])
+        else codes.get(int(style.get("numFmtId") or 0), "")
+        for style in styles.iterfind("{*}cellXfs/{*}xf")
+    ]
+
+
+@dataclass
+class _Merged:
+    """A merged cell; its text is stored in its first row and column."""
+
+    top: int
+    bottom: int
+    left: int
+    right: int
+    text: str = ""
+
+
+@dataclass
+class _Row:
+    """The filled cells of a row by column; a row of words and years may be a header."""
+
+    values: dict[int, str]
+    is_header: bool = True
+    words: int = 0
+    # Whether a cell spans several columns, as the name of a group of columns does.
+    is_group: bool = False
+
+    def fill(self, number: int, merged: list[_Merged]) -> None:
+        """Copy the text of merged cells into all columns they cover, unless it is the only cell."""
+        for cell in merged:
+            if not cell.top <= number <= cell.bottom:
+                continue
+            if number == cell.top:
+                cell.text = self.values.get(cell.left, "")
+            is_beside = bool(self.values.keys() - {cell.left})
+            if cell.text and is_beside:
+                self.values |= dict.fromkeys(range(cell.left, cell.right + 1), cell.text)
+                self.is_group |= number == cell.top and cell.right > cell.left
+
+
+def _merged_cells(archive: zipfile.ZipFile, part: str) -> list[_Merged]:
+    """The merged cells of a sheet; none if it has so many that it is a drawing, not a table.
+
+    The sheet lists them after its rows, so they are searched for before the rows are read.
+    """
+    found: list[_Merged] = []
+    rest = b""
+    with archive.open(part) as file:
+        while block := file.read(2**20):
+            for left, top, right, bottom in _MERGED.findall(rest + block):
+                first = _column(left.decode())
+                last = min(_column(right.decode()), first + _MAX_MERGED_COLUMNS)
+                found.append(_Merged(int(top), int(bottom), first, last))
+            cut = (rest + block).rfind(b"<")
+            rest = (rest + block)[cut:] if cut >= 0 else b""
+            if len(found) > _MAX_MERGED or len(rest) > 2**20:
+                return []
+    return found
+
+
+def _is_hidden(element: Any, size: str, *, default: bool = False) -> bool:
+    """Whether a row or column is hidden, or its height or width is 0."""
+    hidden = element.get("hidden")
+    by_size = element.get(size) is not None and float(element.get(size)) == 0
+    return (default if hidden is None else hidden not in _OFF) or by_size
+
+
+class _Cells:
+    """Reads the cells of a workbook as they are shown."""
+
+    def __init__(self, strings: list[str], formats: list[str], epoch: datetime) -> None:
+        self._strings = strings
+        self._formats = formats
+        self._epoch = epoch
+
+    def rows(self, archive: zipfile.ZipFile, part: str) -> Iterator[_Row]:
+        """The visible rows with their filled cells."""
+        merged = _merged_cells(archive, part)
+        hidden: set[int] = set()
+        number, is_hidden_by_default = 0, False
+        for element in _streamed(archive, part, "sheetFormatPr", "col", "row"):
+            if element.tag.endswith("}sheetFormatPr"):
+                is_hidden_by_default = element.get("zeroHeight", "0") not in _OFF
+            elif element.tag.endswith("}col"):
+                if _is_hidden(element, "width"):
+                    last = min(int(element.get("max") or 0), _MAX_COLUMNS)
+                    hidden.update(range(int(element.get("min") or 0), last + 1))
+            else:
+                number = int(element.get("r") or number + 1)
+                row = self._row(element, hidden)
+                row.fill(number, merged)
+                is_shown = not _is_hidden(element, "ht", default=is_hidden_by_default)
+                if row.values and is_shown:
+                    yield row
+
+    def _row(self, element: Any, hidden: set[int]) -> _Row:
+        row = _Row({})
+        column = 0
+        for cell in element.iterfind("{*}c"):
+            column = _column(cell.get("r")) or column + 1
+            text = "" if column in hidden else " ".join(self._text(cell).split())
+            if text:
+                row.values[column] = text
+                is_word = cell.get("t") in {"s", "str", "inlineStr"}
+                if not is_word and not (text.isdecimal() and int(text) in _YEARS):
+                    row.is_header = False
+                row.words += is_word
+        return row
+
+    def _text(self, cell: Any) -> str:
+        kind = cell.get("t", "n")
+        style = int(cell.get("s") or 0)
+        code = self._formats[style] if style < len(self._formats) else ""
+        if code == number_formats.HIDDEN:
+            return ""
+        if kind == "inlineStr":
+            return "".join(text for item in cell.iterfind("{*}is") for text in _texts(item))
+        value = cell.findtext("{*}v") or ""
+        if kind == "s":
+            return self._strings[int(value)] if value else ""
+        if kind == "b":
+            return "TRUE" if value == "1" else "FALSE"
+        if kind == "e":
+            return ""
+        if kind != "n" or not value:
+            return value
+        return number_formats.shown(value, code, self._epoch)
+
+
+def _column(reference: str | None) -> int:
+    """The number of a cell's column, from 1: 28 for "AB7"; 0 without a reference."""
+    number = 0
+    for letter in reference or "":
+        if not "A" <= letter <= "Z":
+            break
+        number = number * 26 + ord(letter) - 64
+    return number
+
+
+def _table(name: str, rows: Iterator[_Row]) -> Iterator[Section]:
+    """A section for each row of a sheet that does not name columns.
+
+    The first row of several cells names the columns if its cells are words or years. If it names
+    groups of columns, the next such row names the columns. Lone cells above it are text.
+    """
+    header: dict[int, str] | None = None
+    is_group = False
+    for row in rows:
+        values = row.values
+        is_header = row.is_header and row.words > 0
+        if header is None and len(values) > 1:
+            header, is_group = (values, row.is_group) if is_header else ({}, False)
+            if is_header:
+                continue
+        elif header and is_group and is_header:
+            header, is_group = names_below(header, values), False
+            continue
+        is_group = False
+        yield Section(headed_row(name, header or {}, values), labelled_row(header or {}, values))
+
+
+def read_pptx(path: Path) -> Content:
+    """Read each slide as a section, headed by its title, without hidden slides and notes."""
+    with zipfile.ZipFile(path) as archive:
+        check_zip(archive, "ppt/presentation.xml", MAX_XML_BYTES)
+        part = "ppt/presentation.xml"
+        slides = _listed_parts(archive, part, parsed(archive, part), "sldId")
+        if len(slides) > MAX_SLIDES:
+            raise ExtractError("too_large", f"The document has more than {MAX_SLIDES} slides.")
+        sections = []
+        for number, (_, slide) in enumerate(slides, 1):
+            root = parsed(archive, slide)
+            if root is not None and root.get("show") not in {"0", "false"}:
+                sections.append(_slide(root, number))
+        return Content(title_of(archive), sections)
+
+
+def _slide(root: Any, number: int) -> Section:
+    # A fallback repeats its neighbour for older programs.
+    for fallback in list(root.iter("{*}Fallback")):
+        fallback.getparent().remove(fallback)
+    title, texts = "", []
+    for shape in root.iter("{*}sp", "{*}tbl"):
+        if shape.tag.endswith("}tbl"):
+            texts.append("\n".join(table_lines(_slide_rows(shape))))
+            continue
+        lines = [line for line in map(_line, shape.iterfind("{*}txBody/{*}p")) if line]
+        kind = shape.find("{*}nvSpPr/{*}nvPr/{*}ph")
+        kind = "" if kind is None else kind.get("type", "")
+        if kind in {"title", "ctrTitle"} and not title:
+            title = " ".join(lines)
+        elif kind not in {"dt", "ftr", "sldNum"}:
+            mark = "- " if len(lines) > 1 else ""
+            texts.append("\n".join(f"{mark}{line}" for line in lines))
+    text = "\n\n".join(filter(None, texts))
+    return Section(title if text else "", text or title, number)
+
+
+def _slide_rows(table: Any) -> list[dict[int, str]]:
+    """The rows of a table by column; a merged cell fills all cells that it covers."""
+    rows: list[dict[int, str]] = []
+    for row in table.iterfind("{*}tr"):
+        cells: dict[int, str] = {}
+        for column, cell in enumerate(row.iterfind("{*}tc")):
+            text = " ".join(filter(None, map(_line, cell.iterfind("{*}txBody/{*}p"))))
+            if cell.get("hMerge", "0") not in _OFF:
+                text = cells.get(column - 1, "")
+            elif cell.get("vMerge", "0") not in _OFF and rows:
+                text = rows[-1].get(column, "")
+            if text:
+                cells[column] = text
+        rows.append(cells)
+    return rows
+
+
+def _line(paragraph: Any) -> str:
+    """The text of a paragraph in one line."""
+    pieces = paragraph.iter("{*}t", "{*}br")
+    return " ".join("".join(piece.text or " " for piece in pieces).split())

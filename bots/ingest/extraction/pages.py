@@ -1,0 +1,232 @@
+"""Reads HTML: the markup gives the structure, and trafilatura finds the main content."""
+
+import importlib
+import re
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bots.ingest.extraction import encodings, page_visibility
+from bots.ingest.extraction.document import (
+    Content,
+    Headings,
+    SectionBuilder,
+    as_written,
+    clean,
+    labelled_row,
+    names_below,
+    table_lines,
+)
+
+_SKIPPED = frozenset("script style noscript template nav head svg button select iframe".split())  # noqa: SIM905 - as below
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+# A term is a heading of its description, below h1 to h6.
+_TERMS = {"dt": 7, "summary": 7}
+_BLOCKS = frozenset(
+    """
+    p div section article main body html ul ol dl li dd table tbody thead tfoot tr td th caption
+    pre blockquote address figure figcaption form fieldset center header footer aside details hr
+    label h1 h2 h3 h4 h5 h6 dt summary
+    """.split()  # noqa: SIM905 - easier to read
+)
+_BOLD = frozenset({"b", "strong"})
+MAX_HEADING_WORDS = 40
+_MAX_NUMBER = 6
+# The most columns or rows that one cell of a table may span.
+_MAX_SPAN = 100
+
+
+class _Block(NamedTuple):
+    """A piece of the web page: a heading with its level, a paragraph or a list item."""
+
+    text: str
+    level: int = 0
+    is_item: bool = False
+    # The text as the web page shows it, if it differs.
+    shown: str = ""
+
+
+def read_html(path: Path) -> Content:
+    import trafilatura  # noqa: PLC0415  parsers are loaded in the child only
+
+    html: Any = importlib.import_module("lxml.html")  # has no types
+
+    page = path.read_bytes()
+    text = clean(encodings.decode(page, encodings.declared(page)))
+    # lxml refuses a str that declares an encoding.
+    data = re.sub(r"^\s*<\?xml[^>]*>", "", text).encode()
+    tree = html.document_fromstring(data, parser=html.HTMLParser(encoding="utf-8"))
+    title = " ".join((tree.findtext(".//title") or "").split())
+    page_visibility.show(tree)
+    # An aside inside the main text belongs to it; trafilatura would drop it.
+    for aside in tree.iterfind(".//main//aside"):
+        aside.tag = "div"
+    blocks = [block for block in _blocks(tree) if _says_something(block.text)]
+    main = trafilatura.extract(
+        html.tostring(tree, encoding="unicode"),
+        include_comments=False,
+        include_tables=True,
+        favor_recall=True,
+    )
+    kept = _letters(main or "")
+    # On short pages and unusual layouts trafilatura drops too much.
+    if len(kept) * 4 >= len(_letters("".join(block.text for block in blocks))):
+        blocks = [
+            block for block in blocks if block.level or _letters(block.shown or block.text) in kept
+        ]
+    return Content(title, _sections(blocks, title).build())
+
+
+def _says_something(text: str) -> bool:
+    """Whether a text is more than a lone number, such as a section number in its own cell."""
+    return len(text) > _MAX_NUMBER or any(map(str.isalpha, text))
+
+
+def _letters(text: str) -> str:
+    """The letters and digits of a text, so that texts compare equal despite spaces and markup."""
+    return "".join(letter for letter in text if letter.isalnum())
+
+
+def _sections(blocks: list[_Block], title: str) -> SectionBuilder:
+    sections, headings = SectionBuilder(), Headings(title)
+    was_item = False
+    for block in blocks:
+        if block.level:
+            sections.start_section(headings.below(block.level, block.text))
+        else:
+            glue = "\n" if was_item and block.is_item else "\n\n"
+            sections.add(f"- {block.text}" if block.is_item else block.text, glue=glue)
+        was_item = block.is_item
+    return sections
+
+
+def _blocks(element: Any, *, is_item: bool = False) -> Iterator[_Block]:
+    """The blocks inside an element, in the order of the web page."""
+    inline: list[str] = [element.text or ""]
+    for child in element:
+        tag = child.tag if isinstance(child.tag, str) else ""
+        if tag and tag not in _SKIPPED and (tag in _BLOCKS or _holds_blocks(child)):
+            yield from _joined(inline, is_item=is_item)
+            inline = []
+            yield from _of_block(child, tag, is_item=is_item)
+        elif tag and tag not in _SKIPPED:
+            inline.append("\0" if tag == "br" else "".join(_words(child)))
+        inline.append(child.tail or "")
+    yield from _joined(inline, is_item=is_item)
+
+
+def _of_block(element: Any, tag: str, *, is_item: bool) -> Iterator[_Block]:
+    level = _HEADINGS.get(tag) or _TERMS.get(tag)
+    text = _line(element).rstrip("¶")
+    # A heading is never taken for contents, since it may link to itself.
+    if level is None and _is_contents(element, text):
+        return
+    if level is None and tag == "p" and _is_bold_heading(element, text):
+        level = 8
+    if level and len(text.split()) <= MAX_HEADING_WORDS:
+        yield _Block(text, level)
+    elif tag == "table" and not _is_layout(element):
+        yield from _rows(element)
+    elif tag == "pre":
+        yield _Block(as_written("".join(_words(element)).replace("\0", "\n")))
+    else:
+        yield from _blocks(element, is_item=tag == "li" or (is_item and tag != "dd"))
+
+
+def _joined(inline: list[str], *, is_item: bool) -> Iterator[_Block]:
+    lines = (" ".join(line.split()) for line in "".join(inline).split("\0"))
+    text = "\n".join(line for line in lines if line)
+    if text:
+        yield _Block(text, is_item=is_item)
+
+
+def _words(element: Any) -> Iterator[str]:
+    """The text of an element; NUL, which `clean` has removed from the text, stands for a <br>."""
+    if element.tag == "br":
+        yield "\0"
+    elif isinstance(element.tag, str) and element.tag not in _SKIPPED:
+        yield element.text or ""
+        for child in element:
+            yield from _words(child)
+            yield child.tail or ""
+
+
+def _line(element: Any) -> str:
+    return " ".join("".join(_words(element)).replace("\0", " ").split())
+
+
+def _holds_blocks(element: Any) -> bool:
+    return any(isinstance(below.tag, str) and below.tag in _BLOCKS for below in element.iter())
+
+
+def _is_bold_heading(element: Any, text: str) -> bool:
+    """Whether a paragraph is all bold and ends in a question mark or colon."""
+    bold = "".join("".join(_words(child)) for child in element.iter(*_BOLD))
+    return text.endswith(("?", "？", ":")) and _letters(bold) == _letters(text)
+
+
+def _is_contents(element: Any, text: str) -> bool:
+    """Whether an element mostly links to places within pages, like a table of contents."""
+    links = element.iterfind(".//a[@href]")
+    leading = (link for link in links if "#" in link.get("href"))
+    linked = "".join(_letters("".join(_words(link))) for link in leading)
+    return len(linked) > _MAX_NUMBER and 5 * len(linked) >= 4 * len(_letters(text))
+
+
+def _is_layout(table: Any) -> bool:
+    """Whether a table only places blocks side by side."""
+    return any(_holds_more(cell) for cell in table.iter("td"))
+
+
+def _holds_more(cell: Any) -> bool:
+    below = [child.tag for child in cell.iter() if child is not cell]
+    return any(tag in _BLOCKS for tag in below if isinstance(tag, str)) and len(below) > 1
+
+
+def _rows(table: Any) -> Iterator[_Block]:
+    """The rows of a data table, each cell with the name of its column."""
+    header: dict[int, str] = {}
+    rows: list[tuple[dict[int, str], str]] = []
+    is_above = True
+    for names, cells, shown in _grid(table):
+        if is_above and names == {"th"} and len(cells) > 1:
+            header = names_below(header, cells)
+        elif any(cells.values()):
+            is_above = False
+            rows.append((cells, shown))
+    if not header and max((len(cells) for cells, _ in rows), default=0) > 2:
+        for line in table_lines([{n: text for n, text in row.items() if text} for row, _ in rows]):
+            yield _Block(line.removeprefix("- "), is_item=True)
+        return
+    for cells, shown in rows:
+        text = labelled_row(header, cells).replace("\n", ", ")
+        yield _Block(text, is_item=True, shown=shown)
+
+
+def _grid(table: Any) -> Iterator[tuple[set[str], dict[int, str], str]]:
+    """The tags, the texts by column and the shown text of each row.
+
+    The text of a cell fills all columns and rows that it spans; the shown text has it once.
+    """
+    going_on: dict[int, tuple[int, str]] = {}
+    for row in table.iter("tr"):
+        cells: dict[int, str] = {}
+        names: set[str] = set()
+        shown, column = "", 0
+        for cell in row.iterchildren("td", "th"):
+            column = next(n for n in count(column) if n not in cells and n not in going_on)
+            text = _line(cell)
+            names.add(cell.tag)
+            shown += text
+            for covered in range(column, column + _span(cell, "colspan")):
+                cells[covered] = text
+                going_on[covered] = (_span(cell, "rowspan"), text)
+        cells |= {column: text for column, (_, text) in going_on.items() if column not in cells}
+        going_on = {column: (n - 1, text) for column, (n, text) in going_on.items() if n > 1}
+        yield names, dict(sorted(cells.items())), shown
+
+
+def _span(cell: Any, name: str) -> int:
+    value = cell.get(name, "1").strip()
+    return max(1, min(int(value), _MAX_SPAN)) if value.isdecimal() else 1

@@ -1,0 +1,328 @@
+"""Reads PDF files; paragraphs and headings are recognised by the position and size of the text."""
+
+import io
+import logging
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import groupby, pairwise
+from pathlib import Path
+from typing import Any
+
+from bots.ingest.extraction import pdf_layout, text_headings
+from bots.ingest.extraction.document import (
+    DENSE,
+    Content,
+    ExtractError,
+    Section,
+    check_length,
+    clean,
+)
+from bots.ingest.extraction.pdf_layout import SAME_LINE, Line
+from bots.language.normalization import normalize
+
+MAX_PAGES = 2_000
+# At the end of a line these two hyphens only break a word; a plain "-" may belong to the word.
+_SOFT_HYPHEN = re.compile(r"(?<=\w)[\u00ad\u2010]\n[ \t]*(?=\w)")
+_HARD_HYPHEN = re.compile(r"([a-zà-ỹ]{2})-\n[ ]*([a-zà-ỹ]{2})")
+# Words that are written with their hyphen: "e-mail", "self-service", "check-in".
+_COMPOUND = re.compile(
+    r"(\b(?:[a-z]|self|non|co|ex))-\n[ ]*(?=[a-z])|-\n[ ]*(?=(?:in|out|up|off|on)\b)"
+)
+_LIGATURE = re.compile("[\ufb00-\ufb06]")
+# A line of a table of contents, with dots that lead to the page number.
+_CONTENTS = re.compile(r"(?<!\.)(?<!\.\s)(?:\.\s?){4,}+\s*+(?:(\d++)|[ivxlc]++)\s*+$")
+# A distance of more than this multiple of the usual one starts a paragraph.
+_PARAGRAPH = 1.3
+# In a document of fewer pages, a line on all of them may be text.
+_FEW_PAGES = 4
+# The lines that a browser prints above and below a page: date and title, address and page number.
+_PRINTED = re.compile(r"(?:#/#/#|#\.#\.#|#-#-#),? #:#|(?:file|https?)://\S+(?: # ?/ ?#)?$|# ?/ ?#$")
+# A heading is this much larger than the text, and at most this many characters long.
+_LARGER, _MAX_HEADING = 1.12, 120
+# In no language are words longer on average; fewer letters are too few to tell.
+_MAX_MEAN_LETTERS, _MIN_LETTERS = 12, 60
+_MARKS = ".,;:!?()[]\"'“”‘’„«»-–"
+# The operator that makes the text after it invisible: text rendering modes 3 and 7 draw nothing.
+_UNDRAWN = re.compile(rb"[37]\s+Tr\b")
+# How many pages, or runs of them, a warning names at most.
+_MAX_NAMED = 12
+# The operators that draw text.
+_DRAWS = frozenset({b"Tj", b"TJ", b"'", b'"'})
+
+
+def read_pdf(path: Path) -> Content:
+    import pdf_oxide  # noqa: PLC0415  parsers are loaded in the child only
+    import pypdf  # noqa: PLC0415
+    from pypdf import errors  # noqa: PLC0415
+
+    try:
+        reader = pypdf.PdfReader(path)
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise ExtractError("encrypted", "The PDF is protected by a password.")
+        if len(reader.pages) > MAX_PAGES:
+            raise ExtractError("too_large", f"The PDF has more than {MAX_PAGES} pages.")
+        title = str((reader.metadata and reader.metadata.title) or "")
+        document = pdf_oxide.PdfDocument(str(path))
+        data, damaged = _rewritten(reader, document)
+    except errors.LimitReachedError as error:
+        raise ExtractError("too_large", "The PDF unpacks to too much data.") from error
+    except errors.FileNotDecryptedError as error:
+        raise ExtractError("encrypted", "The PDF is protected by a password.") from error
+    if data:
+        document = pdf_oxide.PdfDocument.from_bytes(data)
+    pages, warning = _readable(list(_pages(document, damaged)), damaged)
+    pages = _without_running_lines(_without_contents(pages))
+    sections = _sections([pdf_layout.in_reading_order(page) for page in pages])
+    return Content(title, sections, warning)
+
+
+def _readable(pages: list[list[Line]], damaged: Collection[int]) -> tuple[list[list[Line]], str]:
+    """Empty the pages whose words are not separated; also returns a warning of what is missing."""
+    numbers = range(len(pages))
+    glued = {n for n in numbers if has_glued_words(" ".join(line.text for line in pages[n]))}
+    empty = {n for n in numbers if not pages[n]}
+    if glued and len(glued | empty) == len(pages):
+        message = "Its words are drawn without spaces: save it again, or as a Word file."
+        raise ExtractError("unreadable", message)
+    missing = (
+        (damaged, "could not be read in full: the file is damaged there"),
+        (empty.difference(damaged), "hold no text: they may be scans, or damaged"),
+        (glued.difference(damaged), "are left out: their words are drawn without spaces"),
+    )
+    warning = " ".join(
+        f"{len(found)} of {len(pages)} pages {what} ({_named(found)})."
+        for found, what in missing
+        if found
+    )
+    return [[] if n in glued else pages[n] for n in numbers], warning
+
+
+def _named(found: Collection[int]) -> str:
+    """List pages in a text: "pages 2, 5-9"."""
+    runs: list[list[int]] = []
+    for number in sorted(found):
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    named = [str(run[0] + 1) + (f"-{run[-1] + 1}" if run[1:] else "") for run in runs]
+    listed = ", ".join(named[:_MAX_NAMED] + ["…"] * (len(named) > _MAX_NAMED))
+    return f"pages {listed}" if len(found) > 1 else f"page {listed}"
+
+
+def has_glued_words(text: str) -> bool:
+    """Whether a text's words are too long for any language that separates words."""
+    words = [word for word in text.split() if word.strip(_MARKS).isalpha()]
+    words = [word for word in words if not DENSE.search(word)]
+    letters = sum(map(len, words))
+    return letters > _MIN_LETTERS and letters > _MAX_MEAN_LETTERS * len(words)
+
+
+def _rewritten(reader: Any, document: Any) -> tuple[bytes | None, set[int]]:
+    """Rewrite the file without invisible text and damaged pages; also returns the latter.
+
+    Invisible text is removed since readers of the file do not see it; a damaged page becomes an
+    empty one. The file is None if the original can be read as it is.
+    """
+    import pypdf  # noqa: PLC0415  parsers are loaded in the child only
+
+    undrawn, damaged = set[int](), set[int]()
+    for number, page in enumerate(reader.pages):
+        data = _data_of(page)
+        if data is None:
+            damaged.add(number)
+        elif _UNDRAWN.search(data) and not _is_scan(document, number):
+            undrawn.add(number)
+    if not undrawn and not damaged and _finds_every_page(document):
+        return None, damaged
+    if len(reader.pages) < document.page_count():
+        raise ExtractError("malformed", "The PDF is damaged: its list of pages cannot be read.")
+    writer = pypdf.PdfWriter()
+    for number, page in enumerate(reader.pages):
+        if number in damaged:
+            writer.add_blank_page(1, 1)
+            continue
+        content = writer.add_page(page).get_contents()
+        if content is not None and number in undrawn:
+            content.operations = list(_drawn(content.operations))
+            writer.pages[number].replace_contents(content)
+    out = io.BytesIO()
+    writer.write(out)
+    return out.getvalue(), damaged
+
+
+def _data_of(page: Any) -> bytes | None:
+    """The content stream of a page; None if the file is damaged there."""
+    from pypdf import errors  # noqa: PLC0415  parsers are loaded in the child only
+
+    if "/Type" not in page:
+        return None
+    try:
+        content = page.get_contents()
+        return b"" if content is None else bytes(content.get_data())
+    except (errors.LimitReachedError, errors.FileNotDecryptedError):
+        raise
+    # pypdf raises NotImplementedError for an unknown filter.
+    except (errors.PyPdfError, NotImplementedError):
+        return None
+
+
+def _finds_every_page(document: Any) -> bool:
+    """Whether pdf_oxide finds the last page; if not, it would miss pages at the end."""
+    try:
+        document.page_media_box(document.page_count() - 1)
+    except RuntimeError:
+        return False
+    return True
+
+
+def _is_scan(document: Any, number: int) -> bool:
+    """Whether a picture covers most of a page: invisible text is then the text of the scan."""
+    left, bottom, right, top = document.page_media_box(number)
+    pictures = document.page_images(number)
+    area = max((picture["width"] * picture["height"] for picture in pictures), default=0)
+    return bool(2 * area > (right - left) * (top - bottom))
+
+
+def _drawn(operations: Sequence[tuple[Any, bytes]]) -> Iterator[tuple[Any, bytes]]:
+    """The operations of a page, without those that draw invisible text."""
+    mode, outer = 0, list[int]()
+    for operands, operator in operations:
+        if operator == b"Tr":
+            mode = operands[0]
+        elif operator == b"q":
+            outer.append(mode)
+        elif operator == b"Q" and outer:
+            mode = outer.pop()
+        if operator not in _DRAWS or mode not in {3, 7}:
+            yield operands, operator
+
+
+def _pages(document: Any, damaged: set[int]) -> Iterator[list[Line]]:
+    """The text of each page with its positions; adds pages that cannot be unpacked to `damaged`."""
+    total = 0
+    for number in range(document.page_count()):
+        with _losses() as losses:
+            spans = document.extract_spans(number)
+        if losses:
+            damaged.add(number)
+        lines = pdf_layout.pieces(spans)
+        lines = [line.with_text(_LIGATURE.sub(_letters, clean(line.text))) for line in lines]
+        total += sum(len(line.text) for line in lines)
+        check_length(total)
+        yield [line for line in lines if line.text.strip()]
+
+
+@contextmanager
+def _losses() -> Iterator[list[str]]:
+    """Collect what pdf_oxide cannot unpack: it only logs these errors and continues."""
+    found: list[str] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: found.append(record.getMessage())  # type: ignore[method-assign]
+    logger = logging.getLogger("pdf_oxide.decoders")
+    logger.addHandler(handler)
+    try:
+        yield found
+    finally:
+        logger.removeHandler(handler)
+
+
+def _letters(ligature: re.Match[str]) -> str:
+    return normalize("NFKC", ligature[0])
+
+
+def _without_contents(pages: list[list[Line]]) -> list[list[Line]]:
+    """Remove tables of contents, whose page numbers could be taken for prices."""
+    listed = [match for page in pages for line in page if (match := _CONTENTS.search(line.text))]
+    numbers = [int(match[1]) for match in listed if match[1]]
+    if numbers != sorted(numbers) or (numbers and numbers[-1] > len(pages)):
+        return pages
+    return [[line for line in page if not _CONTENTS.search(line.text)] for page in pages]
+
+
+def _without_running_lines(pages: list[list[Line]]) -> list[list[Line]]:
+    """Drop top and bottom lines that pages share, even if their numbers differ."""
+    for edge in (max, min):
+        rows = [_row_at_edge(lines, edge) for lines in pages]
+        shapes = [re.sub(r"\d+", "#", _text_of(row)) for row in rows]
+        counts = Counter(shapes)
+        running = {shape for shape in counts if _is_running(shape, counts[shape], len(pages))}
+        pages = [
+            [line for line in lines if line not in row] if shape in running else lines
+            for lines, row, shape in zip(pages, rows, shapes, strict=True)
+        ]
+    return pages
+
+
+def _row_at_edge(lines: Sequence[Line], edge: Callable[[Iterator[float]], float]) -> list[Line]:
+    """The highest or lowest line of a page; it may consist of several pieces."""
+    if not lines:
+        return []
+    y = edge(line.y for line in lines)
+    return [line for line in lines if abs(line.y - y) < SAME_LINE * line.size]
+
+
+def _text_of(row: Sequence[Line]) -> str:
+    return " ".join(line.text.strip() for line in sorted(row, key=lambda line: line.x))
+
+
+def _is_running(shape: str, count: int, pages: int) -> bool:
+    """Whether the top or bottom lines of one shape are running lines.
+
+    The line of a single chapter is on fewer pages, and counts only if it ends in the page number.
+    """
+    if shape == "#" or _PRINTED.match(shape):
+        return True
+    if pages < _FEW_PAGES:
+        return count == pages > 1 and "#" in shape
+    return count * 2 > pages or (count > 2 and shape.endswith("#"))
+
+
+def _sections(pages: Sequence[Sequence[Line]]) -> list[Section]:
+    """The text of each page under its headings, which are recognised by larger letters."""
+    sizes: Counter[float] = Counter()
+    for line in (line for lines in pages for line in lines):
+        sizes[round(line.size, 1)] += len(line.text)
+    body = sizes.most_common(1)[0][0] if sizes else 0.0
+    if not any(_is_heading(line, body) for lines in pages for line in lines):
+        # Without larger letters, headings are recognised by words and position, as in plain text.
+        return text_headings.paged_sections(_paragraphs(lines) if lines else "" for lines in pages)
+    sections, heading = [], ""
+    for number, lines in enumerate(pages, 1):
+        for is_heading, group in groupby(lines, key=lambda line: _is_heading(line, body)):
+            if is_heading:
+                heading = _joined(group)
+            else:
+                sections.append(Section(heading, _paragraphs(list(group)), number))
+    return sections
+
+
+def _joined(lines: Iterator[Line]) -> str:
+    """Join the lines of a heading; lines of another size are a heading below it."""
+    sized = groupby(lines, key=lambda line: round(line.size, 1))
+    parts = [" ".join(line.text.strip() for line in group) for _, group in sized]
+    return clean(" > ".join(parts[-2:]))
+
+
+def _is_heading(line: Line, body: float) -> bool:
+    is_larger = line.size >= _LARGER * body and len(line.text) <= _MAX_HEADING
+    return is_larger and any(map(str.isalpha, line.text))
+
+
+def _paragraphs(lines: Sequence[Line]) -> str:
+    """Join lines, with an empty line wherever their distance is larger than usual."""
+    steps = [above.y - below.y for above, below in pairwise(lines) if above.y > below.y]
+    usual = Counter(round(step, 0) for step in steps).most_common(1)
+    text = lines[0].text
+    for above, below in pairwise(lines):
+        is_far = bool(usual) and above.y - below.y > _PARAGRAPH * usual[0][0]
+        text += ("\n\n" if is_far else "\n") + below.text
+    text = _COMPOUND.sub(r"\1-", without_soft_hyphens(text))
+    return _HARD_HYPHEN.sub(r"\1\2", text)
+
+
+def without_soft_hyphens(text: str) -> str:
+    """Rejoin words that a soft or typographic hyphen breaks at the end of a line."""
+    return _SOFT_HYPHEN.sub("", text)

@@ -1,0 +1,168 @@
+"""Recognises headings in plain text by capitals, numbers, rules and indentation."""
+
+import re
+from collections import deque
+from collections.abc import Iterable
+from itertools import dropwhile
+
+from bots.ingest.extraction.document import Section, SectionBuilder
+from bots.language import lexicon
+
+_NUMBERED = re.compile(r"^(?:[IVX]{1,5}|\d{1,2}(?:\.\d{1,2})*)[.)]?\s+\w")
+_ITEM = re.compile(r"\s*(?:[-*•–·▪◦]|\(?\d{1,3}[.)]|[a-zA-Z][.)])\s")
+_BULLET = re.compile(r"^[-*•–]\s+")
+# A line with this beginning is no heading: indented lines below it continue its text.
+_ASKED_OR_ANSWERED = re.compile(rf"\s*{lexicon.pattern('headings', 'no_headings')}\s*[:.]\s")
+_RULE = re.compile(r"\s*([^\w\s])\1{4,}\s*")
+# The header or footer of a manual page: "GREP(1)      User Commands      GREP(1)".
+_OF_MANUAL = re.compile(r"\S+(?: \S+)* {3,}\S.*(?<! ) {3,}+[\w.+-]++\(\d\w*\)\s*")
+_UNDERLINE = re.compile(r"\s*([=\-~])\1{2,}\s*")
+_MAX_HEADING = 80
+# A line that is indented this far is centred.
+_CENTRED = 10
+_TITLE_WORDS = 4
+# In a title, only words up to this length may begin in lower case.
+_SMALL_WORD, _MAX_TITLE_WORDS = 4, 10
+# Fewer words below a line are an example and not a text, so the line is no heading.
+_MIN_WORDS_BELOW = 5
+
+
+def sections(text: str) -> list[Section]:
+    """The paragraphs of a plain text, under the headings that can be recognised."""
+    outline = _Outline()
+    outline.read(text)
+    return outline.found.build()
+
+
+def paged_sections(pages: Iterable[str]) -> list[Section]:
+    """As `sections`, for a text in pages, which are numbered from 1."""
+    outline = _Outline()
+    for number, text in enumerate(pages, 1):
+        outline.found.start_page(number)
+        outline.read(text)
+    return outline.found.build()
+
+
+class _Outline:
+    """Tracks the headings above a place in a plain text, and the sections up to there."""
+
+    def __init__(self) -> None:
+        self.found = SectionBuilder()
+        self._above = ""
+        # The indentation of a side heading; it heads paragraphs that are indented further.
+        self._heads_until: int | None = None
+
+    def read(self, text: str) -> None:
+        paragraphs = deque(filter(str.strip, map(_without_rules, re.split(r"\n\s*\n", text))))
+        while paragraphs:
+            paragraph = paragraphs.popleft()
+            heading, rest = _heading(paragraph)
+            if heading:
+                self._above, self._heads_until = heading, None
+                self.found.start_section(heading)
+                # The next line may be a side heading.
+                paragraphs.extendleft([rest] if rest.strip() else [])
+            else:
+                self._read_paragraph(paragraph, paragraphs[0] if paragraphs else "")
+
+    def _read_paragraph(self, paragraph: str, following: str) -> None:
+        heading, rest = _side_heading(paragraph, following)
+        if heading:
+            self._heads_until = _indent(paragraph)
+            inner, below = _side_heading(rest, "") if rest else ("", "")
+            if inner:
+                # The heading of a group of options is directly above the first option.
+                self._heads_until, heading, rest = _indent(rest), inner, below
+            self.found.start_section(f"{self._above} > {heading}" if self._above else heading)
+        elif self._heads_until is not None and _indent(paragraph) <= self._heads_until:
+            self._heads_until = None
+            self.found.start_section(self._above)
+        self.found.add(rest)
+
+
+def _without_rules(paragraph: str) -> str:
+    """Remove rules at the top, and headers and footers of manual pages; underlines stay."""
+    lines = (line for line in paragraph.split("\n") if not _OF_MANUAL.fullmatch(line))
+    return "\n".join(dropwhile(_RULE.fullmatch, lines))
+
+
+def _heading(paragraph: str) -> tuple[str, str]:
+    """A paragraph's heading, or "" if it has none, and the rest of the paragraph."""
+    first, _, rest = paragraph.partition("\n")
+    underline, _, below = rest.partition("\n")
+    if first.strip() and _UNDERLINE.fullmatch(underline):
+        return first.strip(" =*#"), below
+    is_alone = not rest.strip()
+    if _is_in_capitals(underline):
+        return "", paragraph  # a whole paragraph in capitals
+    if is_alone and _is_numbered_title(first):
+        return first.strip(), ""
+    if _is_heading(first.rstrip(), is_alone=is_alone):
+        return first.strip(), rest
+    if is_alone and _is_short_title(first):
+        return first.strip(), ""
+    if is_alone and _indent(first) >= _CENTRED and _is_title(first.strip()):
+        return " ".join(first.split()), ""
+    return "", paragraph
+
+
+def _is_heading(line: str, *, is_alone: bool) -> bool:
+    """Whether a line is in capitals, as in manual pages, or alone and numbered."""
+    if not line or len(line) > _MAX_HEADING or line[0].isspace() or line.endswith((".", ",", ";")):
+        return False
+    return _is_in_capitals(line) or (is_alone and bool(_NUMBERED.match(line)))
+
+
+def _is_numbered_title(line: str) -> bool:
+    """Whether a line is a title such as "5. Conveying Modified Source Versions."."""
+    words = line.split()
+    long = [word for word in words[1:] if len(word) > _SMALL_WORD]
+    is_short = len(words) <= _MAX_TITLE_WORDS and len(line) <= _MAX_HEADING
+    is_numbered = bool(_NUMBERED.match(line)) and not line.rstrip().endswith((",", ";", "?"))
+    return is_short and is_numbered and bool(long) and all(word[0].isupper() for word in long)
+
+
+def _is_short_title(line: str) -> bool:
+    """Whether a line is a few words without punctuation at the end, such as "Delivery"."""
+    is_short = len(line.split()) <= _TITLE_WORDS and len(line) <= _MAX_HEADING
+    return is_short and line[:1].isupper() and line.rstrip()[-1:].isalpha()
+
+
+def _is_title(line: str) -> bool:
+    is_short = len(line) <= _MAX_HEADING and not line.endswith((".", ",", ";", "*"))
+    return is_short and _is_in_capitals(line.partition(":")[2] or line)
+
+
+def _is_in_capitals(line: str) -> bool:
+    letters = [letter for letter in line if letter.isalpha()]
+    return len(letters) >= 3 and all(letter.isupper() for letter in letters)
+
+
+def _side_heading(paragraph: str, following: str) -> tuple[str, str]:
+    """The heading of a text that is indented below it, or "", and the rest of the paragraph.
+
+    The options of a manual page are such headings.
+    """
+    lines = paragraph.split("\n")
+    margin = _indent(lines[0])
+    count = next((n for n, line in enumerate(lines) if _indent(line) > margin + 1), len(lines))
+    head = " ".join(" ".join(lines[:count]).split())
+    rest = "\n".join(lines[count:])
+    if rest and any(_indent(line) <= margin + 1 for line in lines[count:]):
+        return "", paragraph
+    below = rest or (following if _indent(following) > margin + 1 else "")
+    is_head = len(head) <= 2 * _MAX_HEADING and not head.endswith((",", ":", ";"))
+    if rest and (_ITEM.match(lines[0]) or below.lstrip()[:1].islower()):
+        is_head = False
+    if not rest and (count > 2 or (head.endswith(".") and not _ITEM.match(head))):
+        is_head = False
+    if _ASKED_OR_ANSWERED.match(lines[0]):
+        is_head = False
+    if not is_head or _ITEM.match(below) or len(below.split()) < _MIN_WORDS_BELOW:
+        return "", paragraph
+    return _BULLET.sub("", head), rest
+
+
+def _indent(paragraph: str) -> int:
+    line = paragraph.expandtabs(8)
+    return len(line) - len(line.lstrip(" "))

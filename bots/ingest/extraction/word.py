@@ -1,0 +1,217 @@
+"""Reads Word files: the text of the body in its order, without hidden text."""
+
+import zipfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from bots.ingest.extraction import office
+from bots.ingest.extraction.document import Content, SectionBuilder, table_lines
+
+# Elements with deleted or moved text, or with properties and codes that no program shows. All other
+# elements are searched for text.
+_UNSEEN = frozenset(
+    """
+    del moveFrom delText instrText rt Fallback pPr rPr tblPr tblGrid trPr tcPr sdtPr sdtEndPr
+    """.split()  # noqa: SIM905 - easier to read
+)
+_SPACES = {"tab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": " "}
+_OFF = frozenset({"0", "false", "off"})
+_BOXES = "txbxContent"
+# The limit of Word.
+_MAX_COLUMNS = 63
+
+
+def read_docx(path: Path) -> Content:
+    with zipfile.ZipFile(path) as archive:
+        office.check_zip(archive, "word/document.xml", office.MAX_XML_BYTES)
+        body = office.parsed(archive, "word/document.xml").find("{*}body")
+        sections = SectionBuilder()
+        if body is not None:
+            _Reader(archive).add_blocks(body, sections)
+        return Content(office.title_of(archive), sections.build())
+
+
+def _name(element: Any) -> str:
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+
+
+def _value(element: Any, path: str) -> str | None:
+    """The `w:val` of the element at a path; None if there is no such element."""
+    found = element.find(path) if element is not None else None
+    return None if found is None else (_attribute(found, "val") or "")
+
+
+def _attribute(element: Any, name: str) -> str | None:
+    return next((v for key, v in element.attrib.items() if key.rpartition("}")[2] == name), None)
+
+
+def _is_on(element: Any, path: str) -> bool | None:
+    """Whether a property is on; None if it is not set."""
+    value = _value(element, path)
+    return None if value is None else value not in _OFF
+
+
+class _Styles:
+    """The styles of a document, each with those that it is based on."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        root = office.parsed(archive, "word/styles.xml")
+        listed = () if root is None else root.iterfind("{*}style")
+        self._by_id = {_attribute(style, "styleId"): style for style in listed}
+
+    def chain(self, style_id: str | None) -> Iterator[Any]:
+        seen = set[str | None]()
+        while style_id in self._by_id and style_id not in seen:
+            seen.add(style_id)
+            yield self._by_id[style_id]
+            style_id = _value(self._by_id[style_id], "{*}basedOn")
+
+    def names(self, style_id: str | None) -> list[str]:
+        return [(_value(style, "{*}name") or "").lower() for style in self.chain(style_id)]
+
+    def hides(self, style_id: str | None) -> bool:
+        return bool(_first(_is_hidden(style) for style in self.chain(style_id)))
+
+
+def _first(answers: Iterable[bool | None]) -> bool | None:
+    return next((answer for answer in answers if answer is not None), None)
+
+
+def _is_hidden(element: Any) -> bool | None:
+    """Whether the properties of a run or style hide its text or strike it out."""
+    marks = ("vanish", "strike", "dstrike")
+    answers = [_is_on(element, f"{{*}}rPr/{{*}}{mark}") for mark in marks]
+    return True if True in answers else _first(answers)
+
+
+class _Reader:
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._styles = _Styles(archive)
+        # The text boxes of the current paragraph; their text is added after it.
+        self._boxes: list[Any] = []
+        self._notes: dict[tuple[str, str | None], str] = {}
+        for kind in ("footnote", "endnote"):
+            root = office.parsed(archive, f"word/{kind}s.xml")
+            for note in () if root is None else root.iterfind(f"{{*}}{kind}"):
+                if _attribute(note, "type") in (None, "normal"):
+                    self._notes[f"{kind}Reference", _attribute(note, "id")] = self._flat(note)
+
+    def add_blocks(self, container: Any, sections: SectionBuilder) -> None:
+        """Add the paragraphs and tables inside an element."""
+        for child in container:
+            name = _name(child)
+            if name == "p":
+                self._add_paragraph(child, sections)
+            elif name == "tbl":
+                self._add_table(child, sections)
+            elif name and name not in _UNSEEN and not _is_left_out(child):
+                self.add_blocks(child, sections)
+
+    def _add_paragraph(self, paragraph: Any, sections: SectionBuilder) -> None:
+        properties = paragraph.find("{*}pPr")
+        style = _value(properties, "{*}pStyle")
+        names = self._styles.names(style)
+        text = self._text(paragraph).strip()
+        boxes, self._boxes = self._boxes, []
+        if text and not any(name.startswith("toc ") for name in names):
+            if any(name.startswith("heading") or name == "title" for name in names):
+                sections.start_section(text)
+            else:
+                is_item = bool(names) and names[0].startswith("list")
+                is_item |= (_value(properties, "{*}numPr/{*}numId") or "0") != "0"
+                sections.add(f"- {text}" if is_item else text, glue="\n" if is_item else "\n\n")
+        for box in boxes:
+            self.add_blocks(box, sections)
+
+    def _text(self, paragraph: Any) -> str:
+        hides = self._styles.hides(_value(paragraph, "{*}pPr/{*}pStyle"))
+        return "".join(self._inline(paragraph, hides=hides))
+
+    def _inline(self, element: Any, *, hides: bool) -> Iterator[str]:
+        """The text of a paragraph or of a part of it, with notes in place of their references."""
+        for child in element:
+            name = _name(child)
+            if name == "r" and self._is_hidden_run(child, hides=hides):
+                continue
+            if name == "t":
+                yield child.text or ""
+            elif name in _SPACES:
+                yield _SPACES[name]
+            elif name.endswith("noteReference"):
+                note = self._notes.get((name, _attribute(child, "id")))
+                yield f" ({note})" if note else ""
+            elif name == _BOXES:
+                self._boxes.append(child)
+            elif name and name not in _UNSEEN and not _is_left_out(child):
+                yield from self._inline(child, hides=hides)
+
+    def _is_hidden_run(self, run: Any, *, hides: bool) -> bool:
+        style = _value(run, "{*}rPr/{*}rStyle")
+        by_style = _first(_is_hidden(style) for style in self._styles.chain(style))
+        return bool(_first((_is_hidden(run), by_style, hides)))
+
+    def _flat(self, container: Any) -> str:
+        """The text inside an element in one line."""
+        sections = SectionBuilder()
+        self.add_blocks(container, sections)
+        parts = (part for item in sections.build() for part in (item.heading, item.text) if part)
+        lines = (line.removeprefix("- ") for part in parts for line in part.split("\n") if line)
+        return " ".join(lines)
+
+    def _add_table(self, table: Any, sections: SectionBuilder) -> None:
+        if self._styles.hides(_value(table, "{*}tblPr/{*}tblStyle")):
+            return
+        rows = [list(_cells(row)) for row in _below(table, "tr") if not _is_gone(row)]
+        columns = max((end for row in rows for _, end, _ in row), default=0)
+        if columns <= 1:
+            # A table of one column is only a frame around text.
+            for _, _, cell in (cell for row in rows for cell in row):
+                self.add_blocks(cell, sections)
+            return
+        texts: list[dict[int, str]] = []
+        for row in rows:
+            cells: dict[int, str] = {}
+            for start, end, cell in row:
+                merge = cell.find("{*}tcPr/{*}vMerge")
+                goes_on = merge is not None and _attribute(merge, "val") in (None, "continue")
+                text = texts[-1].get(start, "") if goes_on and texts else self._flat(cell)
+                is_whole = start == 0 and end >= columns
+                if text:
+                    cells |= dict.fromkeys(range(start, 1 if is_whole else end), text)
+            texts.append(cells)
+        sections.add("\n".join(table_lines(texts)))
+
+
+def _is_left_out(element: Any) -> bool:
+    """Whether an element is a placeholder text, a table of contents or a hidden drawing."""
+    name = _name(element)
+    if name == "sdt":
+        gallery = _value(element, "{*}sdtPr/{*}docPartObj/{*}docPartGallery")
+        return gallery == "Table of Contents" or bool(_is_on(element, "{*}sdtPr/{*}showingPlcHdr"))
+    hidden = element.find("{*}docPr[@hidden]") if name in {"inline", "anchor"} else None
+    return hidden is not None and hidden.get("hidden") not in _OFF
+
+
+def _below(element: Any, name: str) -> Iterator[Any]:
+    """The rows of a table or cells of a row, including those inside content controls."""
+    for child in element:
+        if _name(child) == name:
+            yield child
+        elif _name(child) not in _UNSEEN | {"", "tbl"} and not _is_left_out(child):
+            yield from _below(child, name)
+
+
+def _is_gone(row: Any) -> bool:
+    is_deleted = row.find("{*}trPr/{*}del") is not None
+    return is_deleted or bool(_is_on(row, "{*}trPr/{*}hidden"))
+
+
+def _cells(row: Any) -> Iterator[tuple[int, int, Any]]:
+    """The first column of each cell of a row, the column after its last, and the cell."""
+    start = min(int(_value(row, "{*}trPr/{*}gridBefore") or 0), _MAX_COLUMNS)
+    for cell in _below(row, "tc"):
+        end = start + max(1, min(int(_value(cell, "{*}tcPr/{*}gridSpan") or 1), _MAX_COLUMNS))
+        if cell.find("{*}tcPr/{*}cellDel") is None:
+            yield start, end, cell
+        start = end

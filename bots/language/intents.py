@@ -1,0 +1,105 @@
+"""Recognises small talk, requests for a person, yes and no in the languages of the phrasebook."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bots.language import phrasebook
+from bots.language.phrasebook import NormalizedText, Phrasebook, SmallTalk
+
+_ASKS = re.compile("[?？؟]")
+_THUMBS = frozenset("👍👌🙏😊🙂❤✅")
+
+
+@dataclass(frozen=True)
+class Intent:
+    """What a customer wants with messages that are answered together."""
+
+    # All texts that are more than small talk, so that a greeting or thanks hides no question.
+    questions: tuple[str, ...]
+    # The kind of small talk, if the last text is nothing more.
+    small_talk: SmallTalk | None
+    asks_for_person: bool
+    # The results of `answer_to_more` and `is_content`, if the last text is the only question; else
+    # None and False. `is_content` is False too if `answer_to_more` is None.
+    answer_to_more: SmallTalk | None
+    is_content: bool
+
+
+def intent_of(texts: Sequence[str], *, language: str) -> Intent:
+    """The intent of a customer's texts; `language` is that of the last text."""
+    questions = tuple(text for text in texts if not small_talk(text))
+    kind = small_talk(texts[-1], language=language) if texts else None
+    is_last_alone = len(questions) == 1 and kind is None
+    meant = answer_to_more(texts[-1], language=language) if is_last_alone else None
+    return Intent(
+        questions,
+        kind,
+        asks_for_person=any(map(asks_for_person, texts)),
+        answer_to_more=meant,
+        is_content=meant is not None and is_content(texts[-1], language=language),
+    )
+
+
+def small_talk(text: str, *, language: str = "") -> SmallTalk | None:
+    """The kind of small talk, if the message is nothing more.
+
+    `language` is tried first, since a phrase may mean different things in two languages.
+    """
+    heard = NormalizedText.of(text)
+    return next((kind for book in _books(language) if (kind := book.small_talk(heard))), None)
+
+
+def asks_for_person(text: str) -> bool:
+    """Whether the message asks to be handed to a human being."""
+    heard = NormalizedText.of(text)
+    return any(book.asks_for_person(heard) for book in phrasebook.all_books().values())
+
+
+def yes_or_no(text: str, *, language: str) -> bool | None:
+    """Whether a whole message says yes or no; None if it says anything else.
+
+    The message is read in `language` and in English. Words of other languages count only if they
+    are spelt with all accents: "co" is a question in Polish, "có" is a yes in Vietnamese.
+    """
+    heard, books = NormalizedText.of(text), phrasebook.all_books()
+    for code in (phrasebook.base_of(language), "en"):
+        answer = books[code].yes_or_no(heard) if code in books else None
+        if answer is not None:
+            return answer
+    spelt = {book.spells(text) for book in books.values()} - {None}
+    return spelt.pop() if len(spelt) == 1 else None
+
+
+def answer_to_more(text: str, *, language: str) -> SmallTalk | None:
+    """The meaning of a reply to "Is there anything else?".
+
+    A mere yes counts as a greeting, so that the bot asks what it can do; a no or an "ok" counts as
+    a goodbye. None if the reply says anything else.
+    """
+    if _ASKS.search(text):
+        return None
+    heard, books = NormalizedText.of(text), _own_and_english(language)
+    if is_content(text, language=language) or any(b.wants_nothing_more(heard) for b in books):
+        return "goodbye"
+    says_yes = yes_or_no(text, language=language)
+    return None if says_yes is None else "greeting" if says_yes else "goodbye"
+
+
+def is_content(text: str, *, language: str) -> bool:
+    """Whether a message only says that all is well, as customers do after an answer."""
+    heard = NormalizedText.of(text)
+    is_thumb = not heard.message and not _THUMBS.isdisjoint(text)
+    is_said = any(book.is_content(heard) for book in _own_and_english(language))
+    return (is_thumb or is_said) and not _ASKS.search(text)
+
+
+def _own_and_english(language: str) -> list[Phrasebook]:
+    books = phrasebook.all_books()
+    return [books[code] for code in (phrasebook.base_of(language), "en") if code in books]
+
+
+def _books(language: str) -> list[Phrasebook]:
+    books = phrasebook.all_books()
+    own = books.get(phrasebook.base_of(language))
+    return [own, *books.values()] if own else [*books.values()]

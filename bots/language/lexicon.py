@@ -1,0 +1,44 @@
+"""What the platform knows of each language: one TOML file per language (`lexicons/de.toml`).
+
+A new language is a new file. `international.toml` holds what people write in any language.
+`phrasebook` explains the sections of phrases; the others are optional:
+
+`[writing]`: the script puts no spaces between words (`dense`); numbers are written as 1,234.5
+(`decimal_point`); letters that may be `respelt`. `[search]`: words without a topic (`stop`), and
+words that do not change what a question asks (`light`). `[questions]`: how questions begin and
+continue; `generic` are those that customers ask any business. `[sentences]`: abbreviations before
+which, or months at which, a sentence goes on. `[headings]`: words that mark questions and answers.
+`[citations]`: how models name a source. `[amounts]`, `[units]`: words for numbers and measures.
+"""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+_FILES = sorted(Path(__file__).parent.glob("lexicons/*.toml"))
+LEXICONS: dict[str, dict[str, Any]] = {
+    path.stem: tomllib.loads(path.read_text("utf-8")) for path in _FILES
+}
+INTERNATIONAL = LEXICONS.pop("international")
+
+
+def by_language(section: str, name: str) -> dict[str, Any]:
+    """An entry of the languages that have it, by code."""
+    found = {
+        code: lexicon[section][name]
+        for code, lexicon in LEXICONS.items()
+        if name in lexicon.get(section, {})
+    }
+    assert found, f"no lexicon has {name} in [{section}]"
+    return found
+
+
+def words(section: str, name: str) -> list[str]:
+    """The words of a list in all languages."""
+    return [word for entries in by_language(section, name).values() for word in entries]
+
+
+def pattern(section: str, name: str) -> str:
+    """A regular expression for any entry of a list in any language, longest first."""
+    distinct = dict.fromkeys(words(section, name))
+    return f"(?:{'|'.join(sorted(distinct, key=len, reverse=True))})"

@@ -1,0 +1,94 @@
+"""Normalises texts into words to match by, and into keys that tell equal questions."""
+
+import re
+import unicodedata
+from typing import Literal
+
+from bots.language import lexicon
+
+QUESTION_MARKS = ("?", "？", "؟")
+_TOKEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
+_DENSE_RUN = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]+")
+
+
+# No letter in any language has more combining marks.
+_MOST_MARKS = 30
+_MAYBE_MARKS = re.compile(rf"[^\w\s\x00-\x7f]{{{_MOST_MARKS + 1},}}")
+_Form = Literal["NFC", "NFD", "NFKC"]
+
+
+def normalize(form: _Form, text: str) -> str:
+    """The text in a Unicode normalisation form, in bounded time and length.
+
+    Only the first 30 of many combining marks in a row are kept, since sorting them takes quadratic
+    time. NFKC may expand one character to 18 letters, so a text that more than doubles is cut.
+    """
+    if text.isascii():
+        return text
+    ordered = unicodedata.normalize(form, _MAYBE_MARKS.sub(_without_marks, text))  # noqa: TID251
+    return ordered[: 2 * len(text) + 40] if form == "NFKC" else ordered
+
+
+def _without_marks(run: re.Match[str]) -> str:
+    kept, marks = list[str](), 0
+    for sign in run[0]:
+        marks = marks + 1 if unicodedata.combining(sign) else 0
+        if marks <= _MOST_MARKS:
+            kept.append(sign)
+    return "".join(kept)
+
+
+def fold(text: str) -> str:
+    """Lower-case a text and remove diacritics, as Vietnamese is often typed on phones."""
+    if text.isascii():
+        return text.lower()
+    plain = normalize("NFD", text.lower().replace("đ", "d").replace("Đ", "d"))
+    return "".join(letter for letter in plain if not unicodedata.combining(letter))
+
+
+def _stem(word: str) -> str:
+    """A light English stem, without plural, -ing and -ed."""
+    if len(word) < 4 or not word.isascii():
+        return word
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    for suffix in ("ing", "ed"):
+        stem = word.removesuffix(suffix)
+        if stem != word and len(stem) >= 3 and re.search("[aeiouy]", stem):
+            doubled = len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "ls"
+            return (stem[:-1] if doubled else stem).removesuffix("e")
+    if word.endswith(("sses", "shes", "ches", "xes")):
+        return word[:-2]
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
+    return word.removesuffix("e") if len(word) > 4 else word
+
+
+def tokens(text: str, *, language: str) -> list[str]:
+    """The words to match by; pairs of characters in scripts without spaces."""
+    result: list[str] = []
+    text = normalize("NFC", text.lower())
+    for run in _DENSE_RUN.findall(text):
+        result += [run[start : start + 2] for start in range(max(1, len(run) - 1))]
+    words = _TOKEN.findall(_DENSE_RUN.sub(" ", text))
+    result += (
+        [_stem(word.removesuffix("'s").removesuffix("’s")) for word in words]
+        if language == "en"
+        else words
+    )
+    return result
+
+
+# Words that do not change what a question asks, in the form in which keys compare words. Question
+# words, negations and words that turn a question around, such as "to" and "from", must not be among
+# them.
+_LIGHT = " ".join(lexicon.words("search", "light"))
+_LIGHT_KEYS = frozenset(tokens(f"{_LIGHT} {fold(_LIGHT)}", language="en"))
+
+
+def same_question_key(question: str) -> str:
+    """A key by which questions are the same despite light words, inflection, case and order.
+
+    It is empty if the question only has light words.
+    """
+    return " ".join(sorted(set(tokens(question, language="en")) - _LIGHT_KEYS))

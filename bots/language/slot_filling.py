@@ -1,0 +1,402 @@
+"""Extracts the values of customer-info fields from a customer's messages, by rules alone.
+
+A value may stand in a sentence ("my mail is bob@example.com"). It is validated like a value from
+the API.
+"""
+
+import importlib
+import math
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, Literal, TypeVar
+
+from bots.language import lexicon, phrasebook
+from bots.language.normalization import normalize
+from bots.language.phrasebook import NormalizedText, Phrasebook
+from chatplatform.call_once import call_once
+
+MAX_TEXT = 500
+_WHOLE_EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s.]+(\.[^@\s.]+)+")
+_WHOLE_PHONE = re.compile(r"\+?[0-9][0-9 ().-]{3,28}[0-9]")
+T = TypeVar("T")
+Field = Mapping[str, Any]
+AnswerKind = Literal["given", "wrong", "declined", "other"]
+
+# Maximum length of an invalid answer, in words or (dense scripts) characters; a longer text is
+# about something else.
+_MAX_ATTEMPT, _MAX_ATTEMPT_DENSE = 3, 12
+_MAX_TEXT_WORDS, _MAX_TEXT_DENSE = 25, 60
+# Maximum words of a name or place. Longer texts are answers only if they contain digits, as
+# postal addresses do.
+_MAX_NAME_WORDS = 8
+# Maximum words beside an e-mail address or phone number that is neither asked for nor introduced.
+_MAX_BESIDE = 2
+# Maximum words beside a requested value before the message counts as saying something else too.
+_MAX_SENTENCE = 8
+# The kinds of answers in ascending order: of several messages, the highest kind counts.
+_PRIORITY: tuple[AnswerKind, ...] = ("other", "wrong", "declined", "given")
+_MIN_DIGITS, _MAX_DIGITS = 6, 15
+# Characters of a message that are searched for values.
+_MAX_READ = 2_000
+_QUESTION_MARK = re.compile(r"[?？؟]")
+_SENTENCE = re.compile(r"(?<=[.!?。！？؟])\s+|\n+")
+_PART = re.compile(r"[,!.;:،，。！]\s*")
+# Starts at a word boundary with a bounded name, so that long texts are matched in linear time.
+_EMAIL = re.compile(
+    r"(?<![A-Za-z0-9])(?<![A-Za-z0-9][._%+'-])"
+    r"[A-Za-z0-9][A-Za-z0-9._%+'-]{0,63}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+"
+)
+_PHONE = re.compile(r"\+?\(?[0-9][0-9 ()./-]{4,28}[0-9]")
+_NUMBER = re.compile(r"[-−]?[0-9]+(?:[., '\u00a0\u202f][0-9]{3})*(?:[.,][0-9]+)?")
+_DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})\s?[./-]\s?(\d{1,2})\s?[./-]\s?(\d{4})(?!\d)")
+_YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})\s?[./年-]\s?(\d{1,2})\s?[./月-]\s?(\d{1,2})(?!\d)")
+# Languages that write 1,234.5; all others write 1.234,5.
+_POINT_IS_DECIMAL = frozenset(lexicon.by_language("writing", "decimal_point"))
+_DATE_SETTINGS = {"REQUIRE_PARTS": ["day", "month", "year"], "STRICT_PARSING": True}
+_THAI_ERA, _THAI_FROM = 543, 2400
+
+
+@dataclass(frozen=True)
+class SlotAnswer:
+    """How a message answers the requested field, and the value if it gives one."""
+
+    said: AnswerKind
+    value: Any = None
+    # Whether the message contains nothing else.
+    is_all: bool = True
+
+
+@dataclass(frozen=True)
+class SlotResult:
+    """How messages answer the requested field, and the values of all fields that they give."""
+
+    said: AnswerKind
+    values: Mapping[str, Any]
+    # Whether they contain nothing else.
+    is_all: bool
+
+
+def extract(
+    asked: Field | None,
+    fields: Sequence[Field],
+    texts: Sequence[str],
+    *,
+    language: str,
+    is_asked_again: bool = False,
+) -> SlotResult:
+    """Read the answer to the field `asked`, and values of other fields, from messages of one turn.
+
+    `is_asked_again`: the customer ignored the question before, so any words may now be the answer
+    to a text field.
+    """
+    said: AnswerKind = "other"
+    values, is_all, asks = dict[str, Any](), True, False
+    for text in (item[:_MAX_READ] for item in texts):
+        reading = (
+            read(asked, text, language=language, is_asked_again=is_asked_again)
+            if asked
+            else SlotAnswer("other")
+        )
+        is_given = reading.said == "given"
+        if asked and is_given:
+            values.setdefault(asked["name"], reading.value)
+        said = max(said, reading.said, key=_PRIORITY.index)
+        others = [field for field in fields if field["name"] not in values]
+        unasked, is_alone = read_unasked(others, text, language=language)
+        values |= unasked
+        is_all = is_all and (is_alone or (is_given and reading.is_all))
+        asks = asks or (reading.said != "declined" and asks_something(text, language=language))
+    if asks and said != "given":
+        said = "other"
+    return SlotResult(said, values, bool(values) and is_all and not asks)
+
+
+def read(field: Field, text: str, *, language: str, is_asked_again: bool = False) -> SlotAnswer:
+    """How a message answers the field that the bot has just asked for."""
+    book, heard = _book(language), NormalizedText.of(text)
+    asks = asks_something(text, language=language)
+    value = _find(field, _in_ascii_digits(text), book, asks=asks)
+    if field["type"] == "text" and value and not is_asked_again:
+        value = None if _says_something_else(field, text, value, book) else value
+    if value is not None and problem(field, value) is None:
+        beside = _size(text) - _size(str(value))
+        return SlotAnswer("given", value, is_all=field["type"] == "text" or beside <= _MAX_SENTENCE)
+    is_one_clause = len(heard.clauses) == 1 and not _QUESTION_MARK.search(text)
+    if (not asks or is_one_clause) and _declines(heard, language):
+        return SlotAnswer("declined")
+    if asks:
+        return SlotAnswer("other")
+    if field["type"] == "text" or book.small_talk(heard) or not _is_attempt(field, text, book):
+        return SlotAnswer("other")
+    return SlotAnswer("wrong")
+
+
+def read_unasked(
+    fields: Sequence[Field], text: str, *, language: str
+) -> tuple[dict[str, str], bool]:
+    """The e-mail address and phone number that a message clearly gives, and whether that is all.
+
+    They are clear if a sentence has only one, and words introduce it ("my mail is …") or it stands
+    nearly alone.
+    """
+    book, given, is_all = _book(language), dict[str, str](), True
+    for sentence in filter(str.strip, _SENTENCE.split(_in_ascii_digits(text))):
+        found = _address_in(sentence, book)
+        field = next((field for field in fields if found and field["type"] == found[0]), None)
+        if found is None or field is None or field["name"] in given:
+            is_all = is_all and book.is_polite(sentence)
+        elif problem(field, found[1]) is None:
+            given[field["name"]] = found[1]
+            is_all = is_all and found[2]
+    return given, bool(given) and is_all and not asks_something(text, language=language)
+
+
+def asks_something(text: str, *, language: str) -> bool:
+    """Whether a message contains a question or a request."""
+    if _QUESTION_MARK.search(text):
+        return True
+    heard = NormalizedText.of(text)
+    return any(book.asks_something(heard) for book in {_book(language), _book("en")})
+
+
+# --- values ---------------------------------------------------------------------------------------
+
+
+def _find(field: Field, text: str, book: Phrasebook, *, asks: bool) -> Any:
+    """The value of a field in a text, not validated yet; None if there is none."""
+    match field["type"]:
+        case "email":
+            return _only(_EMAIL.findall(text))
+        case "phone":
+            return _only(_phones(text))
+        case "number":
+            return _number(text, book.code)
+        case "date":
+            return _date(_bare(text, field, book), book.code)
+        case "select":
+            return _option(field, _bare(text, field, book), book)
+    return None if asks else _words(field, text, book)
+
+
+def _words(field: Field, text: str, book: Phrasebook) -> str | None:
+    """The answer to a text field; None if the text cannot be one."""
+    heard = NormalizedText.of(text)
+    bare = _bare(text, field, book)
+    if not bare or book.small_talk(heard) or _declines(heard, book.code) or book.is_polite(text):
+        return None
+    is_short = len(bare) <= _MAX_TEXT_DENSE if _is_dense(bare) else (
+        len(bare.split()) <= _MAX_TEXT_WORDS
+    )  # fmt: skip
+    return bare if is_short and any(letter.isalnum() for letter in bare) else None
+
+
+def _says_something_else(field: Field, text: str, value: str, book: Phrasebook) -> bool:
+    """Whether a possible answer to a text field is about something else, such as a parcel."""
+    is_long = len(value.split()) > _MAX_NAME_WORDS and not any(map(str.isdecimal, value))
+    if is_long or book.is_sentence(value):
+        return True
+    before = _without_manners(_in_ascii_digits(text), field, book).partition(value)[0]
+    return not book.introduces(before, [field["name"], *field["label"].values()])
+
+
+def _bare(text: str, field: Field, book: Phrasebook) -> str:
+    """A text without polite parts, the field's label, and words that introduce or end an answer."""
+    text = _without_manners(text, field, book)
+    return book.answer_in(text)[0] or text
+
+
+def _without_manners(text: str, field: Field, book: Phrasebook) -> str:
+    """A text without polite parts and the field's label."""
+    text = text.strip()
+    while (cut := _PART.search(text)) and book.is_polite(text[: cut.start()]):
+        text = text[cut.end() :]
+    while (parts := list(_PART.finditer(text))) and book.is_polite(text[parts[-1].end() :]):
+        text = text[: parts[-1].start()]
+    for label in field["label"].values():
+        begins = re.match(rf"(?:{re.escape(label.rstrip('?'))})\s*[:=：]?\s+(?=\S)", text, re.I)
+        text = text[begins.end() :] if begins else text
+    return text
+
+
+def _phones(text: str) -> list[str]:
+    found = (match.replace("/", " ").strip() for match in _PHONE.findall(text))
+    return [
+        number
+        for number in found
+        if _MIN_DIGITS <= sum(letter.isdigit() for letter in number) <= _MAX_DIGITS
+    ]
+
+
+def _number(text: str, language: str) -> float | int | None:
+    written = _only(_NUMBER.findall(text))
+    if written is None:
+        return None
+    written = re.sub(r"[ '\u00a0\u202f]", "", written.replace("−", "-"))
+    decimal = "." if language in _POINT_IS_DECIMAL else ","
+    marks = [mark for mark in written if mark in ".,"]
+    if len(marks) == 1 and not re.search(r"[.,]\d{3}$", written):
+        decimal = marks[0]
+    elif len(set(marks)) == 2:
+        decimal = marks[-1]
+    plain = written.replace("," if decimal == "." else ".", "").replace(decimal, ".")
+    try:
+        value = float(plain)
+    except ValueError:
+        return None
+    return int(value) if value.is_integer() and len(plain) < 16 else value
+
+
+def _date(text: str, language: str) -> str | None:
+    by_year, by_day = _YEAR_FIRST.search(text), _DAY_FIRST.search(text)
+    if by_year:
+        return _iso(*map(int, by_year.groups()))
+    if by_day:
+        first, second, year = map(int, by_day.groups())
+        is_unclear = language == "en" and first != second and max(first, second) <= 12
+        if second > 12:
+            first, second = second, first
+        return None if is_unclear else _iso(year, second, first)
+    if len(text) > 60:
+        return None
+    from_digit = re.search(r"[0-9].*", text)
+    known = list(dict.fromkeys([language, "en"]))
+    for words in filter(None, (text, from_digit and from_digit[0])):
+        found = _dateparser().parse(words, languages=known, settings=_DATE_SETTINGS)
+        if found:
+            return _iso(found.year, found.month, found.day)
+    return None
+
+
+def _iso(year: int, month: int, day: int) -> str | None:
+    try:
+        return datetime(year - _THAI_ERA * (year >= _THAI_FROM), month, day).date().isoformat()  # noqa: DTZ001
+    except ValueError:
+        return None
+
+
+@call_once
+def _dateparser() -> Any:
+    # Importing it takes a second and is seldom needed. The package has no types.
+    return importlib.import_module("dateparser")
+
+
+def _option(field: Field, text: str, book: Phrasebook) -> str | None:
+    """The only option whose label or value equals the text or occurs in it."""
+    spoken = f" {phrasebook.plain(text)} "
+    by_name = [
+        (f" {phrasebook.plain(option[key])} ", option["value"])
+        for option in field.get("options") or []
+        for key in ("label", "value")
+    ]
+    exact = {value for name, value in by_name if name == spoken}
+    inside = {
+        value
+        for name, value in by_name
+        if name.strip() and (name in spoken or (_is_dense(text) and name.strip() in spoken))
+    }
+    return _only(list(exact or inside))
+
+
+def _address_in(sentence: str, book: Phrasebook) -> tuple[str, str, bool] | None:
+    """Type and value of the only address in a sentence, and whether the sentence says no more."""
+    mails, phones = _EMAIL.findall(sentence), _phones(_EMAIL.sub(" ", sentence))
+    phones = [number for number in phones if number.startswith("+")]
+    if len(mails) + len(phones) != 1:
+        return None
+    kind, value = ("email", mails[0]) if mails else ("phone", phones[0])
+    before, _, behind = sentence.partition(value)
+    # "x" replaces the address, whose punctuation would be read as words.
+    _, is_introduced = book.answer_in(f"{_last_part(before)} x")
+    beside = _size(before) + _size(behind)
+    asks = bool(_QUESTION_MARK.search(sentence))
+    if not is_introduced and (asks or beside > _MAX_BESIDE):
+        return None
+    is_all = not _size(behind) or book.is_polite(behind)
+    return kind, value, is_all and (is_introduced or beside <= _MAX_BESIDE)
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+def _declines(heard: NormalizedText, language: str) -> bool:
+    return any(book.declines(heard) for book in {_book(language), _book("en")})
+
+
+def _is_attempt(field: Field, text: str, book: Phrasebook) -> bool:
+    """Whether a text without a valid value looks like an attempt to give one."""
+    marks = {"email": r"@", "phone": r"\d{3}", "number": r"\d", "date": r"\d"}
+    mark = marks.get(field["type"])
+    if mark and re.search(mark, text):
+        return True
+    is_introduced = book.answer_in(text)[1]
+    if field["type"] in {"email", "phone"}:
+        is_word = " " not in text.strip() and text.isascii()
+        return is_word or (is_introduced and any(letter.isdecimal() for letter in text))
+    is_short = len(text) <= _MAX_ATTEMPT_DENSE if _is_dense(text) else _size(text) <= _MAX_ATTEMPT
+    return is_short or is_introduced
+
+
+def _size(text: str) -> int:
+    """The number of words; in scripts without spaces, estimated as one per four letters."""
+    words = phrasebook.plain(text).split()
+    return sum(len(word) // 4 + 1 if _is_dense(word) else 1 for word in words)
+
+
+def _last_part(text: str) -> str:
+    between = r"[,;،，、]\s*|\s+" if _is_dense(text) else r"[,;،]\s*"
+    return re.split(between, text.rstrip())[-1]
+
+
+def _is_dense(text: str) -> bool:
+    return bool(re.search(r"[\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]", text))
+
+
+def _book(language: str) -> Phrasebook:
+    books = phrasebook.all_books()
+    return books.get(phrasebook.base_of(language)) or books["en"]
+
+
+def _only(found: Sequence[T]) -> T | None:
+    distinct = list(dict.fromkeys(found))
+    return distinct[0] if len(distinct) == 1 else None
+
+
+def _in_ascii_digits(text: str) -> str:
+    """The text in NFKC form (such as `．` to `.`) with the digits of all scripts as 0..9."""
+    text = normalize("NFKC", text)[:_MAX_READ]
+    return "".join(
+        str(unicodedata.decimal(letter)) if letter.isdecimal() else letter for letter in text
+    )
+
+
+def problem(stored: Mapping[str, Any], value: Any) -> str | None:
+    """What is wrong with a value, as a sentence; None if it is valid."""
+    kind = stored["type"]
+    if kind == "number":
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return None if is_number and math.isfinite(value) else "Must be a number."
+    if not isinstance(value, str):
+        return "Must be text."
+    if len(value) > MAX_TEXT:
+        return f"Must have at most {MAX_TEXT} characters."
+    if kind == "select":
+        values = [option["value"] for option in stored.get("options") or []]
+        return None if value in values else "Must be one of the options."
+    if kind == "date":
+        return None if _is_date(value) else "Must be a date such as 2026-11-21."
+    if kind == "email":
+        return None if _WHOLE_EMAIL.fullmatch(value) else "Must be an e-mail address."
+    if kind == "phone":
+        return None if _WHOLE_PHONE.fullmatch(value) else "Must be a telephone number."
+    return None
+
+
+def _is_date(value: str) -> bool:
+    try:
+        # `fromisoformat` also accepts 20261121, which we refuse.
+        return date.fromisoformat(value).isoformat() == value
+    except ValueError:
+        return False

@@ -1,0 +1,190 @@
+"""Splits a message into its questions, and joins a short follow-up to its topic."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from bots.language import lexicon
+from bots.language.normalization import QUESTION_MARKS, tokens
+from bots.quoting import search
+from bots.quoting.search import SearchResult
+from bots.quoting.word_index import STOP
+
+MAX_PARTS = 4
+# A longer message is not a follow-up such as "and on Sundays?".
+MAX_FOLLOW_UP_WORDS = 8
+# The share of the weight of a follow-up's own words that a passage must cover to answer it.
+_OWN_COVER = 0.5
+# The share of the topic's weight that the passage must cover, since it must be about both. Also the
+# share of the follow-up's own weight, if it needs another passage: "may they come to breakfast?".
+_SOME_COVER = 0.1
+# A passage in another language shares no words with the question. Instead, the best one must be
+# among this many hits for the follow-up alone.
+_AGREED = 3
+# How many passages on a follow-up and its topic together a model reads at most.
+_WITH_TOPIC = 3
+
+_SENTENCE = re.compile(r"[^?？؟.!\n]*(?:[.!](?!\s|$)[^?？؟.!\n]*)*[?？؟.!\n]?")
+_AND = re.compile(
+    rf"(?:[,;]|(?<!\s))\s++{lexicon.pattern('questions', 'conjunctions')}\s++"
+    rf"(?:{lexicon.pattern('questions', 'adverbs')}\s++)?"
+    rf"(?={lexicon.pattern('questions', 'interrogatives')}\b)",
+    re.IGNORECASE,
+)
+# "Y a-t-il ...?" and "¿Hay ...?" ask whether there is something.
+_OPENER = re.compile(
+    rf"^\W*{lexicon.pattern('questions', 'openers')}\b"
+    rf"(?!{lexicon.pattern('questions', 'not_openers')})[\s,]*",
+    re.IGNORECASE,
+)
+# In "Is there a pool?", "there" does not point at anything.
+_THERE_IS = re.compile(rf"\b{lexicon.pattern('questions', 'there_is')}\b", re.IGNORECASE)
+_MIN_WORDS = 3
+# Words that stand for something in an earlier question.
+_POINTING = frozenset(lexicon.words("questions", "pointing"))
+# Words that name nothing by themselves.
+_EMPTY = _POINTING | frozenset(lexicon.words("questions", "empty"))
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A question of a message, and what was found for it.
+
+    A follow-up has three results. `result` may be quoted. A model, which reads the conversation and
+    understands what is meant, is asked if the result for the follow-up `alone` suffices, and also
+    reads the one `with_topic`, found for the earlier question and the follow-up together.
+    """
+
+    text: str
+    result: SearchResult
+    alone: SearchResult | None = None
+    with_topic: SearchResult | None = None
+
+    def passes(self, threshold: float) -> bool:
+        return self.result.reaches(threshold)
+
+
+def find(
+    find_one: Callable[[str], SearchResult],
+    text: str,
+    *,
+    topics: Sequence[str] = (),
+    threshold: float,
+) -> tuple[Part, ...]:
+    """The questions of a message, with what was found for each.
+
+    `topics` are earlier questions that were answered, the latest first.
+    """
+    texts = split(text)
+    if len(texts) < 2:
+        return (_found(find_one, text, topics, threshold),)
+    parts: list[Part] = []
+    before = list(topics)
+    for item in texts:
+        parts.append(_found(find_one, item, before, threshold))
+        before.insert(0, item)
+    if any(part.passes(threshold) for part in parts):
+        return tuple(parts)
+    return (Part(text, find_one(text)),)
+
+
+def split(text: str) -> list[str]:
+    """The questions of a message; the whole message if it has fewer than two."""
+    sentences = [sentence.strip() for sentence in _SENTENCE.findall(text)]
+    questions = [
+        part.strip()
+        for sentence in sentences
+        if sentence.endswith(QUESTION_MARKS)
+        for part in _conjoined(sentence)
+    ]
+    return questions[:MAX_PARTS] if len(questions) > 1 else [text]
+
+
+def _conjoined(sentence: str) -> list[str]:
+    parts = _AND.split(sentence)
+    return parts if all(len(part.split()) >= _MIN_WORDS for part in parts) else [sentence]
+
+
+def may_follow_up(text: str) -> bool:
+    """Whether a message is so short that it may depend on an earlier one."""
+    return any(len(part.split()) <= MAX_FOLLOW_UP_WORDS for part in split(text))
+
+
+def _found(
+    find_one: Callable[[str], SearchResult], text: str, topics: Sequence[str], threshold: float
+) -> Part:
+    alone = Part(text, find_one(text))
+    topic = next((topic for topic in topics if _is_topic(topic)), None)
+    if topic is None or not _is_short(text):
+        return alone
+    # "And on Sundays?" is about the topic; "how long?" may be a question of its own.
+    if alone.passes(threshold) and not _is_open(text):
+        return alone
+    both = find_one(f"{topic}\n{_OPENER.sub('', text)}")
+    own = _own_words(text)
+    if both.features.is_cross_language:
+        sifted = _agreed(both, alone.result)
+    else:
+        # The words of the topic are not what is asked now.
+        sifted = _about(both, own - _own_words(topic) or own, least=_OWN_COVER)
+        sifted = _about(sifted, _own_words(topic), least=_SOME_COVER)
+    if not sifted.hits and _is_open(text):
+        # "And the pool?" has too few words for the confidence to tell that it is another topic, and
+        # "when do I return it?" does not ask about other things that are returned.
+        least = _OWN_COVER if _OPENER.match(text) else _SOME_COVER
+        sifted = _about(alone.result, own, least=least)
+    elif not sifted.hits:
+        sifted = alone.result
+    return Part(text, sifted, alone.result, replace(both, hits=both.hits[:_WITH_TOPIC]))
+
+
+def _agreed(both: SearchResult, alone: SearchResult) -> SearchResult:
+    """The result for both, without hits unless its best is among the first for the follow-up."""
+    likely = alone.hits[:_AGREED] if alone.reaches(search.LIKELY_FOREIGN) else ()
+    near = {hit.chunk.id for hit in likely}
+    is_agreed = bool(both.hits) and both.hits[0].chunk.id in near
+    return both if is_agreed else replace(both, hits=())
+
+
+def _is_open(text: str) -> bool:
+    """Whether a message continues another one: "and …", "what about it?"."""
+    words = tokens(_THERE_IS.sub(" ", text), language="")
+    return bool(_OPENER.match(text)) or not _POINTING.isdisjoint(words)
+
+
+def _is_topic(text: str) -> bool:
+    """Whether a question names something that a later one may refer to."""
+    return bool(_own_words(text)) and not (_is_open(text) and _is_short(text))
+
+
+def _is_short(text: str) -> bool:
+    own = _own_words(text)
+    return len(text.split()) <= MAX_FOLLOW_UP_WORDS and (
+        len(own) <= 2 or (_is_open(text) and len(own) <= 4)
+    )
+
+
+def _own_words(text: str) -> set[str]:
+    words = tokens(_OPENER.sub("", text), language="")
+    return {word for word in words if word not in STOP and word not in _EMPTY}
+
+
+def _about(result: SearchResult, own: set[str], *, least: float) -> SearchResult:
+    """Keep the hits that cover at least this share of the words' weight; all if there are none."""
+    if not own:
+        return result
+    weights = {
+        word: weight
+        for word, weight in result.weights.items()
+        if any(word in result.terms_of(item, language=code) for item in own for code in ("", "en"))
+    }
+    hits = tuple(
+        hit
+        for hit in result.hits
+        if search.coverage(
+            weights,
+            result.terms_of(f"{hit.chunk.heading}\n{hit.chunk.text}", language=hit.chunk.language),
+        )
+        >= least
+    )
+    return replace(result, hits=hits)

@@ -1,0 +1,403 @@
+"""Quotes the sentences of the found passages that answer best, with their sources."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from bots.ingest import chunking
+from bots.language.normalization import QUESTION_MARKS
+from bots.language.phrasebook import base_of
+from bots.quoting import search
+from bots.quoting.question_splitting import Part
+from bots.quoting.search import Hit, IndexedChunk, SearchResult
+
+MAX_WORDS = 110
+# The limit of a quote that continues to the end of a list.
+LIST_WORDS = chunking.MAX_WORDS
+TOP_HITS = 3
+MAX_QUOTES = 3
+# A sentence shorter than this says too little to be quoted as an answer.
+MIN_SENTENCE_WORDS = 3
+_COSINE, _COVER, _SCORE, _RANK = 4.0, 0.5, 0.3, 0.04
+# How far another passage may score below the best sentence and still be cited, or even quoted. If
+# only quoted passages were cited, 1 to 4 more questions in 100 would lack the right source
+# (`bench/answer_quality.py`).
+_NEARLY_AS_GOOD, _HARDLY_WORSE = 0.35, 0.08
+# How far a sentence of an important document may score below the best and still be the answer. A
+# correction and the text that it corrects differ by less; texts on two topics differ by more.
+_WINS_BY_IMPORTANCE = 0.25
+
+# How far a sentence may score below the best one and still be quoted with it.
+_LIKE_THE_BEST = 0.12
+
+_DEBRIS = re.compile(r"^(?:[-*•–·▪◦#>|]+|\(?\d{1,2}[.)]|[a-zA-Z][.)])\s+|(?<!\s)\s++[|•*#]++$")
+# A table row written as one line: "- Weight: up to 2 kg, Price: 4.50 euros".
+_ROW = re.compile(rf"- {chunking.LABEL}.*, {chunking.LABEL}")
+# The beginning of a command's option, which a description follows.
+_OPTION = re.compile(r"--?[A-Za-z0-9]")
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A source of an answer, and the words of it that support the answer."""
+
+    document_id: int
+    title: str
+    url: str | None
+    page: int | None
+    quote: str
+
+
+@dataclass(frozen=True)
+class Extract:
+    """A quotation and its sources: about 110 words per question, more to complete a list."""
+
+    text: str
+    citations: tuple[Citation, ...]
+    # The quoted text is in another language than the question.
+    is_foreign: bool = False
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    score: float
+    hit: Hit
+    position: int
+
+    @property
+    def chunk(self) -> IndexedChunk:
+        return self.hit.chunk
+
+    @property
+    def sentence(self) -> str:
+        return self.chunk.sentences[self.position]
+
+
+def extract_all(
+    parts: Sequence[Part], *, language: str, threshold: float, unknown: str = ""
+) -> Extract | None:
+    """Quote an answer to each question of a message; None if no question has one.
+
+    A question without an answer gets the sentence `unknown`, with the question's text in place of
+    `{question}`.
+    """
+    found = [
+        extract(part.text, language=language, result=part.result, threshold=threshold)
+        for part in parts
+    ]
+    if not any(found):
+        return None
+    texts = [
+        quoted.text if quoted else unknown.replace("{question}", part.text)
+        for part, quoted in zip(parts, found, strict=True)
+    ]
+    citations = (citation for quoted in found if quoted for citation in quoted.citations)
+    return Extract(
+        _said_once(filter(None, texts)),
+        tuple(dict.fromkeys(citations)),
+        is_foreign=any(quoted.is_foreign for quoted in found if quoted),
+    )
+
+
+def extract(
+    question: str, *, language: str, result: SearchResult | None, threshold: float
+) -> Extract | None:
+    """Quote the best sentence and its neighbours; None if confidence is below `threshold` (0..1).
+
+    A passage that scores nearly as well is cited too, and quoted if the scores hardly differ. If a
+    passage of an important document scores nearly best, only important passages count: the others
+    may be what they correct.
+    """
+    if result is None or not question.strip() or result.confidence < threshold:
+        return None
+    candidates = [
+        candidate
+        for rank, hit in enumerate(_considered(result.hits))
+        for candidate in _candidates(hit, min(rank, TOP_HITS), result)
+    ]
+    if not candidates:
+        return None
+    ranked = _preferred(_best_of_each(candidates))
+    best = ranked[0]
+    cited = [
+        (candidate, _citation(candidate, _positions_like(candidate, candidates)))
+        for candidate in ranked
+        if best.score - candidate.score <= _NEARLY_AS_GOOD
+    ]
+    text = _said_once(_quoted([(candidate, citation.quote) for candidate, citation in cited]))
+    is_foreign = result.features.is_cross_language and best.chunk.language != base_of(language)
+    return Extract(
+        text,
+        tuple(citation for _, citation in cited),
+        is_foreign=is_foreign and not best.chunk.answers,
+    )
+
+
+def _quoted(quotes: Sequence[tuple[_Candidate, str]]) -> list[str]:
+    """Choose the quotes: the best, one more that is hardly worse, and short ones like the best.
+
+    Quotes of one section are put beside each other, in the order of the document.
+    """
+    best = quotes[0][0]
+    quoted = {quotes[0][1]: best.chunk}
+    words = chunking.count_words(quotes[0][1])
+    for candidate, quote in quotes[1:]:
+        behind = best.score - candidate.score
+        words += chunking.count_words(quote)
+        is_like = words <= MAX_WORDS and behind <= _LIKE_THE_BEST and len(quoted) < MAX_QUOTES
+        is_second = behind <= _HARDLY_WORSE and len(quoted) == 1
+        is_said = any(candidate.sentence in said for said in quoted)
+        if (is_like or is_second) and not is_said:
+            quoted[quote] = candidate.chunk
+    ranks: dict[Any, int] = {}
+    for rank, chunk in enumerate(quoted.values()):
+        ranks.setdefault(_section(chunk), rank)
+    return sorted(quoted, key=lambda quote: (ranks[_section(quoted[quote])], _place(quoted[quote])))
+
+
+def _said_once(texts: Iterable[str]) -> str:
+    """Join the texts, leaving out repeated paragraphs."""
+    said: list[str] = []
+    for text in texts:
+        said += [paragraph for paragraph in text.split("\n\n") if paragraph not in said]
+    return "\n\n".join(said)
+
+
+def _section(chunk: IndexedChunk) -> Any:
+    """A key shared by passages that continue each other; a sheet row has a key of its own."""
+    is_alone = chunking.is_row(chunk.text) or not chunk.heading
+    return chunk.id if is_alone else (chunk.document_id, chunk.heading)
+
+
+def _place(chunk: IndexedChunk) -> int:
+    return chunk.id if chunk.position is None else chunk.position
+
+
+def _considered(hits: Sequence[Hit]) -> list[Hit]:
+    """The first hits, and all hits of important documents."""
+    return [hit for rank, hit in enumerate(hits) if rank < TOP_HITS or hit.chunk.is_important]
+
+
+def _preferred(ranked: list[_Candidate]) -> list[_Candidate]:
+    """Only the important passages, if the best of them scores nearly as well as the best of all."""
+    least = ranked[0].score - _WINS_BY_IMPORTANCE
+    important = [candidate for candidate in ranked if candidate.chunk.is_important]
+    return important if important and important[0].score >= least else ranked
+
+
+def _best_of_each(candidates: list[_Candidate]) -> list[_Candidate]:
+    """The best sentence of each passage, best first."""
+    best: dict[int, _Candidate] = {}
+    for candidate in sorted(candidates, key=lambda candidate: -candidate.score):
+        best.setdefault(candidate.chunk.id, candidate)
+    return list(best.values())
+
+
+def _positions_like(best: _Candidate, candidates: list[_Candidate]) -> list[int]:
+    """The positions of a passage's best sentence and of those that score nearly as well."""
+    others = [
+        candidate.position
+        for candidate in candidates
+        if candidate.chunk.id == best.chunk.id
+        and candidate.position != best.position
+        and best.score - candidate.score <= _LIKE_THE_BEST
+    ]
+    return [best.position, *others]
+
+
+def _citation(candidate: _Candidate, positions: list[int]) -> Citation:
+    chunk = candidate.chunk
+    quote = _entries(chunk, positions)
+    if quote is None:
+        is_written = bool(chunk.answers)
+        quote = chunk.text if is_written else _trimmed(_quote(candidate.hit, candidate.position))
+    option = chunk.heading.rpartition(" > ")[2]
+    if _OPTION.match(option):
+        quote = f"{option}\n{quote}"  # a description is useless without the option's name
+    return Citation(chunk.document_id, chunk.title, chunk.url, chunk.page, quote)
+
+
+def _candidates(hit: Hit, rank: int, result: SearchResult) -> list[_Candidate]:
+    chunk = hit.chunk
+    cosines = np.zeros(len(chunk.sentences), dtype=np.float32)
+    # The encoder hardly understands Vietnamese without diacritics.
+    is_readable = not result.features.is_folded
+    if (
+        is_readable
+        and result.vector is not None
+        and len(chunk.sentence_vectors) == len(chunk.sentences)
+    ):
+        cosines = chunk.sentence_vectors @ result.vector
+    is_row = chunking.is_row(chunk.text)  # the cells of a row are one answer
+    if is_row and is_readable:
+        cosines = np.maximum(cosines, hit.cosine)
+    candidates: list[_Candidate] = []
+    for position, sentence in enumerate(chunk.sentences):
+        if not is_row and not _is_quotable(chunk, position):
+            continue
+        headed = f"{chunk.heading}\n{chunk.text if is_row else sentence}"
+        cover = search.coverage(result.weights, result.terms_of(headed, language=chunk.language))
+        score = _COSINE * float(cosines[position]) + _COVER * cover
+        score += _SCORE * hit.score - _RANK * rank
+        candidates.append(_Candidate(score, hit, position))
+    return candidates
+
+
+def _is_quotable(chunk: IndexedChunk, position: int) -> bool:
+    is_last = position == len(chunk.sentences) - 1
+    is_question = chunk.sentences[position].rstrip().endswith(QUESTION_MARKS)
+    if is_question and is_last and not chunk.answers:
+        return False  # no question is its own answer
+    words = _trimmed(chunk.sentences[position]).split()
+    is_only = len(chunk.sentences) == 1
+    # Scripts without spaces have few words however much they say.
+    return is_only or len(words) >= MIN_SENTENCE_WORDS or not chunk.sentences[position].isascii()
+
+
+def _trimmed(text: str) -> str:
+    """Strip the bullet and table bars from a single line; leave several lines as they are."""
+    text = text.strip()
+    return text if "\n" in text else _DEBRIS.sub("", text).strip()
+
+
+def _entries(chunk: IndexedChunk, positions: list[int]) -> str | None:
+    """The rows or options that contain these sentences, with the line that introduces the list.
+
+    A customer who asks for one price does not want the whole price list. None if the passage is not
+    such a list, or its best sentence is outside the list.
+    """
+    if chunking.is_row(chunk.text):
+        return chunk.text
+    lines = chunk.text.split("\n")
+    starts = [n for n, line in enumerate(lines) if _ROW.match(line) or _OPTION.match(line)]
+    if len(starts) < 2:
+        return None
+    ends = [_end_of_entry(lines, start, end) for start, end in pairwise([*starts, len(lines)])]
+    asked = [_line_of(chunk, position) for position in positions]
+    chosen = [
+        (start, end)
+        for start, end in zip(starts, ends, strict=True)
+        if any(start <= number < end for number in asked)
+    ]
+    if not any(start <= asked[0] < end for start, end in chosen):
+        return None
+    before = [line for line in lines[: starts[0]] if line][-1:]
+    announced = [line for line in before if line.endswith(chunking.LEAD_INS)]
+    texts = ["\n".join(lines[start:end]).strip() for start, end in chosen]
+    return _shortened("\n".join(announced + texts))
+
+
+def _end_of_entry(lines: Sequence[str], start: int, end: int) -> int:
+    """A row ends with its line; an option includes the description that follows it."""
+    return start + 1 if _ROW.match(lines[start]) else end
+
+
+def _line_of(chunk: IndexedChunk, position: int) -> int:
+    """The number of the line in which a sentence of a passage begins."""
+    start = 0
+    for sentence in chunk.sentences[:position]:
+        start = max(chunk.text.find(sentence, start), start) + len(sentence)
+    found = chunk.text.find(chunk.sentences[position], start)
+    return chunk.text.count("\n", 0, max(found, start))
+
+
+def _quote(hit: Hit, best: int) -> str:
+    """Quote a short passage with its neighbours; of a long one, the best sentence and those around.
+
+    The following passage is added before the preceding one, since exceptions and prices tend to
+    come later. A list is quoted to its end.
+    """
+    chunk = hit.chunk
+    if chunking.count_words(chunk.text) > MAX_WORDS:
+        quote = _between(chunk, *_run(chunk.sentences, best))
+        behind = chunk.text.partition(quote)[2] + _behind(chunk, hit.following)
+        rest = _rest_of_list(quote, behind)
+        return quote + rest if rest else _shortened(quote)
+    quote, behind = chunk.text, _behind(chunk, hit.following)
+    is_short = chunking.count_words(quote + behind) <= MAX_WORDS
+    quote += behind if is_short else _rest_of_list(quote, behind)
+    before = hit.preceding
+    if before and before.sentences[-1] != chunk.sentences[0]:
+        goes_on = _is_open(before.text) and _is_item(chunk.text)
+        longer = f"{before.text}\n\n{quote}"
+        if chunking.count_words(longer) <= (LIST_WORDS if goes_on else MAX_WORDS):
+            quote = longer
+    return quote
+
+
+def _behind(chunk: IndexedChunk, following: IndexedChunk | None) -> str:
+    """The next passage without the sentence that it repeats."""
+    if following is None:
+        return ""
+    if following.sentences[0] == chunk.sentences[-1]:
+        return following.text.removeprefix(following.sentences[0])
+    return f"\n\n{following.text}"
+
+
+def _rest_of_list(quote: str, behind: str) -> str:
+    """The remainder of a list that the quote cuts off: half a list misleads.
+
+    Completes the last item and adds further items while they fit in `LIST_WORDS`.
+    """
+    if not _is_open(quote):
+        return ""
+    lines, taken = behind.split("\n"), 0
+    for number, line in enumerate(lines[1:], 1):
+        if line.strip() and not _is_item(line):
+            break
+        taken = number if line.strip() else taken
+    while taken and chunking.count_words(quote + "\n".join(lines[: taken + 1])) > LIST_WORDS:
+        taken -= 1
+    return "\n".join(lines[: taken + 1]).rstrip()
+
+
+def _is_open(text: str) -> bool:
+    """Whether a text ends within a list or introduces one: "You need:", "such as"."""
+    announces = text.endswith(chunking.LEAD_INS) or not chunking.LINE_ENDS.search(text)
+    return announces or _is_item(text.rpartition("\n")[2])
+
+
+def _is_item(line: str) -> bool:
+    """Whether a line begins like a list item; rows of a table do not count."""
+    return bool(chunking.BULLET.match(line)) and not _ROW.match(line)
+
+
+def _run(sentences: Sequence[str], best: int) -> tuple[int, int]:
+    """The positions of the first and last sentence of the quote around the best one."""
+    first = last = best
+    left = MAX_WORDS - chunking.count_words(sentences[best])
+    # Add two following sentences for each preceding one.
+    for step in (1, 1, -1) * len(sentences):
+        position = last + 1 if step > 0 else first - 1
+        if not 0 <= position < len(sentences):
+            continue
+        left -= chunking.count_words(sentences[position])
+        if left < 0:
+            break
+        first, last = min(first, position), max(last, position)
+    # A trailing question is not part of the answer.
+    while last > best and sentences[last].rstrip().endswith(QUESTION_MARKS):
+        last -= 1
+    return first, last
+
+
+def _between(chunk: IndexedChunk, first: int, last: int) -> str:
+    """The text of the passage from one sentence to another, line breaks included."""
+    start = 0
+    for sentence in chunk.sentences[:first]:
+        start = max(chunk.text.find(sentence, start), start) + len(sentence)
+    end = start
+    for sentence in chunk.sentences[first : last + 1]:
+        end = max(chunk.text.find(sentence, end), end) + len(sentence)
+    return chunk.text[start:end].strip()
+
+
+def _shortened(text: str) -> str:
+    if chunking.count_words(text) <= MAX_WORDS:
+        return text
+    words = text.split(" ")
+    return " ".join(words[:MAX_WORDS])

@@ -1,0 +1,492 @@
+"""The in-memory search index of one bot, by words and meaning, with a confidence in the result."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bots.ingest import chunking
+from bots.language import dictionaries, embedding, quantities
+from bots.language.embedding import Vectors
+from bots.language.normalization import fold, same_question_key, tokens
+from bots.quoting.spelling import Speller
+from bots.quoting.word_index import WordIndex
+
+WORD_SHARE = 0.3
+MEANING_SHARE = 0.7
+# Fewer pieces are often one document on one topic: all are close to a good question, so the best
+# one need not stand out.
+MAX_CHUNKS_OF_ONE_TOPIC = 100
+# A shorter piece answers no question in another language.
+MIN_FOREIGN_WORDS = 8
+# A longer piece has several topics, as in a text without headings. To a question in another
+# language its best sentence counts too: the longer the piece, the more, up to SENTENCE_SHARE.
+WORDS_OF_ONE_TOPIC = 30
+SENTENCE_SHARE = 0.5
+# The number of nearest pieces whose sentences are compared.
+PIECES_READ_BY_SENTENCE = 10
+# How many important documents are added to the best passages, those nearest to the question first.
+IMPORTANT_PLACES = 5
+# How far an important passage may score below the best (0..1) and still rank before it. Scores of
+# texts that contradict each other differ by less, those of other topics by more.
+NEAR_THE_BEST = 0.2
+# A piece that has no vector yet is a hit if it covers this share of the question's rare words.
+MIN_WORD_COVER = 0.6
+# Added to the score of a table row whose amount is the one that the question needs.
+FITTING_ROW = 0.35
+# From this confidence on, a passage in another language may well answer.
+LIKELY_FOREIGN = 0.4
+# The default of a bot's "cautious ... eager" setting.
+DEFAULT_THRESHOLD = 0.77
+
+
+@dataclass(frozen=True, eq=False)
+class IndexedChunk:
+    """A piece with its vectors; while they are computed (size 0), it is found by words only."""
+
+    id: int
+    document_id: int
+    title: str
+    url: str | None
+    heading: str
+    page: int | None
+    text: str
+    language: str
+    vector: Vectors
+    sentences: tuple[str, ...]
+    sentence_vectors: Vectors
+    # The question that the client wrote this text to answer; empty for an ordinary passage.
+    answers: str = ""
+    is_important: bool = False
+    # The day from which its document is valid or known, as 2026-11-21; empty if unknown.
+    dated: str = ""
+    # Its place in the document; None if the index gets the pieces in the document's order.
+    position: int | None = None
+    # Its stored `words_of`; None if they must be computed from the text.
+    words: Sequence[str] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Hit:
+    """A piece that was found; its `score` 0..1 is relative to this search.
+
+    `coverage` is the piece's share of the question's weight, in which rare words count most.
+    `cosine` compares it with the question's own part. `preceding` and `following` are its
+    neighbours under the same heading.
+    """
+
+    chunk: IndexedChunk
+    score: float
+    cosine: float
+    coverage: float
+    preceding: IndexedChunk | None = None
+    following: IndexedChunk | None = None
+
+
+@dataclass(frozen=True)
+class Features:
+    """Figures of the best piece, from which the confidence is computed.
+
+    `nearness` is a cosine that leaves out what is near to any question (`embedding.own_part`):
+    half of it, or all of it for a piece in another language.
+    """
+
+    above_next: float
+    coverage: float
+    nearness: float
+    is_cross_language: bool
+    is_folded: bool
+    chunks: int
+
+
+@dataclass(frozen=True, eq=False)
+class SearchResult:
+    """Hits, best first; important ones that score near the best come before it.
+
+    `confidence` is the probability that the best hit answers the question. `vector` is the
+    question's own part, with which sentences are compared.
+    """
+
+    hits: tuple[Hit, ...]
+    confidence: float
+    features: Features
+    vector: Vectors | None = None
+    weights: Mapping[str, float] = field(default_factory=dict)
+    is_folded: bool = False
+
+    def reaches(self, threshold: float) -> bool:
+        """Whether there are hits and the confidence is at least `threshold`."""
+        return bool(self.hits) and self.confidence >= threshold
+
+    def terms_of(self, text: str, *, language: str) -> list[str]:
+        """The words of a text in the form that `weights` uses."""
+        return (
+            tokens(fold(text), language="") if self.is_folded else tokens(text, language=language)
+        )
+
+
+def coverage(weights: Mapping[str, float], words: Iterable[str]) -> float:
+    """The share 0..1 of the question's weight that `words` cover."""
+    total = sum(weights.values())
+    present = set(words)
+    return sum(value for word, value in weights.items() if word in present) / total if total else 0
+
+
+class _Near(NamedTuple):
+    """Cosines of all pieces to a question and to its own part; None without vectors.
+
+    `lift` is what the best sentence of a piece in another language adds to its cosine.
+    """
+
+    all: Vectors | None
+    own: Vectors | None
+    lift: Vectors
+
+
+class _Found(NamedTuple):
+    """The result of one field: the weights of the question's words, and the pieces' figures."""
+
+    words: WordIndex
+    weights: dict[str, float]
+    cover: Vectors
+    scores: Vectors
+    # The index of the best piece.
+    best: int
+
+
+def _scaled(values: Vectors) -> Vectors:
+    low, high = float(values.min()), float(values.max())
+    return (values - low) / (high - low) if high > low else np.zeros_like(values)
+
+
+def _logistic(value: float) -> float:
+    return 1 / (1 + math.exp(-max(-60.0, min(60.0, value))))
+
+
+def words_of(chunk: IndexedChunk) -> list[str]:
+    """The words by which a piece is found."""
+    return tokens(_whole(chunk), language=chunk.language)
+
+
+def _whole(chunk: IndexedChunk) -> str:
+    return f"{chunk.title}\n{chunk.heading}\n{chunk.text}"
+
+
+class Index:
+    """An immutable index; a changed document needs a new one."""
+
+    def __init__(self, chunks: Sequence[IndexedChunk]) -> None:
+        self.chunks = tuple(chunks)
+        self._words = WordIndex(
+            [words_of(chunk) if chunk.words is None else chunk.words for chunk in self.chunks]
+        )
+        # A second field, for Vietnamese typed without diacritics.
+        self._folded = (
+            WordIndex([tokens(fold(_whole(chunk)), language="") for chunk in self.chunks])
+            if any(chunk.language == "vi" for chunk in self.chunks)
+            else None
+        )
+        self._languages = np.array([chunk.language for chunk in self.chunks])
+        # Titles and names are near to questions in another language for no reason.
+        self._is_text = np.array(
+            [
+                len(chunk.text.split()) >= MIN_FOREIGN_WORDS or not chunk.text.isascii()
+                for chunk in self.chunks
+            ],
+            dtype=bool,
+        )
+        self._is_important = np.array([chunk.is_important for chunk in self.chunks], dtype=bool)
+        self._has_vector = np.array([chunk.vector.size > 0 for chunk in self.chunks], dtype=bool)
+        self._vectors = self._matrix()
+        self._answers = self._written_answers()
+
+    @cached_property
+    def _speller(self) -> Speller:
+        """Corrects typing errors; it is built for the first question."""
+        return Speller(f"{chunk.heading}\n{chunk.text}" for chunk in self.chunks)
+
+    @cached_property
+    def _folded_speller(self) -> Speller:
+        return Speller(fold(f"{chunk.heading}\n{chunk.text}") for chunk in self.chunks)
+
+    @cached_property
+    def _vietnamese(self) -> frozenset[str]:
+        """The words of the Vietnamese documents, without diacritics."""
+        texts = (chunk.text for chunk in self.chunks if chunk.language == "vi")
+        return frozenset(word for text in texts for word in tokens(fold(text), language=""))
+
+    @cached_property
+    def _amounts(self) -> list[quantities.Amounts]:
+        """The amounts in table rows; other passages have none."""
+        return [
+            quantities.amounts(chunk.text) if chunking.is_row(chunk.text) else {}
+            for chunk in self.chunks
+        ]
+
+    def _written_answers(self) -> dict[str, int]:
+        """The indexes of written answers by the key of their question; the later of two wins."""
+        pairs = [(chunk.answers, number) for number, chunk in enumerate(self.chunks)]
+        # Vietnamese is often typed without diacritics; a question that matches with them wins.
+        folded = {same_question_key(fold(question)): number for question, number in pairs}
+        answers = folded | {same_question_key(question): number for question, number in pairs}
+        answers.pop("", None)
+        return answers
+
+    def _matrix(self) -> Vectors | None:
+        """The vectors of all pieces, zeros for pieces without one; None if no piece has one."""
+        if not self._has_vector.any():
+            return None
+        missing = np.zeros(embedding.DIMENSION, dtype=np.float32)
+        vectors = [chunk.vector if chunk.vector.size else missing for chunk in self.chunks]
+        return np.ascontiguousarray(np.stack(vectors), dtype=np.float32)
+
+    def search(
+        self, question: str, *, language: str, limit: int = 5, vector: Vectors | None = None
+    ) -> SearchResult:
+        """Find the `limit` best passages, and up to `IMPORTANT_PLACES` of important documents.
+
+        If somebody wrote an answer to this very question, it is the only hit. The search takes 2 ms
+        for 10,000 pieces, plus 10-20 ms to encode the question unless its `vector` is given.
+        """
+        asked = question
+        if same_question_key(question) not in self._answers:
+            question = self.corrected(question, language=language)
+        language = self.language_of(question, detected=language)
+        if self._vectors is None:
+            vector = None
+        elif vector is None or question != asked:
+            vector = embedding.embed_query(question)
+        return self.search_vector(question, vector, language=language, limit=limit)
+
+    def corrected(self, question: str, *, language: str) -> str:
+        """Correct the question's typing errors by the words of the documents.
+
+        A word in the dictionary of the question's language is never an error.
+        """
+        if not self.chunks:
+            return question
+        field = self._field(question)
+        speller = self._folded_speller if field is self._folded else self._speller
+
+        def is_known(word: str) -> bool:
+            forms = (part for code in ("", "en") for part in tokens(word, language=code))
+            return any(form in field for form in forms) or dictionaries.is_word(word, language)
+
+        def fits(word: str, text: str) -> int:
+            both = (set(tokens(word, language=c) + tokens(text, language=c)) for c in ("", "en"))
+            return max(field.together(words) for words in both)
+
+        return speller.corrected(question, is_known=is_known, fits=fits)
+
+    def language_of(self, question: str, *, detected: str) -> str:
+        """The detected language, or Vietnamese if the question is Vietnamese without diacritics."""
+        if detected == "vi" or self._folded is None or fold(question) != question.lower():
+            return detected
+        words = tokens(question, language="")
+        known = sum(word in self._vietnamese for word in words)
+        return "vi" if len(words) > 2 and known >= 0.75 * len(words) else detected
+
+    def search_vector(
+        self, question: str, vector: Vectors | None, *, language: str, limit: int = 5
+    ) -> SearchResult:
+        """As `search`, for an encoded question; if `vector` is None, by words only."""
+        if not self.chunks:
+            return SearchResult(
+                (), 0.0, Features(0, 0, 0, is_cross_language=False, is_folded=False, chunks=0)
+            )
+        own = None if vector is None else embedding.own_part(vector, language=language)
+        near = self._near(vector, own, language)
+        written = self._answers.get(same_question_key(question))
+        found = self._find(self._field(question), question, near, language)
+        if found.words is self._folded and self.chunks[found.best].language == language != "vi":
+            # The question is not Vietnamese, but in a language without diacritics.
+            found = self._find(self._words, question, near, language)
+        words, weights, cover, scores, best = found
+        features = self._features(near, cover, best, language, folded=words is self._folded)
+        has_vectors = near.own is not None and bool(self._has_vector[best])
+        gate = _gate(features, has_vectors=has_vectors)
+        hits = tuple(
+            Hit(
+                chunk=self.chunks[number],
+                score=float(scores[number]),
+                cosine=float(near.own[number]) if near.own is not None else 0.0,
+                coverage=float(cover[number]),
+                preceding=self._beside(number, -1),
+                following=self._beside(number, +1),
+            )
+            for number in ([written] if written is not None else self._chosen(scores, limit))
+        )
+        return SearchResult(
+            hits,
+            1.0 if written is not None else gate,
+            features,
+            own,
+            weights,
+            is_folded=words is self._folded,
+        )
+
+    def _near(self, vector: Vectors | None, own: Vectors | None, language: str) -> _Near:
+        lift = np.zeros(len(self.chunks), dtype=np.float32)
+        near = _Near(self._cosines(vector), self._cosines(own), lift)
+        if vector is None or own is None or near.all is None or near.own is None:
+            return near
+        # As in `_features`, all that any question has in common is left out.
+        cosines, asked = 2 * near.own - near.all, 2 * own - vector
+        foreign = np.flatnonzero((self._languages != language) & self._is_text & self._has_vector)
+        for number in foreign[np.argsort(-cosines[foreign])[:PIECES_READ_BY_SENTENCE]]:
+            chunk = self.chunks[number]
+            words = chunking.count_words(chunk.text)
+            if words > WORDS_OF_ONE_TOPIC and chunk.sentence_vectors.size:
+                share = SENTENCE_SHARE * (1 - WORDS_OF_ONE_TOPIC / words)
+                best = (chunk.sentence_vectors @ asked).max()
+                lift[number] = share * (best - cosines[number])
+        return near
+
+    def _cosines(self, vector: Vectors | None) -> Vectors | None:
+        """Nearness to a question; a piece without a vector counts as the furthest."""
+        if self._vectors is None or vector is None:
+            return None
+        cosines: Vectors = self._vectors @ vector
+        if not self._has_vector.all():
+            cosines[~self._has_vector] = cosines[self._has_vector].min()
+        return cosines
+
+    def _beside(self, number: int, step: int) -> IndexedChunk | None:
+        if not 0 <= number + step < len(self.chunks):
+            return None
+        chunk, beside = self.chunks[number], self.chunks[number + step]
+        is_same = chunk.document_id == beside.document_id and chunk.heading == beside.heading
+        if chunk.position is not None and beside.position is not None:
+            is_same &= beside.position - chunk.position == step
+        return beside if is_same and chunk.heading else None
+
+    def _field(self, question: str) -> WordIndex:
+        """The field without diacritics if the question has none, else the one with them."""
+        if self._folded is not None and fold(question) == question.lower():
+            return self._folded
+        return self._words
+
+    def _find(self, words: WordIndex, question: str, near: _Near, language: str) -> _Found:
+        """Score all pieces by the words of one field and by meaning."""
+        terms = tokens(question, language="" if words is self._folded else language)
+        weights = words.weights(terms)
+        cover = words.cover(weights)
+        is_folded = words is self._folded and language == "vi"
+        scores = self._mixed(words.scores(terms), near, cover, language, is_folded=is_folded)
+        fitting = quantities.fitting(question, self._amounts)
+        if fitting.any():
+            scores = _scaled(scores + FITTING_ROW * fitting)
+        best = int(scores.argmax())
+        return _Found(words, weights, cover, scores, best)
+
+    def _are_foreign(self, language: str, cover: Vectors) -> NDArray[np.bool_]:
+        # Language detection errs on short questions; shared rare words show the same language.
+        foreign: NDArray[np.bool_] = (self._languages != language) & (cover < 0.5)
+        return foreign
+
+    def _mixed(
+        self,
+        words: Vectors,
+        near: _Near,
+        cover: Vectors,
+        language: str,
+        *,
+        is_folded: bool,
+    ) -> Vectors:
+        if near.all is None or near.own is None:
+            return _scaled(words)
+        # The encoder hardly understands Vietnamese without diacritics, so words count more.
+        share = MEANING_SHARE if is_folded else WORD_SHARE
+        mixed = share * _scaled(words) + (1 - share) * _scaled(near.own)
+        # Two languages share words by chance, so only meaning counts.
+        is_foreign = self._are_foreign(language, cover)
+        # The lift orders foreign pieces, but raises none above pieces in the question's language.
+        lift = np.where(is_foreign, near.lift - near.lift.max(), 0)
+        meaning = _scaled(near.all + lift) * self._is_text
+        scores = np.where(is_foreign, meaning, mixed).astype(np.float32)
+        if not self._has_vector.all():
+            # A piece without a vector is scored by words, if it has enough of the question's.
+            by_words = _scaled(words) * (cover >= MIN_WORD_COVER)
+            scores = np.where(self._has_vector, scores, by_words).astype(np.float32)
+        return scores
+
+    def _features(
+        self, near: _Near, cover: Vectors, best: int, language: str, *, folded: bool
+    ) -> Features:
+        is_cross = bool(self._are_foreign(language, cover)[best])
+        missing = np.zeros(len(self.chunks), dtype=np.float32)
+        cosines = missing if near.all is None else near.all
+        own = missing if near.own is None else near.own
+        # Pieces in one language lie closer to each other than to those in another.
+        alike = self._languages == self.chunks[best].language
+        if self._has_vector[best]:
+            alike &= self._has_vector
+        counted = alike & self._is_text if is_cross else alike
+        if is_cross:
+            # What all questions in a language have in common outweighs what this one asks.
+            cosines = own = 2 * own - cosines + near.lift
+        ordered = np.sort(cosines[counted if counted.any() else alike])[::-1]
+        following = ordered[1:10]
+        return Features(
+            above_next=float(ordered[0] - following.mean()) if following.size else 0.0,
+            coverage=float(cover.max() if self._has_vector[best] else cover[best]),
+            nearness=float(ordered[0] if is_cross else own[alike].max()),
+            is_cross_language=is_cross,
+            is_folded=folded and (language == "vi" or not is_cross),
+            chunks=int(alike.sum()),
+        )
+
+    def _chosen(self, scores: Vectors, limit: int) -> list[int]:
+        """The indexes of the hits, in the order in which an engine reads them.
+
+        The best passages of important documents are always added, and come first if they score near
+        the best.
+        """
+        if limit < 1:
+            return []
+        ordered = np.argsort(-scores, kind="stable")
+        important = ordered[self._is_important[ordered]].tolist()
+        chosen = {*ordered[:limit].tolist(), *self._nearest_important(important)}
+        near = float(scores[ordered[0]]) - NEAR_THE_BEST
+        first = {
+            number
+            for number in chosen
+            if self.chunks[number].is_important and scores[number] >= near
+        }
+        return sorted(
+            chosen, key=lambda number: (number not in first, -float(scores[number]), number)
+        )
+
+    def _nearest_important(self, ordered: Sequence[int]) -> list[int]:
+        """The best passage of each of the nearest important documents."""
+        best: dict[int, int] = {}
+        for number in ordered:
+            best.setdefault(self.chunks[number].document_id, number)
+            if len(best) == IMPORTANT_PLACES:
+                break
+        return list(best.values())
+
+
+def _gate(features: Features, *, has_vectors: bool) -> float:
+    """The probability that the best piece answers, on the scale of `DEFAULT_THRESHOLD`."""
+    if not has_vectors:
+        # Cautious: while a document has no vectors, questions on other topics must go to people.
+        return _logistic(8.0 * (features.coverage - MIN_WORD_COVER) + 1.21)
+    if features.is_folded:
+        # The encoder hardly understands Vietnamese without diacritics, so only words count.
+        return _logistic(9.0 * features.coverage - 2.8)
+    if features.is_cross_language:
+        # Fitted on English texts and questions in 17 languages (`bench/answer_quality.py`).
+        return _logistic(80.0 * features.nearness + 20.0 * features.above_next - 2.16)
+    if features.chunks < MAX_CHUNKS_OF_ONE_TOPIC:
+        # Fitted on single documents of 20 to 90 pieces (`bench/judged_replies.py`).
+        return _logistic(128.0 * features.nearness + 5.0 * features.coverage - 55.6)
+    # Fitted on hundreds of pieces, English and Vietnamese (`bench/answer_quality.py`): some of many
+    # pieces are near to any question, so the best one must stand out.
+    return _logistic(
+        81.3 * features.nearness + 8.0 * features.coverage + 70.0 * features.above_next - 39.6
+    )

@@ -1,0 +1,80 @@
+"""Corrects the typing errors of a question by the words of a bot's documents."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from bots.language import embedding
+
+_WORD = re.compile(r"[^\W\d_]+")
+# A longer question is clear enough with a typing error in it, and each unknown word takes time.
+MAX_WORDS = 60
+# A shorter word has too many neighbours.
+MIN_LETTERS = 3
+# A word of this length or more may have two errors.
+_TWO_ERRORS = 8
+
+
+class Speller:
+    """Corrects words by the spelling of a bot's documents."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._times = Counter(word for text in texts for word in _WORD.findall(text.lower()))
+        self._by_first: dict[str, list[str]] = {}
+        for word in self._times:
+            if len(word) >= MIN_LETTERS:
+                self._by_first.setdefault(word[0], []).append(word)
+
+    def corrected(
+        self, text: str, *, is_known: Callable[[str], bool], fits: Callable[[str, str], int]
+    ) -> str:
+        """Replace unknown words of a text by the likeliest words of the documents.
+
+        `fits(word, text)` says how well a word goes with the others. A word that is one token of
+        the encoder is correct in some language. Each unknown word takes about a millisecond.
+        """
+        if len(_WORD.findall(text)) > MAX_WORDS:
+            return text
+
+        def replaced(match: re.Match[str]) -> str:
+            word = match[0].lower()
+            if len(word) < MIN_LETTERS or word in self._times or is_known(word):
+                return match[0]
+            if embedding.is_word(word):
+                return match[0]
+            near = self._near(word)
+            if not near:
+                return match[0]
+            return min(
+                near, key=lambda other: (-fits(other[0], text), other[1], -self._times[other[0]])
+            )[0]
+
+        return _WORD.sub(replaced, text)
+
+    def _near(self, word: str) -> list[tuple[str, int]]:
+        """Words with the same first letter that are within the allowed errors, and their errors."""
+        allowed = 2 if len(word) >= _TWO_ERRORS else 1
+        words = self._by_first.get(word[0], ())
+        sized = (other for other in words if abs(len(other) - len(word)) <= allowed)
+        rated = ((other, errors(word, other, at_most=allowed)) for other in sized)
+        return [(other, count) for other, count in rated if count <= allowed]
+
+
+def errors(one: str, other: str, *, at_most: int) -> int:
+    """Count the letters left out, added, wrong or swapped between two words.
+
+    The count is exact up to `at_most`; beyond that it is only known to be larger.
+    """
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(one, 1):
+        following = [i]
+        for j, other_letter in enumerate(other, 1):
+            cost = min(row[j] + 1, following[j - 1] + 1, row[j - 1] + (letter != other_letter))
+            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == other_letter:
+                cost = min(cost, before[j - 2] + 1)
+            following.append(cost)
+        if min(following) > at_most:
+            return at_most + 1
+        before, row = row, following
+    return row[-1]
