@@ -1,5 +1,6 @@
 """What customers write besides questions, in every language, and what is no such thing."""
 
+import re
 import time
 import tomllib
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bots.language import detection, intents, phrasebook, slot_filling
+from bots.language import detection, intents, lexicon, phrasebook, slot_filling
 from bots.language.phrasebook import NormalizedText
 
 FOLDER = Path(__file__).parent / "phrases"
@@ -226,3 +227,15 @@ def test_the_language_of_questions_is_recognised(code):
 )
 def test_who_will_not_give_it_declines_in_vietnamese(text):
     assert said_to_a_field(text, "vi") == "declined"
+
+
+def test_every_entry_of_a_lexicon_is_read():
+    code = "".join(path.read_text() for path in Path(lexicon.__file__).parents[1].rglob("*.py"))
+    names = {
+        name
+        for entries in lexicon.LEXICONS.values()
+        for section in ("writing", "search", "questions", "sentences", "headings", "amounts")
+        for name in entries.get(section, {})
+    }
+    assert len(names) > 20
+    assert [name for name in names if not re.search(rf"[\"']{name}[\"']", code)] == []
