@@ -208,21 +208,15 @@ class ChatsQuery(Page):
     assign_type: AssignTypeEnum | None = Field(
         None, description="Only those where this side must act next."
     )
-    mine: bool | None = Field(
-        None, description="Only yours; false: the others. Not with an API key."
-    )
-    is_assigned: bool | None = Field(
-        None, description="Only those that an agent has; false: the others."
-    )
+    mine: bool | None = Field(None, description="Only yours; false: the others. No API keys.")
+    is_assigned: bool | None = Field(None, description="Only those of agents; false: the others.")
     is_unread: bool | None = Field(
         None, description="Only those that an agent has not read; false: the others."
     )
     is_waiting: bool | None = Field(
         None, description="Only those that wait for a person's answer; false: the others."
     )
-    previews: bool = Field(
-        False, description="Only your team's previews; false: only real conversations."
-    )
+    previews: bool = Field(False, description="Only your team's previews; false: no previews.")
     bot_id: RowId | None = Field(None, description="Only conversations with this bot.")
     customer_id: RowId | None = Field(None, description="Only conversations of this customer.")
     channel: ChannelName | None = Field(None, description="Only conversations of this channel.")

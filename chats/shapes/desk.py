@@ -148,9 +148,7 @@ class AssignNotification(Shape):
         " long. `mentioned`: a note mentions you."
     )
     assigned_by: Identity | None = Field(None, description="Who caused it; null for the platform.")
-    is_read: bool = Field(
-        description="Whether it was read; those of your own actions are read at once."
-    )
+    is_read: bool = Field(description="Whether it was read; your own actions are read at once.")
     created_at: Moment = Field(description="When it happened.")
 
     @classmethod

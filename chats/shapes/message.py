@@ -46,9 +46,7 @@ class Sender(Shape):
     """Who wrote a message: the side, and the person or bot on it."""
 
     type: Literal["customer", "bot", "agent", "system"] = Field(description="The side.")
-    id: Text | None = Field(
-        None, max_length=60, description="The sender's id; null for the system."
-    )
+    id: Text | None = Field(None, max_length=60, description="Their id; null for the system.")
     name: Text = Field("", max_length=200, description="The name as shown.")
 
 

@@ -30,9 +30,7 @@ class ConversationRequest(Shape):
         description="Who should answer. A person of your team here, given by id or e-mail address,"
         " gets the conversation; anyone else is only stored as a name.",
     )
-    provider: Text = Field(
-        "", max_length=60, description="The system that it comes from.", examples=["shop"]
-    )
+    provider: Text = Field("", max_length=60, description="The source system.", examples=["shop"])
     location: Location | None = Field(None, description="Where the requester is.")
     tags: TagNames = Field(default_factory=list, description="At most 20 tags of 1..60 characters.")
     group_id: Text | None = Field(None, max_length=200, description="Your id of a group of them.")
@@ -41,9 +39,7 @@ class ConversationRequest(Shape):
 class Responsible(Identity):
     """Who answers a conversation, by your id for them if you gave one, and by ours."""
 
-    external_id: Text = Field(
-        description="The id or address that you gave, otherwise our id.", max_length=200
-    )
+    external_id: Text = Field(description="Your id or address, otherwise our id.", max_length=200)
     user_id: int | None = Field(description="The agent here who has it; null if none does.")
 
 
@@ -123,9 +119,7 @@ class MessageRequest(Shape):
         " e-mail address, takes the conversation if no agent has it; anyone else is only stored as"
         " a name. `bot`: your own assistant; refused while an agent has the conversation."
     )
-    recipient: Recipient | None = Field(
-        None, description="Who it is for; if left out, the other side."
-    )
+    recipient: Recipient | None = Field(None, description="By default the other side.")
     content: list[MessageContent] = Field(
         default_factory=list, max_length=20, description="At most 20 pieces, instead of `text`."
     )

@@ -110,9 +110,7 @@ class ReplayDto(Shape):
         description="Answered today and not then; a person must judge whether rightly."
     )
     lost: int = Field(description="Answered by this bot then, not answered today.")
-    changed: int = Field(
-        description="Answered then and today, from another source: today's may be wrong."
-    )
+    changed: int = Field(description="Answered both times from different sources: may be wrong.")
     answered: int = Field(description="Answered then and today, with the same first source.")
     unanswered: int = Field(description="Replies answered neither then nor today.")
     engine: str | None = Field(description="The engine that answered; null until the replay ends.")

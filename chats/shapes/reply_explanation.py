@@ -103,9 +103,7 @@ class ReplyReceipt(Shape):
     )
     asked_again: bool = Field(description="Whether it asks to rephrase, instead of handing over.")
     while_waiting: bool = Field(description="Whether the conversation was waiting for an agent.")
-    handoff_reason: str | None = Field(
-        description="Why the conversation was handed over; null if it was not."
-    )
+    handoff_reason: str | None = Field(description="Why it was handed over; null if it was not.")
     confidence: float | None = Field(
         description="The probability, 0..1, that the passages contain the answer."
     )

@@ -115,10 +115,10 @@ def update_customer(caller: Principal, chat_id: uuid.UUID, info: ChatCustomer) -
     another customer moves the chat to that customer; with a public key it must be signed."""
     with transaction.atomic():
         if caller.key and caller.is_public_key and info.external_id:
+            bot = bot_for_key(caller.key, None)
             if not info.identity_signature:
                 msg = "Only with an identity_signature."
                 raise Invalid.field("body", "external_id", msg=msg)
-            bot = bot_for_key(caller.key, None)
             visitor_permissions.ensure_signed(bot, info.external_id, info.identity_signature)
             caller = sign_in(caller, info)
         chat = lock(get(caller, pk=chat_id))
