@@ -51,11 +51,8 @@ def position_of(
 ) -> list[Any]:
     """The position in a cursor; 422 if it was changed or belongs to another list."""
     position = None
-    # A cursor that an older version of the server issued may name no list.
-    for item in (of, ""):
-        with suppress(signing.BadSignature):
-            position = signing.loads(cursor, salt=_salt(model, order, item))
-            break
+    with suppress(signing.BadSignature):
+        position = signing.loads(cursor, salt=_salt(model, order, of))
     if not isinstance(position, list) or len(position) != len(order):
         raise Invalid.field("query", "cursor", msg=_NOT_OF_THIS_LIST)
     return position
@@ -83,12 +80,11 @@ def page(
     shape: Callable[[Row], Any],
     resumable: bool = False,
 ) -> dict[str, Any]:
-    """One list page of `rows`, ordered by a unique column (`id`, `-id`, `seq`), or by several that
-    are unique together and have one direction (`("-activity", "-id")`). Rows may be named tuples.
+    """One list page of `rows`, ordered by a unique column or by several that are unique together
+    and have one direction (`("-activity", "-id")`). Rows may be named tuples.
 
-    It reads one row more than it shows, to know without a second query whether a next page exists.
-    `resumable`: adds `resume_cursor`, which continues after the last row. It is there even if no
-    next page exists yet, and a later request may use other filters with it.
+    `resumable`: adds `resume_cursor`, which continues after the last row with any filters, even if
+    no next page exists yet.
     """
     order = (by,) if isinstance(by, str) else by
     of = "" if resumable else list_of(query)

@@ -13,6 +13,7 @@ from django.utils.translation import gettext, gettext_lazy
 from unfold.sites import UnfoldAdminSite
 from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget
 
+from chatplatform.admin_base import viewer
 from chatplatform.api.request_context import current_address
 from identity.forms import check_own_password
 from identity.models import User
@@ -89,8 +90,7 @@ class RemovalForm(OwnForm):
 
 def own_page(site: UnfoldAdminSite, request: HttpRequest) -> HttpResponse:
     """Sets up or removes a person's own second factor."""
-    user = request.user
-    assert isinstance(user, User), "the site admits people alone"
+    user = viewer(request)
     context = {**site.each_context(request), "title": gettext("Second factor")}
     if second_factor.is_set(user):
         return _removal(request, user, context)

@@ -48,10 +48,8 @@ def record_export(
     rows: int | None = None,
     subject: str = "",
 ) -> None:
-    """Record that rows were exported, as a file or in pages: `<noun>.exported`.
-
-    Keeps the names of the fields set in `asked`, never their values. `rows` None: unknown.
-    """
+    """Record that rows were exported: `<noun>.exported`, with the names of the fields set in
+    `asked`, never their values. `rows` None: unknown."""
     changes: dict[str, Any] = {"fields": _set_fields(asked) if asked else []}
     if rows is not None:
         changes["rows"] = rows

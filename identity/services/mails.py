@@ -63,11 +63,10 @@ class NoRecipients(ApiError):
 def notify(
     client_id: int, kind: str, context: dict[str, Any], *, assignee: User | None = None
 ) -> None:
-    """Mail a notification to the client's recipients, if the client has chosen this kind.
+    """Enqueue the mail of a notification to the client's recipients, if the client has chosen this
+    kind, and to `assignee` unless the client has turned that off.
 
-    `assignee` gets it too, in their own language, unless the client has turned that off. Enqueues
-    the jobs in the caller's transaction. NOTIFICATIONS lists the kinds and their context. The
-    context is stored with the job, so it must not hold a secret.
+    NOTIFICATIONS lists the kinds and their context, which is stored with the job: no secrets.
     """
     unknown = set(context) - NOTIFICATIONS[kind]
     if unknown:

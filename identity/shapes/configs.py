@@ -316,10 +316,6 @@ class EmailNotificationRequest(Shape):
         15, ge=1, le=10_080, description="Minutes that a customer may wait, 1..10,080 (a week)."
     )
 
-    @classmethod
-    def from_row(cls, row: models.EmailNotification) -> Self:
-        return cls.copy_from(row)
-
 
 class TestedRecipients(Shape):
     """The recipients of a test mail."""
