@@ -51,8 +51,11 @@ def position_of(
 ) -> list[Any]:
     """The position in a cursor; 422 if it was changed or belongs to another list."""
     position = None
-    with suppress(signing.BadSignature):
-        position = signing.loads(cursor, salt=_salt(model, order, of))
+    # A cursor that an older version of the server issued may name no list.
+    for item in (of, ""):
+        with suppress(signing.BadSignature):
+            position = signing.loads(cursor, salt=_salt(model, order, item))
+            break
     if not isinstance(position, list) or len(position) != len(order):
         raise Invalid.field("query", "cursor", msg=_NOT_OF_THIS_LIST)
     return position

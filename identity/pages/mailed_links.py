@@ -1,14 +1,14 @@
 """The pages that mail a link, and the form that the link of a password reset opens."""
 
+import functools
 from collections.abc import Callable
+from typing import Any
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.template.response import TemplateResponse
 from django.utils.translation import get_language_from_request, gettext, gettext_lazy
 from django.views.decorators.http import require_safe
-from unfold.sites import UnfoldAdminSite
 from unfold.widgets import UnfoldAdminEmailInputWidget
 
 from chatplatform.api.request_context import current_address
@@ -26,21 +26,22 @@ class AddressForm(forms.Form):
         return str(self.cleaned_data["email"]).lower()
 
 
-def forgot_password(site: UnfoldAdminSite, request: HttpRequest) -> HttpResponse:
+def forgot_password(site: Any, request: HttpRequest) -> HttpResponse:
     """Mails the link of a password reset."""
-    context = site.each_context(request) | {"title": gettext("Forgot your password?")}
-    return _ask(request, passwords.request_reset, "admin/forgot_password.html", context)
+    page = functools.partial(
+        site.page, request, "forgot_password", gettext("Forgot your password?")
+    )
+    return _ask(request, passwords.request_reset, page)
 
 
-def sign_in_link(site: UnfoldAdminSite, request: HttpRequest) -> HttpResponse:
+def sign_in_link(site: Any, request: HttpRequest) -> HttpResponse:
     """Mails a person the sign-in link of their company."""
-    context = site.each_context(request) | {"title": gettext("Log in with your company's account")}
-    return _ask(request, sign_in_providers.ask_link, "admin/provider_link.html", context)
+    title = gettext("Log in with your company's account")
+    page = functools.partial(site.page, request, "provider_link", title)
+    return _ask(request, sign_in_providers.ask_link, page)
 
 
-def _ask(
-    request: HttpRequest, ask: Callable[..., None], template: str, context: dict[str, object]
-) -> HttpResponse:
+def _ask(request: HttpRequest, ask: Callable[..., None], page: Callable[..., Any]) -> HttpResponse:
     """A page that asks for an address; its answer reveals no account."""
     form, status, is_sent = AddressForm(request.POST or None), 200, False
     if form.is_valid():
@@ -50,8 +51,8 @@ def _ask(
         except attempts.TooManyAttempts as exc:
             form.add_error(None, gettext(str(exc)))
             status = 429
-    context |= {"form": form, "is_sent": is_sent}
-    return TemplateResponse(request, template, context, status=status)
+    shown: HttpResponse = page(form=form, is_sent=is_sent, status=status)
+    return shown
 
 
 @require_safe

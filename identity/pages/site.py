@@ -181,6 +181,13 @@ class Site(UnfoldAdminSite):
         chosen = navigation.chosen_client(request)
         return {**super().each_context(request), "chosen_client": chosen}
 
+    def page(
+        self, request: HttpRequest, template: str, title: str, *, status: int = 200, **context: Any
+    ) -> TemplateResponse:
+        """A page of the site with its own template and title."""
+        shown = self.each_context(request) | {"title": title, **context}
+        return TemplateResponse(request, f"admin/{template}.html", shown, status=status)
+
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """The home of the client or of the platform. Agents are redirected to their desk."""
         user = viewer(request)
@@ -222,12 +229,8 @@ class Site(UnfoldAdminSite):
             if site_sessions.end_own(user, request.POST.get("end", "")):
                 messages.success(request, gettext("This sign-in has ended."))
             return redirect("admin:sign_ins")
-        context = {
-            **self.each_context(request),
-            "title": gettext("Where you are signed in"),
-            "sign_ins": site_sessions.list_own(user, current=current),
-        }
-        return TemplateResponse(request, "admin/sign_ins.html", context)
+        own = site_sessions.list_own(user, current=current)
+        return self.page(request, "sign_ins", gettext("Where you are signed in"), sign_ins=own)
 
     def saved_views_of(self, request: HttpRequest, page: str) -> list[tuple[SavedView, bool]]:
         """The views of a list that the reader may choose, and whether they may delete each."""

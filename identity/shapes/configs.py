@@ -288,14 +288,14 @@ class ClientConfigDto(Shape):
 CONFIG_FIELDS = frozenset(ClientConfigDto.model_fields) - {"client_id", "timezone", "version"}
 
 
-def _unique(values: list[str]) -> list[str]:
-    return list(dict.fromkeys(values))
-
-
 class EmailNotificationRequest(Shape):
     """Who gets which notifications by mail. Fields that a request leaves out keep their value."""
 
-    recipients: Annotated[list[Email], Field(max_length=20), AfterValidator(_unique)] = Field(
+    recipients: Annotated[
+        list[Email],
+        Field(max_length=20),
+        AfterValidator(lambda addresses: list(dict.fromkeys(addresses))),
+    ] = Field(
         default_factory=list,
         description="E-mail addresses that get all chosen mails, at most 20.",
         examples=[["desk@acme.example"]],
