@@ -1,36 +1,41 @@
 """Base classes of the admin site's pages; each page shows the rows of one client only."""
 
 import functools
-import re
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, TypeVar, cast
 
 from django.contrib import admin, messages
-from django.contrib.admin.exceptions import DisallowedModelAdminLookup
-from django.contrib.admin.filters import RelatedFieldListFilter
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
-from django.contrib.admin.options import IncorrectLookupParameters
-from django.contrib.admin.utils import get_fields_from_path, unquote
+from django.contrib.admin.utils import (
+    display_for_field,
+    get_fields_from_path,
+    label_for_field,
+    unquote,
+)
 from django.contrib.auth import get_user_model
-from django.contrib.auth.models import Group
 from django.core.exceptions import PermissionDenied
-from django.db import DataError
-from django.db.models import Q, QuerySet
+from django.db.models import BooleanField, JSONField, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.text import camel_case_to_spaces, unescape_string_literal
+from django.utils.text import camel_case_to_spaces
 from django.utils.translation import gettext
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import action as unfold_action
 from unfold.decorators import display
 from unfold.templatetags import unfold_list
+from unfold.utils import prettify_json
 
 from chatplatform import admin_lists, media
-from chatplatform.admin_lists import BoundedPaginator, NoSuchList, RowsShown
+from chatplatform.admin_lists import (
+    BoundedPaginator,
+    LookupsMixin,
+    SearchMixin,
+    TenantRelatedFilter,
+)
 from chatplatform.api.errors import ApiError
 from chatplatform.empty_states import EMPTY_STATES
 from chatplatform.forms import ServiceForm
@@ -48,14 +53,7 @@ SECRETS = {
     "recovery_hashes", "refresh_token", "secret", "secret_hash", "secret_headers", "session_data",
     "session_key", "token_hash",
 }  # fmt: skip
-
-
 _NO_ROW = "There is no such row, or it is another client's."
-# A filter by a related row offers at most this many choices.
-_MOST_CHOICES = 100
-# A search lists at most this many related rows by id; for more it uses a subquery.
-_MOST_RELATED = 500
-_QUOTED = re.compile(r"""("|').*\1""", re.DOTALL)
 # Unfold repeats 300 characters of classes in each cell: one class of site.css replaces them.
 unfold_list.ROW_CLASSES[:] = ["cell"]
 unfold_list.CHECKBOX_CLASSES[:] = ["cell", "action-checkbox"]
@@ -67,7 +65,7 @@ def _never(admin_page: Any, request: HttpRequest, obj: Any = None) -> bool:
 
 
 def _has_role(request: HttpRequest, roles: frozenset[str]) -> bool:
-    user: Any = request.user
+    user = viewer(request)
     if not user.is_authenticated:
         return False
     return user.is_superuser or (user.client_id is not None and user.role in roles)
@@ -100,18 +98,25 @@ def viewer(request: HttpRequest) -> Any:
     return request.user
 
 
-def each(request: HttpRequest, rows: Iterable[Any], act: Callable[[Any], Any]) -> None:
+def is_impersonated(request: HttpRequest) -> bool:
+    """Whether the platform's staff see the page as somebody else, so that nothing can change."""
+    return hasattr(request, "viewed_by")
+
+
+def each(
+    request: HttpRequest, rows: Iterable[Any], act: Callable[[Any], Any], *, done: str = "done"
+) -> None:
     """Call a service for each row, and report how many succeeded and which were refused."""
-    done = 0
+    count = 0
     for row in rows:
         try:
             act(row)
         except ApiError as exc:
             messages.error(request, f"{row}: {exc}")
         else:
-            done += 1
-    if done:
-        messages.success(request, f"{done} done.")
+            count += 1
+    if count:
+        messages.success(request, f"{count} {done}.")
 
 
 def button(
@@ -125,8 +130,8 @@ def button(
     """Turn a method into a page with a button: above the list if `actions_list` names it, above a
     row if `actions_detail` does.
 
-    `is_recorded`: reading the page writes an audit entry. That is refused during an impersonation,
-    so the button is hidden then.
+    `is_recorded`: reading the page writes an audit entry, which is refused during an impersonation.
+    The button is hidden then.
     """
     made: Any = unfold_action
     decorate: Callable[[View], View] = made(
@@ -171,7 +176,7 @@ def progress_bar(done: int, total: int) -> SafeString:
 def in_words(name: str) -> Any:
     """A column that shows the API's codes in words."""
 
-    @display(description=name.replace("_", " ").capitalize(), ordering=name)
+    @display(description=humanize_code(name), ordering=name)
     def shown(row: Any) -> str:
         return humanize_code(getattr(row, name))
 
@@ -182,7 +187,7 @@ def in_words(name: str) -> Any:
 def person(name: str) -> Any:
     """A column that names a person and links to them, if they belong to the row's client."""
 
-    @display(description=name.replace("_", " ").capitalize(), ordering=name)
+    @display(description=humanize_code(name), ordering=name)
     def shown(row: Any) -> str:
         found = getattr(row, name)
         if found is None or found.client_id != getattr(row, "client_id", None):
@@ -192,46 +197,34 @@ def person(name: str) -> Any:
     return shown
 
 
-class TenantRelatedFilter(RelatedFieldListFilter):
-    """A filter by a related row; it offers the rows that the viewer may see, unless too many."""
+def _labelled(field: Any, label: Any) -> Any:
+    """A column with its own heading; JSON is formatted."""
 
-    def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> Any:
-        related = model_admin.admin_site.get_model_admin(field.remote_field.model)
-        rows = list(related.get_queryset(request)[: _MOST_CHOICES + 1])
-        return [(row.pk, str(row)) for row in rows] if len(rows) <= _MOST_CHOICES else []
+    @display(description=label, boolean=isinstance(field, BooleanField), ordering=field.name)
+    def shown(row: Any) -> Any:
+        value = getattr(row, field.name)
+        if isinstance(field, BooleanField):
+            return value
+        # Unfold would show the brackets of empty JSON.
+        text = prettify_json(value, field.encoder) if isinstance(field, JSONField) and value else ""
+        return text or display_for_field(value, field, "–")
+
+    return shown
 
 
-class TenantAdmin(ModelAdmin):
-    """A list of the site and its rows: a person sees their own client's, the platform's staff all.
+class TenancyMixin(ModelAdmin):
+    """Rows and rights: a person sees their own client's rows, the platform's staff all.
 
-    Nobody adds or deletes rows here, and only services write. The newest rows come first. Rights
-    are those of the API's operations (docs/rights.md).
+    Nobody adds or deletes rows, and only services write. The rights are those of the API's
+    operations (docs/rights.md).
     """
 
-    ordering: ClassVar[Any] = ("-id",)
-    list_per_page = list_max_show_all = 50
-    paginator = BoundedPaginator
-    # Counting a whole table would take too long.
-    show_full_result_count = False
-    show_facets = admin.ShowFacets.NEVER
     # The lookup that leads to a row's client; None: the rows belong to the platform.
     client_path: ClassVar[str | None] = "client"
-    # Columns that hold codes of the API, shown in words.
-    codes: ClassVar[frozenset[str]] = frozenset()
-    # Headings of columns whose names say too little.
-    labels: ClassVar[dict[str, Any]] = {}
     read_by: ClassVar[frozenset[str]] = EVERYBODY
     # Roles that may change rows, besides the platform's staff; None: nobody may.
     changed_by: ClassVar[frozenset[str] | None] = None
     has_add_permission = has_delete_permission = _never
-    actions_list: Any = ()
-    actions_detail: Any = ()
-    change_form_outer_after_template: Any = "admin/row_activity.html"
-    list_before_template: Any = "admin/list_tools.html"
-    # Columns that a person may add to the list.
-    more_columns: Any = ()
-    # Columns that links filter by, besides filters, foreign keys and the primary key.
-    linked_by: ClassVar[frozenset[str]] = frozenset()
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return _has_role(request, self.read_by)
@@ -249,13 +242,11 @@ class TenantAdmin(ModelAdmin):
 
     def has_create_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Owners and admins of a client may."""
-        user: Any = request.user
-        return user.client_id is not None and _has_role(request, ADMINS)
+        return viewer(request).client_id is not None and _has_role(request, ADMINS)
 
     def has_train_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Trainers, owners and admins may."""
-        user: Any = request.user
-        return self.has_manage_permission(request) or user.can_train
+        return self.has_manage_permission(request) or viewer(request).can_train
 
     def has_teach_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Trainers, owners and admins of a client may."""
@@ -267,41 +258,159 @@ class TenantAdmin(ModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows: QuerySet[Any] = super().get_queryset(request)
-        user: Any = request.user
+        user = viewer(request)
         if user.is_superuser:
             return rows
         if self.client_path is None or user.client_id is None:
             return rows.none()
         return rows.filter(**{self.client_path: user.client_id})
 
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
-    ) -> tuple[QuerySet[Any], bool]:
-        """Rows that have every word in one of the `search_fields`; a field named with a leading `=`
-        must equal the word.
+    def get_field_queryset(self, db: Any, db_field: Any, request: HttpRequest) -> Any:
+        """The choices of a foreign key in a form: rows that the viewer may see on the site."""
+        model = db_field.remote_field.model
+        if not self.admin_site.is_registered(model):
+            return model._default_manager.none()
+        return self.admin_site.get_model_admin(model).get_queryset(request)
 
-        Related rows are searched in a query of their own: a join would read whole tables.
-        """
-        for bit in admin_lists.words_of(search_term):
-            word = unescape_string_literal(bit) if _QUOTED.fullmatch(bit) else bit
-            found = Q(pk__in=[])
-            for name in self.get_search_fields(request):
-                found |= self._with_word(request, name, word)
-            queryset = queryset.filter(found)
-        return queryset, False
+    def row(self, request: HttpRequest, row_id: Any) -> Any:
+        """The row with this id; 404 if there is none that the viewer may see."""
+        found = self.get_object(request, unquote(str(row_id)))
+        if found is None:
+            raise Http404(_NO_ROW)
+        return found
 
-    def _with_word(self, request: HttpRequest, name: str, word: str) -> Q:
-        path = name.removeprefix("=")
-        like: tuple[str, Any] = ("icontains", word)
-        if name != path:
-            like = ("in", admin_lists.spellings(get_fields_from_path(self.model, path)[-1], word))
-        relation, _, column = path.partition("__")
-        if not column:
-            return Q(**{f"{path}__{like[0]}": like[1]})
-        related = self.get_field_queryset(None, self.model._meta.get_field(relation), request)
-        rows = related.filter(**{f"{column}__{like[0]}": like[1]}).order_by().values_list("pk")
-        found = [pk for (pk,) in rows[: _MOST_RELATED + 1]]
-        return Q(**{f"{relation}__in": found if len(found) <= _MOST_RELATED else rows})
+    def _get_obj_does_not_exist_redirect(self, *_: Any) -> Any:
+        raise Http404(_NO_ROW)
+
+
+class ColumnsMixin(ModelAdmin):
+    """Columns that a person may choose, and codes, people and JSON in words."""
+
+    # Columns that hold codes of the API, shown in words.
+    codes: ClassVar[frozenset[str]] = frozenset()
+    # Headings of columns whose names say too little.
+    labels: ClassVar[dict[str, Any]] = {}
+    # Columns that a person may add to the list.
+    more_columns: Any = ()
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        return [self._worded(name) for name in self._chosen(request) if self._tells(request, name)]
+
+    def _chosen(self, request: HttpRequest) -> list[Any]:
+        """The columns that the address names, else those that the list shows by default."""
+        asked = request.GET.getlist(admin_lists.COLUMNS)
+        offered = (*self.list_display, *self.more_columns)
+        return [item for item in offered if _name(item) in asked] or list(self.list_display)
+
+    def columns(self, request: HttpRequest) -> list[tuple[str, str, bool]]:
+        """The columns to choose from: name, heading, and whether the list shows it now."""
+        offered, chosen = (*self.list_display, *self.more_columns), self._chosen(request)
+        return [
+            (_name(item), self._heading(self._worded(item)), item in chosen)
+            for item in offered
+            if self._tells(request, item)
+        ]
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        groups = super().get_fieldsets(request, obj)
+        # If the class names no fields, Django lists a field and the column shown in its place.
+        return [
+            (title, options | {"fields": list(dict.fromkeys(map(self._shown, options["fields"])))})
+            for title, options in groups
+        ]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        fields = super().get_readonly_fields(request, obj)
+        return (*fields, *map(in_words, sorted(self.codes)), *map(person, sorted(self._people)))
+
+    def get_list_filter(self, request: HttpRequest) -> Any:
+        names = [name for name in super().get_list_filter(request) if self._tells(request, name)]
+        return [(name, TenantRelatedFilter) if self._is_relation(name) else name for name in names]
+
+    @cached_property
+    def _people(self) -> set[str]:
+        """The names of the columns that hold a person."""
+        fields = self.model._meta.concrete_fields
+        return {field.name for field in fields if field.related_model is get_user_model()}
+
+    @cached_property
+    def _labelled(self) -> dict[str, Any]:
+        """The columns that a row's page shows in its own way: those with a label or JSON."""
+        found = {field.name: field for field in self.model._meta.concrete_fields}
+        json = {name for name, item in found.items() if isinstance(item, JSONField)}
+        labels = {name: humanize_code(name) for name in json} | self.labels
+        return {name: _labelled(found[name], label) for name, label in labels.items()}
+
+    def _heading(self, column: Any) -> str:
+        return humanize_code(str(label_for_field(column, self.model, self)))
+
+    def _worded(self, name: Any) -> Any:
+        if name in self.labels:
+            return self._labelled[name]
+        return in_words(name) if isinstance(name, str) and name in self.codes else name
+
+    def _shown(self, name: Any) -> Any:
+        """What a row's page shows for a field: in words, and a person with a link."""
+        own = self._labelled.get(name)
+        return own or (person(name) if name in self._people else self._worded(name))
+
+    def _tells(self, request: HttpRequest, name: Any) -> bool:
+        """Whether a column is useful to the viewer: the client is only to the platform's staff."""
+        return name != "client" or _has_role(request, PLATFORM)
+
+    def _is_relation(self, name: Any) -> bool:
+        return isinstance(name, str) and get_fields_from_path(self.model, name)[-1].is_relation
+
+
+def _name(column: Any) -> str:
+    """A column's name in the address of a list."""
+    return column if isinstance(column, str) else str(column.__name__)
+
+
+class FormsMixin(ModelAdmin):
+    """Further pages of a class, with a template or a form that calls a service."""
+
+    def page(
+        self, request: HttpRequest, template: str, title: str, **context: Any
+    ) -> TemplateResponse:
+        """A further page of this class, with its own template and title."""
+        shown = self.admin_site.each_context(request)
+        shown |= {"opts": self.model._meta, "title": title, "page": self}
+        return TemplateResponse(request, template, shown | context)
+
+    def form_page(
+        self,
+        request: HttpRequest,
+        form: ServiceForm,
+        act: Callable[[dict[str, Any]], HttpResponse],
+        **context: Any,
+    ) -> HttpResponse:
+        """A page with one form; `act` calls the service and returns the response that follows.
+        `context` holds `title` and `button`, and perhaps `intro`."""
+        done = form.carry_out(act) if form.is_bound else None
+        return done or self.page(request, "admin/form_page.html", form=form, **context)
+
+
+class TenantAdmin(  # type: ignore[misc] # two of Unfold's own bases differ
+    TenancyMixin, LookupsMixin, SearchMixin, ColumnsMixin, FormsMixin
+):
+    """A list of the site and its rows, the newest first, with an export as CSV."""
+
+    ordering: ClassVar[Any] = ("-id",)
+    list_per_page = list_max_show_all = 50
+    paginator = BoundedPaginator
+    # Counting a whole table would take too long.
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+    actions_list: Any = ()
+    actions_detail: Any = ()
+    change_form_outer_after_template: Any = "admin/row_activity.html"
+    list_before_template: Any = "admin/list_tools.html"
+
+    @property
+    def when_empty(self) -> str:
+        """The text of a list without rows."""
+        return EMPTY_STATES[self.model._meta.label]
 
     def action_checkbox(self, obj: Any) -> str:  # type: ignore[override]
         """The checkbox of a row; Unfold's own takes a kilobyte."""
@@ -312,25 +421,6 @@ class TenantAdmin(ModelAdmin):
             obj.pk,
         )
 
-    def get_field_queryset(self, db: Any, db_field: Any, request: HttpRequest) -> Any:
-        """The choices of a foreign key in a form: rows that the viewer may see on the site."""
-        model = db_field.remote_field.model
-        if not self.admin_site.is_registered(model):
-            return model._default_manager.none()
-        return self.admin_site.get_model_admin(model).get_queryset(request)
-
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
-        return RowsShown
-
-    def get_changelist_instance(self, request: HttpRequest) -> Any:
-        """The list that an address asks for; 400 for a filter, order or page that it lacks."""
-        if len(request.META["QUERY_STRING"]) > admin_lists.MOST_ADDRESS:
-            raise NoSuchList
-        try:
-            return super().get_changelist_instance(request)
-        except (DisallowedModelAdminLookup, IncorrectLookupParameters, DataError) as exc:
-            raise NoSuchList from exc
-
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> Any:
@@ -338,7 +428,7 @@ class TenantAdmin(ModelAdmin):
         site = cast("Any", self.admin_site)
         context = (extra_context or {}) | {
             "columns": self.columns(request),
-            "may_export": self.has_manage_permission(request) and not site.is_viewing(request),
+            "may_export": self.has_manage_permission(request) and not is_impersonated(request),
             "saved_views": site.saved_views_of(request, self.model._meta.label_lower),
         }
         return super().changelist_view(request, context)
@@ -358,98 +448,14 @@ class TenantAdmin(ModelAdmin):
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
         """The buttons above a row, without the recorded ones during an impersonation."""
         found = super().get_actions_detail(request, object_id)
-        if not cast("Any", self.admin_site).is_viewing(request):
+        if not is_impersonated(request):
             return found
         return [item for item in found if not getattr(item.method, "is_recorded", False)]
-
-    def get_list_display(self, request: HttpRequest) -> Any:
-        shown = tuple(super().get_list_display(request))
-        names = admin_lists.chosen_columns(request, (*shown, *self.more_columns), shown)
-        return [self._worded(name) for name in names if self._tells(request, name)]
-
-    @property
-    def when_empty(self) -> str:
-        """The text of a list without rows."""
-        return EMPTY_STATES[self.model._meta.label]
-
-    def columns(self, request: HttpRequest) -> list[tuple[str, str, bool]]:
-        """The columns to choose from: name, heading, and whether the list shows it now."""
-        shown = tuple(self.list_display)
-        offered = (*shown, *self.more_columns)
-        now = {
-            admin_lists.name_of(column)
-            for column in admin_lists.chosen_columns(request, offered, shown)
-        }
-        told = [item for item in offered if self._tells(request, item)]
-        named = [
-            (admin_lists.name_of(item), admin_lists.title_of(self._worded(item), self))
-            for item in told
-        ]
-        return [(name, title, name in now) for name, title in named]
-
-    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        groups = super().get_fieldsets(request, obj)
-        # If the class names no fields, Django lists a field and the column shown in its place.
-        return [
-            (title, options | {"fields": list(dict.fromkeys(map(self._shown, options["fields"])))})
-            for title, options in groups
-        ]
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        fields = super().get_readonly_fields(request, obj)
-        coded, people = map(in_words, sorted(self.codes)), map(person, sorted(self._people))
-        return (*fields, *coded, *people)
-
-    @cached_property
-    def _people(self) -> set[str]:
-        """The names of the columns that hold a person."""
-        fields = self.model._meta.concrete_fields
-        return {field.name for field in fields if field.related_model is get_user_model()}
-
-    @cached_property
-    def _own_words(self) -> dict[str, Any]:
-        return admin_lists.in_own_words(self.model, self.labels)
-
-    def get_list_filter(self, request: HttpRequest) -> Any:
-        names = [name for name in super().get_list_filter(request) if self._tells(request, name)]
-        return [(name, TenantRelatedFilter) if self._is_relation(name) else name for name in names]
-
-    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
-        return admin_lists.is_offered(self, lookup)
 
     def audit_subject(self, row: Any) -> str:
         """The row's name in the audit log, such as `bot:5`."""
         noun = camel_case_to_spaces(self.model.__name__).replace(" ", "_")
         return f"{noun}:{row.pk}"
-
-    def row(self, request: HttpRequest, row_id: Any) -> Any:
-        """The row with this id; 404 if there is none that the viewer may see."""
-        found = self.get_object(request, unquote(str(row_id)))
-        if found is None:
-            raise Http404(_NO_ROW)
-        return found
-
-    def page(
-        self, request: HttpRequest, template: str, title: str, **context: Any
-    ) -> TemplateResponse:
-        """A further page of this class, with its own template and title."""
-        shown = self.admin_site.each_context(request)
-        shown |= {"opts": self.model._meta, "title": title, "page": self}
-        return TemplateResponse(request, template, shown | context)
-
-    def form_page(
-        self,
-        request: HttpRequest,
-        form: ServiceForm,
-        act: Callable[[dict[str, Any]], HttpResponse],
-        **context: Any,
-    ) -> HttpResponse:
-        """A page with one form; `act` calls the service and returns the response that follows.
-
-        `context` holds `title` and `button`, and perhaps `intro`.
-        """
-        done = form.carry_out(act) if form.is_bound else None
-        return done or self.page(request, "admin/form_page.html", form=form, **context)
 
     def get_urls(self) -> list[Any]:
         """Django's paths and the export's, without the history: a row's page shows its activity."""
@@ -471,26 +477,6 @@ class TenantAdmin(ModelAdmin):
             download_as=f"{self.model._meta.verbose_name_plural}.csv".replace(" ", "-"),
         )  # fmt: skip
 
-    def _get_obj_does_not_exist_redirect(self, *_: Any) -> Any:
-        raise Http404(_NO_ROW)
-
-    def _worded(self, name: Any) -> Any:
-        if name in self.labels:
-            return self._own_words[name]
-        return in_words(name) if isinstance(name, str) and name in self.codes else name
-
-    def _shown(self, name: Any) -> Any:
-        """What a row's page shows for a field: in words, and a person with a link."""
-        own = self._own_words.get(name)
-        return own or (person(name) if name in self._people else self._worded(name))
-
-    def _tells(self, request: HttpRequest, name: Any) -> bool:
-        """Whether a column is useful to the viewer: the client is only to the platform's staff."""
-        return name != "client" or _has_role(request, PLATFORM)
-
-    def _is_relation(self, name: Any) -> bool:
-        return isinstance(name, str) and get_fields_from_path(self.model, name)[-1].is_relation
-
 
 class ReadOnlyInline(TabularInline):
     """Related rows on a row's page; only services write them."""
@@ -501,7 +487,3 @@ class ReadOnlyInline(TabularInline):
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return True
-
-
-# Rights come from roles, so groups are not used.
-admin.site.unregister(Group)

@@ -1,39 +1,33 @@
-"""The site's lists: filters as chips, columns to choose, export as CSV, and columns in words."""
+"""The change lists of the site: filters as chips, searches, lookups, and rows as a CSV file."""
 
-import csv
-import functools
-import io
-import tempfile
+import re
 import uuid
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
-from django.contrib.admin.filters import EmptyFieldListFilter
-from django.contrib.admin.utils import (
-    display_for_field,
-    get_fields_from_path,
-    label_for_field,
-    lookup_field,
-)
+from django.contrib.admin.exceptions import DisallowedModelAdminLookup
+from django.contrib.admin.filters import EmptyFieldListFilter, RelatedFieldListFilter
+from django.contrib.admin.options import IncorrectLookupParameters
+from django.contrib.admin.utils import get_fields_from_path, label_for_field, lookup_field
 from django.core.exceptions import FieldDoesNotExist, ObjectDoesNotExist, ValidationError
 from django.core.paginator import Paginator
-from django.db.models import BooleanField, JSONField, Model, UUIDField
+from django.db import DataError
+from django.db.models import Q, QuerySet, UUIDField
 from django.http import HttpRequest
 from django.utils.functional import cached_property
 from django.utils.html import strip_tags
-from django.utils.text import smart_split
-from unfold.decorators import display
+from django.utils.text import smart_split, unescape_string_literal
+from unfold.admin import ModelAdmin
 from unfold.paginator import InfinitePaginator
-from unfold.utils import prettify_json
 from unfold.views import ChangeList
 
+from chatplatform import csv_files
 from chatplatform.api.errors import ApiError
-from chatplatform.formula_injection import escape_formula
-from chatplatform.row_history import client_id_of
 from chatplatform.templatetags.codes import humanize_code
+from chatplatform.templatetags.row_activity import client_id_of
 
 # The query parameter that names the columns of a list; it is repeated for each column.
 COLUMNS = "columns"
@@ -43,19 +37,22 @@ MOST_COUNTED = 1000
 # The most characters of a list's query string, characters of a search, and words of a search. Each
 # word is looked for in every searched column.
 MOST_ADDRESS, MOST_SEARCHED, MOST_WORDS = 4_000, 200, 10
-
-
-# The lookups that the address of a list may use. Django's other lookups and transforms can be
-# chained: a reader of the list could build statements of any length from them.
+_QUOTED = re.compile(r"""("|').*\1""", re.DOTALL)
+# A filter by a related row offers at most this many choices.
+_MOST_CHOICES = 100
+# A search lists at most this many related rows by id; for more it uses a subquery.
+_MOST_RELATED = 500
+# The lookups that the address of a list may use. Django's others can be chained: a reader of the
+# list could build statements of any length from them.
 COMPARISONS = frozenset({"exact", "in", "isnull", "gte", "lt"})
 
 
 class NoSuchList(ApiError):
-    detail = "The list has no such filter, order or page, or too many at once: open the list anew."
+    detail = "The list has no such filter, order or page, or has too many. Open it again."
 
 
 class TooLongSearch(ApiError):
-    detail = f"Search for at most {MOST_WORDS} words, of {MOST_SEARCHED} characters in all."
+    detail = f"Search for at most {MOST_WORDS} words, {MOST_SEARCHED} characters in all."
 
 
 class TooManyRows(ApiError):
@@ -113,15 +110,23 @@ class RowsShown(ChangeList):
         for spec in self.filter_specs:
             names = [name for name in spec.expected_parameters() if name in waiting]
             if names:
-                chips.append(
-                    Chip(f"{_label(spec.title)}: {_chosen(self, spec)}", self.without(*names))
-                )
+                words = f"{humanize_code(str(spec.title))}: {self._chosen(spec)}"
+                chips.append(Chip(words, self.without(*names)))
                 for name in names:
                     del waiting[name]
         for name, values in waiting.items():
             words = ", ".join(self._named(name, str(value)) for value in values)
-            chips.append(Chip(f"{_label(name.split('__')[0])}: {words}", self.without(name)))
+            column = humanize_code(name.split("__")[0])
+            chips.append(Chip(f"{column}: {words}", self.without(name)))
         return chips
+
+    def _chosen(self, spec: Any) -> str:
+        """The selected choice of a filter, in words."""
+        words = [str(choice["display"]) for choice in spec.choices(self) if choice.get("selected")]
+        if not words:  # a value that the filter does not offer
+            for values in spec.used_parameters.values():
+                words += map(str, values if isinstance(values, list) else [values])
+        return ", ".join(words)
 
     def _named(self, parameter: str, value: str) -> str:
         """The value of a filter; for a related row that the viewer may see, its name."""
@@ -138,43 +143,94 @@ class RowsShown(ChangeList):
     @property
     def without_filters(self) -> str:
         """The query string of the list without filters; columns and order stay."""
-        names = self.get_filters_params()
-        return self.without("q", *map(str, names))
+        return self.without("q", *map(str, self.get_filters_params()))
 
     def without(self, *names: str | None) -> str:
         """The query string of the list without these parameters."""
         return self.get_query_string({name: None for name in names if name})
 
 
-def is_offered(page: Any, lookup: str) -> bool:
-    """Whether the address of a list may filter by this lookup."""
-    columns, parameters = _offered(page)
-    path, _, comparison = lookup.rpartition("__")
-    return lookup in parameters | columns or (comparison in COMPARISONS and path in columns)
+class TenantRelatedFilter(RelatedFieldListFilter):
+    """A filter by a related row; it offers the rows that the viewer may see, unless too many."""
+
+    def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> Any:
+        related = model_admin.admin_site.get_model_admin(field.remote_field.model)
+        rows = list(related.get_queryset(request)[: _MOST_CHOICES + 1])
+        return [(row.pk, str(row)) for row in rows] if len(rows) <= _MOST_CHOICES else []
 
 
-@functools.cache
-def _offered(page: Any) -> tuple[set[str], set[str]]:
-    """The columns and the filter parameters that the address of a list may name.
+class LookupsMixin(ModelAdmin):
+    """Limits what the address of a list may ask for: its filters, foreign keys and primary key."""
 
-    The columns are those of its filters, the primary key, the foreign keys and `linked_by`.
-    """
-    meta = page.model._meta
-    relations = {field.name for field in meta.concrete_fields if field.is_relation}
-    columns, parameters = {meta.pk.name, *page.linked_by, *relations}, set()
-    for item in page.list_filter:
-        column, kind = item if isinstance(item, tuple) else (item, None)
-        if kind is EmptyFieldListFilter:
-            parameters.add(f"{column}__isempty")
-        if isinstance(column, str):
-            columns.add(column)
-        else:
-            parameters.add(column.parameter_name)
-    for column in tuple(columns):
-        field: Any = get_fields_from_path(page.model, column)[-1]
-        if field.is_relation:
-            columns |= {f"{column}_id", f"{column}__{field.related_model._meta.pk.name}"}
-    return columns, parameters
+    # Columns that links filter by, besides those.
+    linked_by: ClassVar[frozenset[str]] = frozenset()
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
+        return RowsShown
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        """The list that an address asks for; 400 for a filter, order or page that it lacks."""
+        if len(request.META["QUERY_STRING"]) > MOST_ADDRESS:
+            raise NoSuchList
+        try:
+            return super().get_changelist_instance(request)
+        except (DisallowedModelAdminLookup, IncorrectLookupParameters, DataError) as exc:
+            raise NoSuchList from exc
+
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
+        columns, parameters = self._lookups
+        path, _, comparison = lookup.rpartition("__")
+        return lookup in parameters | columns or (comparison in COMPARISONS and path in columns)
+
+    @cached_property
+    def _lookups(self) -> tuple[set[str], set[str]]:
+        """The columns and the filter parameters that the address of a list may name."""
+        meta = self.model._meta
+        relations = {field.name for field in meta.concrete_fields if field.is_relation}
+        columns, parameters = {meta.pk.name, *self.linked_by, *relations}, set()
+        for item in self.list_filter:
+            column: Any
+            column, kind = item if isinstance(item, tuple) else (item, None)
+            if kind is EmptyFieldListFilter:
+                parameters.add(f"{column}__isempty")
+            if isinstance(column, str):
+                columns.add(column)
+            else:
+                parameters.add(column.parameter_name)
+        for column in tuple(columns):
+            field: Any = get_fields_from_path(self.model, column)[-1]
+            if field.is_relation:
+                columns |= {f"{column}_id", f"{column}__{field.related_model._meta.pk.name}"}
+        return columns, parameters
+
+
+class SearchMixin(ModelAdmin):
+    """Searches related rows in queries of their own: a join would read whole tables."""
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Rows that have every word in one of the `search_fields`; a field named with a leading `=`
+        must equal the word."""
+        for word in words_of(search_term):
+            found = Q(pk__in=[])
+            for name in self.get_search_fields(request):
+                found |= self._with_word(request, name, word)
+            queryset = queryset.filter(found)
+        return queryset, False
+
+    def _with_word(self, request: HttpRequest, name: str, word: str) -> Q:
+        path = name.removeprefix("=")
+        like: tuple[str, Any] = ("icontains", word)
+        if name != path:
+            like = ("in", _spellings(get_fields_from_path(self.model, path)[-1], word))
+        relation, _, column = path.partition("__")
+        if not column:
+            return Q(**{f"{path}__{like[0]}": like[1]})
+        related: Any = self.get_field_queryset(None, self.model._meta.get_field(relation), request)
+        rows = related.filter(**{f"{column}__{like[0]}": like[1]}).order_by().values_list("pk")
+        found = [pk for (pk,) in rows[: _MOST_RELATED + 1]]
+        return Q(**{f"{relation}__in": found if len(found) <= _MOST_RELATED else rows})
 
 
 def words_of(search: str) -> list[str]:
@@ -182,10 +238,10 @@ def words_of(search: str) -> list[str]:
     words = list(smart_split(search)) if len(search) <= MOST_SEARCHED else []
     if len(search) > MOST_SEARCHED or len(words) > MOST_WORDS:
         raise TooLongSearch
-    return words
+    return [unescape_string_literal(word) if _QUOTED.fullmatch(word) else word for word in words]
 
 
-def spellings(field: Any, word: str) -> list[Any]:
+def _spellings(field: Any, word: str) -> list[Any]:
     """The values of a column that equal this word: three cases of a text; no value for a UUID
     column if the word is not a UUID."""
     if not isinstance(field, UUIDField):
@@ -196,82 +252,28 @@ def spellings(field: Any, word: str) -> list[Any]:
         return []
 
 
-def _label(name: Any) -> str:
-    return humanize_code(str(name))
-
-
-def _chosen(changes: RowsShown, spec: Any) -> str:
-    """The selected choice of a filter, in words."""
-    words = [str(choice["display"]) for choice in spec.choices(changes) if choice.get("selected")]
-    if not words:  # a value that the filter does not offer
-        for values in spec.used_parameters.values():
-            words += map(str, values if isinstance(values, list) else [values])
-    return ", ".join(words)
-
-
-def chosen_columns(request: HttpRequest, offered: tuple[Any, ...], shown: tuple[Any, ...]) -> Any:
-    """The columns that the address names, else those that the list shows by default."""
-    asked = request.GET.getlist(COLUMNS)
-    return [item for item in offered if name_of(item) in asked] or list(shown)
-
-
-def name_of(column: Any) -> str:
-    """A column's name in the address of a list."""
-    return column if isinstance(column, str) else str(column.__name__)
-
-
-def title_of(column: Any, page: Any) -> str:
-    """The heading of a column, in words."""
-    return _label(label_for_field(column, page.model, page))
-
-
-def in_own_words(model: type[Model], labels: dict[str, Any]) -> dict[str, Any]:
-    """Columns that a row's page shows in its own way, by name: those with a label or JSON."""
-    found = {field.name: field for field in model._meta.concrete_fields}
-    json = {name: _label(name) for name, item in found.items() if isinstance(item, JSONField)}
-    return {name: _column(found[name], label) for name, label in (json | labels).items()}
-
-
-def _column(field: Any, label: Any) -> Any:
-    @display(description=label, boolean=isinstance(field, BooleanField), ordering=field.name)
-    def shown(row: Any) -> Any:
-        value = getattr(row, field.name)
-        if isinstance(field, BooleanField):
-            return value
-        # Unfold would show the brackets of empty JSON.
-        told = prettify_json(value, field.encoder) if isinstance(field, JSONField) and value else ""
-        return told or display_for_field(value, field, "–")
-
-    return shown
-
-
 def write(changes: RowsShown, *, record: Callable[[Counter[int | None]], None]) -> IO[bytes]:
     """The filtered rows of a list with its columns as CSV; 409 if there are too many.
 
     `record` gets the number of written rows by client; if it raises, no file is returned.
     """
     rows: Any = changes.queryset
-    count: int = rows.order_by()[: MOST_EXPORTED + 1].count()
-    if count > MOST_EXPORTED:
+    if rows.order_by()[: MOST_EXPORTED + 1].count() > MOST_EXPORTED:
         raise TooManyRows
     page: Any = changes.model_admin
     columns = [item for item in changes.list_display if item != "action_checkbox"]
+    titles = [humanize_code(str(label_for_field(item, page.model, page))) for item in columns]
     written = Counter[int | None]()
-    file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
-    try:
-        text = io.TextIOWrapper(file, "utf-8-sig", newline="")
-        writer = csv.writer(text)
-        writer.writerow([title_of(item, page) for item in columns])
+
+    def lines() -> Iterator[list[str]]:
         for chunk in Paginator(rows, 500):
             for row in chunk.object_list:
-                writer.writerow([escape_formula(_cell(column, row, page)) for column in columns])
+                yield [_cell(column, row, page) for column in columns]
                 written[client_id_of(row)] += 1
+
+    with csv_files.temporary_file() as file:
+        csv_files.write(file, titles, lines())
         record(written)
-    except BaseException:
-        file.close()
-        raise
-    text.detach()
-    file.seek(0)
     return file
 
 

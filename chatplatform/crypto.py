@@ -1,11 +1,8 @@
 """Secrets at rest: encrypted values that are bound to their row, hashes, comparison.
 
-A stored value is `v1:key_id:base64(nonce + ciphertext)`, AES-256-GCM. Its context, usually
-`table.column:tenant:row`, is authenticated with it: under another context decryption fails.
-A value that cannot be decrypted raises an error; ciphertext is never returned in place of text.
-
-The id of a key is its fingerprint, or the name that FIELD_KEYS gives it. Two keys may have had the
-same name at different times, so only decrypting shows whether a key fits a value.
+A stored value is `v1:key_id:base64(nonce + ciphertext)`, AES-256-GCM, authenticated with its
+context (`table.column:tenant:row`). Two keys may have had one id at different times, so only
+decrypting shows whether a key fits.
 """
 
 import base64
@@ -169,13 +166,9 @@ class EncryptedTextField(_TextField):
     """Text that is stored encrypted and bound to its row; never null, never in a form or filter.
 
     If the primary key is made before the insert (our UUIDs), the context is
-    `table.column:tenant:row`, with the tenant from `tenant_attribute`. A key that the database
-    numbers is unknown until the insert, and a second write would leave the row unreadable for a
-    moment; the context is then only `table.column`. The model alone decides which of the two, so
-    writing and reading always agree.
-
-    `values()` and `values_list()` return the stored form. `update()` and `bulk_update()` do not
-    know the row and are refused on bound fields: use `save(update_fields=...)`.
+    `table.column:tenant:row`; if the database numbers the row, it is only `table.column`.
+    `values()` returns the stored form. `update()` and `bulk_update()` do not know the row and are
+    refused on bound fields.
     """
 
     descriptor_class = _OpeningAttribute

@@ -8,11 +8,8 @@ from pydantic import BaseModel
 
 
 def as_json(data: Any) -> bytes:
-    """`data` as JSON; it may contain shapes.
-
-    orjson refuses integers beyond 64 bits. The slower encoder of the standard library writes
-    those, so that a stored number never makes an answer fail.
-    """
+    """`data` as JSON; it may contain shapes. orjson refuses integers beyond 64 bits, so the slower
+    standard library writes those."""
     try:
         return orjson.dumps(data, default=_dump_shape)
     except orjson.JSONEncodeError:

@@ -1,8 +1,5 @@
 """Checks, when a process starts, that FIELD_KEYS holds every key that secrets may be stored with.
-
-Without the check, a wrong key would be noticed only when a secret is read, and new secrets would
-have been stored with it.
-"""
+Otherwise new secrets would be stored with a wrong key before anybody notices."""
 
 import logging
 import multiprocessing
@@ -52,29 +49,27 @@ def require() -> None:
 
     While the database is away, nothing can be stored; the check then runs once it answers.
     """
+    if not _is_checked():
+        threading.Thread(target=_require_later, name="key check", daemon=True).start()
+
+
+def _require_later() -> None:
+    while not _is_checked():
+        time.sleep(_PAUSE_SECONDS)
+
+
+def _is_checked() -> bool:
+    """Whether the check could run; ends this process if it lacks a key."""
     try:
         check("default")
     except KeysMissing as exc:
         end(str(exc))
     except OperationalError:
-        threading.Thread(target=_require_later, name="key check", daemon=True).start()
+        return False
     finally:
         # Forked children must not inherit the connection.
         connections["default"].close()
-
-
-def _require_later() -> None:
-    while True:
-        time.sleep(_PAUSE_SECONDS)
-        try:
-            check("default")
-        except OperationalError:
-            continue
-        except KeysMissing as exc:
-            end(str(exc))
-        finally:
-            connections["default"].close()
-        return
+    return True
 
 
 def end(reason: str) -> NoReturn:
@@ -136,10 +131,8 @@ def encrypted_columns() -> Iterator[tuple[type[models.Model], Fields]]:
 
 
 def _opens_what_is_stored(alias: str) -> bool:
-    """Whether the keys decrypt at least one value in the newest row of each table, or none exists.
-
-    One is enough: a value that was lost long ago must not prevent a start.
-    """
+    """Whether the keys decrypt at least one value in the newest row of each table, or none exists:
+    a value that was lost long ago must not prevent a start."""
     opened = failed = 0
     for model, fields in encrypted_columns():
         for row in model._base_manager.using(alias).order_by("-pk")[:1]:

@@ -12,10 +12,7 @@ _RETRY_SECONDS = 0.1
 
 @contextmanager
 def try_lock(name: str) -> Iterator[bool]:
-    """Hold the lock during the block, without a transaction; yields False if it is taken.
-
-    The lock belongs to the connection and ends with it at the latest.
-    """
+    """Hold the lock during the block, without a transaction; yields False if it is taken."""
     is_held = _call("pg_try_advisory_lock", name)
     try:
         yield is_held

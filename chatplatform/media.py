@@ -1,8 +1,5 @@
-"""The media store: stores files under random names, sends them and removes them.
-
-A file is removed only if no row names it: either after the transaction that deleted its rows, or by
-the clean-up, which finds files whose process died before it stored their row.
-"""
+"""The media store: stores files under random names, sends them and removes them. A file is removed
+only if no row names it."""
 
 import logging
 import secrets
@@ -41,11 +38,8 @@ def store(folder: str, file: "File[Any]", *, suffix: str = "") -> str:
 
 
 def check_store() -> None:
-    """Raise FilesUnavailable if the file store does not answer.
-
-    A job calls this before long work whose result is a file, since each retry would repeat the
-    work.
-    """
+    """Raise FilesUnavailable if the file store does not answer. A job calls this before long work
+    whose result is a file."""
     default_storage.exists("any-name")
 
 
@@ -75,10 +69,7 @@ def file_response(
 
 @contextmanager
 def as_path(name: str) -> Iterator[Path]:
-    """A local copy of a stored file, for the length of the block.
-
-    Raises FileNotFoundError if the store does not have it.
-    """
+    """A local copy of a stored file, for the length of the block; raises FileNotFoundError."""
     with default_storage.open(name) as file, tempfile.NamedTemporaryFile(prefix="media-") as copy:
         shutil.copyfileobj(file, copy)
         copy.flush()
@@ -102,13 +93,13 @@ def remove(names: Sequence[str]) -> None:
 
 
 def clean_up() -> None:
-    """Remove files that no row names: uploads whose process died before the commit.
-
-    Each run checks a part of each folder, from a random name on. Names are random too, so every
-    file is reached in time, and no position must be stored between runs.
-    """
-    for folder in _folders():
-        names = _old_names(folder, start=secrets.token_hex(16))
+    """Remove files that no row names: uploads whose process died before the commit. Each run checks
+    a part of each folder, from a random name on."""
+    listing, latest = cast(Listing, default_storage), timezone.now() - UNNAMED_FOR
+    # Other folders of the store are left alone.
+    for folder in sorted({str(field.upload_to).strip("/") for _, field in _file_fields()}):
+        files = listing.some_files(folder, start=secrets.token_hex(16), most=LOOKED_AT)
+        names = [name for name, came_at in files if came_at < latest]
         for start in range(0, len(names), LOOKED_UP):
             _remove_unnamed(names[start : start + LOOKED_UP])
 
@@ -132,14 +123,6 @@ def _file_fields() -> Iterator[tuple[type[models.Model], models.FileField]]:
                 yield model, field
 
 
-def _old_names(folder: str, *, start: str) -> list[str]:
-    """The files of a folder that one run checks and that are old enough to be removed."""
-    latest = timezone.now() - UNNAMED_FOR
-    listing = cast(Listing, default_storage)
-    files = listing.some_files(folder, start=start, most=LOOKED_AT)
-    return [name for name, came_at in files if came_at < latest]
-
-
 def _named(names: Sequence[str]) -> set[str]:
     """Those of the files that a row of any table names."""
     named: set[str] = set()
@@ -147,8 +130,3 @@ def _named(names: Sequence[str]) -> set[str]:
         rows = model._base_manager.filter(**{f"{field.name}__in": names})
         named.update(rows.values_list(field.name, flat=True))
     return named
-
-
-def _folders() -> list[str]:
-    """The folders that columns store files in; other folders of the store are left alone."""
-    return sorted({str(field.upload_to).strip("/") for _, field in _file_fields()})

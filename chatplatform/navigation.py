@@ -8,9 +8,8 @@ from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext
 
-# The list pages of each group: title, icon, the model that is listed, and the URL's name if it is
-# not the model's list.
-PAGES: dict[str, tuple[tuple[str, ...], ...]] = {
+# The list pages of each group: title, icon, and the model that is listed.
+PAGES: dict[str, tuple[tuple[str, str, str], ...]] = {
     "Conversations": (
         ("Conversations", "forum", "chats.Conversation"),
         ("Questions without an answer", "help", "chats.QuestionGroup"),
@@ -61,8 +60,12 @@ PAGES: dict[str, tuple[tuple[str, ...], ...]] = {
         ("Callbacks", "call_received", "channels_app.InboundCallback"),
     ),
 }
-
-
+# The report pages: title, icon, and the name of the path.
+_REPORTS = (
+    ("Overview", "monitoring", "reports_overview"),
+    ("Ad-hoc reports", "table_view", "reports_adhoc"),
+    ("Warnings", "warning", "reports_warnings"),
+)
 # The filter of a list by client; the platform's staff keep it from list to list.
 _CLIENT = "client__id__exact"
 
@@ -107,33 +110,19 @@ def _groups(
     shown = {}
     for name, pages in PAGES.items():
         items = []
-        for title, icon, label, *rest in pages:
+        for title, icon, label in pages:
             page = admin.site.get_model_admin(apps.get_model(label))
             is_tenants: Any = getattr(page, "client_path", None) == "client"
             if not page.has_view_permission(request) or (of_clients and not is_tenants):
                 continue
-            item = _page(title, icon, label, *rest)
+            link = reverse(f"admin:{label.lower().replace('.', '_')}_changelist")
             if client_id.isdecimal() and is_tenants:
-                item["link"] = of_client(item["link"], int(client_id))
-            items.append(item)
+                link = of_client(link, int(client_id))
+            items.append(_item(title, icon, link))
         if name == "Reports" and not viewer.is_superuser:
-            items = [_item(*report) for report in _reports()] + items
+            items = [_item(title, icon, reverse(name)) for title, icon, name in _REPORTS] + items
         shown[name] = items
     return [{"title": gettext(name), "items": items} for name, items in shown.items() if items]
-
-
-def _reports() -> list[tuple[str, str, str]]:
-    """The report pages: titles, icons and links."""
-    return [
-        ("Overview", "monitoring", reverse("reports_overview")),
-        ("Ad-hoc reports", "table_view", reverse("reports_adhoc")),
-        ("Warnings", "warning", reverse("reports_warnings")),
-    ]
-
-
-def _page(title: str, icon: str, label: str, name: str = "") -> dict[str, Any]:
-    name = name or f"{label.lower().replace('.', '_')}_changelist"
-    return _item(title, icon, reverse(f"admin:{name}"))
 
 
 def _item(title: str, icon: str, link: str) -> dict[str, Any]:

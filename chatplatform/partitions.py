@@ -1,8 +1,5 @@
-"""Tables with a partition for each month: months are made ahead and dropped as a whole.
-
-The database knows which tables these are (`chatplatform_part_by_month` in a migration makes one).
-The service that drops a table's months decides how long its rows are kept.
-"""
+"""Tables with a partition for each month: months are made ahead and dropped as a whole. The
+database knows which tables these are (`chatplatform_part_by_month` makes one)."""
 
 import logging
 import re
@@ -70,10 +67,8 @@ def make_ahead() -> None:
 
 
 def rows_without_month() -> dict[str, int]:
-    """By table, the approximate number of rows in its default partition.
-
-    Their month was not made in time, or was dropped before the rows came.
-    """
+    """By table, the approximate number of rows in its default partition: those of a month that was
+    not made in time, or was dropped before they came."""
     with connection.cursor() as cursor:
         cursor.execute(_TABLES)
         return dict(cursor.fetchall())
@@ -84,7 +79,11 @@ def months(model: type[models.Model]) -> list[Month]:
     with connection.cursor() as cursor:
         cursor.execute(_MONTHS, [model._meta.db_table])
         names = [name for (name,) in cursor.fetchall()]
-    found = [_month(name, match) for name in names if (match := _NAME.search(name))]
+    found = []
+    for match in filter(None, map(_NAME.search, names)):
+        month = datetime(int(match["year"]), int(match["month"]), 1, tzinfo=UTC)
+        begins, ends = (None, month) if match["before"] else (month, month_after(month))
+        found.append(Month(match.string, begins, ends))
     return sorted(found, key=lambda month: month.ends)
 
 
@@ -101,10 +100,8 @@ def drop_before(
     *,
     is_needed: Callable[[Month], bool] = lambda month: False,
 ) -> int:
-    """Drop the months of a table that ended before a moment, unless they are still needed.
-
-    Returns the number of dropped months. Each drop blocks the table for a few milliseconds.
-    """
+    """Drop the months of a table that ended before a moment, unless they are still needed; returns
+    their number. Each drop blocks the table for a few milliseconds."""
     table, dropped = model._meta.db_table, 0
     for month in months(model):
         # `is_needed` is asked again under the lock, when nobody can add rows.
@@ -136,10 +133,3 @@ def month_after(month: datetime, count: int = 1) -> datetime:
     """The month `count` months later, or earlier if `count` is negative."""
     years, index = divmod(month.month - 1 + count, 12)
     return month.replace(year=month.year + years, month=index + 1)
-
-
-def _month(name: str, match: re.Match[str]) -> Month:
-    named = datetime(int(match["year"]), int(match["month"]), 1, tzinfo=UTC)
-    if match["before"]:
-        return Month(name, None, named)
-    return Month(name, named, month_after(named))

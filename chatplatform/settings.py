@@ -4,7 +4,9 @@ Comments that begin with `#:` are the text of docs/settings.md (`make openapi` w
 settings that are read directly below such a comment belong to its entry.
 """
 
+import base64
 import gc
+import hashlib
 import secrets
 import socket
 import sys
@@ -18,7 +20,6 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 
 from chatplatform.settings_channels import *  # noqa: F403
-from chatplatform.settings_field_keys import read_field_keys
 from chatplatform.settings_observing import *  # noqa: F403
 from chatplatform.settings_outgoing import *  # noqa: F403
 from chatplatform.settings_site import *  # noqa: F403
@@ -67,10 +68,31 @@ if not SECRET_KEY:
         )
     SECRET_KEY = stored_secret("secret_key", secrets.token_urlsafe(48))
 
+
+def _field_keys(entries: list[str]) -> list[tuple[str, bytes]]:
+    """The named keys of FIELD_KEYS; each entry is the Base64 of 32 bytes.
+
+    The values of a key `name:base64` carry that name; without a name they carry the key's
+    fingerprint. The entry `SECRET_KEY` means the key that is derived from it.
+    """
+    keys = []
+    for entry in entries:
+        if entry.strip() == "SECRET_KEY":
+            keys.append(("s1", hashlib.sha256(b"field-key:" + SECRET_KEY.encode()).digest()))
+            continue
+        name, _, key = entry.strip().rpartition(":")
+        try:
+            keys.append((name, base64.b64decode(key, validate=True)))
+        except ValueError as exc:
+            raise ImproperlyConfigured(f"FIELD_KEYS: a key is not Base64 ({exc}).") from exc
+    if any(len(key) != 32 for _, key in keys):
+        raise ImproperlyConfigured("FIELD_KEYS: each key is the Base64 of 32 bytes.")
+    return keys
+
+
 #: Keys that encrypt stored secrets: the Base64 of 32 bytes each, newest first, separated by commas
 #: ([renewal](operations.md#renew-the-secrets)). Default: derived from `SECRET_KEY`.
-_field_keys = env.list("FIELD_KEYS", default=["SECRET_KEY"]) or ["SECRET_KEY"]
-FIELD_KEYS = read_field_keys(_field_keys, SECRET_KEY)
+FIELD_KEYS = _field_keys(env.list("FIELD_KEYS", default=[]) or ["SECRET_KEY"])
 # In development only this machine's names: otherwise a foreign site could rebind its host name to
 # this machine and read what is shown here (DNS rebinding).
 _OWN_NAMES = ["localhost", "127.0.0.1", "[::1]"]

@@ -1,12 +1,13 @@
 """Clients, users, keys and credits on the admin site, which shows no secrets."""
 
+import functools
 import json
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, TypeVar, cast
 
 import pydantic
 from django.contrib import admin, messages
+from django.contrib.auth.models import Group
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
@@ -49,6 +50,8 @@ from identity.shapes.users import UserDto
 __all__ = ["audit_and_jobs", "sign_in_providers"]
 
 Checked = TypeVar("Checked", bound=Shape)
+# Rights come from roles, so groups are not used.
+admin.site.unregister(Group)
 
 
 class ShapeForm(ModelForm):  # type: ignore[type-arg]
@@ -110,12 +113,12 @@ class ClientAdmin(ServiceAdmin):
         """Add a company on trial; its owner is mailed a link to choose a password."""
 
         def act(data: dict[str, Any]) -> HttpResponse:
-            made = clients.add(CompanyDto(**data), by=viewer(request))
-            messages.success(request, f"{data['email']} is mailed a link to choose a password.")
+            made = clients.register(CompanyDto(**data), password=None, by=viewer(request))
+            messages.success(request, f"A link to choose a password was sent to {data['email']}.")
             return redirect("client", made.pk)
 
         form = forms.CompanyForm(request.POST or None)
-        return self.form_page(request, form, act, title="New company", button="Add the company")
+        return self.form_page(request, form, act, title="New company", button="Add company")
 
     @button("Overview", permissions=["platform"], icon="home")
     def overview(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -204,8 +207,8 @@ class UserAdmin(ServiceAdmin):
             request, ServiceForm(request.POST if request.method == "POST" else None), act,
             title=f"View the site as {person.full_name}",
             button="View as this person",
-            intro=f"You see what {person.email} of {person.client} sees, and change nothing. Its"
-            " owners find in their audit log when you began and when you left.",
+            intro=f"You see what {person.email} of {person.client} sees, but cannot change"
+            " anything. The company's audit log records when you start and leave.",
         )  # fmt: skip
 
     @button("Invite", permissions=["create"], icon="person_add")
@@ -215,33 +218,28 @@ class UserAdmin(ServiceAdmin):
 
         def act(data: dict[str, Any]) -> HttpResponse:
             person = UserDto(**data)
-            users.create(
-                by.client,
-                **person.model_dump(include=set(data)),
-                password=None,
-                by=by,
-            )
-            messages.success(request, f"{person.email} is mailed a link to choose a password.")
+            fields = person.model_dump(include=set(data))
+            users.create(by.client, **fields, password=None, by=by)
+            messages.success(request, f"A link to choose a password was sent to {person.email}.")
             return redirect("admin:identity_user_changelist")
 
         form = forms.InviteForm(request.POST or None)
         return self.form_page(request, form, act, title="Invite a colleague", button="Invite")
 
-    @admin.action(description="Mail the invitation again", permissions=["manage"])
+    @admin.action(description="Resend the invitation", permissions=["manage"])
     def invite_again(self, request: HttpRequest, rows: QuerySet[models.User]) -> None:
-        by = viewer(request)
-        each(request, rows, lambda person: users.invite_again(person, by=by))
+        each(request, rows, functools.partial(users.invite_again, by=viewer(request)))
 
     @admin.action(description="Unlock after failed sign-ins", permissions=["manage"])
     def unlock(self, request: HttpRequest, rows: QuerySet[models.User]) -> None:
-        by = viewer(request)
-        each(request, rows, lambda person: users.unlock(person, by=by))
+        each(request, rows, functools.partial(users.unlock, by=viewer(request)))
 
     @admin.action(description="Sign out everywhere", permissions=["manage"])
-    @confirm_action("Sign these people out everywhere? They sign in again with their passwords.")
+    @confirm_action(
+        "Sign these people out everywhere? They can sign in again with their passwords."
+    )
     def sign_out(self, request: HttpRequest, rows: QuerySet[models.User]) -> None:
-        by = viewer(request)
-        each(request, rows, lambda person: users.sign_out_everywhere(person, by=by))
+        each(request, rows, functools.partial(users.sign_out_everywhere, by=viewer(request)))
 
     @display(description="Second factor")
     def has_second_factor(self, person: models.User) -> str:
@@ -249,18 +247,13 @@ class UserAdmin(ServiceAdmin):
 
     @admin.action(description="Reset the second factor", permissions=["manage"])
     @confirm_action(
-        "Reset the second factor of these people? Their password alone signs them in then, and"
-        " they are signed out everywhere. Be sure that it is they who ask."
+        "Reset the second factor of these people? They are signed out everywhere, and can then sign"
+        " in with their password alone. Make sure that the request comes from them."
     )
     def reset_second_factor(self, request: HttpRequest, rows: QuerySet[models.User]) -> None:
-        assert isinstance(request.user, models.User), "the site admits people alone"
-        count = 0
-        for person in rows.select_related("client"):
-            try:
-                count += users.reset_second_factor(person, by=request.user)
-            except ApiError as exc:
-                self.message_user(request, f"{person}: {exc}", messages.ERROR)
-        self.message_user(request, f"{count} reset.", messages.SUCCESS)
+        by = viewer(request)
+        people = rows.filter(second_factor__isnull=False).select_related("client")
+        each(request, people, lambda one: users.reset_second_factor(one, by=by), done="reset")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """Only platform staff may edit these fields: a new address could take an account over."""
@@ -302,7 +295,7 @@ class ApiKeyAdmin(TenantAdmin):
             )  # fmt: skip
 
         form = forms.KeyForm(request.POST or None, client=by.client)
-        return self.form_page(request, form, act, title="New key", button="Make the key")
+        return self.form_page(request, form, act, title="New key", button="Create key")
 
     @button("Credits a day", url_path="daily-credits", permissions=["manage"], icon="savings")
     def change_cap(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -320,14 +313,11 @@ class ApiKeyAdmin(TenantAdmin):
         return self.form_page(request, form, act, title="Credits a day", button="Save")
 
     @admin.action(description="Revoke", permissions=["manage"])
-    @confirm_action(
-        "Revoke these keys? Programs that use them are refused within a second, for good."
-    )
-    def revoke(self, request: HttpRequest, queryset: QuerySet[models.ApiKey]) -> None:
-        assert isinstance(request.user, models.User), "the admin site admits staff alone"
-        for key in queryset.select_related("client"):
-            api_keys.revoke(key.client, api_key_id=key.pk, by=request.user)
-        self.message_user(request, "Revoked.", messages.SUCCESS)
+    @confirm_action("Revoke these keys for good? Programs that use them stop working at once.")
+    def revoke(self, request: HttpRequest, rows: QuerySet[models.ApiKey]) -> None:
+        by, keys = viewer(request), rows.select_related("client")
+        revoke = functools.partial(api_keys.revoke, by=by)
+        each(request, keys, lambda key: revoke(key.client, api_key_id=key.pk), done="revoked")
 
 
 @admin.register(models.Subscription)
@@ -393,32 +383,23 @@ class CreditOrderAdmin(TenantAdmin):
 
         def act(data: dict[str, Any]) -> HttpResponse:
             credit_orders.create(by.client, **TopUpAmount(**data).model_dump(), by=by)
-            messages.success(request, "Ordered: the credits are added when it is paid.")
+            messages.success(request, "Ordered. The credits are added when the order is paid.")
             return redirect("admin:identity_creditorder_changelist")
 
         form = forms.OrderForm(request.POST or None)
         return self.form_page(request, form, act, title="Order credits", button="Order")
 
     @admin.action(description="Mark as paid", permissions=["platform"])
-    @confirm_action("Were these orders paid? Their credits are added to the clients' balances.")
+    @confirm_action("Mark these orders as paid? Their credits are added to the clients' balances.")
     def mark_paid(self, request: HttpRequest, rows: QuerySet[models.CreditOrder]) -> None:
-        self._close(request, rows, credit_orders.pay)
+        pay = functools.partial(credit_orders.pay, by=viewer(request))
+        each(request, rows.select_related("client"), pay, done="paid")
 
     @admin.action(description="Refuse", permissions=["platform"])
     @confirm_action("Refuse these orders? No credits are added for them, now or later.")
     def refuse(self, request: HttpRequest, rows: QuerySet[models.CreditOrder]) -> None:
-        self._close(request, rows, credit_orders.refuse)
-
-    def _close(
-        self, request: HttpRequest, rows: QuerySet[models.CreditOrder], close: Callable[..., None]
-    ) -> None:
-        for order in rows.select_related("client"):
-            try:
-                close(order, by=request.user)
-            except credit_orders.OrderClosed as exc:
-                self.message_user(request, f"{order}: {exc}", messages.ERROR)
-            else:
-                self.message_user(request, f"{order} is {order.status}.", messages.SUCCESS)
+        refuse = functools.partial(credit_orders.refuse, by=viewer(request))
+        each(request, rows.select_related("client"), refuse, done="refused")
 
 
 @admin.register(models.CreditEntry)

@@ -55,11 +55,8 @@ class Principal:
         return (self.user.role, "trainer") if self.user.can_train else (self.user.role,)
 
     def quotas(self, address: str, *, costs_credits: bool) -> tuple[Quota, ...]:
-        """The caller's request limits: one for a person or a secret key.
-
-        A public key also has a limit for each address and, if the request costs credits, limits on
-        replies.
-        """
+        """The caller's request limits: one for a person or a secret key. A public key also has one
+        for each address and, if the request costs credits, limits on replies."""
         factor = self.client.rate_limit_factor
         if self.key is None:
             return (Quota("person", str(self), scaled(rate_limits.PERSON, factor)),)
@@ -115,11 +112,8 @@ class TenantViewSet(OperationViewSet):
 
 
 class Argon2(Argon2PasswordHasher):
-    """Argon2id, 2 passes over 48 MiB in one lane: about 80 ms on one core.
-
-    With Django's default of 8 lanes and 100 MiB, a few sign-ins would take a small machine's cores
-    and memory. Longer passwords are refused, since hashing them would cost more.
-    """
+    """Argon2id, 2 passes over 48 MiB in one lane: about 80 ms on one core. Django's default would
+    take a small machine's cores and memory for a few sign-ins."""
 
     time_cost = 2
     memory_cost = 49_152  # KiB
@@ -174,17 +168,6 @@ def bearer_token(request: HttpRequest) -> str:
     return token.strip() if scheme.lower() == "bearer" else ""
 
 
-def _user(request: HttpRequest) -> User | None:
-    """The user of the access token; None without a token, 401 if it is not valid."""
-    token = bearer_token(request)
-    if not token:
-        return None
-    user = tokens.find_user(token)
-    if user is None:
-        raise NotAuthenticated("Could not validate credentials")
-    return user
-
-
 def _principal(user: User) -> Principal:
     assert user.client, "only users of a client have access tokens"
     ensure_not_frozen(user.client)
@@ -192,8 +175,14 @@ def _principal(user: User) -> Principal:
 
 
 def _person(request: HttpRequest) -> Principal | None:
-    user = _user(request)
-    return _principal(user) if user else None
+    """The person of the access token; None without a token, 401 if it is not valid."""
+    token = bearer_token(request)
+    if not token:
+        return None
+    user = tokens.find_user(token)
+    if user is None:
+        raise NotAuthenticated("Could not validate credentials")
+    return _principal(user)
 
 
 def _person_or_ticket(request: HttpRequest) -> Principal | None:
@@ -209,10 +198,8 @@ def _person_or_ticket(request: HttpRequest) -> Principal | None:
 
 
 def session_check(request: HttpRequest) -> Callable[[], bool]:
-    """A function for streams to call later: whether the sign-in of this request is still valid.
-
-    It returns False if the sign-in has ended or the client is frozen.
-    """
+    """A function for streams to call later: whether the sign-in of this request is still valid, and
+    the client is not frozen."""
     claims = getattr(request, "claims", None) or tokens.parse_claims(bearer_token(request))
 
     def is_still_admitted() -> bool:
@@ -226,8 +213,7 @@ def _api_key(request: HttpRequest) -> Principal | None:
     """The key in the `API-KEY` header, never from the query or the body.
 
     A public key is accepted from websites that its bot allows, from our own widget, and without an
-    `Origin` (native apps, curl). Only browsers send a reliable `Origin`: it keeps other websites
-    from using the key, but does not prove who the caller is.
+    `Origin`, which only browsers send. That keeps other websites out, but proves nobody's identity.
     """
     presented = request.headers.get("API-KEY")
     key = api_keys.get_valid(presented) if presented else None
@@ -235,7 +221,9 @@ def _api_key(request: HttpRequest) -> Principal | None:
         return None
     ensure_not_frozen(key.client)
     origin = request.headers.get("Origin")
-    if key.scope == KeyScope.PUBLIC and origin is not None and not _is_own(origin, request):
+    # Our own widget limits by itself which pages may frame it.
+    is_own = origin is not None and origin.partition("://")[2] == request.get_host()
+    if key.scope == KeyScope.PUBLIC and origin is not None and not is_own:
         if not (key.bot_id and origin_matches(origin, bots().allowed_hosts(key.bot_id))):
             raise Forbidden("This key may not be used from this page.")
         cors.grant(request, origin)
@@ -276,24 +264,20 @@ def _any_bot_allows(origin: str) -> bool:
     return bots().any_allows(origin)
 
 
-def _is_own(origin: str, request: HttpRequest) -> bool:
-    """Whether the origin is this server, as for the widget, which limits who may frame it."""
-    return origin.partition("://")[2] == request.get_host()
-
-
 def origin_matches(origin: str, patterns: Iterable[str]) -> bool:
     """Whether `origin` is at one of the hosts; `*.` stands for any subdomain."""
     host = origin_host(origin)
+    hosts = [pattern.lower().strip() for pattern in patterns]
     return host is not None and any(
-        _host_matches(host, pattern.lower().strip()) for pattern in patterns
+        host == pattern
+        or (pattern.startswith("*.") and host.endswith(pattern[1:]) and len(host) >= len(pattern))
+        for pattern in hosts
     )
 
 
 def origin_host(origin: str) -> str | None:
-    """The host name of an https `Origin`, ignoring the port; None for any other.
-
-    Plain http is accepted from this machine only, for development.
-    """
+    """The host name of an https `Origin`, without the port; None for any other. Plain http is
+    accepted from this machine only, for development."""
     try:
         parts = urlsplit(origin)
         host = (parts.hostname or "").rstrip(".")
@@ -303,12 +287,6 @@ def origin_host(origin: str) -> str | None:
         return None
     is_safe = parts.scheme == "https" or (parts.scheme == "http" and host in LOOPBACK)
     return host if is_safe else None
-
-
-def _host_matches(host: str, pattern: str) -> bool:
-    if pattern.startswith("*."):
-        return host.endswith(pattern[1:]) and len(host) >= len(pattern)
-    return host == pattern
 
 
 _ADMINS = (Role.OWNER.value, Role.ADMIN.value)

@@ -21,10 +21,8 @@ _LIFETIMES = [(0, "Never"), (30, "In 30 days"), (90, "In 90 days"), (365, "In a 
 
 
 def check_own_password(user: User, password: str) -> None:
-    """Raise a ValidationError unless this is the password of the signed-in person.
-
-    A wrong password counts as a failed sign-in, so that an open session does not help to guess it.
-    """
+    """Raise a ValidationError unless this is the password of the signed-in person. A wrong one
+    counts as a failed sign-in, so that an open session does not help to guess it."""
     try:
         known = logins.authenticate(
             email=user.email, password=password, address=current_address(), admits_staff=True
@@ -87,7 +85,9 @@ class ConfirmForm(ServiceForm):
         max_length=200,
         widget=forms.HiddenInput,
         error_messages={
-            "required": gettext_lazy("Open this page by the link of the mail, with JavaScript on.")
+            "required": gettext_lazy(
+                "Open this page with the link in the mail, with JavaScript enabled."
+            )
         },
     )
     password = forms.CharField(
@@ -95,7 +95,7 @@ class ConfirmForm(ServiceForm):
         max_length=128,
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
-        help_text=gettext_lazy("The one that you have just chosen."),
+        help_text=gettext_lazy("The password that you have just chosen."),
     )
 
 
@@ -106,14 +106,14 @@ class InviteForm(ServiceForm):
         label="Role",
         choices=Role,
         initial=Role.AGENT,
-        help_text="Owners and admins may everything, agents answer chats, viewers read. Only an"
-        " owner makes an owner.",
+        help_text="Owners and admins can do everything, agents answer chats, viewers can only read."
+        " Only an owner can add another owner.",
     )
-    can_train = forms.BooleanField(label="May train bots, whatever the role", required=False)
+    can_train = forms.BooleanField(label="Can also train bots", required=False)
     language = forms.ChoiceField(label="Language of their mails", choices=settings.LANGUAGES)
 
 
-ASKS_AGAIN = gettext_lazy("First ask for other words, and offer headings and a person")
+ASKS_AGAIN = gettext_lazy("First ask the customer to rephrase, and offer headings and a person")
 ASKS_AGAIN_CHOICES = [
     ("", gettext_lazy("In the widget and on messaging channels")),
     ("true", gettext_lazy("In all chats")),
@@ -141,11 +141,11 @@ class AnsweringForm(ServiceForm):
         required=False,
     )
     answer_while_waiting = forms.BooleanField(
-        label=gettext_lazy("Answer what the documents hold while a chat waits for an agent"),
+        label=gettext_lazy("Keep answering from the documents while a chat waits for an agent"),
         required=False,
     )
     confirm_answers = forms.BooleanField(
-        label=gettext_lazy("Have a model confirm each answer that it writes"),
+        label=gettext_lazy("Have the model check each answer that it writes"),
         required=False,
         help_text=gettext_lazy(
             "It is asked once more if its passages hold what it wrote, for an invention may sound"
@@ -157,31 +157,29 @@ class AnsweringForm(ServiceForm):
 
 # Labels of the chat settings that have no form.
 CHAT_SETTINGS = {
-    "business_hours": gettext_lazy("Hours in which people answer"),
+    "business_hours": gettext_lazy("Business hours"),
     "holidays": gettext_lazy("Holidays"),
-    "out_of_hours_message": gettext_lazy("Said to who waits outside of these hours"),
-    "assign_strategy": gettext_lazy("How waiting chats find an agent"),
-    "agent_capacity": gettext_lazy("Most open chats of an agent"),
+    "out_of_hours_message": gettext_lazy("Message outside business hours"),
+    "assign_strategy": gettext_lazy("How waiting chats are assigned"),
+    "agent_capacity": gettext_lazy("Most open chats per agent"),
     "handoff_on_request": gettext_lazy("Hand the chat over if the customer asks for a person"),
-    "handoff_message": gettext_lazy("Said when a chat is handed over"),
-    "words": gettext_lazy("Sentences of the bot that you replaced"),
-    "answer_threshold": gettext_lazy("How sure a bot must be to answer (0 to 1)"),
+    "handoff_message": gettext_lazy("Message when a chat is handed over"),
+    "words": gettext_lazy("Bot messages that you replaced"),
+    "answer_threshold": gettext_lazy("Minimum confidence of an answer (0 to 1)"),
     "fallback_to_extractive": gettext_lazy("Quote the documents if the model fails"),
     "burst_wait_ms": gettext_lazy("Wait for further messages before a reply (milliseconds)"),
     "inactivity_end_minutes": gettext_lazy("Minutes without a message that end a chat"),
     "reopen_window_minutes": gettext_lazy("Minutes after its end in which a message reopens it"),
     "reuse_open": gettext_lazy("One open chat for each customer"),
-    "ask_feedback": gettext_lazy("Ask how it was when a chat has ended"),
+    "ask_feedback": gettext_lazy("Ask for a rating when a chat has ended"),
     "feedback_edit_minutes": gettext_lazy("Minutes in which a rating may be changed"),
-    "first_response_target_seconds": gettext_lazy(
-        "A waiting customer is answered within (seconds)"
-    ),
+    "first_response_target_seconds": gettext_lazy("Target for the first reply (seconds)"),
     "auto_summary": gettext_lazy("Summarise ended chats"),
     "auto_tag": gettext_lazy("Tag chats by topic"),
-    "auto_sentiment": gettext_lazy("Estimate the mood of customers"),
+    "auto_sentiment": gettext_lazy("Estimate customers' sentiment"),
     "auto_translate": gettext_lazy("Translate messages"),
     "mask_personal_data": gettext_lazy("Mask personal data before a model reads it"),
-    "retention_days": gettext_lazy("Days for which ended chats are kept"),
+    "retention_days": gettext_lazy("Days that ended chats are kept"),
 }
 
 
@@ -193,9 +191,9 @@ def daily_credits_field() -> forms.IntegerField:
         max_value=MAX_DAILY_CREDITS,
         required=False,
         initial=PAGES_DAILY_CREDITS,
-        help_text="For a public key, which everybody who reads the page can use: what its"
-        " chats may cost in a day (UTC). Then people answer. Below 10 no model writes; empty:"
-        " all credits that you have.",
+        help_text="For a public key: what its chats may cost in a day (UTC). When the limit is"
+        " reached, conversations go to your team. Below 10, bots only quote. Leave empty for no"
+        " limit.",
     )
 
 
@@ -204,24 +202,24 @@ class DailyCreditsForm(ServiceForm):
 
 
 class KeyForm(ServiceForm):
-    name = forms.CharField(label="What it is for", max_length=100)
+    name = forms.CharField(label="Name", max_length=100)
     scope = forms.ChoiceField(
         label="Kind",
         choices=[
-            (KeyScope.SECRET, "Secret: for your server, which keeps it to itself"),
-            (KeyScope.PUBLIC, "Public: for a web page, on the hosts below"),
+            (KeyScope.SECRET, "Secret: for your server, never shown to visitors"),
+            (KeyScope.PUBLIC, "Public: for a website, on the hosts below"),
         ],
     )
     bot_id = forms.TypedChoiceField(label="Bot", coerce=int, empty_value=None, required=False)
     allowed_domain = forms.CharField(
-        label="Hosts of your pages",
+        label="Allowed websites",
         max_length=2000,
         required=False,
         help_text="For a public key: where it works, such as shop.example or *.shop.example. They"
-        " are the bot's; empty: they stay as they are.",
+        " apply to the whole bot. Leave empty to keep the current ones.",
     )
     daily_credits = daily_credits_field()
-    days = forms.TypedChoiceField(label="It ends", choices=_LIFETIMES, coerce=int)
+    days = forms.TypedChoiceField(label="Expires", choices=_LIFETIMES, coerce=int)
 
     def __init__(self, *args: Any, client: Client, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -239,6 +237,6 @@ class OrderForm(ServiceForm):
     reference = forms.CharField(
         label="Reference",
         max_length=200,
-        help_text="Names the purchase, such as the invoice's number. The same one again makes no"
-        " second order.",
+        help_text="Identifies the purchase, such as the invoice number. Repeating it does not"
+        " create a second order.",
     )

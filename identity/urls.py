@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from identity.pages import password_reset_page
+from identity.pages import mailed_links
 from identity.views import audit, clients, sign_in_providers, users
 
 socialnet_token = clients.ClientViewSet.as_view({"post": "store_socialnet_token"})
@@ -48,7 +48,7 @@ urlpatterns = [
     path("identity/sign-in-provider", sign_in_provider),
     path("identity/audit", audit.AuditViewSet.as_view({"get": "list"})),
     path("identity/audit/export", audit.AuditViewSet.as_view({"get": "export"})),
-    path("reset-password", password_reset_page.reset_password),
+    path("reset-password", mailed_links.reset_password),
     # config
     path(
         "config/<int:client_id>/chat",

@@ -45,7 +45,7 @@ from bots.language import (
 )
 from bots.quoting import question_splitting, quotation, search
 from bots.tests import hostile_texts
-from chatplatform import formula_injection
+from chatplatform import csv_files
 
 # Of processor time; what is linear takes a tenth of it.
 BUDGET_SECONDS = 0.3
@@ -152,7 +152,7 @@ CALLS: dict[Callable[..., Any], Call] = {
             normalization.same_question_key, url_normalization.normalized, url_normalization.origin,
             url_normalization.is_root, url_normalization.file_stem, embedding.is_word,
             guardrail.with_usual_citations, prompting.asked_to_cite,
-            embedding.embed_query, formula_injection.escape_formula,
+            embedding.embed_query, csv_files.escape_formula,
         )
     },
     **{item: _each_language(item) for item in (

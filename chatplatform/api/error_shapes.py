@@ -41,17 +41,13 @@ def shapes_of_errors() -> list[type[BaseModel]]:
     codes: dict[type[ApiError], set[str]] = {ApiError: {*CODES.values()}}
     for refusal in _subclasses(ApiError):
         if "code" in vars(refusal) and not issubclass(refusal, Invalid):
-            codes.setdefault(_declarer(refusal), set()).add(refusal.code)
+            declarer = next(base for base in refusal.__mro__ if "more" in vars(base))
+            codes.setdefault(declarer, set()).add(refusal.code)
     return [_shape(declarer, codes[declarer]) for declarer in sorted(codes, key=_name)]
 
 
 def _subclasses(base: type[ApiError]) -> list[type[ApiError]]:
     return [item for child in base.__subclasses__() for item in (child, *_subclasses(child))]
-
-
-def _declarer(refusal: type[ApiError]) -> type[ApiError]:
-    """The class that declares the further fields of this one."""
-    return next(base for base in refusal.__mro__ if "more" in vars(base))
 
 
 def _name(declarer: type[ApiError]) -> str:

@@ -2,7 +2,7 @@
 
 import errno
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar, TypeVar
 
@@ -47,10 +47,10 @@ _FAULT = "Something went wrong on our side; it has been logged."
 
 
 class ApiError(Exception):
-    """A refusal: a stable `code`, the HTTP `status`, a `detail` that says what to do, more fields.
+    """A refusal: a stable `code`, the HTTP `status`, a `detail` that says what to do.
 
-    `more` declares the further fields with their types and descriptions, for the API's document.
-    `place` is the path of the body's field that is wrong; the site's forms show the error there.
+    `more` describes further fields for the API's document. `place` is the path of the wrong field,
+    beside which the site's forms show the error.
     """
 
     code: ClassVar[str] = "bad_request"
@@ -114,8 +114,8 @@ class StaleVersion(ApiError):
     """The row has changed since the caller read it."""
 
     code, status = "stale_version", 409
-    more: ClassVar = {"version": (int, "The row's version now.")}
-    detail = "Someone changed this meanwhile: read it again, then send your change."
+    more: ClassVar = {"version": (int, "The row's current version.")}
+    detail = "Somebody else has changed this. Read it again, then send your change."
 
 
 class NotAuthenticated(ApiError):
@@ -127,7 +127,7 @@ class NotConfigured(ApiError):
     """The platform lacks a setting for this."""
 
     status = 503
-    more: ClassVar = {"setting": (str, "The setting to make on the server.")}
+    more: ClassVar = {"setting": (str, "The server setting that is missing.")}
 
 
 class TooLarge(ApiError):
@@ -150,7 +150,7 @@ class HeadersTooLarge(ApiError):
 
 class TooSlow(ApiError):
     code, status = "too_slow", 408
-    detail = "The body came too slowly: send the request again."
+    detail = "The body arrived too slowly. Send the request again."
     headers: ClassVar[dict[str, str]] = {"Connection": "close"}
 
 
@@ -179,6 +179,15 @@ class Invalid(ApiError):
 
     def response(self) -> HttpResponse:
         return json_response({"detail": self.errors}, 422)
+
+
+# The refusals for exceptions of Django.
+_REFUSALS: dict[type[Exception], Callable[[], ApiError]] = {
+    Http404: NotFound,
+    exceptions.PermissionDenied: Forbidden,
+    exceptions.RequestDataTooBig: TooLarge,
+    exceptions.TooManyFilesSent: TooManyFiles,
+}
 
 
 def require(body: BaseModel, *names: str) -> None:
@@ -221,14 +230,9 @@ def render(exc: BaseException) -> HttpResponse:
     """The response to an exception; an unknown exception is logged and becomes a 500."""
     if isinstance(exc, ApiError):
         return exc.response()
-    if isinstance(exc, Http404):
-        return error_response(404, "Not found.")
-    if isinstance(exc, exceptions.RequestDataTooBig):
-        return TooLarge().response()
-    if isinstance(exc, exceptions.PermissionDenied):
-        return error_response(403, "You may not do this.")
-    if isinstance(exc, exceptions.TooManyFilesSent):
-        return TooManyFiles().response()
+    for kind, refusal in _REFUSALS.items():
+        if isinstance(exc, kind):
+            return refusal().response()
     malformed = (exceptions.BadRequest, exceptions.SuspiciousOperation, MultiPartParserError)
     if isinstance(exc, malformed):
         return error_response(400, "The request is malformed.")
@@ -237,22 +241,22 @@ def render(exc: BaseException) -> HttpResponse:
         headers = {"Retry-After": str(int(wait))} if wait else {}
         return error_response(exc.status_code, str(exc.detail), headers=headers)
     if isinstance(exc, OperationalError) and isinstance(exc.__cause__, QueryCanceled):
-        log.error("statement cancelled: %s", exc)
         detail = "This takes the database too long: ask for less, such as fewer days or words."
-        return error_response(503, detail, headers={"Retry-After": "30"})
+        return _unavailable(exc, detail, seconds=30)
     if isinstance(exc, OperationalError):
-        log.error("database unavailable: %s", exc)
-        detail = "The database is not reachable; try again."
-        return error_response(503, detail, headers={"Retry-After": "2"})
+        return _unavailable(exc, "The database is not reachable; try again.", seconds=2)
     if isinstance(exc, BrokerAway):
         detail = "The message broker is not reachable; try again."
         return error_response(503, detail, headers={"Retry-After": "2"})
     if isinstance(exc, OSError) and exc.errno in {errno.ENOSPC, errno.EDQUOT}:
-        log.error("no room to store a file: %s", exc)
-        detail = "There is no room to store this; try again later."
-        return error_response(503, detail, headers={"Retry-After": "60"})
+        return _unavailable(exc, "There is no room to store this; try again later.", seconds=60)
     log.error("unhandled error", exc_info=exc)
     return error_response(500, _FAULT)
+
+
+def _unavailable(exc: Exception, detail: str, *, seconds: int) -> HttpResponse:
+    log.error("unavailable: %r", exc)
+    return error_response(503, detail, headers={"Retry-After": str(seconds)})
 
 
 # Django's error handlers, for failures outside of operations and for the site's pages.

@@ -25,7 +25,7 @@ REASONS = {
     403: "The caller is known, but may not do this.",
     404: "Not there, or another client's.",
     409: "The state forbids it.",
-    408: "The body came too slowly.",
+    408: "The body arrived too slowly.",
     413: "The body is too large.",
     415: "The body is of another media type.",
     431: "The headers are too large: more than 16 KiB.",

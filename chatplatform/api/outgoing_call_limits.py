@@ -1,24 +1,17 @@
 """Limits how many requests of one client call other people's servers at once.
 
-Such requests run in the threads for waiting. A server that stalls holds its thread for as long as
-a call may take, so neither one client nor a few together may occupy all threads:
-
-- a client gets at most a quarter of the threads, and only one once half of them are taken;
-- so if the servers of up to 16 clients stall, another client still gets a thread;
-- beyond that, requests get a 429 at once, for which the last thread stays free.
-
-A client's sign-ins at its identity provider count separately, like those of one more client.
+A server that stalls holds a waiting thread for as long as a call may take. A client gets at most a
+quarter of these threads, and only one once half of them are taken; the last one says 429.
 """
 
 import functools
+from contextlib import nullcontext
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import Resolver404, resolve
 
-from chatplatform.api import errors
 from chatplatform.api.bulkhead import Bulkhead
-from chatplatform.api.errors import TooManyRequests
 
 # Threads of each process. A waiting thread costs memory and a connection, but no CPU time.
 WAITING_THREADS = 32
@@ -48,16 +41,11 @@ def calls_out(view: Any) -> Any:
 
     @functools.wraps(view)
     def serve(page: Any, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if request.method != "POST":
-            shown: HttpResponseBase = view(page, request, *args, **kwargs)
-            return shown
         user: Any = request.user
-        try:
-            with OUTGOING_CALLS.admit(caps_of_client(user.client_id)):
-                done: HttpResponseBase = view(page, request, *args, **kwargs)
-                return done
-        except TooManyRequests as exc:
-            return errors.refused(request, exc)
+        caps = caps_of_client(user.client_id)
+        with OUTGOING_CALLS.admit(caps) if request.method == "POST" else nullcontext():
+            reply: HttpResponseBase = view(page, request, *args, **kwargs)
+            return reply
 
     serve.waits = _POST  # type: ignore[attr-defined]
     return serve

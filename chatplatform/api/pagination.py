@@ -93,12 +93,11 @@ def page(
     shape: Callable[[Row], Any],
     resumable: bool = False,
 ) -> dict[str, Any]:
-    """One list page of `rows`, ordered by a unique column (`id`, `-id`, `seq`), or by several that
-    are unique together and have one direction (`("-activity", "-id")`). Rows may be named tuples.
+    """One list page of `rows`, ordered by a unique column or by several that are unique together
+    and have one direction (`("-activity", "-id")`). Rows may be named tuples.
 
-    It reads one row more than it shows, to know without a second query whether a next page exists.
-    `resumable`: adds `resume_cursor`, which continues after the last row. It is there even if no
-    next page exists yet, and a later request may use other filters with it.
+    `resumable`: adds `resume_cursor`, which continues after the last row with any filters, even if
+    no next page exists yet.
     """
     order = (by,) if isinstance(by, str) else by
     of = "" if resumable else list_of(query)

@@ -183,11 +183,9 @@ def example(**fields: Any) -> ConfigDict:
 
 
 def read_only(description: str, *, path: str = "", **extra: Any) -> Any:
-    """A field that only the server sets: every reply holds it, and requests that send it are not
-    refused, but it is ignored.
+    """A field that only the server sets: requests may send it, but it is ignored.
 
-    `path` names a path parameter: a request is refused (422) if the field names another row than
-    the path.
+    `path` names a path parameter; another row than the path's is a 422.
     """
     if path:
         description += f" A request may repeat it; another `{path}` than the path's is a 422."

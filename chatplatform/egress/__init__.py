@@ -1,9 +1,7 @@
 """HTTP to other people's servers, guarded against reaching our own: all calls go through here.
 
-A URL is parsed once, by the HTTP client's own type. Every address of its name is checked, and the
-connection goes to a checked address; the name is kept for Host and SNI. One deadline covers a
-whole exchange, and sizes are counted after decompression. Redirects are not followed, and the
-environment's proxies are not used.
+Every address of a name is checked, and the connection goes to a checked address. One deadline
+covers a whole exchange, and sizes are counted after decompression. Redirects are not followed.
 """
 
 import re
@@ -14,49 +12,19 @@ from typing import Any
 
 import httpx2
 
-from chatplatform.egress.guard import (
-    NO_ADDRESS,
-    PURPOSES,
-    REFUSAL,
-    Blocked,
-    ConnectionFailed,
-    EgressError,
-    Guard,
-    InvalidHeader,
-    Timeout,
-    TooLarge,
-    allowed_for,
-    blocked,
-    deadline,
-    is_pinned,
-    is_public,
-    parse,
-    port_of,
-)
+from chatplatform.egress.guard import NO_ADDRESS as NO_ADDRESS
+from chatplatform.egress.guard import PURPOSES as PURPOSES
+from chatplatform.egress.guard import REFUSAL as REFUSAL
+from chatplatform.egress.guard import Blocked as Blocked
+from chatplatform.egress.guard import ConnectionFailed as ConnectionFailed
+from chatplatform.egress.guard import EgressError as EgressError
+from chatplatform.egress.guard import Guard, blocked, deadline, is_pinned, parse, port_of
+from chatplatform.egress.guard import InvalidHeader as InvalidHeader
+from chatplatform.egress.guard import Timeout as Timeout
+from chatplatform.egress.guard import TooLarge as TooLarge
+from chatplatform.egress.guard import allowed_for as allowed_for
+from chatplatform.egress.guard import is_public as is_public
 from chatplatform.egress.transport import GuardedTransport
-
-__all__ = [
-    "NO_ADDRESS",
-    "PURPOSES",
-    "REFUSAL",
-    "Blocked",
-    "ConnectionFailed",
-    "EgressError",
-    "InvalidHeader",
-    "KeepAliveClient",
-    "Reply",
-    "Timeout",
-    "TooLarge",
-    "allowed_for",
-    "check_url",
-    "client",
-    "first_blocked",
-    "host_port",
-    "is_public",
-    "keeps_secrets",
-    "post",
-    "request",
-]
 
 TIMEOUT_SECONDS = 15
 MAX_BYTES = 2_000_000
@@ -114,10 +82,7 @@ def request(
 def post(
     http: KeepAliveClient, url: str, *, headers: Mapping[str, str], content: bytes, read_bytes: int
 ) -> Reply:
-    """POST through a `client()` that stays open; reads at most about `read_bytes` of the answer.
-
-    The rest of a longer answer is not read: its connection is closed.
-    """
+    """POST through a `client()` that stays open. The answer is read up to about `read_bytes`."""
     started = time.monotonic()
     target = parse(url, "post")
     _check_headers(headers)

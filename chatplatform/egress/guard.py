@@ -175,17 +175,16 @@ def allowed_for(purpose: str) -> list[str]:
     return [pair for whose, _, pair in entries if whose in {"", purpose}]
 
 
-def _spelled(pair: str) -> str:
-    """A "host:port" pair in the form of a target's: lower case, without brackets."""
-    return pair.strip().lower().replace("[", "").replace("]", "")
-
-
 class Guard:
     """Checks one purpose's targets; `allow` names "host:port" pairs that may be private."""
 
     def __init__(self, purpose: str, allow: Collection[str]) -> None:
         self._purpose = purpose
-        self._allow = frozenset(map(_spelled, [*allowed_for(purpose), *allow]))
+        # In the form of a target's: lower case, without brackets.
+        self._allow = {
+            pair.strip().lower().translate({ord("["): "", ord("]"): ""})
+            for pair in (*allowed_for(purpose), *allow)
+        }
 
     def check_target(self, url: httpx2.URL) -> None:
         """Raise Blocked for the URL's scheme, user, form of host or port; no name is resolved."""
@@ -208,16 +207,13 @@ class Guard:
         wait = _look_up(host, port)
 
         def checked() -> list[_Found]:
-            return self._checked(host, port, wait())
+            addresses = wait()
+            are_public = all(is_public(address[0]) for _, address in addresses)
+            if not are_public and not self._allows(host, port):
+                raise blocked(host, self._purpose, "address")
+            return addresses
 
         return checked
-
-    def _checked(self, host: str, port: int, addresses: list[_Found]) -> list[_Found]:
-        if not self._allows(host, port):
-            for _, address in addresses:
-                if not is_public(address[0]):
-                    raise blocked(host, self._purpose, "address")
-        return addresses
 
     def is_named(self, url: httpx2.URL) -> bool:
         """Whether the operator or the caller allows this server by name and port."""
@@ -228,10 +224,8 @@ class Guard:
 
 
 def _look_up(host: str, port: int) -> Callable[[], list[_Found]]:
-    """Start to resolve a name; the returned function waits for it, until the deadline at most.
-
-    It runs in a thread, because the system's resolver has no timeout.
-    """
+    """Start to resolve a name in a thread, since the system's resolver has no timeout; the returned
+    function waits for it, until the deadline at most."""
     answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
     def resolve() -> None:

@@ -112,14 +112,13 @@ class _Body(httpx2.SyncByteStream):
 
     def __iter__(self) -> Iterator[bytes]:
         chunks = iter(self._stream)
-        decode = self._as_is if self._gzip is None else self._inflated
         while True:
             with _within(self._ends_at):
                 seconds_left()
                 chunk = next(chunks, None)
             if chunk is None:
                 break
-            for piece in decode(chunk):
+            for piece in (chunk,) if self._gzip is None else self._inflated(chunk):
                 self._left -= len(piece)
                 if self._left < 0:
                     raise TooLarge("The answer is over its limit of bytes.")
@@ -132,9 +131,6 @@ class _Body(httpx2.SyncByteStream):
         if close is not None:
             with _within(self._ends_at):
                 close()
-
-    def _as_is(self, chunk: bytes) -> Iterator[bytes]:
-        yield chunk
 
     def _inflated(self, chunk: bytes) -> Iterator[bytes]:
         """Inflate in bounded pieces: a few kilobytes can inflate to gigabytes."""

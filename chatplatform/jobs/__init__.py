@@ -1,41 +1,21 @@
 """Jobs are rows in PostgreSQL; Celery only carries messages that name them.
 
 `enqueue()` writes a row in the caller's transaction. The relay dispatches due rows to Celery. A
-worker claims the row by a lease, renews the lease while it works outside of any transaction, and
-finishes only if it still holds the lease. A lost message or worker costs time, but no job is lost.
-
-Apps import from here; the parts are `declaring`, `leases`, `fair_share`, `relay`, `scheduler`,
-`heartbeat` and `worker_process`.
+worker claims the row by a lease and finishes only if it still holds it. Apps import from here.
 """
 
-from chatplatform.jobs.declaring import NO_WAIT, enqueue, job, periodic, postpone
-from chatplatform.jobs.fair_share import should_yield
-from chatplatform.jobs.leases import (
-    GiveUp,
-    LeaseLost,
-    TryLater,
-    commit,
-    current_attempt,
-    current_job,
-    follows_death,
-    report_progress,
-)
-from chatplatform.jobs.registry import Queue
-
-__all__ = [
-    "NO_WAIT",
-    "GiveUp",
-    "LeaseLost",
-    "Queue",
-    "TryLater",
-    "commit",
-    "current_attempt",
-    "current_job",
-    "enqueue",
-    "follows_death",
-    "job",
-    "periodic",
-    "postpone",
-    "report_progress",
-    "should_yield",
-]
+from chatplatform.jobs.declaring import NO_WAIT as NO_WAIT
+from chatplatform.jobs.declaring import enqueue as enqueue
+from chatplatform.jobs.declaring import job as job
+from chatplatform.jobs.declaring import periodic as periodic
+from chatplatform.jobs.declaring import postpone as postpone
+from chatplatform.jobs.fair_share import should_yield as should_yield
+from chatplatform.jobs.leases import GiveUp as GiveUp
+from chatplatform.jobs.leases import LeaseLost as LeaseLost
+from chatplatform.jobs.leases import TryLater as TryLater
+from chatplatform.jobs.leases import commit as commit
+from chatplatform.jobs.leases import current_attempt as current_attempt
+from chatplatform.jobs.leases import current_job as current_job
+from chatplatform.jobs.leases import follows_death as follows_death
+from chatplatform.jobs.leases import report_progress as report_progress
+from chatplatform.jobs.registry import Queue as Queue

@@ -1,10 +1,5 @@
-"""Jobs of a frozen client wait: they are neither dispatched nor claimed.
-
-Jobs that process callbacks of providers still run: callbacks do not move with a client.
-
-`identity.services.freezing` sets the column. This package must not import the app, which is above
-it, so only SQL names the table.
-"""
+"""Jobs of a frozen client wait: they are neither dispatched nor claimed. Only SQL names the table,
+since it belongs to a higher app."""
 
 # A condition on the job `j`.
 MAY_RUN = """NOT EXISTS (

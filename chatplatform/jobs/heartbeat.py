@@ -1,8 +1,5 @@
-"""The heartbeat that each background process writes to the broker, for Check Health.
-
-The loop that does the work writes it, so that a loop that hangs is noticed. A loop that waits for
-the broker or the database goes on writing, since a restart would not help.
-"""
+"""The heartbeat that each background process writes to the broker, for Check Health. The loop that
+does the work writes it, so that a loop that hangs is noticed."""
 
 import logging
 import time

@@ -5,7 +5,7 @@ import inspect
 import logging
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -193,11 +193,11 @@ def _row(lease: Lease) -> Any:
 
 @contextmanager
 def commit(*, is_progress: bool = False) -> Iterator[None]:
-    """The transaction in which a job stores its result, under the lock of its own row.
+    """The transaction in which a job stores its result, under the lock of its own row; outside of a
+    job, a plain transaction.
 
     It renews the lease, and raises `LeaseLost` if another worker has the job by now. `is_progress`:
-    no later attempt repeats this work, so earlier failures are forgotten. Outside of a job (in a
-    service that a view calls, in `on_dead`) it is a plain transaction.
+    no later attempt repeats this work, so earlier failures are forgotten.
     """
     with transaction.atomic():
         lease = _current.get()
@@ -329,7 +329,9 @@ def _dead_letter(lease: Lease, reason: str, cause: FilesUnavailable | None = Non
         token = _current.set(None)
         try:
             with transaction.atomic():
-                _tell(declaration.on_dead, lease.args, cause)
+                takes_cause = "cause" in inspect.signature(declaration.on_dead).parameters
+                more = {"cause": cause} if takes_cause else {}
+                call_with_known(declaration.on_dead, lease.args | more)
         except Exception as exc:
             # The job is dead all the same: a `running` row would block its ordering key.
             log.exception("%s #%s is dead, and on_dead failed", lease.name, lease.job_id)
@@ -339,20 +341,11 @@ def _dead_letter(lease: Lease, reason: str, cause: FilesUnavailable | None = Non
             _current.reset(token)
 
 
-def _tell(
-    on_dead: Callable[..., None], args: dict[str, Any], cause: FilesUnavailable | None
-) -> None:
-    takes_cause = "cause" in inspect.signature(on_dead).parameters
-    call_with_known(on_dead, {**args, "cause": cause} if takes_cause else args)
-
-
 def take_back(job_id: int) -> None:
     """Queue a job whose lease has ended again; if its process is gone, also that process's others.
 
-    A living process keeps its jobs, even if it cannot renew their leases. A locked row is being
-    committed and is left alone. A job without attempts left becomes dead. So does a job whose
-    process has died for the second time while it ran, if no other job of the process has: then it
-    must be the cause.
+    A living process keeps its jobs. A job without attempts left becomes dead; so does one whose
+    process has died for the second time while it ran, if it must be the cause.
     """
     with transaction.atomic():
         rows = Job.objects.select_for_update(no_key=True, skip_locked=True)
@@ -412,10 +405,8 @@ def requeue_dead(job_row: Job) -> bool:
 
 
 def cancel(job_row: Job) -> bool:
-    """End a queued or dead job, at a person's request; False if it is neither.
-
-    For a queued job `on_dead` is called, so that nobody waits in vain.
-    """
+    """End a queued or dead job, at a person's request; False if it is neither. For a queued job
+    `on_dead` is called."""
     with transaction.atomic():
         rows = Job.objects.select_for_update(no_key=True)
         row = rows.filter(pk=job_row.pk, state__in=[JobState.QUEUED, JobState.DEAD]).first()

@@ -93,11 +93,8 @@ class Consumer(consumer.Consumer):
 
 
 class WorkerLoops(bootsteps.StartStopStep):
-    """Runs a thread for each of `settings.WORKER_LOOPS` whose queue this worker serves.
-
-    The threads start before the consumer, which is the last step and waits for the broker. A warm
-    shutdown stops them when the signal comes, a soft one when the time for jobs is over.
-    """
+    """Runs a thread for each of `settings.WORKER_LOOPS` whose queue this worker serves. They start
+    before the consumer, and a shutdown stops them."""
 
     # A pool that forks must have its children before threads start.
     requires = ("celery.worker.components:Pool",)

@@ -1,8 +1,5 @@
-"""Ends open streams when a web process is told to stop, so that they are not cut off.
-
-The server (granian) then accepts no further connections, lets running requests finish, and kills a
-worker that takes longer than `--workers-kill-timeout`.
-"""
+"""Ends open streams when a web process is told to stop, so that they are not cut off: the server
+kills a worker that takes longer than `--workers-kill-timeout`."""
 
 import asyncio
 import math

@@ -51,10 +51,9 @@ Events = AsyncIterator[ServerSent]
 class StreamingReply(HttpResponse):
     """A response that the event loop writes after the view has returned its thread.
 
-    `follow(listener, in_thread)` yields events. With `as_stream` they are sent as they come.
-    Otherwise the data of the last event is the JSON answer, and `status_of` gives its status. If
-    the process is told to stop, an `endless` stream ends between two events, and its reader
-    reconnects. `on_end` is called in a thread after the end, for whatever reason it ended.
+    `follow(listener, in_thread)` yields events, which are sent as they come, or else the last one's
+    data is the JSON answer, with the status of `status_of`. An `endless` stream ends when the
+    process stops. `on_end` is called in a thread after the end.
     """
 
     def __init__(
@@ -103,11 +102,8 @@ def start_message(response: HttpResponseBase) -> dict[str, Any]:
 
 
 class WaitingResponse(HttpResponse):
-    """A response that `act` makes in another thread, because it waits for another server.
-
-    The few web threads serve everybody, so a request that waits for a model or a webhook's
-    receiver must not occupy one.
-    """
+    """A response that `act` makes in another thread, because it waits for another server: it must
+    not occupy one of the few web threads."""
 
     def __init__(self, act: Callable[[], HttpResponseBase]) -> None:
         super().__init__()

@@ -1,8 +1,5 @@
-"""The stores of files: a folder of this machine, or a bucket that all machines share.
-
-Both are Django storages that can also list a part of a folder, for the clean-up of `media.py`.
-`MEDIA_BUCKET` selects the bucket.
-"""
+"""The stores of files: a folder of this machine, or a bucket that all machines share. Both are
+Django storages that can also list a part of a folder."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -13,10 +10,8 @@ from chatplatform.api.errors import ApiError
 
 class Listing(Protocol):
     def some_files(self, folder: str, *, start: str, most: int) -> Iterable[tuple[str, datetime]]:
-        """Up to `most` files of a folder, from the name `start` on, continuing at the beginning.
-
-        Each with its name in the store and the time at which it was stored.
-        """
+        """Up to `most` files of a folder, from the name `start` on, continuing at the beginning:
+        the name in the store and the time at which it was stored."""
 
 
 class FilesUnavailable(ApiError, OSError):

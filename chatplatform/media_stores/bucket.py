@@ -1,8 +1,5 @@
-"""Files in a bucket of an S3-compatible store, for installations on several machines.
-
-Like every S3 client, it reads the address, region and credentials from AWS's own variables
-(AWS_ENDPOINT_URL_S3, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY).
-"""
+"""Files in a bucket of an S3-compatible store. Its address and credentials are in AWS's own
+variables (AWS_ENDPOINT_URL_S3, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY)."""
 
 import logging
 import os

@@ -1,8 +1,5 @@
-"""Serves the metrics of a group of processes to Prometheus, on a separate port.
-
-Each process of the group keeps its counts in files. The process that gets the port adds them up; if
-it ends, another one takes the port.
-"""
+"""Serves the metrics of a group of processes to Prometheus, on a separate port. The process that
+gets the port adds up the counts that each keeps in files."""
 
 import errno
 import logging
@@ -34,11 +31,8 @@ _slots: Slots | None = None
 
 
 def start(*, readers: bool = False) -> None:
-    """Count from now on, and serve the metrics of this process's group; a no-op without a port.
-
-    A forked child calls it again. `readers`: also serve the platform-wide metrics of
-    `METRIC_READERS`.
-    """
+    """Count from now on, and serve the metrics of this process's group; a no-op without a port. A
+    forked child calls it again. `readers`: also serve those of `METRIC_READERS`."""
     global _slots  # noqa: PLW0603 - of the process
     if not settings.METRICS_PORT:
         return
@@ -136,9 +130,6 @@ class _Processes:
     def __init__(self, slots: Slots) -> None:
         self._slots = slots
 
-    def describe(self) -> Iterator[Any]:
-        yield from ()
-
     def collect(self) -> Iterator[Any]:
         readings = []
         for slot, pid in self._slots.living():
@@ -160,9 +151,6 @@ class _Readers:
         self._readers = readers
         self._lock = threading.Lock()
 
-    def describe(self) -> Iterator[Any]:
-        yield from ()
-
     def collect(self) -> Iterator[Any]:
         if not self._lock.acquire(blocking=False):
             log.warning("the figures of the platform are still being read: left out")
@@ -175,14 +163,12 @@ class _Readers:
 
 
 def _families(readings: list[Reading]) -> Iterator[Any]:
-    from prometheus_client.core import (  # noqa: PLC0415
-        CounterMetricFamily,
-        GaugeMetricFamily,
-    )
+    from prometheus_client import core  # noqa: PLC0415
 
     families: dict[str, Any] = {}
     for metric, value, labels in readings:
-        kind = CounterMetricFamily if metric.name.endswith("_total") else GaugeMetricFamily
+        is_counter = metric.name.endswith("_total")
+        kind: Any = core.CounterMetricFamily if is_counter else core.GaugeMetricFamily
         if metric.name not in families:
             families[metric.name] = kind(metric.name, metric.meaning, labels=metric.labels)
         families[metric.name].add_metric(labels, value)

@@ -1,8 +1,5 @@
-"""The catalogue of all metrics, each with its name, labels and meaning.
-
-A process counts only if it serves its metrics (`exporter.start`); otherwise a metric costs one
-comparison. If a process is killed, its last count may be lost: rows are the truth.
-"""
+"""The catalogue of all metrics. A process counts only if it serves its metrics (`exporter.start`);
+if it is killed, its last count may be lost: rows are the truth."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple

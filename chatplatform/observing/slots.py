@@ -1,9 +1,5 @@
-"""Slots: the numbers under which the processes of a group keep their counts.
-
-A group shares one port: the web workers of a host, or a Celery worker and its children. Each
-process holds the lock of one slot while it lives; the kernel then frees it. A later process takes
-the slot over and continues its counts, so files do not pile up as children are replaced.
-"""
+"""Slots: the numbers under which the processes of a group keep their counts. A process locks one
+while it lives; a later process takes it over and continues its counts."""
 
 import fcntl
 import os

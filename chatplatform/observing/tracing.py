@@ -1,8 +1,5 @@
-"""Traces for an OpenTelemetry collector, if `TRACES_URL` names one; otherwise nothing is loaded.
-
-The ids of a trace are derived from the request's id, which jobs carry. So everything that a request
-causes is in its trace, across processes and without a further column.
-"""
+"""Traces for an OpenTelemetry collector, if `TRACES_URL` names one. A trace's ids are derived from
+the request's id, which jobs carry: everything that a request causes is in its trace."""
 
 import hashlib
 from collections.abc import Iterator

@@ -7,11 +7,8 @@ from django.db.backends.postgresql import base
 
 class DatabaseWrapper(base.DatabaseWrapper):
     def is_usable(self) -> bool:
-        """Whether the server still holds the connection.
-
-        Every request asks this, so it sends no statement. An idle connection becomes readable only
-        if the server has closed its end.
-        """
+        """Whether the server still holds the connection. Every request asks this, so it sends no
+        statement: an idle connection becomes readable only if the server has closed its end."""
         if self.errors_occurred or self.connection is None:
             return bool(super().is_usable())
         if self.connection.closed:

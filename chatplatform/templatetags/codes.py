@@ -64,14 +64,10 @@ def change_words(changes: dict[str, Any]) -> str:
 def _change(name: str, value: Any) -> str:
     if name == "fields" and isinstance(value, list):
         return f"Changed: {', '.join(_value(item) for item in value)}"
-    told = _as_written if _WRITTEN.fullmatch(name) else _value
-    if isinstance(value, list) and len(value) == 2:
-        return f"{humanize_code(name)}: {told(value[0])} → {told(value[1])}"
-    return f"{humanize_code(name)}: {told(value)}"
-
-
-def _as_written(value: Any) -> str:
-    return str(value or "–")
+    is_written = _WRITTEN.fullmatch(name)
+    values = value if isinstance(value, list) and len(value) == 2 else [value]
+    words = [str(item or "–") if is_written else _value(item) for item in values]
+    return f"{humanize_code(name)}: {' → '.join(words)}"
 
 
 def _value(value: Any) -> str:
@@ -81,11 +77,5 @@ def _value(value: Any) -> str:
         return ", ".join(_value(item) for item in value) or "–"
     if isinstance(value, dict):
         return change_words(value)
-    text = str(value)
-    return (
-        humanize_code(text).lower()
-        if _CODE.fullmatch(text)
-        else "–"
-        if value in {None, ""}
-        else text
-    )
+    text = str("–" if value in {None, ""} else value)
+    return humanize_code(text).lower() if _CODE.fullmatch(text) else text

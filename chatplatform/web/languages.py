@@ -19,12 +19,6 @@ def spoken_to(request: HttpRequest) -> AbstractContextManager[None]:
     return translation.override(language)
 
 
-def _clock_of(request: HttpRequest) -> AbstractContextManager[None]:
-    """A context in which times are shown in the time zone of the reader's company."""
-    client = getattr(getattr(request, "user", None), "client", None)
-    return timezone.override(ZoneInfo(client.timezone) if client else None)
-
-
 class ReadersLanguage:
     """Middleware that shows the site in the reader's language and time zone."""
 
@@ -32,7 +26,8 @@ class ReadersLanguage:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        with spoken_to(request), _clock_of(request):
+        client = getattr(getattr(request, "user", None), "client", None)
+        with spoken_to(request), timezone.override(ZoneInfo(client.timezone) if client else None):
             language = translation.get_language() or ""
             request.LANGUAGE_CODE = language  # error pages read it
             response = self.get_response(request)

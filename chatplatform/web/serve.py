@@ -1,9 +1,6 @@
 """Starts the server of the web process (granian) with the options that all deployments share.
 
-    python -m chatplatform.web.serve chatplatform.asgi:application [further options of granian]
-
-Granian closes a connection that does not send the complete headers of a request within half a
-minute, also between two requests.
+python -m chatplatform.web.serve chatplatform.asgi:application [further options of granian]
 """
 
 import os

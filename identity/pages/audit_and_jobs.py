@@ -10,11 +10,11 @@ from django.urls import reverse
 from django.utils.html import format_html
 from unfold.decorators import display
 
-from chatplatform.admin_base import ADMINS, PLATFORM, TenantAdmin, confirm_action
+from chatplatform.admin_base import ADMINS, PLATFORM, TenantAdmin, confirm_action, viewer
 from chatplatform.jobs import leases
 from chatplatform.models import Job
-from chatplatform.row_history import MOST_SHOWN, Entry, client_id_of
 from chatplatform.templatetags.codes import change_words, humanize_code
+from chatplatform.templatetags.row_activity import MOST_SHOWN, Entry, client_id_of
 from identity import models
 from identity.services import cancel_job
 
@@ -101,15 +101,14 @@ class JobAdmin(TenantAdmin):
 
     @admin.action(description="Cancel", permissions=["platform"])
     @confirm_action(
-        "Cancel these jobs? Their work is not done, now or later; who waits is told so."
+        "Cancel these jobs? Their work will not be done, and whoever waits for it is told."
     )
     def cancel(self, request: HttpRequest, rows: QuerySet[Job]) -> None:
-        assert isinstance(request.user, models.User), "the site admits people alone"
-        cancelled = [cancel_job.cancel(row, by=request.user) for row in rows]
+        cancelled = [cancel_job.cancel(row, by=viewer(request)) for row in rows]
         skipped = len(cancelled) - sum(cancelled)
         self.message_user(
             request,
-            f"{sum(cancelled)} cancelled; {skipped} skipped: they run, have ended, or are the"
-            " platform's own.",
+            f"{sum(cancelled)} cancelled; {skipped} skipped because they are running, finished or"
+            " the platform's own.",
             messages.SUCCESS,
         )

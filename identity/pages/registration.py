@@ -5,7 +5,6 @@ from typing import Any
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
 from django.utils.formats import number_format
 from django.utils.translation import get_language, gettext
 
@@ -28,19 +27,14 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
         return _enter(request, made) if made else _sent(site, request, data["email"])
 
     form = RegistrationForm(request.POST or None, initial={"language": get_language()})
-    done = form.carry_out(act) if form.is_bound else None
-    title = gettext("Register your company")
     promise = gettext("A trial with {credits} credits, for {days} days. No card is asked for.")
-    context = {
-        **site.each_context(request),
-        "title": title,
-        "form": form,
-        "promise": promise.format(
-            credits=number_format(clients.TRIAL_CREDITS, force_grouping=True),
-            days=clients.TRIAL_PERIOD.days,
-        ),
-    }
-    return done or TemplateResponse(request, "admin/register.html", context)
+    promise = promise.format(
+        credits=number_format(clients.TRIAL_CREDITS, force_grouping=True),
+        days=clients.TRIAL_PERIOD.days,
+    )
+    title = gettext("Register your company")
+    done = form.carry_out(act)
+    return done or site.page(request, "register", title, form=form, promise=promise)
 
 
 def send_again(site: Any, request: HttpRequest) -> HttpResponse:
@@ -63,14 +57,14 @@ def confirm(site: Any, request: HttpRequest) -> HttpResponse:
         return _enter(request, registrations.confirm(**dict(body), address=current_address()))
 
     form = ConfirmForm(request.POST or None)
-    done = form.carry_out(act) if form.is_bound else None
-    context = {
-        **site.each_context(request),
-        "title": gettext("Confirm your address"),
-        "form": form,
-        "may_register": settings.REGISTRATION_OPEN,
-    }
-    page = done or TemplateResponse(request, "admin/register_confirm.html", context)
+    is_open = settings.REGISTRATION_OPEN
+    page: HttpResponse = form.carry_out(act) or site.page(
+        request,
+        "register_confirm",
+        gettext("Confirm your address"),
+        form=form,
+        may_register=is_open,
+    )
     page["Referrer-Policy"] = "no-referrer"
     return page
 
@@ -83,9 +77,7 @@ def _enter(request: HttpRequest, client: Client) -> HttpResponse:
 
 def _sent(site: Any, request: HttpRequest, email: str) -> HttpResponse:
     """Shows where the link was mailed, and offers to mail it again."""
-    context = {
-        **site.each_context(request),
-        "title": gettext("Look into your mailbox"),
-        "email": email,
-    }
-    return TemplateResponse(request, "admin/register_sent.html", context)
+    sent: HttpResponse = site.page(
+        request, "register_sent", gettext("Look into your mailbox"), email=email
+    )
+    return sent

@@ -7,12 +7,11 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext, gettext_lazy
-from unfold.sites import UnfoldAdminSite
 from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget
 
+from chatplatform.admin_base import viewer
 from chatplatform.api.request_context import current_address
 from identity.forms import check_own_password
 from identity.models import User
@@ -87,44 +86,40 @@ class RemovalForm(OwnForm):
         return code
 
 
-def own_page(site: UnfoldAdminSite, request: HttpRequest) -> HttpResponse:
+def own_page(site: Any, request: HttpRequest) -> Any:
     """Sets up or removes a person's own second factor."""
-    user = request.user
-    assert isinstance(user, User), "the site admits people alone"
-    context = {**site.each_context(request), "title": gettext("Second factor")}
+    user = viewer(request)
     if second_factor.is_set(user):
-        return _removal(request, user, context)
-    return _set_up(request, user, context)
+        return _removal(site, request, user)
+    return _set_up(site, request, user)
 
 
-def _set_up(request: HttpRequest, user: User, context: dict[str, Any]) -> HttpResponse:
+def _set_up(site: Any, request: HttpRequest, user: User) -> Any:
     if not logins.takes_password(user):
-        return TemplateResponse(request, "admin/second_factor_set_up.html", context)
+        return site.page(request, "second_factor_set_up", gettext("Second factor"))
     form = SetUpForm(user, request.POST or None)
     if form.is_valid():
-        context["codes"] = form.recovery_codes
-        return TemplateResponse(request, "admin/recovery_codes.html", context)
+        codes = form.recovery_codes
+        return site.page(request, "recovery_codes", gettext("Second factor"), codes=codes)
     offer = second_factor.offer(user, signed=request.POST.get("signed", ""))
     code = segno.make(offer.uri, micro=False).svg_inline(scale=5, light="white")
-    context |= {
-        "form": form,
-        "offer": offer,
-        "qr_code": mark_safe(code),  # it holds only rectangles
-        "is_required": second_factor.is_missing(user),
-    }
-    return TemplateResponse(request, "admin/second_factor_set_up.html", context)
+    return site.page(
+        request, "second_factor_set_up", gettext("Second factor"), form=form, offer=offer,
+        qr_code=mark_safe(code),  # it holds only rectangles
+        is_required=second_factor.is_missing(user),
+    )  # fmt: skip
 
 
-def _removal(request: HttpRequest, user: User, context: dict[str, Any]) -> HttpResponse:
+def _removal(site: Any, request: HttpRequest, user: User) -> Any:
     form = RemovalForm(user, request.POST or None)
     if form.is_valid():
         second_factor.remove(user, by=user)
         return redirect("admin:second_factor")
-    context |= {"form": form, "left": second_factor.recovery_codes_left(user)}
-    return TemplateResponse(request, "admin/second_factor.html", context)
+    left = second_factor.recovery_codes_left(user)
+    return site.page(request, "second_factor", gettext("Second factor"), form=form, left=left)
 
 
-def sign_in_page(site: UnfoldAdminSite, request: HttpRequest) -> HttpResponse:
+def sign_in_page(site: Any, request: HttpRequest) -> HttpResponse:
     """Asks a person who has given the right password for the code, and signs them in."""
     awaited = site_sessions.awaited(request)
     if awaited is None:
@@ -141,8 +136,7 @@ def sign_in_page(site: UnfoldAdminSite, request: HttpRequest) -> HttpResponse:
             wait_seconds = exc.retry_after_seconds
         except tokens.InvalidGrant as exc:
             form.add_error("code", gettext(str(exc)))
-    context = {**site.each_context(request), "title": gettext("Second factor"), "form": form}
-    page = TemplateResponse(request, "admin/login_code.html", context)
+    page: HttpResponse = site.page(request, "login_code", gettext("Second factor"), form=form)
     if wait_seconds:
         page.status_code = 429
         page["Retry-After"] = str(wait_seconds)

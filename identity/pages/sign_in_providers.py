@@ -23,30 +23,28 @@ class ProviderForm(ServiceForm):
         label="Issuer",
         max_length=500,
         widget=forms.TextInput(attrs={"placeholder": "https://login.acme.example"}),
-        help_text="Of a provider that speaks OpenID Connect, as it writes itself in its tokens.",
+        help_text="The issuer of your OpenID Connect provider, exactly as in its tokens.",
     )
     application_id = forms.CharField(
-        label="Application", max_length=255, help_text="The client ID that the provider shows."
+        label="Application", max_length=255, help_text="The client ID from the provider."
     )
     application_secret = forms.CharField(
         label="Secret",
         max_length=500,
         required=False,
         widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}),
-        help_text="The client secret that the provider shows. Stored encrypted, shown to nobody."
-        " Empty: the stored one stays.",
+        help_text="The client secret from the provider. Stored encrypted and never shown. Leave"
+        " empty to keep the stored one.",
     )
     email_domains = forms.CharField(
-        label="Domains of your addresses",
+        label="E-mail domains",
         max_length=2000,
-        help_text="Separated by spaces, such as acme.example. It signs in nobody of others.",
+        help_text="Separated by spaces, such as acme.example. Nobody else gets in.",
     )
     is_required = forms.BooleanField(
-        label="Passwords no longer sign in (owners' always do)", required=False
+        label="Require this log-in (owners can still use passwords)", required=False
     )
-    creates_agents = forms.BooleanField(
-        label="Whoever is not here yet becomes an agent", required=False
-    )
+    creates_agents = forms.BooleanField(label="Add new people as agents", required=False)
 
 
 @admin.register(SignInProvider)
@@ -72,25 +70,25 @@ class SignInProviderAdmin(TenantAdmin):
     def domains(self, row: SignInProvider) -> str:
         return ", ".join(row.email_domains)
 
-    @display(description="Link by which your people log in")
+    @display(description="Log-in link for your team")
     def sign_in_link(self, row: SignInProvider) -> str:
         return sign_in_providers.sign_in_url(row.client)
 
-    @display(description="To be entered at the provider, where it sends people back")
+    @display(description="Redirect address to enter at the provider")
     def redirect_link(self, row: SignInProvider) -> str:
         return sign_in_providers.redirect_url()
 
     @display(description="Passwords")
     def required(self, row: SignInProvider) -> str:
-        return "Owners' alone" if row.is_required else "Sign in too"
+        return "Only for owners" if row.is_required else "Allowed too"
 
-    @display(description="Whoever is not here yet")
+    @display(description="New people")
     def adds_agents(self, row: SignInProvider) -> str:
-        return "Becomes an agent" if row.creates_agents else "Is refused"
+        return "Added as agents" if row.creates_agents else "Refused"
 
     @display(description="Owners")
     def signs_owners_in(self, row: SignInProvider) -> str:
-        return "Signed in" if row.admits_owners else "Not signed in: an owner has to set this"
+        return "Admitted" if row.admits_owners else "Not admitted: an owner must save this page"
 
     @calls_out
     @button("Set the provider", permissions=["create"], icon="add")
@@ -107,7 +105,7 @@ class SignInProviderAdmin(TenantAdmin):
 
     @admin.action(description="Remove", permissions=["manage"])
     @confirm_action(
-        "Remove the provider? Its people sign in by password then, and ask for one first."
+        "Remove the provider? People then log in with a password; who has none asks for a link."
     )
     def remove(self, request: HttpRequest, rows: QuerySet[SignInProvider]) -> None:
         by = viewer(request)
@@ -126,13 +124,13 @@ class SignInProviderAdmin(TenantAdmin):
             data["email_domains"] = data["email_domains"].replace(",", " ").split()
             body = SignInProviderDto(**data)
             stored = sign_in_providers.store(client, body=body, by=viewer(request))
-            messages.success(request, "Stored. Try its link in another browser.")
+            messages.success(request, "Saved. Try the log-in link in another browser.")
             return cast("HttpResponse", redirect("admin:identity_signinprovider_change", stored.pk))
 
         return self.form_page(
             request, ProviderForm(request.POST or None, initial=initial), act,
             title="Log in with your company's account",
             button="Store",
-            intro="Your people log in to the site at your own OpenID provider. Enter there, as the"
-            f" address to send them back to: {sign_in_providers.redirect_url()}",
+            intro="Your team logs in at your own OpenID provider. Enter this redirect address"
+            f" there: {sign_in_providers.redirect_url()}",
         )  # fmt: skip

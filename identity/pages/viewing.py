@@ -7,6 +7,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from psycopg.errors import ReadOnlySqlTransaction
 
+from chatplatform.admin_base import is_impersonated
 from chatplatform.api import errors
 from chatplatform.api.errors import Forbidden
 from chatplatform.api.middleware import Middleware
@@ -37,7 +38,7 @@ class ViewAs(Middleware):
         request.user = person
         request.viewed_by = staff  # type: ignore[attr-defined]
         if request.method not in _READS:
-            return refused(request)
+            return errors.refused(request, Forbidden(viewing.REFUSED))
         with transaction.atomic():
             with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION READ ONLY")
@@ -46,19 +47,10 @@ class ViewAs(Middleware):
         return response
 
 
-def refused(request: HttpRequest) -> HttpResponse:
-    return errors.refused(request, Forbidden(viewing.REFUSED))
-
-
-def is_viewing(request: HttpRequest) -> bool:
-    """Whether this request belongs to an impersonation."""
-    return hasattr(request, "viewed_by")
-
-
 def is_closed(request: HttpRequest) -> bool:
     """Whether the requested view is closed to impersonation."""
     match = request.resolver_match
-    return is_viewing(request) and match is not None and match.url_name in _OWN
+    return is_impersonated(request) and match is not None and match.url_name in _OWN
 
 
 def is_write(exc: InternalError) -> bool:

@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from django.db import transaction
-from django.db.models import Model, QuerySet
+from django.db.models import Model
 from django.db.models.base import ModelState
 from django.utils import timezone
 
 from chatplatform import ids
-from chatplatform.api.errors import Invalid, NotFound, first_or_404
+from chatplatform.api.errors import Invalid, first_or_404
 from chatplatform.crypto import constant_time_equal, hash_secret
 from identity.models import ApiKey, Client, KeyScope, User
 from identity.services import audit
@@ -67,10 +67,8 @@ def create(
 
 
 def create_with_hosts(client: Client, *, hosts: str, **fields: Any) -> tuple[ApiKey, str]:
-    """A new key; for a public one also set the hosts of its bot, unless `hosts` is empty.
-
-    422 if the bot then has no hosts.
-    """
+    """A new key; for a public one also set the hosts of its bot, unless `hosts` is empty. 422 if
+    the bot then has no hosts."""
     bot_id = fields["bot_id"]
     with transaction.atomic():
         made = create(client, **fields)
@@ -82,11 +80,6 @@ def create_with_hosts(client: Client, *, hosts: str, **fields: Any) -> tuple[Api
                     "body", "allowed_domain", msg="Name at least one host: the key works nowhere."
                 )
     return made
-
-
-def list_for_client(client: Client) -> QuerySet[ApiKey]:
-    """The client's keys, including revoked ones, so that their use stays visible."""
-    return ApiKey.objects.for_client(client)
 
 
 def change(client: Client, *, api_key_id: int, change: ApiKeyDto, by: User) -> ApiKey:
@@ -108,9 +101,7 @@ def change(client: Client, *, api_key_id: int, change: ApiKeyDto, by: User) -> A
 
 def revoke(client: Client, *, api_key_id: int, by: User | None) -> None:
     """Revoke a key; repeated, it does nothing. 404 if the client has no such key."""
-    key = ApiKey.objects.for_client(client).filter(pk=api_key_id).first()
-    if key is None:
-        raise NotFound
+    key = first_or_404(ApiKey.objects.for_client(client).filter(pk=api_key_id))
     with transaction.atomic():
         # A repetition must not change the time of the first revocation.
         live = ApiKey.objects.for_client(client).filter(pk=key.pk, revoked_at=None)
@@ -135,23 +126,26 @@ def get_valid(presented: str) -> ApiKey | None:
     if parts is None:
         return None
     prefix, secret = parts.groups()
-    cached = _get_cached(prefix)
-    key = (
-        cached
-        or ApiKey.objects.select_related("client")
-        .filter(prefix=prefix, revoked_at=None, client__is_disabled=False)
-        .first()
-    )
+    until, cached = _cache.get(prefix, (0.0, None))
+    is_fresh = time.monotonic() < until
+    rows = ApiKey.objects.select_related("client")
+    live = rows.filter(prefix=prefix, revoked_at=None, client__is_disabled=False)
+    key = cached if is_fresh else live.first()
     if key is None or not constant_time_equal(key.secret_hash, hash_secret(secret)):
         return None
     if key.expires_at and key.expires_at <= timezone.now():
         return None
-    if cached is None:
+    if not is_fresh:
         # The rows of a frozen client must not change; the caller refuses the request next.
         if not key.client.frozen_at:
             _record_use(key)
-        _store_cached(key)
-    return _own_copy(key)
+        _cache[prefix] = (time.monotonic() + _CACHE_SECONDS, key)
+        if len(_cache) > _CACHED_KEYS:
+            _cache.popitem(last=False)
+    # A request may attach data to the client; the next request must not see it.
+    own = _copy(key)
+    own.client = _copy(key.client)
+    return own
 
 
 def _check_bot(client: Client, scope: str, bot_id: int | None) -> None:
@@ -184,24 +178,6 @@ def _record(
 ) -> None:
     changes = {"prefix": key.prefix, **(changes or {})}
     audit.record(key.client_id, action, by=by, subject=f"api_key:{key.pk}", changes=changes)
-
-
-def _get_cached(prefix: str) -> ApiKey | None:
-    until, key = _cache.get(prefix, (0.0, None))
-    return key if time.monotonic() < until else None
-
-
-def _store_cached(key: ApiKey) -> None:
-    _cache[key.prefix] = (time.monotonic() + _CACHE_SECONDS, key)
-    if len(_cache) > _CACHED_KEYS:
-        _cache.popitem(last=False)
-
-
-def _own_copy(key: ApiKey) -> ApiKey:
-    # A request may attach data to the client; the next request must not see it.
-    key_copy = _copy(key)
-    key_copy.client = _copy(key.client)
-    return key_copy
 
 
 def _copy(row: Row) -> Row:

@@ -48,16 +48,11 @@ def record_export(
     rows: int | None = None,
     subject: str = "",
 ) -> None:
-    """Record that rows were exported, as a file or in pages: `<noun>.exported`.
-
-    Keeps the names of the fields set in `asked`, never their values. `rows` None: unknown.
-    """
-    changes: dict[str, Any] = {"fields": _set_fields(asked) if asked else []}
+    """Record that rows were exported: `<noun>.exported`, with the names of the fields set in
+    `asked`, never their values. `rows` None: unknown."""
+    names = asked.model_fields_set if asked else set()
+    fields = sorted(name for name in names if getattr(asked, name) not in (None, "", []))
+    changes: dict[str, Any] = {"fields": fields}
     if rows is not None:
         changes["rows"] = rows
     record(client_id, f"{noun}.exported", by=by, subject=subject, changes=changes)
-
-
-def _set_fields(asked: BaseModel) -> list[str]:
-    empty: tuple[Any, ...] = (None, "", [])
-    return sorted(name for name in asked.model_fields_set if getattr(asked, name) not in empty)

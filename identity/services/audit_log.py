@@ -1,16 +1,14 @@
 """The audit log of a client, read and exported by its owners and admins."""
 
-import csv
-import io
 import json
-import tempfile
-from collections.abc import Iterator
-from typing import IO
+from collections.abc import Iterable
+from typing import IO, Any
 
 from django.db.models import QuerySet
 
+from chatplatform import csv_files
 from chatplatform.api.errors import ApiError
-from chatplatform.formula_injection import escape_formula
+from chatplatform.json_encoding import as_json
 from identity.models import ApiKey, AuditEvent, Client, User
 from identity.services import audit
 from identity.shapes import audit as audit_shapes
@@ -45,34 +43,16 @@ def export(
     count = rows.order_by()[: MAX_EXPORTED + 1].count()
     if count > MAX_EXPORTED:
         raise TooManyEvents
-    file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
-    text = io.TextIOWrapper(file, "utf-8", newline="")
-    try:
-        _write(text, query.format, rows)
+    events = map(audit_shapes.AuditEvent.from_row, rows.order_by("id").iterator(_READ_AT_ONCE))
+    with csv_files.temporary_file() as file:
+        if query.format == "csv":
+            columns = list(audit_shapes.AuditEvent.model_fields)
+            csv_files.write(file, columns, map(_cells, events), encoding="utf-8")
+        else:
+            file.writelines(as_json(event) + b"\n" for event in events)
         audit.record_export(client.pk, "audit_log", by=by, asked=query, rows=count)
-    except BaseException:
-        file.close()
-        raise
-    text.detach()
-    file.seek(0)
     return file
 
 
-def _write(text: IO[str], form: str, rows: QuerySet[AuditEvent]) -> None:
-    if form == "jsonl":
-        text.writelines(
-            json.dumps(shape.model_dump(mode="json"), ensure_ascii=False) + "\n"
-            for shape in _shapes(rows)
-        )
-        return
-    names = list(audit_shapes.AuditEvent.model_fields)
-    writer = csv.writer(text)
-    writer.writerow(names)
-    for shape in _shapes(rows):
-        cells = shape.model_dump(mode="json") | {"changes": json.dumps(shape.changes)}
-        writer.writerow([escape_formula(cells[name]) for name in names])
-
-
-def _shapes(rows: QuerySet[AuditEvent]) -> Iterator[audit_shapes.AuditEvent]:
-    for row in rows.order_by("id").iterator(_READ_AT_ONCE):
-        yield audit_shapes.AuditEvent.from_row(row)
+def _cells(event: audit_shapes.AuditEvent) -> Iterable[Any]:
+    return (event.model_dump(mode="json") | {"changes": json.dumps(event.changes)}).values()

@@ -4,12 +4,13 @@ Only the role that owns the tables may do this (docs/decisions/0019-audit-anchor
 """
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 
 from django.conf import settings
 from django.db import connections, transaction
 from django.utils import timezone
 
+from chatplatform.partitions import month_after, month_of
 from identity.models import AuditAnchor, AuditEvent, AuditLink
 from identity.services import audit_chain
 
@@ -36,14 +37,7 @@ def purge_expired(client_id: int, *, using: str) -> Iterator[AuditAnchor]:
 
 def first_kept() -> datetime:
     """The start of the oldest month that is kept: AUDIT_RETENTION_MONTHS before this month."""
-    today = timezone.now().astimezone(UTC)
-    return _month(today.year, today.month - settings.AUDIT_RETENTION_MONTHS)
-
-
-def _month(year: int, month: int) -> datetime:
-    """The start of a month; month 0 is December of the previous year."""
-    years, index = divmod(month - 1, 12)
-    return datetime(year + years, index + 1, 1, tzinfo=UTC)
+    return month_after(month_of(timezone.now()), -settings.AUDIT_RETENTION_MONTHS)
 
 
 def _purge_month(client_id: int, *, using: str) -> AuditAnchor | None:
@@ -56,11 +50,9 @@ def _purge_month(client_id: int, *, using: str) -> AuditAnchor | None:
         oldest = links.select_related("event").first()
         if oldest is None or oldest.event.created_at >= first_kept():
             return None
-        month = oldest.event.created_at.astimezone(UTC).replace(
-            day=1, hour=0, minute=0, second=0, microsecond=0
-        )
+        month = month_of(oldest.event.created_at)
         # Remove only from the start of the chain: a row linked late goes with the next month.
-        next_one = links.filter(event__created_at__gte=_month(month.year, month.month + 1)).first()
+        next_one = links.filter(event__created_at__gte=month_after(month)).first()
         if next_one:
             links = links.filter(id__lt=next_one.pk)
         anchor = _anchor(list(links), month, using=using)

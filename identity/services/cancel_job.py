@@ -9,10 +9,8 @@ from identity.services import audit
 
 
 def cancel(job: Job, *, by: User) -> bool:
-    """Cancel a job that waits or is dead; False if it is neither.
-
-    The platform's own jobs cannot be cancelled: no client's audit log could record it.
-    """
+    """Cancel a job that waits or is dead; False if it is neither, or the platform's own: no
+    client's audit log could record that."""
     if job.client_id is None:
         return False
     with transaction.atomic():

@@ -16,18 +16,11 @@ TRIAL_PERIOD = timedelta(days=30)
 TRIAL_CREDITS = 1000
 
 
-def register(body: CompanyDto, *, password: str) -> Client:
-    """A client with its owner, config and trial plan; 409 `email_taken`."""
-    return _register(body, password=password, by=None)
+def register(body: CompanyDto, *, password: str | None, by: User | None = None) -> Client:
+    """A client with its owner, config and trial plan; 409 `email_taken`.
 
-
-def add(body: CompanyDto, *, by: User) -> Client:
-    """A client that the platform's staff add; its owner is mailed a link to choose a password."""
-    return _register(body, password=None, by=by)
-
-
-def _register(body: CompanyDto, *, password: str | None, by: User | None) -> Client:
-    """All rows of a new client, in one transaction."""
+    `by`: whoever of the platform's staff adds it. Without a password, the owner is mailed a link.
+    """
     with transaction.atomic():
         client = _create_client(body)
         owner = users.create(
@@ -98,18 +91,13 @@ def store_channel_token(
 def _create_client(body: CompanyDto) -> Client:
     """The client with a unique code: the name's slug, with a suffix if that is taken."""
     slug = slugify(body.company_name)[:50].strip("-") or "client"
-    for code in (slug, f"{slug}-{ids.short_code(6).lower()}"):
-        try:
-            # A savepoint, so that the next code can be tried if this one is taken.
-            with transaction.atomic():
-                return Client.objects.create(
-                    name=body.company_name,
-                    code=code,
-                    default_language=body.language,
-                    timezone=body.timezone,
-                )
-        except IntegrityError as exc:
-            if code != slug:
-                raise
-            taken = exc
-    raise taken
+    client = Client(
+        name=body.company_name, default_language=body.language, timezone=body.timezone, code=slug
+    )
+    try:
+        with transaction.atomic():
+            client.save()
+    except IntegrityError:
+        client.code = f"{slug}-{ids.short_code(6).lower()}"
+        client.save()
+    return client

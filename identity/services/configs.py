@@ -5,7 +5,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
-from chatplatform.api.errors import NotFound, StaleVersion
+from chatplatform.api.errors import StaleVersion, first_or_404
 from identity.models import Client, ClientConfig, User
 from identity.services import audit
 from identity.shapes.configs import CONFIG_FIELDS, ClientConfigDto
@@ -14,10 +14,7 @@ from identity.shapes.configs import CONFIG_FIELDS, ClientConfigDto
 def get(client: Client, client_id: int) -> ClientConfig:
     """The client's own config; 404 for another client's."""
     rows = ClientConfig.objects.for_client(client).filter(client_id=client_id)
-    config = rows.select_related("client").first()
-    if config is None:
-        raise NotFound
-    return config
+    return first_or_404(rows.select_related("client"))
 
 
 def update(config: ClientConfig, body: ClientConfigDto, *, by: User | None) -> ClientConfig:
@@ -26,16 +23,7 @@ def update(config: ClientConfig, body: ClientConfigDto, *, by: User | None) -> C
         before = _lock(config)
         if body.version not in {None, before.version}:
             raise StaleVersion(version=before.version)
-        changes = _changes(before, body)
-        if changes:
-            _write(before, changes)
-            audit.record(
-                before.client_id,
-                "config.updated",
-                by=by,
-                subject=f"client:{before.client_id}",
-                changes={"fields": sorted(changes)},
-            )
+        _write(before, _changes(before, body), "config.updated", by=by)
     return get(before.client, before.client_id)
 
 
@@ -46,15 +34,7 @@ def replace_words(
     with transaction.atomic():
         before = _lock(config)
         changes = {name: value for name, value in columns.items() if value != getattr(before, name)}
-        if changes:
-            _write(before, changes)
-            audit.record(
-                before.client_id,
-                "words.replaced",
-                by=by,
-                subject=f"client:{before.client_id}",
-                changes={"fields": sorted(changes)},
-            )
+        _write(before, changes, "words.replaced", by=by)
     return get(before.client, before.client_id)
 
 
@@ -74,8 +54,12 @@ def _changes(before: ClientConfig, body: ClientConfigDto) -> dict[str, Any]:
     }
 
 
-def _write(config: ClientConfig, changes: dict[str, Any]) -> None:
+def _write(config: ClientConfig, changes: dict[str, Any], action: str, *, by: User | None) -> None:
+    if not changes:
+        return
     columns = {name: value for name, value in changes.items() if name != "timezone"}
     ClientConfig.objects.filter(pk=config.pk).update(**columns, version=F("version") + 1)
     if "timezone" in changes:
         Client.objects.filter(pk=config.client_id).update(timezone=changes["timezone"])
+    subject, fields = f"client:{config.client_id}", sorted(changes)
+    audit.record(config.client_id, action, by=by, subject=subject, changes={"fields": fields})

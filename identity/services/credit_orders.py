@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
 
 from chatplatform.api.errors import ApiError, Forbidden, NotConfigured, first_or_404
 from chatplatform.signatures import is_signed
@@ -53,10 +52,6 @@ def create(client: Client, *, amount: int, reference: str, by: User | None) -> C
             _audit(order, "credit_order.created", by=by)
             order.refresh_from_db(fields=["created_at"])
     return order
-
-
-def list_for_client(client: Client) -> QuerySet[CreditOrder]:
-    return CreditOrder.objects.for_client(client)
 
 
 def get(client: Client, order_id: uuid.UUID) -> CreditOrder:

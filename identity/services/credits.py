@@ -171,10 +171,8 @@ def are_left(client_id: int, *, cost: int, key_id: int | None = None) -> bool:
 
 
 def settle(client_id: int, *, used: int, reference: str) -> int:
-    """Charge `used` credits, at most those reserved, and return the rest to the balance.
-
-    Returns what was charged; 0 if there is no open reservation.
-    """
+    """Charge `used` credits, at most those reserved, and return the rest to the balance. Returns
+    what was charged; 0 if there is no open reservation."""
     return _end(client_id, EntryKind.SETTLE, reference, used=used)
 
 
@@ -313,9 +311,7 @@ def _grant(account: Subscription, amount: int, reference: str) -> None:
 
 def _ensure_within_cap(key_id: int | None, cost: int) -> int | None:
     """The key's id if it has a daily cap; raises CapReached if the cap does not cover the cost.
-
-    `reserve` holds the account's lock, so no other reservation can be missed.
-    """
+    `reserve` holds the account's lock, so no other reservation can be missed."""
     if key_id is None:
         return None
     today = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)

@@ -1,5 +1,6 @@
 """Freezes a client while it is moved: its requests are refused for a moment, its jobs wait."""
 
+from datetime import datetime
 from typing import ClassVar
 
 from django.db import transaction
@@ -26,25 +27,13 @@ def ensure_not_frozen(client: Client | None) -> None:
 
 def freeze(client: Client, *, by: User | None) -> bool:
     """Refuse the client's requests and let its jobs wait; False if it was already frozen.
-
-    Requests and jobs that have begun go on: `manage.py freeze_client` waits for them.
-    """
-    with transaction.atomic():
-        rows = Client.objects.filter(pk=client.pk, frozen_at=None)
-        is_changed = bool(rows.update(frozen_at=timezone.now()))
-        if is_changed:
-            _record(client, "client.frozen", by=by)
-    return is_changed
+    `manage.py freeze_client` waits for those that have begun."""
+    return _set(client, timezone.now(), by=by)
 
 
 def unfreeze(client: Client, *, by: User | None) -> bool:
     """Let the client work again; False if it was not frozen."""
-    with transaction.atomic():
-        rows = Client.objects.filter(pk=client.pk, frozen_at__isnull=False)
-        is_changed = bool(rows.update(frozen_at=None))
-        if is_changed:
-            _record(client, "client.unfrozen", by=by)
-    return is_changed
+    return _set(client, None, by=by)
 
 
 def frozen_ids() -> list[int]:
@@ -52,5 +41,11 @@ def frozen_ids() -> list[int]:
     return list(Client.objects.filter(frozen_at__isnull=False).values_list("pk", flat=True))
 
 
-def _record(client: Client, action: str, *, by: User | None) -> None:
-    audit.record(client.pk, action, by=by, subject=f"client:{client.pk}")
+def _set(client: Client, frozen_at: datetime | None, *, by: User | None) -> bool:
+    action = "client.frozen" if frozen_at else "client.unfrozen"
+    with transaction.atomic():
+        rows = Client.objects.filter(pk=client.pk, frozen_at__isnull=frozen_at is not None)
+        is_changed = bool(rows.update(frozen_at=frozen_at))
+        if is_changed:
+            audit.record(client.pk, action, by=by, subject=f"client:{client.pk}")
+    return is_changed

@@ -52,10 +52,8 @@ def _required(value: str | None, name: str) -> str:
 
 
 def sign_in(*, email: str, password: str, otp: str | None, address: str) -> TokenResponse:
-    """Tokens for the right password and, if the person has a second factor, its code.
-
-    401 `invalid_grant` or `otp_required`, or 429 after too many failures.
-    """
+    """Tokens for the right password and, if the person has a second factor, its code: else 401
+    `invalid_grant` or `otp_required`, or 429 after too many failures."""
     user = authenticate(email=email, password=password, address=address)
     if user is None:
         raise tokens.InvalidGrant("Incorrect username or password")
@@ -69,11 +67,8 @@ def sign_in(*, email: str, password: str, otp: str | None, address: str) -> Toke
 
 
 def begin(user: User) -> None:
-    """Record a sign-in in the caller's transaction; 401 if the password changed since its check.
-
-    This locks the user's row: code that ends all sign-ins waits, and then ends this one too.
-    503 `client_frozen` while the user's company is moved.
-    """
+    """Record a sign-in in the caller's transaction; 401 if the password changed since its check,
+    503 `client_frozen`. Code that ends all sign-ins waits for this row, and ends this one too."""
     ensure_not_frozen(user.client)
     is_unchanged = User.objects.filter(
         pk=user.pk, token_version=user.token_version, is_disabled=False
@@ -95,10 +90,10 @@ def check_code(user: User, code: str, *, address: str) -> None:
 def authenticate(
     *, email: str, password: str, address: str, admits_staff: bool = False
 ) -> User | None:
-    """The client's user with this e-mail address and password; None if there is none.
+    """The client's user (or one of the staff) with this e-mail address and password, else None.
 
-    `admits_staff` also admits the platform's staff. 401 `provider_required` if the person's company
-    requires its own provider; 429 after too many failures, even for the right password.
+    401 `provider_required` if their company requires its own provider; 429 after too many failures,
+    even for the right password.
     """
     attempt = attempts.start(AttemptKind.SIGN_IN, address=address, account=email.lower())
     user = User.objects.select_related("client").filter(email=email.lower()).first()

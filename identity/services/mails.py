@@ -63,11 +63,10 @@ class NoRecipients(ApiError):
 def notify(
     client_id: int, kind: str, context: dict[str, Any], *, assignee: User | None = None
 ) -> None:
-    """Mail a notification to the client's recipients, if the client has chosen this kind.
+    """Enqueue the mail of a notification to the client's recipients, if the client has chosen this
+    kind, and to `assignee` unless the client has turned that off.
 
-    `assignee` gets it too, in their own language, unless the client has turned that off. Enqueues
-    the jobs in the caller's transaction. NOTIFICATIONS lists the kinds and their context. The
-    context is stored with the job, so it must not hold a secret.
+    NOTIFICATIONS lists the kinds and their context, which is stored with the job: no secrets.
     """
     unknown = set(context) - NOTIFICATIONS[kind]
     if unknown:
@@ -205,16 +204,11 @@ def _later(error: OSError) -> TryLater:
 
 def _plain(key: str, value: Any) -> str:
     """A value as the text shows it; only the platform's own addresses become links."""
-    text = _one_line(value)
+    text = " ".join(str(value).split())
+    text = text if len(text) <= _MAX_VALUE else text[: _MAX_VALUE - 1] + "…"
     if key in _LINKS:
         return text
     text = _LINK_SIGN.sub(r"\1 ", text)
     if key in _NAMES and text:
         return f"“{_QUOTES.sub('', text)}”"
     return text
-
-
-def _one_line(value: Any) -> str:
-    """A value that fits into a subject or a sentence."""
-    line = " ".join(str(value).split())
-    return line if len(line) <= _MAX_VALUE else line[: _MAX_VALUE - 1] + "…"

@@ -1,8 +1,5 @@
-"""Requests to OpenID providers, and the checks of their answers (OpenID Connect Core).
-
-Clients choose the provider's address, so every request goes through `egress`, which guards our own
-network.
-"""
+"""Requests to OpenID providers, and the checks of their answers (OpenID Connect Core). Clients
+choose the provider's address, so every request goes through `egress`."""
 
 import base64
 import logging

@@ -1,7 +1,5 @@
-"""Passwords: their rules, changes, and resets by mail.
-
-A reset token is made inside the job that sends it and is stored only as a keyed hash.
-"""
+"""Passwords: their rules, changes, and resets by mail. A reset token is made inside the job that
+sends it and is stored only as a keyed hash."""
 
 import secrets
 from datetime import timedelta
@@ -56,10 +54,8 @@ def set_encoded(user: User, encoded: str, *, by: User) -> None:
 
 
 def request_reset(*, email: str, address: str) -> None:
-    """Enqueue the mail with a reset link.
-
-    The job looks the account up, so that neither the answer nor its time reveals accounts.
-    """
+    """Enqueue the mail with a reset link. The job looks the account up, so that neither the answer
+    nor its time reveals accounts."""
     attempts.start(AttemptKind.ASK_RESET, address=address, account=email)
     jobs.enqueue("identity.send_reset_link", client_id=None, email=email, asked_from=address)
 
@@ -84,14 +80,9 @@ def send_invitation(*, user_id: int) -> None:
     mails.deliver("invitation", to=[user.email], language=user.language, context=context)
 
 
-def check_reset(*, token: str, address: str) -> None:
-    """400 `reset_token_invalid` if the link does not work any more."""
-    _find_valid(token, address)
-
-
 def use_reset(*, token: str, password: str, address: str) -> None:
     """Set the password of the user to whom the link was sent; each link works once."""
-    reset = _find_valid(token, address)
+    reset = check_reset(token=token, address=address)
     encoded = encode(password, field="new_password")
     with transaction.atomic():
         user = User.objects.select_for_update(no_key=True).get(pk=reset.user_id)
@@ -132,8 +123,8 @@ def _link(token: str) -> str:
     return f"{settings.PASSWORD_RESET_URL}#token={token}"
 
 
-def _find_valid(token: str, address: str) -> PasswordReset:
-    """The reset of a link that works; a wrong token counts as a failed attempt."""
+def check_reset(*, token: str, address: str) -> PasswordReset:
+    """The reset of a link; 400 `reset_token_invalid`, and a failed attempt, if it does not work."""
     unused = PasswordReset.objects.filter(token_hash=hash_secret(token), used_at=None)
     try:
         attempt = attempts.start(AttemptKind.TRY_RESET, address=address)

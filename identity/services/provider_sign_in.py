@@ -55,10 +55,8 @@ def start(session: MutableMapping[str, Any], row: SignInProvider, *, address: st
 
 
 def finish(session: MutableMapping[str, Any], answer: Mapping[str, str]) -> User:
-    """The person who comes back from the provider.
-
-    400 if the sign-in did not begin in this session, or did so over ten minutes ago.
-    """
+    """The person who comes back from the provider; 400 if the sign-in did not begin in this
+    session, or did so over ten minutes ago."""
     row_id, state, nonce, verifier, since = flow = session.pop(_FLOW, ("", "", "", "", 0))
     is_ours = state and hmac.compare_digest(state.encode(), answer.get("state", "").encode())
     if not is_ours or time.time() - since > _FLOW_SECONDS:

@@ -1,9 +1,5 @@
-"""Self-registration of companies, which in production must be confirmed by mail.
-
-Until then there is no client and no user, so no other code has to check whether an account is
-confirmed. A request does the same for known and unknown addresses; only the job that sends the mail
-looks the address up.
-"""
+"""Self-registration of companies, which in production must be confirmed by mail. Until then there
+is no client and no user. Only the job that sends the mail looks the address up."""
 
 import secrets
 from datetime import timedelta
@@ -81,10 +77,9 @@ def send_link(*, email: str) -> None:
 
 
 def confirm(*, token: str, password: str, address: str) -> Client:
-    """Create the company of a link, if the password is that of the registration. Works once.
+    """Create the company of a link, once, if the password is that of the registration.
 
-    The password proves that the reader of the mail is the person who registered. Otherwise a
-    stranger could register somebody else's address with a password of their own.
+    Otherwise a stranger could register somebody else's address with a password of their own.
     """
     attempt = attempts.start(AttemptKind.CONFIRM, address=address, account=token)
     row = Registration.objects.filter(

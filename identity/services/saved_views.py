@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from urllib.parse import urlencode
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.http import QueryDict
 
 from chatplatform.api.errors import ApiError, Forbidden
@@ -23,18 +22,11 @@ class TooManyViews(ApiError):
     detail = f"You have {MOST} saved views of this list: delete one first."
 
 
-def seen_by(user: User, page: str) -> QuerySet[SavedView]:
-    """A person's own views of a list, and those that colleagues share."""
-    rows = SavedView.objects.filter(page=page).select_related("user")
-    shared = Q(is_shared=True, user__client=user.client_id)
-    if user.client_id is None:
-        shared = Q(is_shared=True, user__client=None)
-    return rows.filter(Q(user=user) | shared).order_by("name", "pk")
-
-
-def seen_with_rights(user: User, page: str) -> list[tuple[SavedView, bool]]:
-    """The views of a list that a person may choose, and whether they may delete each."""
-    return [(row, _may_delete(row, user)) for row in seen_by(user, page)[: 4 * MOST]]
+def seen_by(user: User, page: str) -> list[tuple[SavedView, bool]]:
+    """A person's own views of a list and those that colleagues share; whether each may go."""
+    rows = SavedView.objects.filter(page=page).select_related("user").order_by("name", "pk")
+    seen = rows.filter(Q(user=user) | Q(is_shared=True, user__client=user.client_id))
+    return [(row, _may_delete(row, user)) for row in seen[: 4 * MOST]]
 
 
 def save(user: User, page: str, *, name: str, query: str, is_shared: bool) -> SavedView:
@@ -44,7 +36,9 @@ def save(user: User, page: str, *, name: str, query: str, is_shared: bool) -> Sa
         own = SavedView.objects.filter(user=user, page=page)
         if own.exclude(name=name).count() >= MOST:
             raise TooManyViews
-        values = {"query": _kept(query), "is_shared": is_shared}
+        kept = QueryDict(query.removeprefix("?"), mutable=True)
+        kept.pop("p", None)  # the number of the list page, whose rows change
+        values = {"query": kept.urlencode(), "is_shared": is_shared}
         row, _ = SavedView.objects.update_or_create(
             user=user, page=page, name=name, defaults=values
         )
@@ -63,11 +57,8 @@ def delete(user: User, view_id: int) -> None:
 
 
 def forget(client_id: int, told: Sequence[str]) -> None:
-    """Delete saved views that mention a customer who is erased.
-
-    `told` holds the customer's name, addresses and ids. Checks the views of the client's people and
-    of the platform's staff.
-    """
+    """Delete saved views that mention a customer who is erased. `told` holds the customer's name,
+    addresses and ids."""
     rows = SavedView.objects.filter(Q(user__client=client_id) | Q(user__client=None))
     for row in rows:
         values = [(name, item) for name, many in QueryDict(row.query).lists() for item in many]
@@ -77,11 +68,8 @@ def forget(client_id: int, told: Sequence[str]) -> None:
 
 
 def mentions(name: str, searched: Iterable[str], told: Sequence[str]) -> bool:
-    """Whether a view's name or searches share a text or a word with `told`, a customer's data.
-
-    Ignores words shorter than three letters. A false match does little harm: the view can be saved
-    again.
-    """
+    """Whether a view's name or searches share a text or a word of three letters with `told`. A
+    false match does little harm: the view can be saved again."""
     called = [text.casefold() for text in told if len(text) >= _LEAST]
     words = {word for text in called for word in text.split() if len(word) >= _LEAST}
     sought = [text.casefold() for text in searched if len(text) >= _LEAST]
@@ -100,19 +88,9 @@ def _may_delete(row: SavedView, user: User) -> bool:
     return row.user_id == user.pk or (rules and is_shared)
 
 
-def _kept(query: str) -> str:
-    """The query of a list without its page number, since the rows of a page change."""
-    params = QueryDict(query.removeprefix("?"))
-    return urlencode(
-        [(name, item) for name, many in params.lists() if name != "p" for item in many]
-    )
-
-
 def _record(row: SavedView, what: str, *, by: User) -> None:
-    """Record changes of shared views, which colleagues see; private views concern nobody else.
-
-    The record leaves the view's name out: it may be a customer's name.
-    """
+    """Record changes of shared views, which colleagues see, without the name: it may be a
+    customer's."""
     if row.is_shared:
         audit.record(by.client_id, f"saved_view.{what}", by=by, subject=f"saved_view:{row.pk}",
                      changes={"page": row.page})  # fmt: skip

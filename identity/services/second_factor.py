@@ -1,7 +1,5 @@
-"""The second factor of a sign-in: a code of an app (TOTP, RFC 6238), or a recovery code.
-
-It has its own model, since django-otp stores the secrets as plain text.
-"""
+"""The second factor of a sign-in: a code of an app (TOTP, RFC 6238), or a recovery code. It has its
+own model, since django-otp stores the secrets as plain text."""
 
 import base64
 import re

@@ -81,8 +81,8 @@ def is_required(user: User) -> bool:
 def ask_link(*, email: str, address: str) -> None:
     """Mail the link of the client's sign-in, if this address has an account at such a client.
 
-    The job looks the address up, so that neither the answer nor its time reveals accounts. It is a
-    mail, not a redirect, since a client could otherwise redirect strangers to its own provider.
+    The job looks the address up, so that the answer reveals no account. A redirect would let a
+    client send strangers to its own provider.
     """
     attempts.start(AttemptKind.ASK_RESET, address=address, account=email)
     jobs.enqueue("identity.send_sign_in_link", client_id=None, email=email)

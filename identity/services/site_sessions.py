@@ -57,19 +57,14 @@ class SessionStore(DatabaseStore):
 
 
 def await_code(request: HttpRequest, user: User, *, then: str) -> None:
-    """Remember that a person's password was right, and that the second factor's code must follow.
-
-    `then` is the address to open afterwards.
-    """
+    """Remember that a person's password was right, that the second factor's code must follow, and
+    the address to open `then`."""
     request.session.flush()
     request.session[_AWAITED] = [user.pk, user.token_version, time.time(), then]
 
 
 def awaited(request: HttpRequest) -> tuple[User, str] | None:
-    """The person whose code is awaited and the address to open then.
-
-    None if no code is awaited, or after ten minutes.
-    """
+    """The person whose code is awaited and the address to open then; None after ten minutes."""
     user_id, token_version, since, then = request.session.get(_AWAITED, (0, 0, 0, ""))
     if time.time() - since > _AWAITS_SECONDS:
         return None

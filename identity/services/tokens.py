@@ -186,11 +186,9 @@ def parse_claims(access_token: str) -> Claims | None:
 
 
 def make_ticket(access_token: str) -> str:
-    """A one-time ticket for a valid access token; 503 without Valkey.
-
-    For the URL of a browser's EventSource, which cannot send headers. The ticket replaces the token
-    in one request within a minute. Valkey stores the claims under the ticket's hash, never a token.
-    """
+    """A one-time ticket for a valid access token, for the URL of a browser's EventSource; 503
+    without Valkey. It replaces the token in one request within a minute. Valkey never stores a
+    token."""
     ticket = secrets.token_urlsafe(32)
     claims = parse_claims(access_token)
     pubsub.store(_ticket_name(ticket), orjson.dumps(claims), seconds=TICKET_SECONDS)
@@ -211,10 +209,8 @@ def _ticket_name(ticket: str) -> str:
 
 
 def purge_expired() -> None:
-    """Delete refresh tokens that expired longer ago than an access token lives.
-
-    Until then, access tokens of their family still need them.
-    """
+    """Delete refresh tokens that expired longer ago than an access token lives: until then, access
+    tokens of their family need them."""
     RefreshToken.objects.filter(
         expires_at__lt=timezone.now() - settings.ACCESS_TOKEN_LIFETIME
     ).delete()

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
 from chatplatform.api.errors import ApiError, Forbidden, Invalid, NotAuthenticated, NotFound
 from chatplatform.api.request_context import current_address
@@ -40,11 +40,6 @@ class AlreadyJoined(ApiError):
     detail = "They have chosen a password already: there is nothing to invite them to."
 
 
-def list_for_client(client: Client) -> QuerySet[User]:
-    """The client's people, including disabled ones, unordered."""
-    return User.objects.for_client(client)
-
-
 def create(
     client: Client,
     *,
@@ -75,7 +70,7 @@ def create(
             user = User.objects.create_user(
                 email, password, client=client, full_name=full_name, language=language, **rights
             )
-            audit.record(client.pk, "user.created", by=by, subject=_subject(user), changes=rights)
+            _record(user, "created", by=by, **rights)
             if by:
                 _welcome(user, invited=password is None)
     except IntegrityError as exc:
@@ -90,14 +85,7 @@ def set_disabled(client: Client, *, user_id: int, is_disabled: bool, by: User) -
     """Disable or enable a user. Disabling ends all tokens at once; a job releases the chats."""
     with transaction.atomic():
         user = lock_for_change(client, user_id=user_id, by=by, stays_owner=not is_disabled)
-        if user.is_disabled != is_disabled:
-            user.is_disabled = is_disabled
-            _save(user, "is_disabled")
-            tokens.revoke_all(user)
-            action = "user.disabled" if is_disabled else "user.enabled"
-            audit.record(client.pk, action, by=by, subject=_subject(user))
-            if is_disabled:
-                _release_chats(user)
+        _set_disabled(user, is_disabled=is_disabled, by=by)
     return user
 
 
@@ -106,19 +94,16 @@ def set_role(
 ) -> User:
     """Change a user's role, and (unless None) whether they may also train bots.
 
-    A new role ends access tokens; a refresh returns one with the new role. A job releases the chats
-    of a user who becomes a viewer.
+    A new role ends access tokens; a refresh returns one with it. A job releases a new viewer's
+    chats.
     """
     _check_may_give(by, role)
     with transaction.atomic():
         user = lock_for_change(client, user_id=user_id, by=by, stays_owner=role == Role.OWNER)
         if user.role != role:
-            changes = {"role": [user.role, role]}
+            _record(user, "role_changed", by=by, role=[user.role, role])
             user.role = role
             _save(user, "role")
-            audit.record(
-                client.pk, "user.role_changed", by=by, subject=_subject(user), changes=changes
-            )
             if role == Role.VIEWER:
                 _release_chats(user)
         if can_train not in {None, user.can_train}:
@@ -139,11 +124,8 @@ def update(user: User, change: UserDto, *, by: User) -> None:
 
 
 def make_staff(*, email: str, password: str) -> User:
-    """Create one of the platform's staff with this password, or restore their account.
-
-    A restored account is enabled, has no second factor, and every sign-in has ended. 409
-    `email_taken` if the address belongs to a client's person.
-    """
+    """Create one of the platform's staff with this password, or restore their account: enabled,
+    without second factor or sign-ins. 409 `email_taken` for a client's person."""
     encoded = passwords.encode(password)
     with transaction.atomic():
         user = User.objects.select_for_update().filter(email=email.lower()).first()
@@ -151,9 +133,9 @@ def make_staff(*, email: str, password: str) -> User:
             raise EmailTaken
         if user is None:
             user = User.objects.create_superuser(email, full_name="Platform staff")
-            audit.record(None, "user.created", by=None, subject=_subject(user))
+            _record(user, "created", by=None)
         elif user.is_disabled:
-            audit.record(None, "user.enabled", by=None, subject=_subject(user))
+            _record(user, "enabled", by=None)
         User.objects.filter(pk=user.pk).update(is_disabled=False, is_superuser=True)
         second_factor.remove(user, by=user)
         passwords.set_encoded(user, encoded, by=user)
@@ -168,12 +150,7 @@ def set_staff_disabled(user_id: int, *, is_disabled: bool, by: User) -> None:
         user = staff[user_id]
         if is_disabled and all(row.is_disabled for row in staff.values() if row.pk != user_id):
             raise LastStaff
-        if user.is_disabled != is_disabled:
-            user.is_disabled = is_disabled
-            _save(user, "is_disabled")
-            tokens.revoke_all(user)
-            action = "user.disabled" if is_disabled else "user.enabled"
-            audit.record(None, action, by=by, subject=_subject(user))
+        _set_disabled(user, is_disabled=is_disabled, by=by)
 
 
 def update_own(user: User, body: OwnUser) -> User:
@@ -189,10 +166,8 @@ def update_own(user: User, body: OwnUser) -> User:
 
 
 def change_own_password(user: User, *, current: str, new: str) -> TokenResponse:
-    """Set one's own password. Every sign-in ends; the returned tokens belong to a new one.
-
-    A wrong current password counts as a failed sign-in, so a stolen token does not help to guess.
-    """
+    """Set one's own password, and end every sign-in; the tokens belong to a new one. A wrong
+    current password counts as a failed sign-in, so a stolen token does not help to guess."""
     known = logins.authenticate(email=user.email, password=current, address=current_address())
     if known is None:
         raise Invalid.field("body", "current_password", msg="This is not your password.")
@@ -227,7 +202,8 @@ def reset_second_factor(person: User, *, by: User) -> bool:
         user = _lock_anybody(person, by=by)
         is_reset = second_factor.remove(user, by=by)
         if is_reset:
-            _end_sign_ins(user)
+            _save(user)
+            tokens.revoke_all(user)
     return is_reset
 
 
@@ -235,8 +211,9 @@ def sign_out_everywhere(person: User, *, by: User) -> None:
     """End every sign-in of a person, to the API and to the site."""
     with transaction.atomic():
         user = _lock_anybody(person, by=by)
-        _end_sign_ins(user)
-        audit.record(user.client_id, "user.sign_ins_ended", by=by, subject=_subject(user))
+        _save(user)
+        tokens.revoke_all(user)
+        _record(user, "sign_ins_ended", by=by)
 
 
 def unlock(person: User, *, by: User) -> None:
@@ -245,29 +222,24 @@ def unlock(person: User, *, by: User) -> None:
         user = _lock_anybody(person, by=by)
         attempts.forget(AttemptKind.SIGN_IN, account=user.email)
         attempts.forget(AttemptKind.CODE, account=f"{user.pk}")
-        audit.record(user.client_id, "user.unlocked", by=by, subject=_subject(user))
+        _record(user, "unlocked", by=by)
 
 
 def invite_again(person: User, *, by: User) -> None:
-    """Mail a person a new link to choose the first password; earlier links end.
-
-    409 `already_joined` if they have a password, 429 after too many invitations.
-    """
+    """Mail a new link to choose the first password; earlier links end. 409 `already_joined` if they
+    have a password, 429 after too many invitations."""
     if person.client is None or person.has_usable_password():
         raise AlreadyJoined
     attempts.start(AttemptKind.ADD_USER, address=current_address(), account=f"{person.client.pk}")
     with transaction.atomic():
         user = lock_for_change(person.client, user_id=person.pk, by=by)
-        audit.record(person.client.pk, "user.invited_again", by=by, subject=_subject(user))
+        _record(user, "invited_again", by=by)
         _welcome(user, invited=True)
 
 
 def lock_for_change(client: Client, *, user_id: int, by: User, stays_owner: bool = True) -> User:
-    """Check that `by` may change the user; lock the user, `by` and all owners.
-
-    The order of locks is always the same: if two owners change each other, the second waits and
-    sees the first change.
-    """
+    """Check that `by` may change the user; lock the user, `by` and all owners, always in the same
+    order: if two owners change each other, the second sees the first change."""
     target = User.objects.for_client(client).filter(pk=user_id).first()
     if target is None:
         raise NotFound
@@ -290,11 +262,15 @@ def _lock_anybody(person: User, *, by: User) -> User:
     return User.objects.select_for_update(no_key=True).get(pk=person.pk)
 
 
-def _end_sign_ins(user: User) -> None:
-    """End all sign-ins of a user whose row is locked."""
-    user.token_version += 1
-    user.save(update_fields=["token_version"])
+def _set_disabled(user: User, *, is_disabled: bool, by: User) -> None:
+    if user.is_disabled == is_disabled:
+        return
+    user.is_disabled = is_disabled
+    _save(user, "is_disabled")
     tokens.revoke_all(user)
+    _record(user, "disabled" if is_disabled else "enabled", by=by)
+    if is_disabled and user.client_id:
+        _release_chats(user)
 
 
 def _check_may_give(by: User, role: str) -> None:
@@ -314,18 +290,17 @@ def _is_above_owners(user: User) -> bool:
     return user.role == Role.OWNER or user.is_superuser
 
 
-def _save(user: User, field: str) -> None:
-    """Save one field of a locked row, and end the access tokens issued before."""
+def _save(user: User, *fields: str) -> None:
+    """Save these fields of a locked row, and end the access tokens issued before."""
     user.token_version += 1
-    user.save(update_fields=[field, "token_version"])
+    user.save(update_fields=[*fields, "token_version"])
 
 
 def _update(user: User, changes: dict[str, Any], *, by: User) -> None:
     for name, value in changes.items():
         setattr(user, name, value)
     user.save(update_fields=list(changes))
-    audit.record(user.client_id, "user.updated", by=by, subject=_subject(user),
-                 changes={"fields": sorted(changes)})  # fmt: skip
+    _record(user, "updated", by=by, fields=sorted(changes))
 
 
 def _release_chats(user: User) -> None:
@@ -339,5 +314,6 @@ def _welcome(user: User, *, invited: bool) -> None:
         mails.send_to(user, "welcome", {"company": str(user.client)})
 
 
-def _subject(user: User) -> str:
-    return f"user:{user.pk}"
+def _record(user: User, action: str, *, by: User | None, **changes: Any) -> None:
+    subject = f"user:{user.pk}"
+    audit.record(user.client_id, f"user.{action}", by=by, subject=subject, changes=changes)

@@ -1,7 +1,5 @@
 """Impersonation: the platform's staff see the site as a client's person does, but change nothing.
-
-An impersonation belongs to a session and ends with it, however the session ends.
-"""
+It belongs to a session and ends with it."""
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -21,10 +19,8 @@ def may_be_viewed(person: User) -> bool:
 
 
 def begin(session_key: str, person: User, *, by: User) -> None:
-    """Impersonate `person` in this session.
-
-    403 if the person cannot be impersonated, or an impersonation is active.
-    """
+    """Impersonate `person` in this session; 403 if that is not possible, or an impersonation is
+    active."""
     if not by.is_superuser or person.client_id is None or not may_be_viewed(person):
         raise Forbidden(_NOT_VIEWABLE)
     with transaction.atomic():

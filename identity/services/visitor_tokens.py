@@ -1,9 +1,5 @@
-"""Visitor tokens: each names the visitor for whom a public key is used.
-
-Everybody can read a public key. The token beside it names one bot and one customer; it is signed,
-not stored. Cells may share the signing key and use the same ids for different bots and customers,
-so a token is valid only in the cell that issued it.
-"""
+"""Visitor tokens: each names one bot and one customer, for whom a public key is used. It is signed,
+not stored, and valid only in the installation that issued it."""
 
 from datetime import timedelta
 

@@ -16,7 +16,7 @@ from chatplatform.api.shapes import (
     without_default,
 )
 from identity import models
-from identity.shapes.fields import Email, Name, NewPassword, TimeZone
+from identity.shapes.fields import Email, KeyName, Name, NewPassword, TimeZone
 
 ScopeName = Literal["secret", "public"]
 
@@ -38,13 +38,9 @@ class SubscriptionDto(Shape):
     period_end: Moment | None = Field(description="When the period ends; null if it does not.")
     is_active: bool = Field(description="Whether credits may be used; false after a trial.")
 
-    @classmethod
-    def from_row(cls, row: models.Subscription) -> Self:
-        return cls.copy_from(row)
-
 
 Amount = Annotated[int, Field(strict=True, ge=1, le=1_000_000, examples=[5000])]
-Reference = Annotated[Name, Field(min_length=1, max_length=200, examples=["INV-2031"])]
+Reference = Annotated[Name, Field(examples=["INV-2031"])]
 
 
 class TopUpAmount(Shape):
@@ -68,10 +64,6 @@ class CreditOrder(Shape):
         " they will not be."
     )
     created_at: Moment = Field(description="When it was ordered.")
-
-    @classmethod
-    def from_row(cls, row: models.CreditOrder) -> Self:
-        return cls.copy_from(row)
 
 
 class CreditOrdersResponse(Shape):
@@ -113,13 +105,13 @@ class ClientDto(Shape):
 
     @classmethod
     def from_row(cls, row: models.Client) -> Self:
-        return cls.copy_from(row, subscription=SubscriptionDto.from_row(row.subscription))
+        return cls.copy_from(row, subscription=SubscriptionDto.copy_from(row.subscription))
 
 
 class ClientChange(Shape):
     """What the platform's staff may change about a company."""
 
-    name: Annotated[Name, Field(max_length=200)] = Field(description="The company's name.")
+    name: Name = Field(description="The company's name.")
     code: str = Field(
         description="The name as a slug, unique on the platform.",
         pattern="^[-a-zA-Z0-9_]+$",
@@ -141,14 +133,10 @@ class CompanyDto(Shape):
 
     company_name: Name = Field(
         description="The company's name, 1..200 characters.",
-        min_length=1,
-        max_length=200,
         examples=["Acme"],
     )
     full_name: Name = Field(
         description="Name of the owner, 1..200 characters.",
-        min_length=1,
-        max_length=200,
         examples=["Ann Lee"],
     )
     email: Email = Field(
@@ -224,10 +212,8 @@ DAILY_CAP: Any = Field(
 class ApiKeyRequest(Shape):
     """A key to be created."""
 
-    name: Name = Field(
+    name: KeyName = Field(
         description="What the key is for, 1..100 characters.",
-        min_length=1,
-        max_length=100,
         examples=["Shop backend"],
     )
     scope: ScopeName = Field(
@@ -257,11 +243,9 @@ class ApiKeyDto(Shape):
     """A key. A request changes its name and limits; fields left out keep their value."""
 
     id: int | None = read_only("The key's id.", path="api_key_id")
-    name: Name = Field(
+    name: KeyName = Field(
         "",
         description="What the key is for, 1..100 characters.",
-        min_length=1,
-        max_length=100,
         examples=["Shop backend"],
         json_schema_extra=without_default,
     )
@@ -273,7 +257,7 @@ class ApiKeyDto(Shape):
         "When the key was last used, to the minute; null: never."
     )
     expires_at: Moment | None = read_only("When the key expires; null: never.")
-    revoked_at: Moment | None = read_only("When the key was revoked; null: it was not.")
+    revoked_at: Moment | None = read_only("When the key was revoked; null: it is not revoked.")
     requests_per_minute: RequestsPerMinute | None = LOWER_LIMIT
     daily_credits: DailyCredits | None = DAILY_CAP
     key: str | None = read_only("`prefix.secret` in the reply that creates the key, else null.")

@@ -288,14 +288,14 @@ class ClientConfigDto(Shape):
 CONFIG_FIELDS = frozenset(ClientConfigDto.model_fields) - {"client_id", "timezone", "version"}
 
 
-def _unique(values: list[str]) -> list[str]:
-    return list(dict.fromkeys(values))
-
-
 class EmailNotificationRequest(Shape):
     """Who gets which notifications by mail. Fields that a request leaves out keep their value."""
 
-    recipients: Annotated[list[Email], Field(max_length=20), AfterValidator(_unique)] = Field(
+    recipients: Annotated[
+        list[Email],
+        Field(max_length=20),
+        AfterValidator(lambda addresses: list(dict.fromkeys(addresses))),
+    ] = Field(
         default_factory=list,
         description="E-mail addresses that get all chosen mails, at most 20.",
         examples=[["desk@acme.example"]],
@@ -315,10 +315,6 @@ class EmailNotificationRequest(Shape):
     unanswered_after_minutes: int = Field(
         15, ge=1, le=10_080, description="Minutes that a customer may wait, 1..10,080 (a week)."
     )
-
-    @classmethod
-    def from_row(cls, row: models.EmailNotification) -> Self:
-        return cls.copy_from(row)
 
 
 class TestedRecipients(Shape):

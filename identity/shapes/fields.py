@@ -42,7 +42,8 @@ def _not_blank(text: str) -> str:
 Email = Annotated[Text, Field(max_length=254), AfterValidator(_email)]
 TimeZone = Annotated[str, Field(max_length=64), AfterValidator(_timezone)]
 PictureUrl = Annotated[Text, Field(max_length=500, pattern=r"^(https?://[^\s/]+(/\S*)?)?$")]
-Name = Annotated[Text, AfterValidator(_not_blank)]
+Name = Annotated[Text, AfterValidator(_not_blank), Field(min_length=1, max_length=200)]
+KeyName = Annotated[Text, AfterValidator(_not_blank), Field(min_length=1, max_length=100)]
 NewPassword = Annotated[
     Text, Field(min_length=10, max_length=128, examples=["correct-horse-battery"])
 ]

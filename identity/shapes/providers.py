@@ -62,10 +62,10 @@ class SignInProviderDto(Shape):
         False, description="Whether somebody without an account is added, as an agent."
     )
     admits_owners: bool | None = read_only(
-        "Whether it signs owners in too: only if it was an owner who stored this."
+        "Whether owners can sign in by it: only if an owner made the latest change."
     )
     sign_in_url: str | None = read_only("The link by which the client's people sign in.")
-    redirect_url: str | None = read_only("To be entered at the provider: where it sends them back.")
+    redirect_url: str | None = read_only("The redirect address to enter at the provider.")
     updated_at: Moment | None = read_only("When it was last changed.")
 
     @classmethod

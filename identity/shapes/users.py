@@ -24,8 +24,6 @@ class UserDto(Shape):
     )
     full_name: Name = Field(
         description="Shown to colleagues and customers, 1..200 characters.",
-        min_length=1,
-        max_length=200,
         examples=["Ben Reed"],
     )
     role: RoleName = Field(
@@ -39,7 +37,7 @@ class UserDto(Shape):
         description="Whether the person may train bots regardless of the role. Owners and admins"
         " always may.",
     )
-    is_disabled: bool | None = read_only("Whether the person is refused.")
+    is_disabled: bool | None = read_only("Whether the person's account is disabled.")
     language: Language = Field(
         "en", description="BCP 47 language of the person's screens and mails."
     )
@@ -92,8 +90,6 @@ class OwnUser(Shape):
     full_name: Name | None = Field(
         None,
         description="Shown to colleagues and customers, 1..200 characters.",
-        min_length=1,
-        max_length=200,
         examples=["Ben Reed"],
     )
     language: Language | None = Field(
@@ -108,8 +104,8 @@ class OwnUser(Shape):
     client_id: int | None = read_only("The client that you belong to.")
     email: str | None = read_only("Your sign-in name.")
     role: str | None = read_only("Your role.")
-    can_train: bool | None = read_only("Whether you may train bots whatever your role.")
-    is_disabled: bool | None = read_only("Whether you are refused.")
+    can_train: bool | None = read_only("Whether you may train bots regardless of your role.")
+    is_disabled: bool | None = read_only("Whether your account is disabled.")
     last_login_at: Moment | None = read_only("When you last signed in.")
     created_at: Moment | None = read_only("When you were added.")
 

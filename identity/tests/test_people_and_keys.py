@@ -28,7 +28,7 @@ def site(ann):
 
 def test_a_colleague_is_invited_by_mail(site, ann):
     assert INVITE in site.get(reverse("admin:identity_user_changelist")).content.decode()
-    assert b"mailed a link" in site.post(INVITE, PERSON, follow=True).content
+    assert b"choose a password was sent" in site.post(INVITE, PERSON, follow=True).content
     zoe = User.objects.get(email="zoe@example.com")
     assert (zoe.client, zoe.role, zoe.language, zoe.can_train) == (
         ann.client, "agent", "vi", False,
@@ -184,7 +184,7 @@ def test_another_clients_bot_is_not_offered_and_not_taken(site, cara, bot):
 def test_credits_are_ordered_and_wait_for_their_payment(site, ann):
     left = ann.client.subscription.credits_left
     form = {"amount": "5000", "reference": "INV-1"}
-    assert b"added when it is paid" in site.post(ORDER, form, follow=True).content
+    assert b"added when the order is paid" in site.post(ORDER, form, follow=True).content
     assert (
         b"has this reference, with another amount"
         in site.post(ORDER, {**form, "amount": "6000"}).content

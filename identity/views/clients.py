@@ -11,6 +11,7 @@ from chatplatform.api.operation import PUBLIC, operation
 from chatplatform.api.pagination import Page, page
 from chatplatform.api.request_context import current_address
 from identity.auth import ADMIN, BEARER, TenantViewSet
+from identity.models import ApiKey, CreditOrder
 from identity.services import api_keys, clients, configs, credit_orders, mails, registrations
 from identity.shapes import clients as client_shapes
 from identity.shapes.configs import ClientConfigDto, EmailNotificationRequest, TestedRecipients
@@ -89,7 +90,7 @@ class SubscriptionViewSet(TenantViewSet):
     @operation("identity", "Get Subscription", access=BEARER)
     def retrieve(self) -> client_shapes.SubscriptionDto:
         """The plan, the credits that are left, and the credits used in this period."""
-        return client_shapes.SubscriptionDto.from_row(self.client.subscription)
+        return client_shapes.SubscriptionDto.copy_from(self.client.subscription)
 
     @operation("identity", "Top Up", access=ADMIN, status=202, also={409: Error})
     def top_up(self, body: client_shapes.TopUpAmount) -> client_shapes.CreditOrder:
@@ -100,7 +101,7 @@ class SubscriptionViewSet(TenantViewSet):
         `reference_taken`. A top-up does not restart a plan that has ended; the credits are kept.
         """
         order = credit_orders.create(self.client, **dict(body), by=self.user)
-        return client_shapes.CreditOrder.from_row(order)
+        return client_shapes.CreditOrder.copy_from(order)
 
     @operation(
         "identity",
@@ -110,13 +111,13 @@ class SubscriptionViewSet(TenantViewSet):
     )
     def orders(self, query: Page) -> dict[str, Any]:
         """The client's orders for credits, newest first."""
-        rows = credit_orders.list_for_client(self.client)
-        return page(rows, query, by="-id", shape=client_shapes.CreditOrder.from_row)
+        rows = CreditOrder.objects.for_client(self.client)
+        return page(rows, query, by="-id", shape=client_shapes.CreditOrder.copy_from)
 
     @operation("identity", "Get Credit Order", access=ADMIN)
     def order(self, order_id: uuid.UUID) -> client_shapes.CreditOrder:
         """One order for credits, with its status."""
-        return client_shapes.CreditOrder.from_row(credit_orders.get(self.client, order_id))
+        return client_shapes.CreditOrder.copy_from(credit_orders.get(self.client, order_id))
 
     @operation(
         "identity",
@@ -142,7 +143,7 @@ class ApiKeyViewSet(TenantViewSet):
     @operation("identity", "List Api Keys", access=ADMIN, returns=client_shapes.ApiKeysResponse)
     def list(self, query: Page) -> dict[str, Any]:
         """The client's keys, newest first, including revoked ones; never their secrets."""
-        keys = api_keys.list_for_client(self.client)
+        keys = ApiKey.objects.for_client(self.client)
         return page(keys, query, by="-id", shape=client_shapes.ApiKeyDto.from_row)
 
     @operation("identity", "Create Api Key", access=ADMIN, status=201)
@@ -184,13 +185,15 @@ class EmailNotificationViewSet(TenantViewSet):
     @operation("config", "Get Email Notification", access=ADMIN)
     def retrieve(self, client_id: int) -> EmailNotificationRequest:
         """Who gets which notifications by mail."""
-        return EmailNotificationRequest.from_row(mails.get_notification(self.client, client_id))
+        return EmailNotificationRequest.copy_from(mails.get_notification(self.client, client_id))
 
     @operation("config", "Update Email Notification", access=ADMIN)
     def update(self, client_id: int, body: EmailNotificationRequest) -> EmailNotificationRequest:
         """Choose who gets which notifications by mail. Fields left out keep their value."""
         row = mails.get_notification(self.client, client_id)
-        return EmailNotificationRequest.from_row(mails.update_notification(row, body, by=self.user))
+        return EmailNotificationRequest.copy_from(
+            mails.update_notification(row, body, by=self.user)
+        )
 
     @operation(
         "config",

@@ -10,6 +10,7 @@ from chatplatform.api.operation import PUBLIC, Form, operation
 from chatplatform.api.pagination import Page, page
 from chatplatform.api.request_context import current_address
 from identity.auth import ADMIN, BEARER, BEARER_ANY_ROLE, TenantViewSet, bearer_token
+from identity.models import User
 from identity.services import logins, passwords, tokens, users
 from identity.shapes import users as user_shapes
 
@@ -56,7 +57,7 @@ class UserViewSet(TenantViewSet):
     @operation("identity", "Get My Company Users", access=BEARER, returns=user_shapes.UsersResponse)
     def list(self, query: Page) -> dict[str, Any]:
         """The client's people in the order in which they were added."""
-        return page(users.list_for_client(self.client), query, shape=user_shapes.UserDto.from_row)
+        return page(User.objects.for_client(self.client), query, shape=user_shapes.UserDto.from_row)
 
     @operation("identity", "Update User Disable Flag", access=ADMIN, also={409: None})
     def disable(self, user_id: int, body: user_shapes.UserDisableFlag) -> user_shapes.UserDto:

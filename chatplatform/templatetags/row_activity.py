@@ -1,12 +1,14 @@
-"""The history of a row: the entries about it in the site's logs, shown on the row's page."""
+"""The history of a row, for its page: `{% activity_of page row as activity %}`."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, runtime_checkable
 
+from django import template
 from django.http import HttpRequest
 
+register = template.Library()
 # The most entries that a row's page shows; the logs have all of them.
 MOST_SHOWN = 10
 
@@ -40,10 +42,11 @@ class Activity:
     links: list[tuple[str, str]]
 
 
-def of_row(request: HttpRequest, page: Any, row: Any) -> Activity | None:
+@register.simple_tag(takes_context=True)
+def activity_of(context: Any, page: Any, row: Any) -> Activity | None:
     """The entries about a row in the logs that the viewer may read; None if they may read none, or
     if the row belongs to a log itself."""
-    pages = page.admin_site._registry.values()
+    request, pages = context["request"], page.admin_site._registry.values()
     logs = [
         item for item in pages if isinstance(item, LogPage) and item.has_view_permission(request)
     ]

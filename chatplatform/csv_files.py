@@ -1,0 +1,51 @@
+"""Writes CSV files whose cells no spreadsheet runs as formulas, without holding them in memory."""
+
+import csv
+import io
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO, Any
+
+# A cell that begins with one of these signs is a formula to a spreadsheet.
+_SIGNS = "=+\\-@＝＋－＠"
+_FORMULA = re.compile(f"[{_SIGNS}\t\r\n]")
+# A spreadsheet that separates by semicolons also splits our quoted cells there and at line ends.
+_FORMULA_INSIDE = re.compile(rf"(;\s*+|(?<!\s)[^\S\r\n]*+[\r\n]\s*+)(?=[{_SIGNS}])")
+
+
+def escape_formula(value: Any) -> Any:
+    """Text that no spreadsheet reads as a formula; other values are returned unchanged."""
+    if not isinstance(value, str):
+        return value
+    inert = _FORMULA_INSIDE.sub(r"\1'", value)
+    return f"'{inert}" if _FORMULA.match(inert) else inert
+
+
+@contextmanager
+def temporary_file() -> Iterator[IO[bytes]]:
+    """A file to write in the block. The caller closes it, unless the block raises."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - its reader closes it
+    try:
+        yield file
+    except BaseException:
+        file.close()
+        raise
+    file.seek(0)
+
+
+def write(
+    file: IO[bytes],
+    columns: Sequence[str],
+    lines: Iterable[Iterable[Any]],
+    *,
+    encoding: str = "utf-8-sig",
+) -> None:
+    """Write column names and lines. By default with a byte order mark, which spreadsheets need."""
+    text = io.TextIOWrapper(file, encoding, newline="")
+    writer = csv.writer(text)
+    writer.writerow(columns)
+    for line in lines:
+        writer.writerow([escape_formula(value) for value in line])
+    text.detach()
