@@ -7,6 +7,7 @@ from functools import cache
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import translation
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import condition, require_safe
 
@@ -65,13 +66,25 @@ def frame(request: HttpRequest) -> HttpResponse:
     key = api_keys.get_valid(request.GET.get("key", ""))
     if key is None or key.scope != KeyScope.PUBLIC or key.bot_id is None:
         raise Http404
-    page = render(request, "chats/widget.html")
+    with translation.override(_language(request)):
+        page = render(request, "chats/widget.html")
     framers = " ".join(_sources(bots.allowed_hosts(key.bot_id)))
     page["Content-Security-Policy"] = _FRAME_POLICY.format(framers=framers).strip()
     page["Cache-Control"] = "no-store"
     page["Cross-Origin-Resource-Policy"] = "cross-origin"
     page["Referrer-Policy"] = "no-referrer"
     return page
+
+
+def _language(request: HttpRequest) -> str:
+    """The language of the widget's words: what the website names, else the browser's."""
+    named = request.GET.get("language")
+    if named is None:
+        return translation.get_language_from_request(request)
+    try:
+        return translation.get_supported_language_variant(named)
+    except LookupError:
+        return "en"
 
 
 def _sources(hosts: list[str]) -> list[str]:
