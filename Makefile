@@ -78,8 +78,9 @@ openapi: .venv/run.stamp ## writes docs/openapi.json, docs/rights.md and docs/se
 	mv docs/settings.md.new docs/settings.md
 
 .PHONY: words
-words: .venv/dev.stamp ## compiles the words of the site's pages in locale/
+words: .venv/dev.stamp ## compiles the translations in locale/, for pages, desk and widget
 	.venv/bin/pybabel compile -D django -d locale
+	$(py) -m local.words
 
 .PHONY: bench
 bench: .venv/dev.stamp static ## measures the hot operations, compared with a raw twin

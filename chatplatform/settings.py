@@ -17,7 +17,9 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 import environ
+from django.conf.locale import LANG_INFO
 from django.core.exceptions import ImproperlyConfigured
+from django.utils.translation import to_language
 
 from chatplatform.settings_channels import *  # noqa: F403
 from chatplatform.settings_observing import *  # noqa: F403
@@ -309,9 +311,12 @@ DEFAULT_FROM_EMAIL = env.str(
 PASSWORD_RESET_URL = env.str("PASSWORD_RESET_URL", default=f"{PUBLIC_URL}/reset-password")
 
 LANGUAGE_CODE = "en"
-# The languages of the pages that a client's people use; the translations are in locale/.
-LANGUAGES = [("en", "English"), ("vi", "Tiếng Việt")]
+# The languages of pages, desk and widget: each has a folder in locale/.
 LOCALE_PATHS = [BASE_DIR / "locale"]
+LANGUAGES = [
+    (code, LANG_INFO[code]["name_local"])
+    for code in sorted(to_language(folder.name) for folder in LOCALE_PATHS[0].iterdir())
+]
 # For languages whose grouping Django does not know, such as Vietnamese.
 NUMBER_GROUPING = 3
 TIME_ZONE = "UTC"

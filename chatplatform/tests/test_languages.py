@@ -22,15 +22,16 @@ from chats.models import Conversation
 from chats.testing import make_chat
 from identity.models import Subscription, User
 from identity.testing import make_person
+from local import words
 
+VALUE = re.compile(r"\{\w+\}")
 BEFORE = ["start", "admin:login", "admin:register", "admin:admin_password_reset"]
 BEHIND = ["admin:index", "admin:sign_ins", "admin:second_factor", "admin:password_change"]
 # Words that are the same in both languages.
 SHARED = {
     "Chatbot Platform",
     "*",
-    "English",
-    "Tiếng Việt",
+    *dict(settings.LANGUAGES).values(),
     "Email",
     "API",
     "Bot",
@@ -193,6 +194,23 @@ def test_the_compiled_words_are_those_that_are_written(code):
     assert compiled.pop("")
     assert written
     assert written == compiled
+
+
+def test_every_text_of_desk_and_widget_is_translated_and_none_is_left_over():
+    """`make words` builds the catalogues that the pages load."""
+    used = words.texts("desk") | words.texts("widget")
+    assert len(used) > 250
+    files = words.translations()
+    assert {file.parents[1].name for file in files} == {code for code, _ in settings.LANGUAGES} - {
+        "en"
+    }
+    for file in files:
+        entries = [entry for entry in read_po(io.BytesIO(file.read_bytes())) if entry.id]
+        assert {entry.id if isinstance(entry.id, str) else entry.id[0] for entry in entries} == used
+        for text, translation in map(joined, entries):
+            assert set(VALUE.findall(translation)) == set(VALUE.findall(text)), text
+        for path, script in words.catalogues(file).items():
+            assert path.read_text() == script, path
 
 
 def test_times_are_those_of_the_readers_company_and_name_their_zone(client_a, bot):

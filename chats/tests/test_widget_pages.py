@@ -40,7 +40,8 @@ def test_the_app_is_small():
         found = {_found(path.parent / name) for name in imports}
         loaded.extend(found - set(loaded))
     assert len(seen) > 10
-    assert sum(len(gzip.compress(path.read_bytes())) for path in seen) < 40_000
+    words = max(len(gzip.compress(path.read_bytes())) for path in STATIC.glob("words/*.js"))
+    assert words + sum(len(gzip.compress(path.read_bytes())) for path in seen) < 40_000
 
 
 def _found(path: Path) -> Path:
@@ -70,6 +71,20 @@ def test_it_runs_no_script_of_the_page_and_sets_no_cookie(nobody, key):
     assert not reply.cookies
     assert not re.search(r"<script(?![^>]*src=)|style=|\son\w+=", reply.content.decode())
     assert key.encode() not in reply.content
+
+
+@pytest.mark.parametrize(
+    ("named", "accepted", "loaded"),
+    [
+        ("vi", "en", "vi"), ("vi-VN", "en", "vi"), (None, "vi-VN,en;q=0.5", "vi"),
+        (None, "de", "en"), ("de", "vi", "en"), ("", "vi", "en"), ("\x00", "vi", "en"),
+    ],
+)  # fmt: skip
+def test_it_loads_the_words_of_one_language(nobody, key, named, accepted, loaded):
+    query = {"key": key} if named is None else {"key": key, "language": named}
+    text = nobody.get(FRAME, query, **{"Accept-Language": accepted}).content.decode()
+    assert f'<html lang="{loaded}">' in text
+    assert re.findall(r"words/(\w+)", text) == ([] if loaded == "en" else [loaded])
 
 
 def test_without_a_pages_key_there_is_no_frame(nobody, server, page):

@@ -7,6 +7,7 @@ from functools import cache
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import translation
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import condition, require_safe
 
@@ -61,7 +62,8 @@ def frame(request: HttpRequest) -> HttpResponse:
     key = api_keys.get_valid(request.GET.get("key", ""))
     if key is None or key.scope != KeyScope.PUBLIC or key.bot_id is None:
         raise Http404
-    page = render(request, "chats/widget.html")
+    with translation.override(_language(request)):
+        page = render(request, "chats/widget.html")
     hosts = [host.strip().lower() for host in bots.allowed_hosts(key.bot_id)]
     # On any port, and over plain http only on this machine.
     framers = " ".join(
@@ -72,6 +74,17 @@ def frame(request: HttpRequest) -> HttpResponse:
     page["Cross-Origin-Resource-Policy"] = "cross-origin"
     page["Referrer-Policy"] = "no-referrer"
     return page
+
+
+def _language(request: HttpRequest) -> str:
+    """The language of the widget's words: what the website names, else the browser's."""
+    named = request.GET.get("language")
+    if named is None:
+        return translation.get_language_from_request(request)
+    try:
+        return translation.get_supported_language_variant(named)
+    except LookupError:
+        return "en"
 
 
 @require_safe

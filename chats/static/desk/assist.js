@@ -1,5 +1,6 @@
 /** What the bot's knowledge gives an agent: suggestions, translations, receipts, corrections. */
 
+import { t } from "../common/words.js";
 import { Refusal, get, post } from "./api.js";
 import { report } from "./chats.js";
 import { dispatch, read } from "./store.js";
@@ -57,10 +58,10 @@ export function questionOf(chat, receipt) {
 /**
  * Makes a source of the right answer, waits for its training, and asks the bot again in a preview.
  *
- * `onStep` gets `training` and `asking`. Resolves to what the bot says now.
+ * `onStep` gets what is done now, in words. Resolves to what the bot says now.
  */
 export async function correct(chat, { question, answer }, onStep) {
-  onStep("training");
+  onStep(t("Training …"));
   const path = `/ai/${chat.bot_id}/train/question-answer`;
   let source = await post(path, { question, answer });
   for (let waited = 0; !source.is_answering && source.status !== "failed" && waited < MAX_TRAINING_S; waited += 1) {
@@ -68,6 +69,6 @@ export async function correct(chat, { question, answer }, onStep) {
     source = await get(`${path}/${source.id}`);
   }
   if (!source.is_answering) throw new Refusal(409, { detail: source.error?.message ?? source.status });
-  onStep("asking");
+  onStep(t("Asking again …"));
   return post(`/ai/${chat.bot_id}/generate-chat`, { messages: [{ role: "user", content: question }] });
 }

@@ -1,8 +1,8 @@
 /** Calls the agent back to the desk: badge, sound, the browser's notifications. */
 
+import { t } from "../common/words.js";
 import { isOwn } from "./reducer.js";
 import { dispatch, read, remember, subscribe } from "./store.js";
-import { t } from "./words.js";
 
 const SOUND_KEY = "desk.sound";
 let audio = null;
@@ -29,7 +29,7 @@ export function begin(open) {
   subscribe(({ counts }, before) => {
     if (counts === before.counts) return;
     const count = counts.mine_unread + counts.unassigned;
-    document.title = count ? `(${count}) ${t("desk")}` : t("desk");
+    document.title = count ? `(${count}) ${t("Desk")}` : t("Desk");
     navigator.setAppBadge?.(count).catch(() => document.title);
   });
 }
@@ -45,8 +45,8 @@ export function announce(event, before) {
   const isSeen = document.hasFocus() && (isWaiting || before.openId === chat.id);
   if (hasSound() && !(isForMe && isSeen)) beep();
   if (isSeen || !canNotify()) return;
-  const name = chat.customer.name || t("nameless", { id: chat.customer_id });
-  const title = isForMe ? t("new_message_of", { name }) : t("new_chat_waits");
+  const name = chat.customer.name || t("Customer {id}", { id: chat.customer_id });
+  const title = isForMe ? t("{name} wrote", { name }) : t("A customer waits");
   const shown = new Notification(title, { tag: chat.id, body: isForMe ? words(message) : name });
   shown.onclick = () => {
     window.focus();

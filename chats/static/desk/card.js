@@ -1,13 +1,14 @@
 /** The right pane: who the customer is, and what is known of the chat. */
 
 import { html } from "../common/html.js";
+import { t } from "../common/words.js";
 import { Component } from "../vendor/preact.js";
 import { get, post } from "./api.js";
 import * as chats from "./chats.js";
+import { CHANNELS, MOODS, REASONS, label } from "./labels.js";
 import { Face, customerName } from "./people.js";
 import { dispatch } from "./store.js";
 import { dayAndClock, languageName } from "./times.js";
-import { named, t } from "./words.js";
 
 export class Card extends Component {
   state = { others: [] };
@@ -43,33 +44,33 @@ export class Card extends Component {
     const ask = () => dispatch({ type: "dialog", dialog: { kind: "tags", ids: [chat.id] } });
     const earlier = others.filter((other) => other.id !== chat.id);
     return html`
-      <section class="card" aria-label=${t("card")}>
-        <button type="button" class="plain only-narrow" onClick=${() => dispatch({ type: "pane", pane: "thread" })}>← ${t("close")}</button>
+      <section class="card" aria-label=${t("Customer and chat")}>
+        <button type="button" class="plain only-narrow" onClick=${() => dispatch({ type: "pane", pane: "thread" })}>← ${t("Close")}</button>
         <div class="person"><${Face} name=${name} /><h2><bdi>${name}</bdi></h2></div>
         <dl>
-          <${Fact} name=${t("email")} value=${customer.email} />
-          <${Fact} name=${t("phone")} value=${customer.phone} />
-          <${Fact} name=${t("external_id")} value=${customer.external_id} />
+          <${Fact} name=${t("E-mail")} value=${customer.email} />
+          <${Fact} name=${t("Phone")} value=${customer.phone} />
+          <${Fact} name=${t("Your id")} value=${customer.external_id} />
           ${Object.entries(customer.attributes).map(([key, value]) => html`<${Fact} key=${key} name=${key} value=${asText(value)} />`)}
         </dl>
-        <h3>${t("this_chat")}</h3>
+        <h3>${t("This chat")}</h3>
         <dl>
-          <${Fact} name=${t("bot")} value=${state.bots[chat.bot_id]?.bot_name} />
-          <${Fact} name=${t("channel")} value=${named("channel", chat.channel)} />
-          <${Fact} name=${t("language")} value=${languageName(chat.language)} />
-          <${Fact} name=${t("opened")} value=${dayAndClock(chat.created_at)} />
-          <${Fact} name=${t("handed_over")} value=${chat.handoff_reason && named("reason", chat.handoff_reason)} />
-          <${Fact} name=${t("sentiment")} value=${chat.sentiment && named("mood", chat.sentiment)} />
-          <${Fact} name=${t("code")} value=${chat.chat_code} />
+          <${Fact} name=${t("Bot")} value=${state.bots[chat.bot_id]?.bot_name} />
+          <${Fact} name=${t("Channel")} value=${label(CHANNELS, chat.channel)} />
+          <${Fact} name=${t("Language")} value=${languageName(chat.language)} />
+          <${Fact} name=${t("Opened")} value=${dayAndClock(chat.created_at)} />
+          <${Fact} name=${t("Handed over")} value=${chat.handoff_reason && label(REASONS, chat.handoff_reason)} />
+          <${Fact} name=${t("Mood")} value=${chat.sentiment && label(MOODS, chat.sentiment)} />
+          <${Fact} name=${t("Code")} value=${chat.chat_code} />
         </dl>
-        <h3>${t("tags")}</h3>
+        <h3>${t("Tags")}</h3>
         <p class="tags">${chat.tags.map((tag) => html`<span class="chip" dir="auto">${tag}</span>`)}
-          ${!chat.tags.length && html`<span class="quiet">${t("none")}</span>`}
-          ${state.me.role !== "viewer" && html`<button type="button" class="link" onClick=${ask}>${t("tags")} …</button>`}</p>
-        <h3>${t("summary")}</h3>
+          ${!chat.tags.length && html`<span class="quiet">${t("None")}</span>`}
+          ${state.me.role !== "viewer" && html`<button type="button" class="link" onClick=${ask}>${t("Tags")} …</button>`}</p>
+        <h3>${t("Summary")}</h3>
         ${chat.summary ? html`<p class="said" dir="auto">${chat.summary}</p>` : null}
-        ${state.me.role !== "viewer" && html`<button type="button" onClick=${this.summarise}>${t("summarise")}</button>`}
-        ${earlier.length > 0 && html`<h3>${t("other_chats")}</h3><ul class="others">
+        ${state.me.role !== "viewer" && html`<button type="button" onClick=${this.summarise}>${t("Summarise")}</button>`}
+        ${earlier.length > 0 && html`<h3>${t("Earlier chats")}</h3><ul class="others">
           ${earlier.map((other) => html`<li key=${other.id}><button type="button" class="link" onClick=${() => chats.open(other.id)}>${dayAndClock(other.created_at)}</button></li>`)}
         </ul>`}
       </section>

@@ -1,5 +1,6 @@
 /** What an agent does with chats: open, take, give, end, snooze, tag. */
 
+import { t, tn } from "../common/words.js";
 import { Refusal, SignedOut, Unreachable, get, post, put } from "./api.js";
 import { leave } from "./delayed.js";
 import { fetchChat, onReadAgain } from "./live.js";
@@ -7,20 +8,19 @@ import * as outbox from "./outbox.js";
 import { isOwn, rows } from "./reducer.js";
 import { dispatch, read, subscribe, toast } from "./store.js";
 import { dayAndClock } from "./times.js";
-import { t } from "./words.js";
 
 const PAGE = 50;
 
 /** Says why something did not work. */
 export function report(error) {
   if (error instanceof Refusal && error.code === "already_assigned") {
-    toast(t("was_faster", { name: error.body.assignee?.name || t("somebody") }), { isFault: true });
+    toast(t("{name} was faster and has this chat.", { name: error.body.assignee?.name || t("A colleague") }), { isFault: true });
   } else if (error instanceof Refusal && error.code === "engine_not_configured") {
-    toast(t("no_model"), { isFault: true });
+    toast(t("This needs a language model, and none is set up. Ask your administrator for one."), { isFault: true });
   } else if (error instanceof Refusal) {
-    toast(t("refused", { detail: error.message }), { isFault: true });
+    toast(t("That did not work: {detail}", { detail: error.message }), { isFault: true });
   } else if (error instanceof Unreachable) {
-    toast(t("unreachable"), { isFault: true });
+    toast(t("The platform cannot be reached. Try again."), { isFault: true });
   } else if (error instanceof SignedOut) {
     dispatch({ type: "connection", connection: "signed_out" });
   } else {
@@ -113,7 +113,7 @@ subscribe((state, before) => {
 });
 
 export function take(id) {
-  return assign([id], { assign_type: "agent" }, t("taken"));
+  return assign([id], { assign_type: "agent" }, t("You have it now."));
 }
 
 /** Gives chats to somebody, to the queue or to the bot. */
@@ -132,14 +132,14 @@ export async function assign(ids, body, said) {
 
 /** Ends chats unless that is undone; the next chat of the list opens. */
 export function end(ids) {
-  depart(ids, ids.length > 1 ? t("will_end_many", { count: ids.length }) : t("will_end"), (id) =>
+  depart(ids, ids.length > 1 ? tn("{count} chat ends.", "{count} chats end.", ids.length) : t("The chat ends."), (id) =>
     attempt(async () => keep(await post(`/ai/chat/${id}/agent-end`, {}, { keepalive: true }))),
   );
 }
 
 export function snooze(ids, until) {
   const time = dayAndClock(until);
-  const text = ids.length > 1 ? t("will_snooze_many", { count: ids.length, time }) : t("will_snooze", { time });
+  const text = ids.length > 1 ? tn("{count} chat is snoozed until {time}.", "{count} chats are snoozed until {time}.", ids.length, { time }) : t("Snoozed until {time}.", { time });
   depart(ids, text, (id) =>
     attempt(async () =>
       keep(await post(`/ai/chat/${id}/snooze`, { until: until.toISOString() }, { keepalive: true })),

@@ -1,16 +1,17 @@
 /** Where the agent writes: a reply or a note, with saved replies, mentions, files, a suggestion. */
 
 import { html } from "../common/html.js";
+import { t } from "../common/words.js";
 import { Component, createRef } from "../vendor/preact.js";
 import * as assist from "./assist.js";
 import { Sources } from "./bubble.js";
 import { typing } from "./chats.js";
 import { Icon } from "./icons.js";
+import { OBSTACLES, label } from "./labels.js";
 import * as outbox from "./outbox.js";
-import { customerName } from "./people.js";
+import { customerName, presence } from "./people.js";
 import { draftOf, filesOf, obstacle } from "./reducer.js";
 import { dispatch } from "./store.js";
-import { t } from "./words.js";
 
 const SHORTCUT = /^\/(\S{0,40})$/;
 const MENTION = /(^|[\s(])@([^@\n]{0,40})$/u;
@@ -164,38 +165,39 @@ export class Composer extends Component {
 
   render({ state, chat }, { options, chosen, suggestion, isOver, missing, isNothing }) {
     const hindrance = obstacle(state, chat);
-    if (hindrance === "only_read") return html`<p class="composer quiet">${t(hindrance)}</p>`;
+    if (hindrance === "only_read") return html`<p class="composer quiet">${label(OBSTACLES, hindrance)}</p>`;
     const { isNote, files } = this;
     const { text } = this.draft;
+    const hint = isNote ? t("A note for colleagues: the customer never sees it. @name notifies.") : t("Write to the customer. / for saved replies.");
     const mode = (value, name) => html`
       <button type="button" class=${`mode ${value ? "to-note" : "to-reply"}`} aria-pressed=${String(isNote === value)}
         disabled=${!value && hindrance} onClick=${() => this.setMode(value)}>${name}</button>
     `;
     return html`
-      <section class=${`composer ${isNote ? "is-note" : ""} ${isOver ? "is-over" : ""}`} aria-label=${t(isNote ? "note" : "reply")}
+      <section class=${`composer ${isNote ? "is-note" : ""} ${isOver ? "is-over" : ""}`} aria-label=${isNote ? t("Note") : t("Reply")}
         onDragOver=${this.onDrag} onDragLeave=${this.onDrag} onDrop=${this.onDrop}>
         <div class="modes" role="group">
-          ${mode(false, t("reply"))}${mode(true, html`<${Icon} name="lock" /> ${t("note")}`)}
-          ${hindrance && html`<span class="quiet">${t(hindrance, { name: chat.assignee?.name })}</span>`}
-          ${isNote && !hindrance && html`<span class="quiet">${t("note_seen_by")}</span>`}
+          ${mode(false, t("Reply"))}${mode(true, html`<${Icon} name="lock" /> ${t("Note")}`)}
+          ${hindrance && html`<span class="quiet">${t(OBSTACLES[hindrance], { name: chat.assignee?.name })}</span>`}
+          ${isNote && !hindrance && html`<span class="quiet">${t("Only colleagues see this")}</span>`}
         </div>
         ${suggestion && html`<${Suggestion} suggestion=${suggestion} accept=${this.accept} />`}
-        ${missing?.length > 0 && html`<p class="quiet">${t("missing", { names: missing.join(", ") })}</p>`}
+        ${missing?.length > 0 && html`<p class="quiet">${t("Not known: {names}", { names: missing.join(", ") })}</p>`}
         <textarea id="composer" ref=${this.field} rows="2" maxlength="8000" dir="auto" value=${text}
-          aria-label=${isNote ? t("note") : t("reply_to", { name: customerName(chat) })}
-          placeholder=${isOver ? t("drop_here") : t(isNote ? "note_hint" : "reply_hint")}
+          aria-label=${isNote ? t("Note") : t("Reply to {name}", { name: customerName(chat) })}
+          placeholder=${isOver ? t("Drop files to attach them") : hint}
           onInput=${(event) => this.write(event.target.value)} onKeyDown=${this.onKey} onPaste=${this.onPaste}></textarea>
-        ${isNothing && html`<p class="quiet"><span role="status">${t("no_saved_replies")}</span>
-          <button type="button" class="link" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "replies" } })}>${t("edit_replies")}</button></p>`}
+        ${isNothing && html`<p class="quiet"><span role="status">${t("No saved reply begins so.")}</span>
+          <button type="button" class="link" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "replies" } })}>${t("Edit them")}</button></p>`}
         ${options.length > 0 && html`<${Options} options=${options} chosen=${chosen} choose=${(option) => this.choose(option)} />`}
         ${files.length > 0 && html`<${Files} files=${files} remove=${(file) => this.attach(files.filter((one) => one !== file))} />`}
         <div class="tools">
-          <label class="button"><${Icon} name="clip" /><span class="hidden">${t("attach")}</span>
+          <label class="button"><${Icon} name="clip" /><span class="hidden">${t("Attach files")}</span>
             <input class="hidden" type="file" multiple onChange=${(event) => this.add(event.target.files)} /></label>
-          ${!isNote && html`<button type="button" onClick=${() => this.write("/")}>/<span class="hidden"> ${t("saved_replies")}</span></button>`}
-          ${!isNote && html`<button type="button" onClick=${this.suggest}><${Icon} name="spark" /> ${t("suggest")}</button>`}
+          ${!isNote && html`<button type="button" onClick=${() => this.write("/")}>/<span class="hidden"> ${t("Saved replies")}</span></button>`}
+          ${!isNote && html`<button type="button" onClick=${this.suggest}><${Icon} name="spark" /> ${t("Suggest")}</button>`}
           <button type="button" class="first send" disabled=${!text.trim() && !files.length} onClick=${this.send}>
-            ${t(isNote ? "save_note" : "send")} <kbd>Ctrl ↵</kbd>
+            ${isNote ? t("Leave the note") : t("Send")} <kbd>Ctrl ↵</kbd>
           </button>
         </div>
       </section>
@@ -223,12 +225,12 @@ function people(state, beginning) {
       return !isDisabled && words.some((word) => word.startsWith(wanted));
     })
     .slice(0, 8)
-    .map(({ id, full_name: label }) => ({ label, more: t(state.online[id] ? "is_online" : "is_offline") }));
+    .map(({ id, full_name: label }) => ({ label, more: presence(state, id) }));
 }
 
 function Options({ options, chosen, choose }) {
   return html`
-    <ul class="options-list" role="listbox" aria-label=${options[0].reply ? t("saved_replies") : t("people")}>
+    <ul class="options-list" role="listbox" aria-label=${options[0].reply ? t("Saved replies") : t("People")}>
       ${options.map(
         (option, place) => html`
           <li role="option" aria-selected=${String(place === chosen)} key=${option.label} onClick=${() => choose(option)}>
@@ -242,14 +244,14 @@ function Options({ options, chosen, choose }) {
 
 /** What the bot would say, in grey: nothing of it is sent until the agent takes it. */
 function Suggestion({ suggestion, accept }) {
-  if (suggestion.isAsked) return html`<p class="suggestion quiet" role="status">${t("loading")}</p>`;
-  if (!suggestion.found) return html`<p class="suggestion quiet" role="status">${t("no_suggestion")}</p>`;
+  if (suggestion.isAsked) return html`<p class="suggestion quiet" role="status">${t("Loading …")}</p>`;
+  if (!suggestion.found) return html`<p class="suggestion quiet" role="status">${t("The documents hold nothing that fits.")}</p>`;
   return html`
     <div class="suggestion" role="status">
-      <p class="quiet">${t("suggestion")}</p>
+      <p class="quiet">${t("The bot suggests")}</p>
       <p class="said" dir="auto">${suggestion.found.text}</p>
       <${Sources} citations=${suggestion.found.citations} />
-      <button type="button" onClick=${accept}>${t("use_it")} <kbd>Tab</kbd></button>
+      <button type="button" onClick=${accept}>${t("Use it")} <kbd>Tab</kbd></button>
     </div>
   `;
 }
@@ -260,7 +262,7 @@ function Files({ files, remove }) {
       ${files.map(
         (file) => html`
           <li><bdi>${file.name}</bdi>
-            <button type="button" aria-label=${t("remove", { name: file.name })} onClick=${() => remove(file)}>×</button></li>
+            <button type="button" aria-label=${t("Remove {name}", { name: file.name })} onClick=${() => remove(file)}>×</button></li>
         `,
       )}
     </ul>

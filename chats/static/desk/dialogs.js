@@ -1,17 +1,17 @@
 /** What opens above the panes; one at a time. The browser keeps the focus inside and closes on Escape. */
 
 import { html } from "../common/html.js";
+import { language, msg, t } from "../common/words.js";
 import { Component, createRef } from "../vendor/preact.js";
 import { put, signOut } from "./api.js";
 import { allowNotifications, canNotify, hasSound, setSound } from "./attention.js";
 import * as chats from "./chats.js";
 import { KEYS } from "./keys.js";
-import { safeAddress } from "./people.js";
+import { presence, safeAddress } from "./people.js";
 import { Receipt } from "./receipt.js";
 import { Replies } from "./replies.js";
-import { chooseLanguage, dispatch } from "./store.js";
+import { dispatch } from "./store.js";
 import { snoozePresets } from "./times.js";
-import { spoken, t } from "./words.js";
 
 const close = () => dispatch({ type: "dialog", dialog: null });
 
@@ -33,7 +33,7 @@ class Dialog extends Component {
     return html`
       <dialog ref=${this.place} aria-labelledby="dialog-title" onClose=${close}>
         <header><h2 id="dialog-title">${title}</h2>
-          <button type="button" class="plain" aria-label=${t("close")} onClick=${() => this.place.current.close()}>×</button></header>
+          <button type="button" class="plain" aria-label=${t("Close")} onClick=${() => this.place.current.close()}>×</button></header>
         ${children}
       </dialog>
     `;
@@ -49,15 +49,15 @@ function Assign({ state, ids }) {
   people.sort((one, other) => Number(state.online[other.id] ?? 0) - Number(state.online[one.id] ?? 0));
   return html`
     <ul class="choices">
-      <li><button type="button" autofocus onClick=${give({ assign_type: "agent" })}>${t("to_me")}</button></li>
+      <li><button type="button" autofocus onClick=${give({ assign_type: "agent" })}>${t("Take it myself")}</button></li>
       ${people.map(
         ({ id, full_name: name }) => html`
           <li key=${id}><button type="button" onClick=${give({ assign_type: "agent", user_id: id })}>
-            <bdi>${name}</bdi> <span class="quiet">${t(state.online[id] ? "is_online" : "is_offline")}</span></button></li>
+            <bdi>${name}</bdi> <span class="quiet">${presence(state, id)}</span></button></li>
         `,
       )}
-      <li><button type="button" onClick=${give({ assign_type: "queue" })}>${t("to_queue")}</button></li>
-      <li><button type="button" onClick=${give({ assign_type: "bot" })}>${t("to_bot")}</button></li>
+      <li><button type="button" onClick=${give({ assign_type: "queue" })}>${t("Back to the queue")}</button></li>
+      <li><button type="button" onClick=${give({ assign_type: "bot" })}>${t("Back to the bot")}</button></li>
     </ul>
   `;
 }
@@ -73,7 +73,7 @@ function Snooze({ state, ids }) {
         ({ name, until: moment }, place) =>
           html`<li key=${name}><button type="button" autofocus=${place === 0} onClick=${() => until(moment)}>${t(name)}</button></li>`,
       )}
-      <li><label>${t("snooze_own")} <input type="datetime-local" onChange=${(event) => event.target.value && until(new Date(event.target.value))} /></label></li>
+      <li><label>${t("Until another time")} <input type="datetime-local" onChange=${(event) => event.target.value && until(new Date(event.target.value))} /></label></li>
     </ul>
   `;
 }
@@ -87,8 +87,8 @@ function Tags({ state, ids: [id] }) {
   };
   return html`
     <form onSubmit=${save}>
-      <label>${t("add_tag")} <input name="tags" autofocus maxlength="1300" dir="auto" value=${state.chats[id].tags.join(", ")} /></label>
-      <button type="submit" class="first">${t("save")}</button>
+      <label>${t("Tags, separated by commas")} <input name="tags" autofocus maxlength="1300" dir="auto" value=${state.chats[id].tags.join(", ")} /></label>
+      <button type="submit" class="first">${t("Save")}</button>
     </form>
   `;
 }
@@ -96,9 +96,9 @@ function Tags({ state, ids: [id] }) {
 function Source({ citation }) {
   const address = safeAddress(citation.url);
   return html`
-    <h3 dir="auto">${citation.title}${citation.page && html` <span class="quiet">${t("page", { page: citation.page })}</span>`}</h3>
+    <h3 dir="auto">${citation.title}${citation.page && html` <span class="quiet">${t("page {page}", { page: citation.page })}</span>`}</h3>
     <blockquote dir="auto">${citation.quote}</blockquote>
-    ${address && html`<p><a href=${address} target="_blank" rel="noopener noreferrer">${t("open_source")}</a></p>`}
+    ${address && html`<p><a href=${address} target="_blank" rel="noopener noreferrer">${t("Open the web page")}</a></p>`}
   `;
 }
 
@@ -111,36 +111,45 @@ function Help() {
 }
 
 /** The language is the person's, on all of their screens. */
-async function turnTo(language) {
-  chooseLanguage(language);
-  await put("/identity/users/me", { language }).catch(chats.report);
+async function turnTo(code) {
+  try {
+    await put("/identity/users/me", { language: code });
+    location.reload();
+  } catch (error) {
+    chats.report(error);
+  }
 }
 
+/** A language by its code, as its speakers call it. */
+const nameOf = (code) => new Intl.DisplayNames([code], { type: "language" }).of(code);
+
+/** The languages of the desk besides the one of this page. */
+const otherLanguages = () => document.documentElement.dataset.languages.split(" ").filter((code) => code !== language);
+
 function Menu({ state }) {
-  const other = spoken() === "en" ? "vi" : "en";
   return html`
     <p><bdi>${state.me.full_name}</bdi> <span class="quiet">${state.me.email}</span></p>
     <ul class="choices">
-      <li><button type="button" lang=${other} onClick=${() => turnTo(other)}>${t("other_language")}</button></li>
-      <li><label><input type="checkbox" checked=${hasSound()} onChange=${(event) => setSound(event.target.checked)} /> ${t("sound")}</label></li>
-      <li><label><input type="checkbox" checked=${canNotify()} disabled=${canNotify()} onChange=${allowNotifications} /> ${t("notify")}</label></li>
-      ${state.me.role !== "viewer" && html`<li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "replies" } })}>${t("saved_replies")}</button></li>`}
-      <li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "help" } })}>${t("keys")} <kbd>?</kbd></button></li>
-      <li><a class="button" href=${state.me.role === "agent" ? "/admin/chats/conversation/" : "/admin/"}>${t("site")}</a></li>
-      <li><a class="button" href="/admin/password_change/">${t("password")}</a></li>
-      <li><a class="button" href="/admin/sign-ins/">${t("sign_ins")}</a></li>
-      <li><button type="button" onClick=${() => signOut().catch(chats.report)}>${t("log_out")}</button></li>
+      ${otherLanguages().map((code) => html`<li key=${code}><button type="button" lang=${code} onClick=${() => turnTo(code)}>${nameOf(code)}</button></li>`)}
+      <li><label><input type="checkbox" checked=${hasSound()} onChange=${(event) => setSound(event.target.checked)} /> ${t("Sound")}</label></li>
+      <li><label><input type="checkbox" checked=${canNotify()} disabled=${canNotify()} onChange=${allowNotifications} /> ${t("Notify me in the browser")}</label></li>
+      ${state.me.role !== "viewer" && html`<li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "replies" } })}>${t("Saved replies")}</button></li>`}
+      <li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "help" } })}>${t("Keys")} <kbd>?</kbd></button></li>
+      <li><a class="button" href=${state.me.role === "agent" ? "/admin/chats/conversation/" : "/admin/"}>${t("Staff's site")}</a></li>
+      <li><a class="button" href="/admin/password_change/">${t("Change my password")}</a></li>
+      <li><a class="button" href="/admin/sign-ins/">${t("Where I am signed in")}</a></li>
+      <li><button type="button" onClick=${() => signOut().catch(chats.report)}>${t("Log out")}</button></li>
     </ul>
   `;
 }
 
 const KINDS = {
-  assign: ["give", Assign],
-  snooze: ["snooze", Snooze],
-  tags: ["tags", Tags],
-  source: ["sources", Source],
-  receipt: ["why", Receipt],
-  replies: ["saved_replies", Replies],
-  help: ["keys", Help],
-  menu: ["menu", Menu],
+  assign: [msg("Assign …"), Assign],
+  snooze: [msg("Snooze"), Snooze],
+  tags: [msg("Tags"), Tags],
+  source: [msg("Sources"), Source],
+  receipt: [msg("Why did the bot say this?"), Receipt],
+  replies: [msg("Saved replies"), Replies],
+  help: [msg("Keys"), Help],
+  menu: [msg("Settings"), Menu],
 };

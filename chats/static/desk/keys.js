@@ -1,5 +1,6 @@
 /** The hands on the keyboard: one key for each act, while no field has the focus. */
 
+import { msg } from "../common/words.js";
 import * as chats from "./chats.js";
 import { undoLatest } from "./delayed.js";
 import { show } from "./live.js";
@@ -9,20 +10,20 @@ import { dispatch, read } from "./store.js";
 const NOTHING = () => {};
 
 export const KEYS = [
-  { keys: ["J"], name: "key_next", act: () => chats.go(1) },
-  { keys: ["K"], name: "key_previous", act: () => chats.go(-1) },
-  { keys: ["R"], name: "key_reply", act: () => write(false) },
-  { keys: ["N"], name: "key_note", act: () => write(true) },
-  { keys: ["A"], name: "key_take", act: takeOrAssign },
-  { keys: ["E"], name: "key_end", act: () => withChosen((ids) => chats.end(ids)) },
-  { keys: ["S"], name: "key_snooze", act: () => ask("snooze") },
-  { keys: ["T"], name: "key_tags", act: () => ask("tags") },
-  { keys: ["Z"], name: "key_undo", act: undoLatest },
-  { keys: ["/"], name: "key_search", act: () => document.getElementById("search").focus() },
-  { keys: ["1", "2", "3", "4", "5"], name: "key_views", act: (key) => show(VIEWS[Number(key) - 1]) },
-  { keys: ["?"], name: "key_help", act: () => dispatch({ type: "dialog", dialog: { kind: "help" } }) },
-  { keys: ["Ctrl ↵"], name: "key_send", act: NOTHING },
-  { keys: ["Esc"], name: "key_leave", act: NOTHING },
+  { keys: ["J"], name: msg("Next chat"), act: () => chats.go(1) },
+  { keys: ["K"], name: msg("Previous chat"), act: () => chats.go(-1) },
+  { keys: ["R"], name: msg("Write a reply"), act: () => write(false) },
+  { keys: ["N"], name: msg("Write a note"), act: () => write(true) },
+  { keys: ["A"], name: msg("Take the chat, or assign it"), act: takeOrAssign },
+  { keys: ["E"], name: msg("End the chat, open the next"), act: () => withChosen((ids) => chats.end(ids)) },
+  { keys: ["S"], name: msg("Snooze"), act: () => ask("snooze") },
+  { keys: ["T"], name: msg("Tags"), act: () => ask("tags") },
+  { keys: ["Z"], name: msg("Undo"), act: undoLatest },
+  { keys: ["/"], name: msg("Search; in a reply: saved replies"), act: () => document.getElementById("search").focus() },
+  { keys: ["1", "2", "3", "4", "5"], name: msg("Views, from Mine to Ended"), act: (key) => show(VIEWS[Number(key) - 1]) },
+  { keys: ["?"], name: msg("This list"), act: () => dispatch({ type: "dialog", dialog: { kind: "help" } }) },
+  { keys: ["Ctrl ↵"], name: msg("Send"), act: NOTHING },
+  { keys: ["Esc"], name: msg("Leave the field, close"), act: NOTHING },
 ];
 
 /** Listens on the whole page. */

@@ -2,14 +2,15 @@
 
 import * as chats from "./chats.js";
 import { html } from "../common/html.js";
+import { t, tn } from "../common/words.js";
 import { Component, createRef } from "../vendor/preact.js";
 import { Icon } from "./icons.js";
+import { CHANNELS, EMPTY_VIEWS, REASONS, VIEW_NAMES, label } from "./labels.js";
 import * as live from "./live.js";
 import { Face, customerName, holder } from "./people.js";
 import { VIEWS, rows } from "./reducer.js";
 import { dispatch } from "./store.js";
 import { clock, languageName, midnight, span, urgency, written } from "./times.js";
-import { named, t } from "./words.js";
 
 const SEARCH_AFTER_MS = 250;
 let searching = 0;
@@ -17,15 +18,15 @@ let searching = 0;
 export function List({ state }) {
   const shown = rows(state);
   return html`
-    <nav class="list" aria-label=${t("chats")}>
+    <nav class="list" aria-label=${t("Chats")}>
       <header class="top">
-        <p class="title" aria-hidden="true">${t("desk")}</p>
+        <p class="title" aria-hidden="true">${t("Desk")}</p>
         <button type="button" class="plain" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "menu" } })}>
-          <${Face} name=${state.me.full_name} /><span class="hidden">${t("menu")}</span>
+          <${Face} name=${state.me.full_name} /><span class="hidden">${t("Settings")}</span>
         </button>
       </header>
       <${Views} state=${state} />
-      <input class="search" type="search" id="search" maxlength="200" aria-label=${t("search")} placeholder=${t("search")}
+      <input class="search" type="search" id="search" maxlength="200" aria-label=${t("Search chats")} placeholder=${t("Search chats")}
         value=${state.query} onInput=${searchSoon} />
       <${Bulk} state=${state} />
       ${!shown.length && html`<p class="quiet empty">${emptyText(state)}</p>`}
@@ -33,14 +34,14 @@ export function List({ state }) {
         ${shown.map((chat) => html`<${Row} key=${chat.id} chat=${chat} ...${rowProps(state, chat)} />`)}
       </ul>
       ${state.list.cursor &&
-      html`<button type="button" class="more" onClick=${() => live.loadList({ isMore: true })}>${t("more")}</button>`}
+      html`<button type="button" class="more" onClick=${() => live.loadList({ isMore: true })}>${t("Show more")}</button>`}
     </nav>
   `;
 }
 
 function emptyText({ list, query, view }) {
-  if (list.isLoading) return t("loading");
-  return t(query ? "empty_search" : `empty_${view}`);
+  if (list.isLoading) return t("Loading …");
+  return query ? t("Nothing was found.") : label(EMPTY_VIEWS, view);
 }
 
 function searchSoon(event) {
@@ -51,11 +52,11 @@ function searchSoon(event) {
 
 function Views({ state }) {
   return html`
-    <div class="views" role="group" aria-label=${t("views")}>
+    <div class="views" role="group" aria-label=${t("Views")}>
       ${VIEWS.map(
         (view) => html`
           <button type="button" aria-pressed=${String(view === state.view && !state.query)} onClick=${() => live.show(view)}>
-            ${t(view)} <span class="count">${state.counts[view] ?? ""}</span>
+            ${label(VIEW_NAMES, view)} <span class="count">${state.counts[view] ?? ""}</span>
           </button>
         `,
       )}
@@ -68,12 +69,12 @@ function Bulk({ state }) {
   if (!ids.length) return null;
   const ask = (kind) => () => dispatch({ type: "dialog", dialog: { kind, ids } });
   return html`
-    <div class="bulk" role="group" aria-label=${t("selected", { count: ids.length })}>
-      <span>${t("selected", { count: ids.length })}</span>
-      <button type="button" onClick=${ask("assign")}>${t("give")}</button>
-      <button type="button" onClick=${ask("snooze")}>${t("snooze")}</button>
-      <button type="button" onClick=${() => chats.end(ids)}>${t("end")}</button>
-      <button type="button" onClick=${() => dispatch({ type: "unselected" })}>${t("clear")}</button>
+    <div class="bulk" role="group" aria-label=${tn("{count} selected", "{count} selected", ids.length)}>
+      <span>${tn("{count} selected", "{count} selected", ids.length)}</span>
+      <button type="button" onClick=${ask("assign")}>${t("Assign …")}</button>
+      <button type="button" onClick=${ask("snooze")}>${t("Snooze")}</button>
+      <button type="button" onClick=${() => chats.end(ids)}>${t("End")}</button>
+      <button type="button" onClick=${() => dispatch({ type: "unselected" })}>${t("Clear")}</button>
     </div>
   `;
 }
@@ -87,9 +88,8 @@ function rowProps(state, chat) {
     urgency: chat.status === "open" ? urgency(since, state.now, state.config?.first_response_target_seconds) : "",
     wait: since && chat.status === "open" ? span(Math.max(state.now - Date.parse(since), 0)) : "",
     holder: holder(state, chat),
-    typist: who?.type === "customer" ? t("writes", { name: customerName(chat) }) : "",
+    typist: who?.type === "customer" ? t("{name} is writing …", { name: customerName(chat) }) : "",
     hasDraft: Boolean(state.drafts[chat.id]?.text),
-    language: state.language,
     today: midnight(state.now),
   };
 }
@@ -111,20 +111,20 @@ class Row extends Component {
     const select = () => dispatch({ type: "selected", id: chat.id });
     return html`
       <li ref=${this.place} class=${`row ${level} ${isOpen ? "open" : ""}`}>
-        <label class="pick"><input type="checkbox" checked=${isSelected} onChange=${select} aria-label=${t("select", { name })} /></label>
+        <label class="pick"><input type="checkbox" checked=${isSelected} onChange=${select} aria-label=${t("Select {name}", { name })} /></label>
         <button type="button" class="plain chat" aria-current=${isOpen ? "true" : undefined} onClick=${() => chats.open(chat.id)}>
           <${Face} name=${name} />
           <span class="what">
             <span class="line">
               <bdi class="name">${name}</bdi>
               ${wait
-                ? html`<span class=${`wait ${level}`} title=${t(level === "late" ? "waits_long" : "waits", { time: wait })}><${Icon} name="clock" /> ${wait}</span>`
+                ? html`<span class=${`wait ${level}`} title=${level === "late" ? t("waits {time}, longer than the target", { time: wait }) : t("waits {time}", { time: wait })}><${Icon} name="clock" /> ${wait}</span>`
                 : html`<time class="quiet">${when(chat, today)}</time>`}
             </span>
             <span class="line">
               <span class="last" dir="auto">${typist || lastLine(chat)}</span>
-              ${hasDraft && html`<span class="quiet" title=${t("draft")}><${Icon} name="pen" /></span>`}
-              ${chat.unread_count > 0 && html`<span class="badge"><span aria-hidden="true">${chat.unread_count}</span><span class="hidden">${t("unread", { count: chat.unread_count })}</span></span>`}
+              ${hasDraft && html`<span class="quiet" title=${t("Draft")}><${Icon} name="pen" /></span>`}
+              ${chat.unread_count > 0 && html`<span class="badge"><span aria-hidden="true">${chat.unread_count}</span><span class="hidden">${tn("{count} unread", "{count} unread", chat.unread_count)}</span></span>`}
             </span>
             <span class="facts">${facts(chat, who)}</span>
           </span>
@@ -137,9 +137,9 @@ class Row extends Component {
 /** Where it comes from, in which language, and who has it or why nobody does. */
 function facts(chat, who) {
   const isHandedOver = chat.status !== "ended" && chat.assign_type === "queue" && chat.handoff_reason;
-  const standing = chat.status === "ended" ? t("ended") : who;
-  const last = isHandedOver ? named("reason", chat.handoff_reason) : standing;
-  return [named("channel", chat.channel), languageName(chat.language), last].join(" · ");
+  const standing = chat.status === "ended" ? t("Ended") : who;
+  const last = isHandedOver ? label(REASONS, chat.handoff_reason) : standing;
+  return [label(CHANNELS, chat.channel), languageName(chat.language), last].join(" · ");
 }
 
 function when(chat, today) {

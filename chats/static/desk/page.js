@@ -2,17 +2,18 @@
 
 import { Card } from "./card.js";
 import { html } from "../common/html.js";
+import { t } from "../common/words.js";
 import { Dialogs } from "./dialogs.js";
+import { CONNECTIONS, label } from "./labels.js";
 import { List } from "./list.js";
 import { dispatch } from "./store.js";
 import { Thread } from "./thread.js";
-import { t } from "./words.js";
 
 export function Page({ state }) {
-  if (!state.me) return html`<${Banner} state=${state} /><p class="alone" role="status">${t("loading")}</p>`;
+  if (!state.me) return html`<${Banner} state=${state} /><p class="alone" role="status">${t("Loading …")}</p>`;
   const chat = state.chats[state.openId];
   return html`
-    <header class="hidden"><h1>${t("desk")}</h1></header>
+    <header class="hidden"><h1>${t("Desk")}</h1></header>
     <${Banner} state=${state} />
     <main class="panes" data-pane=${state.pane}>
       <${List} state=${state} />
@@ -25,7 +26,7 @@ export function Page({ state }) {
 }
 
 function Nothing() {
-  return html`<section class="thread nothing"><h2 class="quiet">${t("choose")}</h2></section>`;
+  return html`<section class="thread nothing"><h2 class="quiet">${t("Choose a chat from the list.")}</h2></section>`;
 }
 
 /** Whether the desk is connected, if it is not. */
@@ -34,8 +35,8 @@ function Banner({ state }) {
   if (connection === "live" || (connection === "connecting" && !state.me)) return null;
   return html`
     <div class="banner" role="alert">
-      ${t(connection)}
-      ${connection === "signed_out" && html` <a href="/admin/login/?next=/admin/desk/">${t("log_in")}</a>`}
+      ${label(CONNECTIONS, connection)}
+      ${connection === "signed_out" && html` <a href="/admin/login/?next=/admin/desk/">${t("Log in")}</a>`}
     </div>
   `;
 }
@@ -47,8 +48,8 @@ function Toasts({ toasts }) {
         ({ id, text, undo, isFault }) => html`
           <div class=${isFault ? "toast fault" : "toast"} key=${id}>
             <span dir="auto">${text}</span>
-            ${undo && html`<button type="button" onClick=${undo}>${t("undo")} <kbd>Z</kbd></button>`}
-            <button type="button" aria-label=${t("close")} onClick=${() => dispatch({ type: "untoast", id })}>×</button>
+            ${undo && html`<button type="button" onClick=${undo}>${t("Undo")} <kbd>Z</kbd></button>`}
+            <button type="button" aria-label=${t("Close")} onClick=${() => dispatch({ type: "untoast", id })}>×</button>
           </div>
         `,
       )}

@@ -1,27 +1,30 @@
 /** Names, faces and places as the desk writes them. */
 
 import { html } from "../common/html.js";
-import { t } from "./words.js";
+import { t } from "../common/words.js";
 
 const COLOURS = 6;
 
 export function customerName(chat) {
-  return chat.customer.name || chat.customer.email || t("nameless", { id: chat.customer_id });
+  return chat.customer.name || chat.customer.email || t("Customer {id}", { id: chat.customer_id });
 }
 
 export function senderName(state, chat, sender) {
   if (sender.type === "customer") return sender.name || customerName(chat);
-  if (sender.type === "agent") return sender.id === String(state.me.id) ? t("you") : sender.name || t("somebody");
-  return sender.type === "bot" ? sender.name || t("bot") : t("platform");
+  if (sender.type === "agent") return sender.id === String(state.me.id) ? t("You") : sender.name || t("A colleague");
+  return sender.type === "bot" ? sender.name || t("Bot") : t("Platform");
 }
 
 /** Who has a chat, in words. */
 export function holder(state, chat) {
-  if (chat.assign_type === "bot") return t("with_bot");
-  if (chat.assign_type === "queue") return t("in_queue");
+  if (chat.assign_type === "bot") return t("the bot answers");
+  if (chat.assign_type === "queue") return t("nobody has it");
   const { external_id: id, name } = chat.assignee ?? {};
-  return id === String(state.me.id) ? t("with_me") : t("with_agent", { name: name ?? "" });
+  return id === String(state.me.id) ? t("you have it") : t("{name} has it", { name: name ?? "" });
 }
+
+/** Whether a colleague is at the desk. */
+export const presence = (state, id) => (state.online[id] ? t("online") : t("offline"));
 
 /** A face of the first letters, in a colour of the name's own. */
 export function Face({ name, kind = "" }) {

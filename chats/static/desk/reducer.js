@@ -7,7 +7,7 @@ const TYPING_MS = 10_000;
 const VIEWING_MS = 45_000;
 const REFERENCE = /^conversation\.(assigned|unassigned|handed_off|snoozed|ended|reopened)$/;
 
-export function initial({ language = "en", view = "mine", now = 0 } = {}) {
+export function initial({ view = "mine", now = 0 } = {}) {
   return {
     me: null,
     config: null,
@@ -15,7 +15,6 @@ export function initial({ language = "en", view = "mine", now = 0 } = {}) {
     bots: {},
     online: {},
     connection: "connecting",
-    language,
     now,
     counts: {},
     view,
@@ -44,7 +43,6 @@ export function reduce(state, action) {
 
 const CHANGES = {
   started: (state, { me, config, people, bots }) => ({ ...state, me, config, people, bots }),
-  language: (state, { language }) => ({ ...state, language }),
   connection: (state, { connection }) => ({ ...state, connection }),
   counts: (state, { counts }) => ({ ...state, counts }),
   tick: (state, { now }) => ({ ...state, now, typing: stillTyping(state.typing, now), viewers: stillViewing(state.viewers, now) }),

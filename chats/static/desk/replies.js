@@ -1,12 +1,12 @@
 /** The saved replies: a person's own, and everybody's, which only admins and owners change. */
 
 import { html } from "../common/html.js";
+import { language, t } from "../common/words.js";
 import { Component, createRef } from "../vendor/preact.js";
 import { Refusal, Unreachable, call, post, put } from "./api.js";
 import { report } from "./chats.js";
 import { everything } from "./live.js";
 import { languageName } from "./times.js";
-import { spoken, t } from "./words.js";
 
 const PATH = "/ai/chat/saved-replies";
 
@@ -31,7 +31,7 @@ export class Replies extends Component {
       this.setState({ replies: await everything(PATH), edited: null, doomed: null });
     } catch (error) {
       if (error instanceof Refusal) this.setState({ fault: error.message });
-      else if (error instanceof Unreachable) this.setState({ fault: t("unreachable") });
+      else if (error instanceof Unreachable) this.setState({ fault: t("The platform cannot be reached. Try again.") });
       else report(error);
     }
   }
@@ -44,11 +44,11 @@ export class Replies extends Component {
     const isAdmin = ["owner", "admin"].includes(state.me.role);
     return html`
       ${fault && html`<p class="fault" role="alert">${fault}</p>`}
-      ${!replies && !fault && html`<p class="quiet" role="status">${t("loading")}</p>`}
+      ${!replies && !fault && html`<p class="quiet" role="status">${t("Loading …")}</p>`}
       ${edited && html`<${Form} key=${edited.id ?? 0} state=${state} reply=${edited} isAdmin=${isAdmin} onSave=${this.store} onLeave=${() => this.show(null)} />`}
       ${replies && !edited && html`
-        <p><button type="button" class="first" ref=${this.first} onClick=${() => this.show({ shortcut: "", texts: {}, is_shared: false })}>${t("new_reply")}</button></p>
-        ${!replies.length && html`<p class="quiet">${t("none")}</p>`}
+        <p><button type="button" class="first" ref=${this.first} onClick=${() => this.show({ shortcut: "", texts: {}, is_shared: false })}>${t("New saved reply")}</button></p>
+        ${!replies.length && html`<p class="quiet">${t("None")}</p>`}
         <ul class="replies">
           ${replies.map((reply) => html`<${Reply} key=${reply.id} reply=${reply} mayChange=${isAdmin || !reply.is_shared} isDoomed=${doomed === reply.id}
             onEdit=${() => this.show(reply)} onDoom=${(id) => this.setState({ doomed: id })} onRemove=${() => this.remove(reply)} />`)}
@@ -62,21 +62,21 @@ function Reply({ reply, mayChange, isDoomed, onEdit, onDoom, onRemove }) {
   const { id, shortcut, texts, is_shared: isShared } = reply;
   return html`
     <li>
-      <p><strong dir="auto">/${shortcut}</strong> ${isShared && html`<span class="quiet">${t("everybodys")}</span>`}</p>
-      <p class="quiet" dir="auto">${texts[spoken()] ?? Object.values(texts)[0]}</p>
+      <p><strong dir="auto">/${shortcut}</strong> ${isShared && html`<span class="quiet">${t("everybody's")}</span>`}</p>
+      <p class="quiet" dir="auto">${texts[language] ?? Object.values(texts)[0]}</p>
       ${mayChange && !isDoomed && html`<p class="acts">
-        <button type="button" aria-label=${t("edit_reply", { name: shortcut })} onClick=${onEdit}>${t("edit")}</button>
-        <button type="button" aria-label=${t("delete_reply", { name: shortcut })} onClick=${() => onDoom(id)}>${t("delete")}</button></p>`}
-      ${isDoomed && html`<p class="acts" role="status">${t("delete_sure", { name: shortcut })}
-        <button type="button" class="first" onClick=${onRemove}>${t("delete")}</button>
-        <button type="button" onClick=${() => onDoom(null)}>${t("keep")}</button></p>`}
+        <button type="button" aria-label=${t("Edit {name}", { name: shortcut })} onClick=${onEdit}>${t("Edit")}</button>
+        <button type="button" aria-label=${t("Delete {name}", { name: shortcut })} onClick=${() => onDoom(id)}>${t("Delete")}</button></p>`}
+      ${isDoomed && html`<p class="acts" role="status">${t("Delete /{name}?", { name: shortcut })}
+        <button type="button" class="first" onClick=${onRemove}>${t("Delete")}</button>
+        <button type="button" onClick=${() => onDoom(null)}>${t("Keep")}</button></p>`}
     </li>
   `;
 }
 
 /** One reply, with a text for each language that it is written in. */
 class Form extends Component {
-  state = { languages: Object.keys({ ...(this.props.reply.id ? {} : { [spoken()]: "" }), ...this.props.reply.texts }) };
+  state = { languages: Object.keys({ ...(this.props.reply.id ? {} : { [language]: "" }), ...this.props.reply.texts }) };
   field = createRef();
 
   componentDidMount() {
@@ -101,15 +101,15 @@ class Form extends Component {
     const add = (event) => this.setState({ languages: [...languages, event.target.value] });
     return html`
       <form onSubmit=${this.save}>
-        <label>${t("shortcut")} <input name="shortcut" ref=${this.field} required maxlength="41" defaultValue=${reply.shortcut} /></label>
+        <label>${t("Shortcut, typed behind a slash")} <input name="shortcut" ref=${this.field} required maxlength="41" defaultValue=${reply.shortcut} /></label>
         ${languages.map((code, place) => html`<label key=${code}>${languageName(code)}
           <textarea name=${`text-${code}`} rows="4" maxlength="8000" dir="auto" required=${place === 0} defaultValue=${reply.texts[code] ?? ""}></textarea></label>`)}
-        <label>${t("add_language")} <select key=${languages.length} onChange=${add}><option value="" selected disabled hidden></option>
+        <label>${t("Another language")} <select key=${languages.length} onChange=${add}><option value="" selected disabled hidden></option>
           ${others.map((code) => html`<option value=${code}>${languageName(code)}</option>`)}</select></label>
-        <p class="quiet">${t("reply_variables")} <code>{customer.name|${t("customer")}}</code> <code>{agent.name}</code> <code>{bot.name}</code> <code>{client.name}</code> <code>{chat.code}</code></p>
-        ${isAdmin && html`<label><input type="checkbox" name="is_shared" defaultChecked=${reply.is_shared} /> ${t("for_everybody")}</label>`}
-        <p class="acts"><button type="submit" class="first">${t("save")}</button>
-          <button type="button" onClick=${onLeave}>${t("back_to_replies")}</button></p>
+        <p class="quiet">${t("Filled in when it is used:")} <code>{customer.name|${t("Customer")}}</code> <code>{agent.name}</code> <code>{bot.name}</code> <code>{client.name}</code> <code>{chat.code}</code></p>
+        ${isAdmin && html`<label><input type="checkbox" name="is_shared" defaultChecked=${reply.is_shared} /> ${t("For everybody")}</label>`}
+        <p class="acts"><button type="submit" class="first">${t("Save")}</button>
+          <button type="button" onClick=${onLeave}>${t("Back")}</button></p>
       </form>
     `;
   }

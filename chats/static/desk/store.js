@@ -1,20 +1,15 @@
 /** The one place of the desk's state. */
 
 import { VIEWS, initial, reduce } from "./reducer.js";
-import { LANGUAGES, speak } from "./words.js";
 
 const VIEW_KEY = "desk.view";
-// The page says in which language its reader is spoken to.
-const { lang: chosen } = document.documentElement;
 const view = localStorage.getItem(VIEW_KEY);
 
 let state = initial({
-  language: LANGUAGES.includes(chosen) ? chosen : "en",
   view: VIEWS.includes(view) ? view : "mine",
   now: Date.now(),
 });
 const listeners = new Set();
-speak(state.language);
 
 export function read() {
   return state;
@@ -37,12 +32,6 @@ export function remember(key, value) {
 
 export function subscribe(listener) {
   listeners.add(listener);
-}
-
-/** Speaks another language from now on. */
-export function chooseLanguage(language) {
-  speak(language);
-  dispatch({ type: "language", language });
 }
 
 /** Shows a view of the list, or what is found in all chats. */

@@ -2,6 +2,7 @@
 
 import { followEnd } from "../common/end.js";
 import { html } from "../common/html.js";
+import { t } from "../common/words.js";
 import { Component, createRef } from "../vendor/preact.js";
 import { Bubble, Pending, Step } from "./bubble.js";
 import * as chats from "./chats.js";
@@ -11,11 +12,10 @@ import { Face, customerName, holder } from "./people.js";
 import { viewersOf } from "./reducer.js";
 import { dispatch } from "./store.js";
 import { day, midnight } from "./times.js";
-import { t } from "./words.js";
 
 export function Thread({ state, chat }) {
   return html`
-    <section class="thread" aria-label=${t("transcript")}>
+    <section class="thread" aria-label=${t("Transcript")}>
       <${Head} state=${state} chat=${chat} />
       <${Transcript} state=${state} chat=${chat} thread=${state.threads[chat.id]} />
       <${Composer} state=${state} chat=${chat} />
@@ -32,19 +32,19 @@ function Head({ state, chat }) {
   const others = viewersOf(state, chat.id);
   return html`
     <header class="head">
-      <button type="button" class="plain only-narrow" aria-label=${t("back")} onClick=${chats.close}>←</button>
+      <button type="button" class="plain only-narrow" aria-label=${t("Back to the list")} onClick=${chats.close}>←</button>
       <${Face} name=${name} />
       <div class="who">
         <h2><bdi>${name}</bdi></h2>
-        <p class="quiet">${isEnded ? t("ended") : holder(state, chat)}</p>
-        <p class="quiet viewers" role="status" dir="auto">${others.length > 0 && t("also_here", { names: others.join(", ") })}</p>
+        <p class="quiet">${isEnded ? t("Ended") : holder(state, chat)}</p>
+        <p class="quiet viewers" role="status" dir="auto">${others.length > 0 && t("Also here: {names}", { names: others.join(", ") })}</p>
       </div>
       <div class="acts">
-        ${canAct && isFree && html`<button type="button" class="first" onClick=${() => chats.take(chat.id)}>${t("take")}</button>`}
-        ${canAct && html`<button type="button" onClick=${ask("assign")}>${t("give")}</button>`}
-        ${canAct && html`<button type="button" onClick=${ask("snooze")}>${t("snooze")}</button>`}
-        ${canAct && html`<button type="button" onClick=${() => chats.end([chat.id])}>${t("end")}</button>`}
-        <button type="button" class="only-narrow" aria-label=${t("card")} onClick=${() => dispatch({ type: "pane", pane: "card" })}><${Icon} name="info" /></button>
+        ${canAct && isFree && html`<button type="button" class="first" onClick=${() => chats.take(chat.id)}>${t("Take it")}</button>`}
+        ${canAct && html`<button type="button" onClick=${ask("assign")}>${t("Assign …")}</button>`}
+        ${canAct && html`<button type="button" onClick=${ask("snooze")}>${t("Snooze")}</button>`}
+        ${canAct && html`<button type="button" onClick=${() => chats.end([chat.id])}>${t("End")}</button>`}
+        <button type="button" class="only-narrow" aria-label=${t("Customer and chat")} onClick=${() => dispatch({ type: "pane", pane: "card" })}><${Icon} name="info" /></button>
       </div>
     </header>
   `;
@@ -58,7 +58,7 @@ class Transcript extends Component {
     const before = this.props;
     return (
       thread !== before.thread || chat !== before.chat || state.outbox !== before.state.outbox ||
-      state.typing[chat.id] !== before.state.typing[chat.id] || state.language !== before.state.language ||
+      state.typing[chat.id] !== before.state.typing[chat.id] ||
       midnight(state.now) !== midnight(before.state.now)
     );
   }
@@ -87,12 +87,12 @@ class Transcript extends Component {
     const typist = state.typing[chat.id]?.sender;
     const waiting = state.outbox.filter((item) => item.chatId === chat.id);
     return html`
-      <div class="log" ref=${this.place} role="log" aria-label=${t("transcript")} tabindex="0">
-        ${thread?.cursor && html`<button type="button" class="more" onClick=${() => chats.loadEarlier(chat.id)}>${t("earlier")}</button>`}
-        ${(!thread || thread.isLoading) && !thread?.messages.length && html`<p class="quiet empty">${t("loading")}</p>`}
+      <div class="log" ref=${this.place} role="log" aria-label=${t("Transcript")} tabindex="0">
+        ${thread?.cursor && html`<button type="button" class="more" onClick=${() => chats.loadEarlier(chat.id)}>${t("Earlier messages")}</button>`}
+        ${(!thread || thread.isLoading) && !thread?.messages.length && html`<p class="quiet empty">${t("Loading …")}</p>`}
         ${thread && lines(state, chat, thread)}
         ${waiting.map((item) => html`<${Pending} key=${item.id} item=${item} />`)}
-        ${typist && html`<p class="typing quiet">${t("writes", { name: typist.name || customerName(chat) })}</p>`}
+        ${typist && html`<p class="typing quiet">${t("{name} is writing …", { name: typist.name || customerName(chat) })}</p>`}
       </div>
     `;
   }
@@ -113,11 +113,11 @@ function lines(state, chat, { messages, steps, cursor, unreadFrom }) {
       shown.push(html`<p class="divider" key=${`day-${midnight(at)}`}><span>${day(at, state.now)}</span></p>`);
     }
     if (message && message.seq === unreadFrom) {
-      shown.push(html`<p class="divider new" key="new"><span>${t("new_messages")}</span></p>`);
+      shown.push(html`<p class="divider new" key="new"><span>${t("New messages")}</span></p>`);
     }
     shown.push(
       message
-        ? html`<${Bubble} key=${message.id} state=${state} chat=${chat} message=${message} language=${state.language}
+        ? html`<${Bubble} key=${message.id} state=${state} chat=${chat} message=${message}
             isFollowing=${follows(before?.message, message)} />`
         : html`<${Step} key=${step.id} step=${step} me=${state.me} />`,
     );

@@ -1,17 +1,20 @@
 /** Times as people read them, in the language of the desk. */
 
-import { locale, t } from "./words.js";
 
+import { language, msg, t } from "../common/words.js";
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+
+/** How the person writes times in this language, such as `en-GB`. */
+const LOCALE = navigator.languages.find((code) => code.startsWith(language)) ?? language;
 
 const formats = new Map();
 
 /** A formatter of the browser. Making one takes long, and a transcript needs a hundred. */
 function formatter(kind, options) {
-  const name = `${kind.name} ${locale()} ${JSON.stringify(options)}`;
-  if (!formats.has(name)) formats.set(name, new kind(locale(), options));
+  const name = `${kind.name} ${JSON.stringify(options)}`;
+  if (!formats.has(name)) formats.set(name, new kind(LOCALE, options));
   return formats.get(name);
 }
 
@@ -36,8 +39,8 @@ export function clock(moment) {
 /** The day of a moment in words. */
 export function day(moment, now) {
   const days = Math.round((midnight(now) - midnight(moment)) / DAY);
-  if (days === 0) return t("today");
-  if (days === 1) return t("yesterday");
+  if (days === 0) return t("Today");
+  if (days === 1) return t("Yesterday");
   const isThisYear = new Date(moment).getFullYear() === new Date(now).getFullYear();
   return written(moment, {
     weekday: "long",
@@ -77,10 +80,10 @@ export function snoozePresets(now) {
   const at = (days, hour) => new Date(midnight(now + days * DAY)).setHours(hour);
   const untilMonday = ((8 - new Date(now).getDay()) % 7) || 7;
   const presets = [
-    ["snooze_hour", now + HOUR],
-    ["snooze_evening", at(0, 18)],
-    ["snooze_tomorrow", at(1, 9)],
-    ["snooze_monday", at(untilMonday, 9)],
+    [msg("For an hour"), now + HOUR],
+    [msg("Until this evening, 18:00"), at(0, 18)],
+    [msg("Until tomorrow, 9:00"), at(1, 9)],
+    [msg("Until Monday, 9:00"), at(untilMonday, 9)],
   ];
   return presets.filter(([, until]) => until > now).map(([name, until]) => ({ name, until: new Date(until) }));
 }

@@ -1,5 +1,6 @@
 /** The widget: reads who it speaks for, asks the page for its place, and draws the state. */
 import { html } from "../common/html.js";
+import { t, tn } from "../common/words.js";
 import { render } from "../vendor/preact.js";
 import { createApi } from "./api.js";
 import { createChat } from "./chat.js";
@@ -9,24 +10,22 @@ import { createStore, unread } from "./store.js";
 import { isComposing } from "./views/composer.js";
 import { Icon } from "./views/icons.js";
 import { Panel } from "./views/panel.js";
-import { direction, spoken, translator } from "./words.js";
 
 const TEASER_WIDTH = 320;
 const LAUNCHER = { width: 88, height: 88 };
 const TEASER_HEIGHT = 200;
 const GREETING_PAUSE = 12 * 3600 * 1000; // milliseconds
 const INTRODUCTION_TIME = 2000; // milliseconds
+const RIGHT_TO_LEFT = /^(ar|dv|fa|he|ps|sd|ug|ur|yi)(-|$)/i;
 
 const query = new URLSearchParams(location.search);
 const key = query.get("key");
 const language = query.get("language") || navigator.language;
-const t = translator(language);
 const memory = createMemory(key);
 const store = createStore();
-const actions = createChat({ api: createApi(key, memory), store, memory, language: plain(language), t });
+const actions = createChat({ api: createApi(key, memory), store, memory, language: plain(language) });
 const place = document.getElementById("chat");
-document.documentElement.lang = spoken(language);
-document.documentElement.dir = direction(language);
+document.documentElement.dir = RIGHT_TO_LEFT.test(language) ? "rtl" : "ltr";
 
 /** The language as the API takes it. */
 function plain(code) {
@@ -49,18 +48,18 @@ function size({ config, isOpen, teaser }) {
 
 function Launcher({ state }) {
   const count = unread(state);
-  const label = count ? `${t("open")}, ${t("unread", { count })}` : t("open");
+  const label = count ? `${t("Open the chat")}, ${tn("{count} unread", "{count} unread", count)}` : t("Open the chat");
   return html`
     ${state.teaser &&
     html`<div class="teaser">
       <button class="words" dir="auto" onClick=${actions.show}>${state.config.engaging_message}</button>
-      <button class="icon" aria-label=${t("dismiss")} onClick=${actions.dismiss}><${Icon} name="close" /></button>
+      <button class="icon" aria-label=${t("Dismiss")} onClick=${actions.dismiss}><${Icon} name="close" /></button>
     </div>`}
     <button class="launcher" id="launcher" aria-label=${label} aria-expanded="false" onClick=${actions.show}>
       <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M4 4h16a2 2 0 0 1 2 2v10a2 2 0 0 1-2 2H9l-5 4v-4a2 2 0 0 1-2-2V6a2 2 0 0 1 2-2z" /></svg>
       ${count > 0 && html`<span class="badge" aria-hidden="true">${count}</span>`}
     </button>
-    <p class="unseen" role="status">${count > 0 ? t("unread", { count }) : ""}</p>
+    <p class="unseen" role="status">${count > 0 ? tn("{count} unread", "{count} unread", count) : ""}</p>
   `;
 }
 
@@ -73,7 +72,7 @@ function draw(state) {
   document.documentElement.dataset.position = config.style.position;
   document.documentElement.dataset.fills = String(state.fills);
   size(state);
-  render(state.isOpen ? html`<${Panel} state=${state} actions=${actions} t=${t} locale=${plain(language) || "en"} />` : html`<${Launcher} state=${state} />`, place);
+  render(state.isOpen ? html`<${Panel} state=${state} actions=${actions} locale=${plain(language) || "en"} />` : html`<${Launcher} state=${state} />`, place);
   if (wasOpen && !state.isOpen) document.getElementById("launcher").focus();
   wasOpen = state.isOpen;
 }

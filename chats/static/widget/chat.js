@@ -1,4 +1,5 @@
 /** What a visitor does: opens a chat, writes, waits, ends, rates. The store shows what came of it. */
+import { t } from "../common/words.js";
 import { Refused } from "./api.js";
 import { faultOf, limited } from "./files.js";
 import { at, isRetold, NO_DRAFTS } from "./store.js";
@@ -10,7 +11,7 @@ const LONGEST_WAIT = 30 * SECOND;
 // A chat is given up when the server has not known it so often in a row: one such answer may be a fault on the way.
 const MISSES = 4;
 
-export function createChat({ api, store, memory, language, t }) {
+export function createChat({ api, store, memory, language }) {
   // Where to read the messages from: the last whole page and what is behind it, since messages change afterwards.
   let cursors = [null, null];
   let cursorOf = null;
@@ -113,7 +114,7 @@ export function createChat({ api, store, memory, language, t }) {
     misses = 0;
     memory.write({ chat: null, token: null, opening: null, known: false });
     cursorOf = null;
-    set({ chat: null, known: false, draft: null, problem: t("lost") });
+    set({ chat: null, known: false, draft: null, problem: t("This chat cannot be reached any more. What you write now begins a new one.") });
   }
 
   async function readMessages(id) {
@@ -265,8 +266,8 @@ export function createChat({ api, store, memory, language, t }) {
     if (error?.code === "attachments_off") set({ config: { ...config, attach_enabled: false } });
     setFiles([...entries, ...files]);
     draft({ text: [...items.map(({ text }) => text), drafts.text].filter(Boolean).join("\n") });
-    if (error) set({ problem: t(error.status === 429 ? "tooOften" : "returned") });
-    else if (names.length) set({ problem: t("attachAgain", { names: names.join(", ") }) });
+    if (error) set({ problem: error.status === 429 ? t("Not sent: you have reached today's limit. What you wrote is back in the field.") : t("Not sent. What you wrote is back in the field.") });
+    else if (names.length) set({ problem: t("Attach again, if you like: {names}", { names: names.join(", ") }) });
   }
 
   /** What the server's answer says of the file at this place of a message. */
@@ -371,10 +372,12 @@ export function createChat({ api, store, memory, language, t }) {
 
   function report(error) {
     const sentences = {
-      export_off: "noTranscript", mail_not_configured: "noMail", too_many_requests: "tooMuchMail",
+      export_off: t("There is no transcript of this chat."),
+      mail_not_configured: t("No mail can be sent from here."),
+      too_many_requests: t("That was sent often enough for today."),
     };
-    const sentence = error instanceof Refused ? (sentences[error.code] ?? "refused") : "refused";
-    set({ problem: t(sentence) });
+    const sentence = error instanceof Refused && sentences[error.code];
+    set({ problem: sentence || t("That did not work. Please try again.") });
   }
 
   async function end() {
@@ -424,7 +427,7 @@ export function createChat({ api, store, memory, language, t }) {
     set({ notice: null, problem: null });
     try {
       await api.mail(store.state.chat.id, email);
-      set({ notice: t("mailed", { email }) });
+      set({ notice: t("The transcript is on its way to {email}.", { email }) });
     } catch (error) {
       report(error);
     }

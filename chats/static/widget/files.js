@@ -1,5 +1,6 @@
 /** Files that the visitor attaches: looked at here first, so that one that would be refused is named at once. The server
 looks again, and knows the same types (`chats/services/core/attachments.py`). */
+import { t, tn } from "../common/words.js";
 const HEAD = 4096; // bytes
 // How the accepted types begin, and where.
 const STARTS = [
@@ -10,11 +11,11 @@ const OFFICE = /^PK\x03\x04[^]*(word|xl|ppt)\//;
 const CONTROLS = /[\x00-\x08\x0b\x0e-\x1f]/;
 const MARKUP = /^\s*<(!doctype|html|svg|\?xml|script)/i;
 
-/** What is wrong with a file, as a word of the catalogue with its values; null if nothing is. */
+/** What is wrong with a file, in words; null if nothing is. */
 export async function faultOf(file, { max_file_bytes: most }) {
-  if (!file.size) return ["emptyFile"];
-  if (file.size > most) return ["tooLarge", { size: Math.floor(most / 1e6) }];
-  return (await isAccepted(file)) ? null : ["wrongFile"];
+  if (!file.size) return t("This file is empty.");
+  if (file.size > most) return t("Larger than {size} MB.", { size: Math.floor(most / 1e6) });
+  return (await isAccepted(file)) ? null : t("Files of this type cannot be sent.");
 }
 
 async function isAccepted(file) {
@@ -36,11 +37,13 @@ async function isAccepted(file) {
 
 /** The files with what is wrong with them together: too many, or too much. */
 export function limited(entries, { max_files: count, max_request_bytes: most }) {
+  const tooMany = tn("At most {count} file.", "At most {count} files.", count);
+  const tooMuch = t("All files together are larger than {size} MB.", { size: Math.floor(most / 1e6) });
   let sum = 0;
   return entries.map((entry, at) => {
     if (entry.fault && !entry.isOfAll) return entry;
     sum += entry.file.size;
-    const fault = at >= count ? ["tooMany", { count }] : sum > most ? ["tooMuch", { size: Math.floor(most / 1e6) }] : null;
+    const fault = at >= count ? tooMany : sum > most ? tooMuch : null;
     return { ...entry, fault, isOfAll: Boolean(fault) };
   });
 }

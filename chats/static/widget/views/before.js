@@ -1,27 +1,28 @@
 /** What comes before a chat: the terms, and the form that asks who the visitor is. */
 import { html } from "../../common/html.js";
+import { msg, t } from "../../common/words.js";
 import { useEffect, useRef } from "../../vendor/preact-hooks.js";
 import { Words } from "./message.js";
 
 // As the server has them (`problem` in `bots/language/slot_filling.py`).
 const PATTERNS = { email: /^[^@\s]{1,64}@[^@\s.]+(\.[^@\s.]+)+$/, phone: /^\+?[0-9][0-9 ().-]{3,28}[0-9]$/ };
-const WRONG = { email: "wrongEmail", phone: "wrongPhone" };
+const WRONG = { email: msg("This is not a complete e-mail address."), phone: msg("This is not a telephone number.") };
 const INPUTS = { text: "text", email: "email", phone: "tel", number: "number", date: "date" };
 const COMPLETE = { name: "name", email: "email", phone: "tel" };
 
-export function Terms({ terms, onAgree, t }) {
+export function Terms({ terms, onAgree }) {
   const button = useRef(null);
   useEffect(() => button.current.focus({ preventScroll: true }), []);
   return html`<section class="before">
-    <h2>${t("terms")}</h2>
-    <div class="terms" tabindex="0" role="region" aria-label=${t("terms")}>
+    <h2>${t("Before we start")}</h2>
+    <div class="terms" tabindex="0" role="region" aria-label=${t("Before we start")}>
       <p class="words" dir="auto"><${Words} text=${terms} /></p>
     </div>
-    <button class="main" ref=${button} onClick=${onAgree}>${t("agree")}</button>
+    <button class="main" ref=${button} onClick=${onAgree}>${t("I agree")}</button>
   </section>`;
 }
 
-export function Introduction({ state, fields, actions, t }) {
+export function Introduction({ state, fields, actions }) {
   const { drafts, faults, outbox } = state;
   const form = useRef(null);
   const wrong = fields.filter(({ name }) => faults[name]);
@@ -34,12 +35,12 @@ export function Introduction({ state, fields, actions, t }) {
   };
   const answer = (name, value) => actions.draft({ answers: { ...drafts.answers, [name]: value } });
   return html`<form class="before" ref=${form} noValidate onSubmit=${submit}>
-    <h2>${t("introduce")}</h2>
-    ${outbox.length > 0 && html`<p class="kept" dir="auto">${t("kept")} “${outbox[0].text}”</p>`}
+    <h2>${t("Before we start")}</h2>
+    ${outbox.length > 0 && html`<p class="kept" dir="auto">${t("Your message is kept, and sent when you go on:")} “${outbox[0].text}”</p>`}
     ${fields.map(
-      (field) => html`<${Field} field=${field} value=${drafts.answers[field.name] ?? ""} isWrong=${faults[field.name]} onAnswer=${answer} t=${t} />`,
+      (field) => html`<${Field} field=${field} value=${drafts.answers[field.name] ?? ""} isWrong=${faults[field.name]} onAnswer=${answer} />`,
     )}
-    <button class="main">${t("start")}</button>
+    <button class="main">${t("Start chat")}</button>
   </form>`;
 }
 
@@ -50,7 +51,7 @@ function isWrong({ type, required }, { value, validity }) {
   return PATTERNS[type] ? !PATTERNS[type].test(answer) : validity.badInput;
 }
 
-function Field({ field, value, isWrong, onAnswer, t }) {
+function Field({ field, value, isWrong, onAnswer }) {
   const { name, type, label, required, options } = field;
   const reason = `wrong-${name}`;
   const shared = { name, required, value, "aria-invalid": isWrong ? "true" : null, "aria-describedby": isWrong ? reason : null };
@@ -60,11 +61,11 @@ function Field({ field, value, isWrong, onAnswer, t }) {
       <span dir="auto">${label}${required ? " *" : ""}</span>
       ${type === "select"
         ? html`<select ...${shared} onChange=${onInput}>
-            <option value="">${t("choose")}</option>
+            <option value="">${t("Choose…")}</option>
             ${options.map((option) => html`<option value=${option.value} selected=${option.value === value}>${option.label}</option>`)}
           </select>`
         : html`<input ...${shared} onInput=${onInput} type=${INPUTS[type]} step="any" maxlength="500" autocomplete=${COMPLETE[name] ?? "off"} />`}
     </label>
-    ${isWrong && html`<p class="wrong" id=${reason}>${t(value.trim() ? (WRONG[type] ?? "wrongAnswer") : "noAnswer")}</p>`}
+    ${isWrong && html`<p class="wrong" id=${reason}>${value.trim() ? t(WRONG[type] ?? msg("Please check this answer.")) : t("Please fill this in.")}</p>`}
   </div>`;
 }

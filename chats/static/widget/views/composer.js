@@ -1,5 +1,6 @@
 /** Where the visitor writes. */
 import { html } from "../../common/html.js";
+import { t } from "../../common/words.js";
 import { useEffect, useRef } from "../../vendor/preact-hooks.js";
 import { Icon } from "./icons.js";
 
@@ -9,7 +10,7 @@ const LONGEST = 8000;
 tells by the key's code alone. */
 export const isComposing = (event) => event.isComposing || event.keyCode === 229;
 
-export function Composer({ state, actions, t }) {
+export function Composer({ state, actions }) {
   const { config, drafts, files } = state;
   const input = useRef(null);
   useEffect(() => input.current.focus(), []);
@@ -31,22 +32,22 @@ export function Composer({ state, actions, t }) {
   };
 
   const attached = (entry) => html`<li class=${entry.fault ? "refused" : ""}>
-    <span><bdi>${entry.file.name}</bdi>${entry.fault && html`: <span role="alert">${t(...entry.fault)}</span>`}</span>
-    <button type="button" class="icon" aria-label=${t("remove", { name: entry.file.name })}
+    <span><bdi>${entry.file.name}</bdi>${entry.fault && html`: <span role="alert">${entry.fault}</span>`}</span>
+    <button type="button" class="icon" aria-label=${t("Remove {name}", { name: entry.file.name })}
       onClick=${() => actions.detach(entry)}><${Icon} name="close" /></button></li>`;
 
   return html`<form class="composer" onSubmit=${submit}>
     ${files.length > 0 && html`<ul class="files">${files.map(attached)}</ul>`}
     <div class="row">
       ${config.attach_enabled &&
-      html`<label class="icon attach" title=${t("attach")}><${Icon} name="attach" />
-        <input type="file" multiple aria-label=${t("attach")}
+      html`<label class="icon attach" title=${t("Attach files")}><${Icon} name="attach" />
+        <input type="file" multiple aria-label=${t("Attach files")}
           onChange=${(event) => (actions.attach(event.target.files), (event.target.value = ""))} /></label>`}
       <textarea ref=${input} rows="1" dir="auto" maxlength=${LONGEST} value=${drafts.text}
-        aria-label=${t("write")} placeholder=${config.bot_question ?? t("write")}
+        aria-label=${t("Write a message")} placeholder=${config.bot_question ?? t("Write a message")}
         onInput=${(event) => (actions.draft({ text: event.target.value }), actions.typing())}
         onKeyDown=${onKeyDown} onPaste=${onPaste}></textarea>
-      <button class="main send" aria-label=${t("send")}><${Icon} name="send" /></button>
+      <button class="main send" aria-label=${t("Send")}><${Icon} name="send" /></button>
     </div>
   </form>`;
 }

@@ -1,5 +1,6 @@
 /** One message, and the answer while it is made. What people wrote is shown as text, never as markup. */
 import { html } from "../../common/html.js";
+import { t } from "../../common/words.js";
 import { useEffect, useRef, useState } from "../../vendor/preact-hooks.js";
 import { Icon } from "./icons.js";
 
@@ -15,10 +16,10 @@ export function Words({ text }) {
 const isWeb = (url) => /^(https?:\/\/|\/)/.test(url ?? "");
 
 /** A picture, or words where it cannot be shown. */
-function Picture({ url, name, t }) {
+function Picture({ url, name }) {
   const [isBroken, setIsBroken] = useState(false);
   const shown = isBroken
-    ? t("noPicture", { name })
+    ? t("The picture {name} cannot be shown", { name })
     : html`<img class="picture" src=${url} alt=${name} loading="lazy" onError=${() => setIsBroken(true)} />`;
   return html`<a class="file" dir="auto" href=${url} target="_blank" rel="noopener noreferrer">${shown}</a>`;
 }
@@ -37,13 +38,13 @@ function Options({ options, onChoose }) {
   </div>`;
 }
 
-function Piece({ piece, t, onChoose }) {
-  const name = piece.file_name ?? t("file");
-  if (piece.type === "image" && isWeb(piece.url)) return html`<${Picture} url=${piece.url} name=${name} t=${t} />`;
+function Piece({ piece, onChoose }) {
+  const name = piece.file_name ?? t("File");
+  if (piece.type === "image" && isWeb(piece.url)) return html`<${Picture} url=${piece.url} name=${name} />`;
   if (isWeb(piece.url)) {
     return html`<a class="file" dir="auto" href=${piece.url} target="_blank" rel="noopener noreferrer">${name}</a>`;
   }
-  const place = piece.location && t("location", { where: whereIs(piece.location) });
+  const place = piece.location && t("Place: {where}", { where: whereIs(piece.location) });
   const text = piece.text || place || piece.file_name || piece.error;
   return html`
     ${text && html`<p class="words" dir="auto"><${Words} text=${text} /></p>`}
@@ -52,11 +53,11 @@ function Piece({ piece, t, onChoose }) {
 }
 
 /** Each page of a document once, with all that the answer took from it. */
-function Sources({ citations, t }) {
-  const name = (source) => (source.page ? `${source.title}, ${t("page", { page: source.page })}` : source.title);
+function Sources({ citations }) {
+  const name = (source) => (source.page ? `${source.title}, ${t("page {page}", { page: source.page })}` : source.title);
   const isSame = (one, other) => one.document_id === other.document_id && one.page === other.page;
   const sources = citations.filter((source, at) => citations.findIndex((other) => isSame(source, other)) === at);
-  return html`<ul class="sources" aria-label=${t("sources")}>
+  return html`<ul class="sources" aria-label=${t("Sources")}>
     ${sources.map(
       (source) => html`<li>
         <details>
@@ -64,18 +65,18 @@ function Sources({ citations, t }) {
           ${citations
             .filter((other) => isSame(source, other))
             .map(({ quote }) => html`<blockquote dir="auto">${quote}</blockquote>`)}
-          ${isWeb(source.url) && html`<a href=${source.url} target="_blank" rel="noopener noreferrer">${t("openSource")}</a>`}
+          ${isWeb(source.url) && html`<a href=${source.url} target="_blank" rel="noopener noreferrer">${t("Open the source")}</a>`}
         </details>
       </li>`,
     )}
   </ul>`;
 }
 
-function Thumbs({ value, onThumb, t }) {
+function Thumbs({ value, onThumb }) {
   const thumb = (name, label) => html`<button
     class="thumb" aria-pressed=${String(value === name)} aria-label=${label} title=${label} onClick=${() => onThumb(name)}
   ><${Icon} name=${name} /></button>`;
-  return html`<div class="thumbs">${thumb("up", t("helpful"))}${thumb("down", t("notHelpful"))}</div>`;
+  return html`<div class="thumbs">${thumb("up", t("Helpful"))}${thumb("down", t("Not helpful"))}</div>`;
 }
 
 /** What an agent wrote, in the visitor's language if it was translated: one text for all of the message's words. */
@@ -86,13 +87,13 @@ function translated({ sender, content, translations }, language) {
 }
 
 /** "Translated from English", and the way to the words themselves. */
-function Origin({ language, isOriginal, onToggle, locale, t }) {
+function Origin({ language, isOriginal, onToggle, locale }) {
   const name = language && new Intl.DisplayNames(locale, { type: "language" }).of(language);
-  return html`<p class="by">${name ? t("translatedFrom", { language: name }) : t("translated")} ·${" "}
-    <button class="origin" onClick=${onToggle}>${t(isOriginal ? "showTranslation" : "showOriginal")}</button></p>`;
+  return html`<p class="by">${name ? t("Translated from {language}", { language: name }) : t("Translated")} ·${" "}
+    <button class="origin" onClick=${onToggle}>${isOriginal ? t("Show translation") : t("Show original")}</button></p>`;
 }
 
-export function Message({ message, language, isLast, thumb, actions, locale, t }) {
+export function Message({ message, language, isLast, thumb, actions, locale }) {
   const [isOriginal, setIsOriginal] = useState(false);
   const { type, name } = message.sender;
   const translation = translated(message, language);
@@ -101,40 +102,40 @@ export function Message({ message, language, isLast, thumb, actions, locale, t }
   const time = new Date(message.created_at).toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit" });
   const isRateable = type === "bot" && !message.is_welcome;
   return html`<li class=${`message ${type}`}>
-    <p class="by"><bdi>${type === "customer" ? t("you") : name}</bdi> <time datetime=${message.created_at}>${time}</time></p>
+    <p class="by"><bdi>${type === "customer" ? t("You") : name}</bdi> <time datetime=${message.created_at}>${time}</time></p>
     <div class="bubble">
-      ${pieces.map((piece) => html`<${Piece} piece=${piece} t=${t} onChoose=${isLast && actions.send} />`)}
+      ${pieces.map((piece) => html`<${Piece} piece=${piece} onChoose=${isLast && actions.send} />`)}
     </div>
     ${translation &&
-    html`<${Origin} language=${message.language} isOriginal=${isOriginal} onToggle=${() => setIsOriginal(!isOriginal)} locale=${locale} t=${t} />`}
-    ${message.citations.length > 0 && html`<${Sources} citations=${message.citations} t=${t} />`}
-    ${isRateable && html`<${Thumbs} value=${thumb} onThumb=${(value) => actions.thumb(message, value)} t=${t} />`}
+    html`<${Origin} language=${message.language} isOriginal=${isOriginal} onToggle=${() => setIsOriginal(!isOriginal)} locale=${locale} />`}
+    ${message.citations.length > 0 && html`<${Sources} citations=${message.citations} />`}
+    ${isRateable && html`<${Thumbs} value=${thumb} onThumb=${(value) => actions.thumb(message, value)} />`}
   </li>`;
 }
 
 /** What waits to be sent. */
-export function Waiting({ item, t }) {
+export function Waiting({ item }) {
   const names = item.files.map((file) => file.name).join(", ");
   return html`<li class="message customer waiting">
-    <p class="by">${t("you")} <span>${t("waiting")}</span></p>
+    <p class="by">${t("You")} <span>${t("Sending…")}</span></p>
     <div class="bubble"><p class="words" dir="auto">${item.text || names}</p></div>
   </li>`;
 }
 
 /** The answer while it is made, the bot's or an agent's. Screen readers hear the whole one. */
-export function Draft({ text, name, by = "bot", t }) {
+export function Draft({ text, name, by = "bot" }) {
   return html`<li class=${`message ${by} draft`}>
     <p class="by"><bdi>${name}</bdi></p>
     <div class="bubble">
       ${text
         ? html`<p class="words" dir="auto" aria-hidden="true">${text}</p>`
-        : html`<p class="dots" role="img" aria-label=${t("answering", { name })}><i></i><i></i><i></i></p>`}
+        : html`<p class="dots" role="img" aria-label=${t("{name} is writing", { name })}><i></i><i></i><i></i></p>`}
     </div>
   </li>`;
 }
 
 /** Stars and words, once. */
-export function Rating({ drafts, actions, t }) {
+export function Rating({ drafts, actions }) {
   const { stars, comment } = drafts;
   const form = useRef(null);
   // The first star makes the form longer than the room that is left for it.
@@ -145,18 +146,18 @@ export function Rating({ drafts, actions, t }) {
     event.preventDefault();
     actions.rate();
   };
-  const star = (count) => html`<label class=${count <= stars ? "lit" : ""} title=${t("stars", { count })}>
-    <input type="radio" name="stars" value=${count} aria-label=${t("stars", { count })}
+  const star = (count) => html`<label class=${count <= stars ? "lit" : ""} title=${t("{count} of 5", { count })}>
+    <input type="radio" name="stars" value=${count} aria-label=${t("{count} of 5", { count })}
       checked=${stars === count} onChange=${() => actions.draft({ stars: count })} /><span aria-hidden="true">${count <= stars ? "★" : "☆"}</span>
   </label>`;
   return html`<form class="rating" ref=${form} onSubmit=${submit}>
     <fieldset>
-      <legend>${t("howWasIt")}</legend>
+      <legend>${t("How was it?")}</legend>
       <div class="stars">${[1, 2, 3, 4, 5].map(star)}</div>
     </fieldset>
     ${stars > 0 &&
-    html`<label class="field"><span>${t("comment")}</span>
+    html`<label class="field"><span>${t("Tell us more (optional)")}</span>
         <textarea rows="2" maxlength="2000" value=${comment} onInput=${(event) => actions.draft({ comment: event.target.value })}></textarea></label>
-      <button class="main">${t("rate")}</button>`}
+      <button class="main">${t("Send rating")}</button>`}
   </form>`;
 }

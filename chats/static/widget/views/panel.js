@@ -1,32 +1,33 @@
 /** The open chat: head, what comes before the chat, log, composer. */
 import { followEnd } from "../../common/end.js";
 import { html } from "../../common/html.js";
+import { t } from "../../common/words.js";
 import { useEffect, useRef, useState } from "../../vendor/preact-hooks.js";
 import { Introduction, Terms } from "./before.js";
 import { Composer } from "./composer.js";
 import { Icon } from "./icons.js";
 import { Draft, Message, Rating, Waiting } from "./message.js";
 
-export function Panel({ state, actions, t, locale }) {
+export function Panel({ state, actions, locale }) {
   const { config, agreed, known, chat, messages, outbox, isReady } = state;
   const asked = config.customer_info_fields.filter((field) => field.ask_before_chat);
   // What was said in a chat that is given up can be read until something is to be sent.
   const isReading = messages.length > 0 && !outbox.length;
-  let body = html`<${Talk} state=${state} actions=${actions} t=${t} locale=${locale} />`;
+  let body = html`<${Talk} state=${state} actions=${actions} locale=${locale} />`;
   if (!isReady) body = html`<div class="log" aria-busy="true"></div>`;
-  else if (config.terms && !agreed) body = html`<${Terms} terms=${config.terms} onAgree=${actions.agree} t=${t} />`;
+  else if (config.terms && !agreed) body = html`<${Terms} terms=${config.terms} onAgree=${actions.agree} />`;
   else if (asked.length && !chat && !known && !isReading) {
-    body = html`<${Introduction} state=${state} fields=${asked} actions=${actions} t=${t} />
-      <${Notices} state=${state} actions=${actions} t=${t} locale=${locale} />`;
+    body = html`<${Introduction} state=${state} fields=${asked} actions=${actions} />
+      <${Notices} state=${state} actions=${actions} locale=${locale} />`;
   }
   return html`<main class="panel" aria-label=${config.bot_name}>
-    <${Head} state=${state} actions=${actions} t=${t} />
+    <${Head} state=${state} actions=${actions} />
     ${config.banner && html`<${Banner} banner=${config.banner} />`}
     ${body}
   </main>`;
 }
 
-function Head({ state, actions, t }) {
+function Head({ state, actions }) {
   const { config, chat } = state;
   const [isOpen, setIsOpen] = useState(false);
   const [asks, setAsks] = useState(""); // what the menu asks: "end", "mail", or nothing
@@ -38,24 +39,24 @@ function Head({ state, actions, t }) {
     <${Face} who=${who} key=${who.name} />
     <h1 dir="auto">${who.name}</h1>
     ${(canEnd || canTake) &&
-    html`<button class="icon" aria-label=${t("menu")} aria-expanded=${String(isOpen)} onClick=${() => (setAsks(""), setIsOpen(!isOpen))}><${Icon} name="more" /></button>`}
-    <button class="icon" aria-label=${t("close")} onClick=${actions.hide}><${Icon} name="close" /></button>
+    html`<button class="icon" aria-label=${t("More")} aria-expanded=${String(isOpen)} onClick=${() => (setAsks(""), setIsOpen(!isOpen))}><${Icon} name="more" /></button>`}
+    <button class="icon" aria-label=${t("Close the chat")} onClick=${actions.hide}><${Icon} name="close" /></button>
     ${isOpen &&
     html`<div class="menu">
-      ${canTake && html`<button onClick=${() => (close(), actions.transcript())}>${t("transcript")}</button>`}
-      ${canTake && asks !== "mail" && html`<button onClick=${() => setAsks("mail")}>${t("mail")}</button>`}
-      ${canTake && asks === "mail" && html`<${MailForm} email=${chat.customer.email} onDone=${(email) => (close(), actions.mail(email))} t=${t} />`}
-      ${canEnd && asks !== "end" && html`<button onClick=${() => setAsks("end")}>${t("end")}</button>`}
+      ${canTake && html`<button onClick=${() => (close(), actions.transcript())}>${t("Download transcript")}</button>`}
+      ${canTake && asks !== "mail" && html`<button onClick=${() => setAsks("mail")}>${t("Send transcript by mail")}</button>`}
+      ${canTake && asks === "mail" && html`<${MailForm} email=${chat.customer.email} onDone=${(email) => (close(), actions.mail(email))} />`}
+      ${canEnd && asks !== "end" && html`<button onClick=${() => setAsks("end")}>${t("End the chat")}</button>`}
       ${canEnd &&
       asks === "end" &&
-      html`<p>${t("endSure")}</p>
-        <button onClick=${() => (close(), actions.end())}>${t("yes")}</button>
-        <button onClick=${close}>${t("no")}</button>`}
+      html`<p>${t("End this chat?")}</p>
+        <button onClick=${() => (close(), actions.end())}>${t("Yes, end it")}</button>
+        <button onClick=${close}>${t("No")}</button>`}
     </div>`}
   </header>`;
 }
 
-function MailForm({ email, onDone, t }) {
+function MailForm({ email, onDone }) {
   const input = useRef(null);
   useEffect(() => input.current.focus(), []);
   const submit = (event) => {
@@ -63,9 +64,9 @@ function MailForm({ email, onDone, t }) {
     onDone(input.current.value.trim());
   };
   return html`<form onSubmit=${submit}>
-    <label class="field"><span>${t("mailTo")}</span>
+    <label class="field"><span>${t("E-mail address")}</span>
       <input ref=${input} type="email" required maxlength="254" autocomplete="email" defaultValue=${email ?? ""} /></label>
-    <button class="main">${t("send")}</button>
+    <button class="main">${t("Send")}</button>
   </form>`;
 }
 
@@ -88,7 +89,7 @@ function Banner({ banner }) {
   </div>`;
 }
 
-function Talk({ state, actions, t, locale }) {
+function Talk({ state, actions, locale }) {
   const { config, chat, messages, outbox, draft, thumbs, rated } = state;
   const log = useRef(null);
   const end = useRef(null);
@@ -110,46 +111,46 @@ function Talk({ state, actions, t, locale }) {
         ${messages.map(
           (message, at) => html`<${Message}
             key=${message.id} message=${message} language=${chat?.language} isLast=${at === messages.length - 1} thumb=${thumbs[message.id]}
-            actions=${actions} locale=${locale} t=${t}
+            actions=${actions} locale=${locale}
           />`,
         )}
-        ${outbox.map((item) => html`<${Waiting} key=${item.id} item=${item} t=${t} />`)}
-        ${draft !== null && html`<${Draft} text=${draft} name=${config.bot_name} t=${t} />`}
-        ${typist && html`<${Draft} by="agent" name=${typist} t=${t} />`}
+        ${outbox.map((item) => html`<${Waiting} key=${item.id} item=${item} />`)}
+        ${draft !== null && html`<${Draft} text=${draft} name=${config.bot_name} />`}
+        ${typist && html`<${Draft} by="agent" name=${typist} />`}
       </ol>
-      ${!hasAsked && config.sample_questions.length > 0 && html`<${Questions} questions=${config.sample_questions} onAsk=${actions.send} t=${t} />`}
-      ${isEnded && html`<p class="note">${t("ended")}</p>`}
-      ${isEnded && (rated ? html`<p class="note" role="status">${t("thanks")}</p>` : html`<${Rating} drafts=${state.drafts} actions=${actions} t=${t} />`)}
-      ${isEnded && html`<p class="note"><button class="main" onClick=${actions.another}>${t("another")}</button></p>`}
+      ${!hasAsked && config.sample_questions.length > 0 && html`<${Questions} questions=${config.sample_questions} onAsk=${actions.send} />`}
+      ${isEnded && html`<p class="note">${t("This chat has ended.")}</p>`}
+      ${isEnded && (rated ? html`<p class="note" role="status">${t("Thank you!")}</p>` : html`<${Rating} drafts=${state.drafts} actions=${actions} />`)}
+      ${isEnded && html`<p class="note"><button class="main" onClick=${actions.another}>${t("Start a new chat")}</button></p>`}
     </div>
-    <${Notices} state=${state} actions=${actions} t=${t} locale=${locale} />
-    <${Composer} state=${state} actions=${actions} t=${t} />
+    <${Notices} state=${state} actions=${actions} locale=${locale} />
+    <${Composer} state=${state} actions=${actions} />
   `;
 }
 
-function Questions({ questions, onAsk, t }) {
-  return html`<div class="options" role="group" aria-label=${t("questions")}>
+function Questions({ questions, onAsk }) {
+  return html`<div class="options" role="group" aria-label=${t("Suggested questions")}>
     ${questions.map(({ question }) => html`<button class="option" dir="auto" onClick=${() => onAsk(question)}>${question}</button>`)}
   </div>`;
 }
 
 /** What the visitor must know now: no connection, who has the chat, how long it takes. */
-function Notices({ state, actions, t, locale }) {
+function Notices({ state, actions, locale }) {
   const { isOnline, notice, problem, chat, config } = state;
   const isWaiting = chat?.status !== "ended" && chat?.assign_type === "queue";
   const lines = [
-    !isOnline && t("offline"),
-    isWaiting && (config.is_open ? t("queued") : (config.out_of_hours_message ?? t("closed"))),
-    isWaiting && config.is_open && chat.place_in_queue && t("place", { place: chat.place_in_queue }),
-    isWaiting && config.opens_at && t("opensAt", { time: moment(config.opens_at, locale) }),
-    chat?.status !== "ended" && chat?.agent && t("joined", { name: chat.agent.name }),
+    !isOnline && t("No connection. Your messages wait and are sent when it is back."),
+    isWaiting && (config.is_open ? t("Waiting for a person.") : (config.out_of_hours_message ?? t("Nobody is here now."))),
+    isWaiting && config.is_open && chat.place_in_queue && t("You are number {place} in the queue.", { place: chat.place_in_queue }),
+    isWaiting && config.opens_at && t("Open again {time}.", { time: moment(config.opens_at, locale) }),
+    chat?.status !== "ended" && chat?.agent && t("You are talking to {name}.", { name: chat.agent.name }),
     notice,
   ];
   return html`<div class="notices">
     <p role="status" dir="auto">${lines.filter(Boolean).join(" ")}</p>
     ${problem &&
     html`<p class="problem" role="alert"><span dir="auto">${problem}</span>
-      <button class="icon" aria-label=${t("dismiss")} onClick=${actions.dismiss}><${Icon} name="close" /></button></p>`}
+      <button class="icon" aria-label=${t("Dismiss")} onClick=${actions.dismiss}><${Icon} name="close" /></button></p>`}
   </div>`;
 }
 

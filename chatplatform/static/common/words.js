@@ -1,0 +1,22 @@
+/** The page's words. Scripts contain the English ones; a catalogue that the page loads first translates them. */
+
+const { texts = {}, plural } = globalThis.catalogue ?? {};
+
+export const language = document.documentElement.lang;
+
+/** Marks that would turn the rest of a sentence round; a person's name may hold them. */
+const TURNS = /[\u202a-\u202e\u2066-\u2069]/g;
+
+const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, key) => String(values[key]).replace(TURNS, ""));
+
+/** A text in the page's language, with its values: `t("{name} wrote", { name })`. */
+export const t = (text, values = {}) => fill(texts[text] ?? text, values);
+
+/** The form of a text that fits `{count}`. */
+export function tn(one, many, count, values = {}) {
+  const forms = texts[one];
+  return fill(forms ? forms[plural(count)] : count === 1 ? one : many, { count, ...values });
+}
+
+/** Marks a text that `t` is given later. */
+export const msg = (text) => text;
