@@ -1,10 +1,10 @@
 """Fixtures of the whole suite: three people, and the world they share."""
 
 from bots.testing import *  # noqa: F403
-from channels_app.testing import sim  # noqa: F401
 from chatplatform.testing import *  # noqa: F403
 from chatplatform.testing.browser import *  # noqa: F403
 from chatplatform.testing.metrics_scraping import counts  # noqa: F401
 from chatplatform.testing.schema_cache import *  # noqa: F403
 from identity.testing import *  # noqa: F403
+from simulator.testing import sim  # noqa: F401
 from webhooks.testing import *  # noqa: F403

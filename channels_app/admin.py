@@ -1,13 +1,15 @@
 """Admin pages of connections, callbacks and sends; services make the changes."""
 
 import json
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 from django.contrib import admin, messages
 from django.db.models import Count, Q, QuerySet
+from django.db.models.functions import TruncDate
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils import timezone
 from unfold.decorators import display
 
 from channels_app.models import (
@@ -20,7 +22,7 @@ from channels_app.models import (
     SendState,
 )
 from channels_app.providers import PROVIDERS
-from channels_app.services import connections, daily_sends
+from channels_app.services import connections
 from chatplatform.admin_base import ADMINS, PLATFORM, ReadOnlyInline, TenantAdmin, button, viewer
 from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.forms import ServiceForm
@@ -32,12 +34,14 @@ CONNECTION_COLORS: dict[str, str] = {
     ConnectionStatus.EXPIRED: "danger",
     ConnectionStatus.ERROR: "danger",
 }
+# The days of an account's chart.
+_DAYS = 14
 # What is wrong with an account, and what that means for its chats.
 TROUBLES: dict[str, str] = {
     ConnectionStatus.EXPIRED: "The provider no longer accepts our token: nothing is sent or"
     " received until somebody connects the account again.",
-    ConnectionStatus.ERROR: "The provider refuses something that a person must look at. Messages"
-    " are still tried.",
+    ConnectionStatus.ERROR: "The provider refuses requests, and somebody must look into it. We"
+    " still try to send messages.",
 }
 SEND_COLORS: dict[str, str] = {
     SendState.QUEUED: "info",
@@ -101,13 +105,24 @@ class ChannelConnectionAdmin(TenantAdmin):
         context = (extra_context or {}) | {
             "trouble": f"{words} The provider said: {row.last_error}" if row.last_error else words,
             "may_connect": self.has_connect_permission(request),
-            "sends_chart": _chart(daily_sends.sends_by_day(row)),
+            "sends_chart": _chart(_sends_by_day(row)),
         }
         return super().change_view(request, object_id, form_url, context)
 
     @display(description="Status", ordering="status", label=CONNECTION_COLORS)
     def shown_status(self, row: ChannelConnection) -> tuple[str, str]:
         return row.status, row.get_status_display()
+
+
+def _counter(outcome: Outcome) -> Any:
+    """A column with the number of a callback's items that have this outcome."""
+
+    @admin.display(description=outcome.label)
+    def count(self: Any, row: InboundCallback) -> int:
+        number: int = getattr(row, f"count_{outcome.value}")
+        return number
+
+    return count
 
 
 class Items(ReadOnlyInline):
@@ -142,25 +157,7 @@ class InboundCallbackAdmin(TenantAdmin):
             }
         )
 
-    @admin.display(description="Waiting")
-    def waiting(self, row: InboundCallback) -> int:
-        return _count(row, Outcome.WAITING)
-
-    @admin.display(description="Processed")
-    def processed(self, row: InboundCallback) -> int:
-        return _count(row, Outcome.PROCESSED)
-
-    @admin.display(description="Duplicate")
-    def duplicate(self, row: InboundCallback) -> int:
-        return _count(row, Outcome.DUPLICATE)
-
-    @admin.display(description="Unsupported")
-    def unsupported(self, row: InboundCallback) -> int:
-        return _count(row, Outcome.UNSUPPORTED)
-
-    @admin.display(description="Unknown account")
-    def unknown_account(self, row: InboundCallback) -> int:
-        return _count(row, Outcome.UNKNOWN_ACCOUNT)
+    waiting, processed, duplicate, unsupported, unknown_account = map(_counter, Outcome)
 
     @admin.display(description="As it came")
     def text(self, row: InboundCallback) -> str:
@@ -190,6 +187,19 @@ class OutboundSendAdmin(TenantAdmin):
         return row.state, row.get_state_display()
 
 
+def _sends_by_day(row: ChannelConnection) -> dict[date, tuple[int, int]]:
+    """For each of the last 14 days, how many messages were sent and refused; empty if none."""
+    today = timezone.localdate()
+    days = [today - timedelta(days=back) for back in reversed(range(_DAYS))]
+    rows = OutboundSend.objects.filter(connection=row, created_at__date__gte=days[0])
+    counted = rows.values(day=TruncDate("created_at")).annotate(
+        sent=Count("pk", filter=Q(state=SendState.SENT)),
+        refused=Count("pk", filter=Q(state=SendState.FAILED)),
+    )
+    found = {item["day"]: (item["sent"], item["refused"]) for item in counted}
+    return {day: found.get(day, (0, 0)) for day in days} if found else {}
+
+
 def _chart(days: dict[date, tuple[int, int]]) -> str:
     """The line chart of sent and refused messages; empty if there were none."""
     lines = [
@@ -198,8 +208,3 @@ def _chart(days: dict[date, tuple[int, int]]) -> str:
     ]
     chart = {"labels": [f"{day:%d %b}" for day in days], "datasets": lines}
     return json.dumps(chart) if days else ""
-
-
-def _count(row: InboundCallback, outcome: Outcome) -> int:
-    number: int = getattr(row, f"count_{outcome.value}")
-    return number

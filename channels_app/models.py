@@ -222,7 +222,7 @@ class InboundItem(models.Model):
     waits_for = models.CharField(max_length=300, default="", blank=True)
     # The `ChannelConnection` that received it. If the connection is erased, it is not processed.
     connection_id = models.UUIDField(null=True)
-    # The customer's ordering key, from `inbound_order.customer_key`.
+    # The customer's ordering key, from `identities.customer_key`.
     customer_key = models.CharField(max_length=80, db_default="", blank=True)
     # Whether the account's job processes it, instead of a job for its customer.
     is_batched = models.BooleanField(db_default=False)

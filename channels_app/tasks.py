@@ -59,18 +59,6 @@ def process_item_aside(*, item_id: int, attempt: int) -> None:
     waiting_items.process_aside(item_id, attempt)
 
 
-@job("channels_app.process_callback", queue=Queue.CHANNEL, max_attempts=10)
-def process_callback(*, callback_id: int, account_id: str) -> None:
-    """Store an account's items of a callback; enqueued by the previous release only."""
-    callbacks.store_uncounted(callback_id, account_id)
-
-
-@job("channels_app.process_customer", queue=Queue.CHANNEL, max_attempts=10)
-def process_customer(*, callback_id: int, account_id: str, user_id: str) -> None:
-    """Store an account's items of a callback; enqueued by the previous release only."""
-    callbacks.store_uncounted(callback_id, account_id)
-
-
 @job("channels_app.empty_callback", queue=Queue.CHANNEL, max_attempts=30_000)
 def empty_callback(*, callback_id: int) -> None:
     """Empty a callback that names an erased customer, once nobody else's items wait in it."""

@@ -101,16 +101,11 @@ def _steps(model: type[models.Model]) -> int:
 def jobs_without_client(client: Client) -> models.QuerySet[Job]:
     """Jobs that were enqueued before their client was known, but belong to this one.
 
-    Their arguments name one of the client's accounts, or the address of one of its people.
+    Their arguments name the address of one of its people.
     """
     people = User.objects.filter(client=client)
-    rows = Job.objects.filter(client_id=None)
-    rows = rows.alias(account=KT("args__account_id"), address=Lower(KT("args__email")))
-    named = models.Q(address__in=people.values(lower=Lower("email")))
-    for channel, account_id in _accounts(client).values_list("channel", "account_id"):
-        # Two channels may give out the same account id.
-        named |= models.Q(account=account_id, ordering_key__startswith=f"inbound:{channel}:")
-    return rows.filter(named)
+    rows = Job.objects.filter(client_id=None).alias(address=Lower(KT("args__email")))
+    return rows.filter(address__in=people.values(lower=Lower("email")))
 
 
 def _accounts(client: Client) -> models.QuerySet[ChannelConnection]:

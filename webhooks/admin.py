@@ -51,16 +51,16 @@ FAULTS: dict[str, str] = {
     Fault.TIMEOUT: "Your server did not answer in time",
     Fault.CONNECTION_FAILED: "Your server could not be reached",
     Fault.BLOCKED_DESTINATION: "The address is not public",
-    Fault.REDIRECT: "Your server sent us elsewhere, where we do not go",
+    Fault.REDIRECT: "Your server redirected us, and we follow no redirects",
     Fault.BAD_STATUS: "Your server refused it",
-    Fault.INVALID_ANSWER: "Your server's answer is not HTTP",
+    Fault.INVALID_ANSWER: "Your server's answer was not valid HTTP",
     Fault.GONE: "Your server says that the address is gone for good",
-    Fault.INTERRUPTED: "A failure on our side cut it off",
+    Fault.INTERRUPTED: "A failure on our side interrupted it",
     Fault.ENDPOINT_DISABLED: "The endpoint was off",
 }
 WHY_OFF: dict[str, str] = {
     DisabledReason.BY_HAND: "It was switched off by hand.",
-    DisabledReason.GONE: "It answered that it is gone for good (410), so we switched it off.",
+    DisabledReason.GONE: "It answered 410 (gone), so we switched it off.",
     DisabledReason.FAILING: "All deliveries of five days failed, so we switched it off.",
 }
 _SHOWN = 20
@@ -177,7 +177,10 @@ class WebhookConfigAdmin(TenantAdmin):
 
         def act(data: dict[str, Any]) -> HttpResponse:
             made = configs.create(by.client, webhook_shapes.WebhookConfig(**data), by=by)
-            return self._secret_page(request, made, "The endpoint is on; its secret, shown once")
+            title = "The endpoint is on. This is its secret, shown only once."
+            return self.page(
+                request, "admin/webhooks/new_secrets.html", title, endpoints=[made], is_new=True
+            )
 
         form = forms.EndpointForm(request.POST or None)
         return self.form_page(request, form, act, title="New endpoint", button="Add the endpoint")
@@ -194,21 +197,30 @@ class WebhookConfigAdmin(TenantAdmin):
             initial={name: getattr(row, name) for name in ("url", "description", "event_types")},
         )
         replay = forms.ReplayForm(filled if chosen in {"count", "replay"} else None)
-        steps: dict[Any, tuple[ServiceForm, Callable[[dict[str, Any]], Any]]] = {
-            "settings": (settings, lambda data: self._save(request, row, data)),
-            "count": (replay, lambda data: self._count(request, row, data)),
-            "replay": (replay, lambda data: self._replay(request, row, data)),
-            "revive": (ServiceForm(filled), lambda _: self._revive(request, row)),
-            "test": (ServiceForm(filled), lambda _: self._test(request, row)),
-            "off": (ServiceForm(filled), lambda _: self._switch_off(request, row)),
-            "delete": (ServiceForm(filled), lambda _: self._delete(request, row)),
-        }
-        form, act = steps.get(chosen, (None, None))
+        plain, by, make = ServiceForm(filled), viewer(request), webhook_shapes.WebhookConfig
+        # For each button: the form, what it does, and the message about it.
+        steps: dict[Any, tuple[ServiceForm, Callable[[dict[str, Any]], Any], str]] = {
+            "settings": (settings, lambda data: configs.update(row, make(**data), by=by), "Saved."),
+            "replay": (replay, lambda data: deliveries.enqueue_replay(row, _range(data)),
+                       "The events are being sent again."),
+            "revive": (plain, lambda _: configs.revive(row, by=by),
+                       "The endpoint is on, and the events it missed are being sent."),
+            "test": (plain, lambda _: deliveries.queue_test(row),
+                     "A test is on its way: see the deliveries below."),
+            "off": (plain, lambda _: configs.update(row, make(is_active=False), by=by),
+                    "The endpoint is off: no events are sent to it."),
+            "delete": (plain, lambda _: configs.delete(row, by=by), f"{row} is deleted."),
+            "count": (replay, lambda data: deliveries.count_replay(row, _range(data)), ""),
+        }  # fmt: skip
+        form, act, words = steps.get(chosen, (None, None, ""))
         done = form.carry_out(act) if form and act else None
         for refusal in form.non_field_errors() if form and form is not settings else ():
             messages.error(request, str(refusal))
-        if isinstance(done, HttpResponse):
-            return done
+        if form and words and not form.errors:
+            messages.success(request, words)
+            if chosen == "delete":
+                return redirect("admin:webhooks_webhookconfig_changelist")
+            return redirect("admin:webhooks_webhookconfig_manage", row.pk)
         return self._manage_page(request, row, settings=settings, replay=replay, count=done)
 
     def _manage_page(self, request: HttpRequest, row: WebhookConfig, **more: Any) -> HttpResponse:
@@ -242,47 +254,6 @@ class WebhookConfigAdmin(TenantAdmin):
         retried = deliveries.latest_failure(row)
         found = [*failed, retried] if retried else failed
         return max(found, key=lambda item: item.pk, default=None)
-
-    def _again(self, request: HttpRequest, row: WebhookConfig, words: str) -> HttpResponse:
-        messages.success(request, words)
-        return redirect("admin:webhooks_webhookconfig_manage", row.pk)
-
-    def _save(self, request: HttpRequest, row: WebhookConfig, data: dict[str, Any]) -> HttpResponse:
-        configs.update(row, webhook_shapes.WebhookConfig(**data), by=viewer(request))
-        return self._again(request, row, "Saved.")
-
-    def _count(self, request: HttpRequest, row: WebhookConfig, data: dict[str, Any]) -> int:
-        return deliveries.count_replay(row, _range(data))
-
-    def _replay(
-        self, request: HttpRequest, row: WebhookConfig, data: dict[str, Any]
-    ) -> HttpResponse:
-        deliveries.enqueue_replay(row, _range(data))
-        return self._again(request, row, "They are sent again now.")
-
-    def _revive(self, request: HttpRequest, row: WebhookConfig) -> HttpResponse:
-        configs.revive(row, by=viewer(request))
-        return self._again(request, row, "It is on, and what it missed is sent now.")
-
-    def _test(self, request: HttpRequest, row: WebhookConfig) -> HttpResponse:
-        deliveries.queue_test(row)
-        return self._again(request, row, "A test is on its way: see the deliveries below.")
-
-    def _switch_off(self, request: HttpRequest, row: WebhookConfig) -> HttpResponse:
-        configs.update(row, webhook_shapes.WebhookConfig(is_active=False), by=viewer(request))
-        return self._again(request, row, "It is off: nothing is sent to it.")
-
-    def _delete(self, request: HttpRequest, row: WebhookConfig) -> HttpResponse:
-        configs.delete(row, by=viewer(request))
-        messages.success(request, f"{row} is deleted.")
-        return redirect("admin:webhooks_webhookconfig_changelist")
-
-    def _secret_page(
-        self, request: HttpRequest, row: WebhookConfig, title: str
-    ) -> TemplateResponse:
-        return self.page(
-            request, "admin/webhooks/new_secrets.html", title, endpoints=[row], is_new=True
-        )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[WebhookConfig]:
         rows: QuerySet[WebhookConfig] = super().get_queryset(request)
@@ -318,7 +289,7 @@ class WebhookConfigAdmin(TenantAdmin):
         assert isinstance(request.user, User), "the site admits people alone"
         context = self.admin_site.each_context(request) | {
             "opts": self.model._meta,
-            "title": "The new secrets, shown once",
+            "title": "The new secrets, shown only once",
             "endpoints": [configs.rotate_secret(row, by=request.user) for row in rows],
         }
         return TemplateResponse(request, "admin/webhooks/new_secrets.html", context)

@@ -6,7 +6,7 @@ document is made.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 _EXAMPLE_DEPTH = 8
 
@@ -22,69 +22,64 @@ class Kind:
     data: Mapping[str, str | dict[str, Any]]
 
 
-_CHAT: dict[str, str | dict[str, Any]] = {"conversation": "Conversation"}
-_MESSAGE: dict[str, str | dict[str, Any]] = {"message": "Message"}
-_DOCUMENT: dict[str, str | dict[str, Any]] = {
-    "bot_id": {"type": "integer", "description": "The bot that the document belongs to."},
+def _field(kind: Any, description: str, *examples: Any, **more: Any) -> dict[str, Any]:
+    """The schema of a field."""
+    shown = {"examples": list(examples)} if examples else {}
+    return {"type": kind, **more, "description": description, **shown}
+
+
+_Data: TypeAlias = dict[str, str | dict[str, Any]]
+_CHAT: _Data = {"conversation": "Conversation"}
+_MESSAGE: _Data = {"message": "Message"}
+_DOCUMENT: _Data = {
+    "bot_id": _field("integer", "The bot that the document belongs to."),
     "document": "DocumentDto",
 }
-_CHANNEL: dict[str, str | dict[str, Any]] = {"connection": "ChannelConnection"}
+_CHANNEL: _Data = {"connection": "ChannelConnection"}
 _BY: dict[str, Any] = {
     "anyOf": [{"$ref": "#/components/schemas/Identity"}, {"type": "null"}],
-    "description": "Which of your people did it; null: the customer, or the platform.",
+    "description": "The person on your team who did it; null if the customer or the platform did.",
 }
-_MOVE: dict[str, str | dict[str, Any]] = {**_CHAT, "by": _BY}
-_REASON = {"type": "string", "description": "The reason.", "examples": ["no_answer"]}
-_TAGS = {
-    "type": "array",
-    "items": {"type": "object"},
-    "description": "All tags of the conversation: name, source, confidence.",
-    "examples": [[{"name": "billing", "source": "ai", "confidence": 0.9, "count": None}]],
-}
+_MOVE: _Data = {**_CHAT, "by": _BY}
+_REASON = _field("string", "The reason.", "no_answer")
+_TAGS = _field(
+    "array",
+    "All tags of the conversation: name, source, confidence.",
+    [{"name": "billing", "source": "ai", "confidence": 0.9, "count": None}],
+    items={"type": "object"},
+)
 _SENTIMENT = {
     "enum": ["positive", "neutral", "negative"],
     "description": "The customer's sentiment.",
 }
-_SCORE = {
-    "type": ["number", "null"],
-    "description": "The sentiment as a number from -1 to 1.",
-    "examples": [0.6],
+_SCORE = _field(["number", "null"], "The sentiment as a number from -1 to 1.", 0.6)
+_CREDITS: _Data = {
+    "plan": _field("string", "The client's plan.", "standard"),
+    "credits_left": _field("integer", "The remaining credits.", 42),
+    "threshold": _field(
+        "integer",
+        "20: less than 20 % of `credits_included` is left. 0: no credits are left, or a call was"
+        " refused.",
+        20,
+    ),
 }
-_CREDITS: dict[str, str | dict[str, Any]] = {
-    "plan": {"type": "string", "description": "The client's plan.", "examples": ["standard"]},
-    "credits_left": {"type": "integer", "description": "Credits that are left.", "examples": [42]},
-    "threshold": {
-        "type": "integer",
-        "description": "20: a call left less than 20 % of `credits_included`. 0: nothing is left,"
-        " or a call was refused.",
-        "examples": [20],
-    },
+_TEST: _Data = {
+    "config_id": _field("string", "The endpoint.", format="uuid"),
+    "message": _field("string", "A message for people.", "It works: this is a test."),
 }
-_TEST: dict[str, str | dict[str, Any]] = {
-    "config_id": {"type": "string", "format": "uuid", "description": "The endpoint."},
-    "message": {
-        "type": "string",
-        "description": "A text for the reader.",
-        "examples": ["It works: this is a test."],
-    },
-}
-_MERGED = {
-    "type": "integer",
-    "description": "The id that is gone: everything of it is `customer`'s now.",
-    "examples": [18],
-}
-_NOTIFICATIONS = {
-    "type": "array",
-    "items": {"type": "object"},
-    "description": "For each recipient: `user_id` and the `notification`.",
-}
+_MERGED = _field(
+    "integer", "The id of the customer that was merged into `customer` and no longer exists.", 18
+)
+_NOTIFICATIONS = _field(
+    "array", "For each recipient: `user_id` and the `notification`.", items={"type": "object"}
+)
 
 EVENTS: dict[str, Kind] = {
     "conversation.created": Kind("A conversation was opened.", _CHAT),
     "conversation.assigned": Kind("A conversation was assigned to an agent.", _MOVE),
     "conversation.unassigned": Kind(
-        "A conversation lost its agent, who returned it, did not answer in time, or left; or it"
-        " went from the queue back to the bot.",
+        "A conversation no longer has an agent, because the agent returned it, did not answer in"
+        " time or left; or it went from the queue back to the bot.",
         _MOVE,
     ),
     "conversation.handed_off": Kind(
@@ -100,8 +95,8 @@ EVENTS: dict[str, Kind] = {
     "message.read": Kind("A message was read.", _MESSAGE),
     "message.failed": Kind("A message could not be delivered; `error` says why.", _MESSAGE),
     "message.updated": Kind(
-        "A message changed after it was stored: the customer edited it, took it back or reacted to"
-        " it; it was translated; or it is not known whether it went out, as `error` says.",
+        "A message changed after it was stored: the customer edited it, unsent it or reacted to it,"
+        " it was translated, or it is uncertain whether it was sent (see `error`).",
         _MESSAGE,
     ),
     "summary.created": Kind("A conversation was summarised.", {**_CHAT, "summary": "ChatSummary"}),
@@ -111,12 +106,12 @@ EVENTS: dict[str, Kind] = {
         {**_CHAT, "sentiment": _SENTIMENT, "score": _SCORE},
     ),
     "customer.updated": Kind(
-        "What is known of a customer has changed: the desk, a key or a channel changed it, or the"
-        " customer told it to the bot.",
+        "A customer's data changed: an agent, an API key or a channel changed it, or the customer"
+        " gave it to the bot.",
         {"customer": "CustomerDto"},
     ),
     "customer.merged": Kind(
-        "Two customers became one; `customer` is who stays.",
+        "Two customers were merged; `customer` is the one that remains.",
         {"customer": "CustomerDto", "merged_id": _MERGED},
     ),
     "feedback.created": Kind("A customer gave feedback.", {**_CHAT, "feedback": "ChatFeedBackDto"}),
@@ -144,28 +139,26 @@ _OF_TYPE: dict[str, Any] = {
     "object": {},
 }  # fmt: skip
 _ENVELOPE: dict[str, dict[str, Any]] = {
-    "id": {
-        "type": "string",
-        "pattern": "^evt_[0-9a-f]{32}$",
-        "description": "The event's id, as in `webhook-id`, the live stream and the event log.",
-    },
-    "type": {"type": "string", "description": "The event's type."},
-    "timestamp": {"type": "string", "format": "date-time", "description": "When it happened."},
-    "client_id": {"type": "integer", "description": "The client that the event belongs to."},
-    "conversation_id": {
-        "type": ["string", "null"],
-        "format": "uuid",
-        "description": "The conversation that the event belongs to, if any.",
-    },
-    "sequence": {
-        "type": ["integer", "null"],
-        "description": "Its number among the conversation's events: 1, 2, 3 … without gaps.",
-    },
-    "is_thin": {
-        "type": "boolean",
-        "description": "True if the body would be over 20 KB: then `data` is null, and"
+    "id": _field(
+        "string",
+        "The event's id, as in `webhook-id`, the live stream and the event log.",
+        pattern="^evt_[0-9a-f]{32}$",
+    ),
+    "type": _field("string", "The event's type."),
+    "timestamp": _field("string", "When it happened.", format="date-time"),
+    "client_id": _field("integer", "The client that the event belongs to."),
+    "conversation_id": _field(
+        ["string", "null"], "The conversation that the event belongs to, if any.", format="uuid"
+    ),
+    "sequence": _field(
+        ["integer", "null"],
+        "Its number among the conversation's events: 1, 2, 3 … without gaps.",
+    ),
+    "is_thin": _field(
+        "boolean",
+        "True if the body would be over 20 KB: then `data` is null, and"
         " `GET /webhook/events/{event_id}` returns it.",
-    },
+    ),
 }
 _HEADERS = {
     "webhook-id": "The event's id, the same in every attempt: store it to skip duplicates.",
@@ -207,15 +200,10 @@ def _item(name: str, components: dict[str, Any]) -> dict[str, Any]:
     schema = schema_of(name, components)
     content = {"application/json": {"schema": schema, "example": example_of(schema, components)}}
     headers = [
-        {
-            "in": "header",
-            "name": header,
-            "required": True,
-            "description": description,
-            "schema": {"type": "string"},
-        }
+        {"in": "header", "name": header, "required": True, "description": description,
+         "schema": {"type": "string"}}
         for header, description in _HEADERS.items()
-    ]
+    ]  # fmt: skip
     return {
         "post": {
             "operationId": f"on_{name.replace('.', '_')}",

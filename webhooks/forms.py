@@ -8,8 +8,8 @@ from chatplatform.templatetags.codes import humanize_code
 from webhooks import catalogue
 
 _STATES = [
-    ("gave_up", "Deliveries that ended without success"),
-    ("missing", "Events that were never sent to it, as while it was off"),
+    ("gave_up", "Deliveries that failed for good"),
+    ("missing", "Events that were never sent, for example while the endpoint was off"),
     ("all", "Every event"),
 ]
 _HOURS = [(1, "The last hour"), (24, "The last day"), (168, "The last week"), (719, "30 days")]
@@ -20,7 +20,7 @@ class EndpointForm(ServiceForm):
         label="Address",
         max_length=2000,
         widget=forms.TextInput(attrs={"placeholder": "https://your-shop.com/hooks/chat"}),
-        help_text="Where your server takes events, by https.",
+        help_text="The https address at which your server receives events.",
     )
     description = forms.CharField(label="A note for yourself", max_length=200, required=False)
     event_types = forms.MultipleChoiceField(
@@ -28,10 +28,10 @@ class EndpointForm(ServiceForm):
         choices=[(name, humanize_code(name)) for name in catalogue.EVENTS],
         required=False,
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
-        help_text="None chosen: every event, those of later versions too.",
+        help_text="If none is chosen, all events are sent, including types that are added later.",
     )
 
 
 class ReplayForm(ServiceForm):
-    state = forms.ChoiceField(label="What is sent again", choices=_STATES)
-    hours = forms.TypedChoiceField(label="From when", choices=_HOURS, coerce=int)
+    state = forms.ChoiceField(label="Events to send again", choices=_STATES)
+    hours = forms.TypedChoiceField(label="From", choices=_HOURS, coerce=int)

@@ -5,11 +5,13 @@ import json
 import math
 import re
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import orjson
+from django.utils import timezone
 
+from channels_app.providers.events import Unsupported
 from channels_app.providers.types import Place
 
 _MAX_CHARACTERS = 120
@@ -46,6 +48,22 @@ def place_of(latitude: Any, longitude: Any) -> Place | None:
     except (TypeError, ValueError, OverflowError):
         return None
     return place if abs(place.latitude) <= 90 and abs(place.longitude) <= 180 else None
+
+
+def moment(value: Any) -> datetime | None:
+    """A time in milliseconds since 1970, or in seconds, as some deliveries have it."""
+    try:
+        number = int(value)
+        return datetime.fromtimestamp(number if number < 10**11 else number / 1000, UTC)
+    except (TypeError, ValueError, OverflowError, OSError):
+        return None
+
+
+def unsupported(raw: Any, account_id: str, at: datetime | None, kind: str) -> Unsupported:
+    """An event that chats do not show."""
+    return Unsupported(
+        account_id=account_id, at=at or timezone.now(), kind=kind, key=key_of("other", repr(raw))
+    )
 
 
 def _loads(raw: bytes) -> Any:

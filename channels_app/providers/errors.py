@@ -28,9 +28,9 @@ class ProviderError(ApiError):
 
     code, status = "provider_refused", 502
     more: ClassVar = {
-        "kind": (str, "What the fault means, such as `temporary` or `permission`."),
-        "provider_code": (str | None, "The provider's own code."),
-        "provider_message": (str, "The provider's own words."),
+        "kind": (str, "The kind of error, such as `temporary` or `permission`."),
+        "provider_code": (str | None, "The provider's error code."),
+        "provider_message": (str, "The provider's message."),
     }
     # The provider's message follows it.
     detail: ClassVar[str] = "The provider refused."
@@ -54,6 +54,15 @@ class ProviderError(ApiError):
         self.wait = wait
         # How often a send may be retried after this refusal; None for no limit of its own.
         self.retries = retries
+
+
+def kind_by_status(status: int, *, is_send: bool) -> Kind:
+    """The kind of an HTTP status, for answers without an error code of their own."""
+    if status == 429:
+        return Kind.RATE
+    if status >= 500 or status < 300:
+        return Kind.UNCERTAIN if is_send else Kind.TEMPORARY
+    return {401: Kind.TOKEN, 403: Kind.PERMISSION}.get(status, Kind.REQUEST)
 
 
 class ChannelNotConfigured(NotConfigured):

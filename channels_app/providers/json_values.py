@@ -18,6 +18,11 @@ def dicts_in(value: Any) -> list[dict[str, Any]]:
     return [item for item in as_list(value) if isinstance(item, dict)]
 
 
+def dicts_of(body: Any) -> list[dict[str, Any]]:
+    """The objects of a callback, which is one object or a list of them."""
+    return dicts_in(body if isinstance(body, list) else [body])
+
+
 def as_text(value: Any) -> str:
     """A string, or an integer as a string; empty for anything else."""
     return str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""

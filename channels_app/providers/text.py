@@ -1,8 +1,9 @@
 """Fit texts to channels: split them at the limit, and write choices as lines."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from channels_app.providers.types import Choice
+from channels_app.providers.types import Choice, Part
 
 # A longer joined character is cut, since nobody could read it.
 _MOST_PARTS = 40
@@ -24,6 +25,17 @@ def split(text: str, limit: int, *, size: Callable[[str], int] = len) -> list[st
         pieces.append(rest[:cut].strip())
         rest = rest[cut:].strip()
     return [piece for piece in (*pieces, rest) if piece]
+
+
+def with_choices(
+    part: Part, limit: int, *, fits: bool, size: Callable[[str], int] = len
+) -> list[Part]:
+    """The pieces of a text; choices that fit follow the last piece, others become lines."""
+    words = part.text if fits else as_lines(part.text, part.choices)
+    pieces = [Part(text=piece) for piece in split(words, limit, size=size)]
+    if pieces and fits:
+        pieces[-1] = replace(pieces[-1], choices=part.choices)
+    return pieces
 
 
 def as_lines(text: str, choices: Sequence[Choice]) -> str:

@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from channels_app.models import ChannelConnection, InboundCallback, InboundItem, Outcome
-from channels_app.providers import PROVIDERS, Provider
+from channels_app.providers import Provider
 from channels_app.providers.callback_parsing import parse
 from channels_app.services import connections, waiting_items
 from chatplatform import jobs
@@ -66,24 +66,6 @@ def _ensure_none_is_frozen(receivers: Iterable[ChannelConnection | None]) -> Non
         for row in receivers:
             if row and row.client_id in frozen:
                 raise freezing.ClientFrozen
-
-
-def store_uncounted(callback_id: int, account_id: str) -> None:
-    """Store the items of a callback that the previous release received but did not process."""
-    callback = InboundCallback.objects.filter(pk=callback_id).first()
-    if callback is None:
-        return
-    with jobs.commit():
-        rows = InboundItem.objects.filter(callback=callback)
-        counted = set(rows.values_list("position", flat=True))
-        items = PROVIDERS[callback.channel].items(parse(bytes(callback.body)))
-        uncounted = [
-            (position, item)
-            for position, item in enumerate(items)
-            if item.account_id == account_id and position not in counted
-        ]
-        receiver = connections.live(callback.channel, account_id)
-        waiting_items.store(callback, uncounted, {account_id: receiver})
 
 
 def empty(callback_id: int) -> None:

@@ -33,7 +33,7 @@ _SUBSCRIBING_SECONDS = 30.0
 
 class TokenMissing(ApiError):
     code, status = "token_missing", 409
-    detail = "There is no valid token of a person at this provider: sign in there first."
+    detail = "No valid token of a person is stored for this provider: sign in there first."
 
 
 class AccountTaken(ApiError):
@@ -48,12 +48,12 @@ class BotHasAccount(ApiError):
 
 class WrongAccount(ApiError):
     code, status = "wrong_account", 409
-    detail = "The person agreed for another account than the one that was asked for."
+    detail = "The person consented for a different account than the requested one."
 
 
 class ConsentRefused(ApiError):
     code, status = "consent_refused", 409
-    detail = "The person did not agree at the provider."
+    detail = "The person did not consent at the provider."
 
 
 # --- looked up --------------------------------------------------------------------------------
@@ -140,23 +140,6 @@ def list_accounts(
 
 
 # --- a person's token ----------------------------------------------------------------------------
-
-
-def store_token(
-    client: Client,
-    channel: MessagingChannel,
-    *,
-    access_token: str,
-    expires_in: int | None,
-    user_external_id: str,
-    by: User,
-) -> connection_shapes.ChannelConnection:
-    """Store a person's token, which lists and connects accounts."""
-    token = clients.store_channel_token(
-        client, channel=channel, access_token=access_token, expires_in=expires_in,
-        user_external_id=user_external_id, by=by,
-    )  # fmt: skip
-    return connection_shapes.ChannelConnection.from_token(token, channel)
 
 
 def user_token(client: Client, channel: MessagingChannel) -> str:
@@ -449,9 +432,7 @@ def _row_for(bot: Bot, channel: str, account_id: str) -> ChannelConnection:
 def _set_reachable(row: ChannelConnection) -> None:
     """Store in the account's chats whether the account can send."""
     chats = Conversation.objects.filter(
-        bot=row.bot_id,
-        channel=row.channel,
-        channel_chat__identity__account_id=row.account_id,
+        bot=row.bot_id, channel=row.channel, channel_chat__identity__account_id=row.account_id
     )
     channel_inbound.set_reachable(chats, is_reachable=row.status in SENDING)
 

@@ -1,6 +1,8 @@
 """Customers by their ids at a provider's account; some providers give a customer two ids."""
 
+import hashlib
 from contextlib import suppress
+from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
@@ -23,6 +25,12 @@ def find(connection: ChannelConnection, item: FromCustomer) -> CustomerIdentity 
         by_ids |= Q(second_user_id=item.user_id)
     found = list(rows.filter(by_ids).select_related("customer"))
     return min(found, key=lambda row: row.provider_user_id != item.user_id, default=None)
+
+
+def customer_key(channel: str, connection_id: UUID, user_id: str) -> str:
+    """The key that keeps a customer's items in order; it does not reveal the customer's id."""
+    named = hashlib.sha256(f"{connection_id}:{user_id}".encode()).hexdigest()[:40]
+    return f"inbound:{channel}:{named}"
 
 
 def keep_ids(identity: CustomerIdentity, item: FromCustomer) -> None:

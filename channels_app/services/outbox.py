@@ -16,9 +16,8 @@ from channels_app.models import (
     Outcome,
 )
 from channels_app.providers import PROVIDERS
-from channels_app.services.inbound_order import customer_key
+from channels_app.services.identities import customer_key
 from chatplatform.jobs import enqueue
-from chatplatform.models import Job, JobState
 from chats.models import Conversation, Customer, Message
 
 
@@ -94,10 +93,6 @@ def forget(customer: Customer) -> Sequence[str]:
     items = InboundItem.objects.filter(outcome=Outcome.WAITING)
     items.filter(customer_key__in=keys).update(outcome=Outcome.UNSUPPORTED, kind="erased")
     ids = {(channel, user_id) for channel, _, user_id in found}
-    # Jobs of the previous release.
-    old = Job.objects.filter(args__user_id__in=[user_id for _, user_id in ids])
-    old = old.filter(name="channels_app.process_customer")
-    old.exclude(state=JobState.RUNNING).delete()
     for channel, user_id in ids:
         named = RawSQL(  # noqa: S611 - the text is a parameter
             "position(convert_to(%s, 'UTF8') in body) > 0", [user_id], output_field=BooleanField()

@@ -16,13 +16,7 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils import timezone
 
-from channels_app.models import (
-    SENDING,
-    ChannelChat,
-    ChannelConnection,
-    OutboundSend,
-    SendState,
-)
+from channels_app.models import SENDING, ChannelChat, ChannelConnection, OutboundSend, SendState
 from channels_app.providers import PROVIDERS
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.providers.types import (
@@ -53,8 +47,7 @@ STORE_AWAY = "Our store of files was not reachable."
 
 def deliver(message_id: str) -> None:
     """Send the parts of a message that were not sent yet. Raises TryLater if it has to wait."""
-    rows = Message.objects.select_related("conversation__bot", "conversation__client")
-    message = rows.filter(pk=message_id, status=MessageStatus.PENDING).first()
+    message = _pending(message_id)
     if message is None:
         return  # sent by an earlier run, or deleted
     found = connection_of_chat(message.conversation_id)
@@ -75,8 +68,8 @@ def deliver(message_id: str) -> None:
 
 def give_up(message_id: str) -> None:
     """Mark a message as failed, with the last error, when no attempt is left."""
-    message = Message.objects.select_related("conversation").filter(pk=message_id).first()
-    if message is None or message.status != MessageStatus.PENDING:
+    message = _pending(message_id)
+    if message is None:
         return
     sends = OutboundSend.objects.filter(message=message)
     last = sends.exclude(error="").order_by("part").last()
@@ -84,6 +77,11 @@ def give_up(message_id: str) -> None:
     message_status.record_failed(
         message, error=last.error if last else "The message could not be sent."
     )
+
+
+def _pending(message_id: str) -> Message | None:
+    rows = Message.objects.select_related("conversation__bot", "conversation__client")
+    return rows.filter(pk=message_id, status=MessageStatus.PENDING).first()
 
 
 @transaction.atomic
@@ -108,10 +106,9 @@ def resolve_uncertain_sends(message_id: str) -> None:
 
     Only a person may send it again, and an echo that comes later still counts.
     """
-    message = Message.objects.select_related("conversation").filter(pk=message_id).first()
-    if message is None or message.status != MessageStatus.PENDING:
-        return
-    if OutboundSend.objects.filter(message=message, state=SendState.UNCERTAIN).exists():
+    message = _pending(message_id)
+    uncertain = OutboundSend.objects.filter(message=message, state=SendState.UNCERTAIN)
+    if message and uncertain.exists():
         message_status.record_failed(message, error=message_status.STILL_UNCERTAIN)
 
 

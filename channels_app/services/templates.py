@@ -15,7 +15,7 @@ from identity.models import User
 
 class NoTemplates(ApiError):
     code, status = "no_templates", 409
-    detail = "Chats of chatapp alone have templates."
+    detail = "Only chats on chatapp have templates."
 
 
 class ChannelNotConnected(ApiError):

@@ -23,9 +23,9 @@ from django.utils import timezone
 from channels_app.models import ChannelConnection, InboundCallback, InboundItem, Outcome
 from channels_app.providers import PROVIDERS
 from channels_app.providers.callback_parsing import parse
-from channels_app.providers.events import Item, Receipt, Unsupported
+from channels_app.providers.events import FromCustomer, Item, Receipt, Unsupported
 from channels_app.services import inbound
-from channels_app.services.inbound_order import batch_key, customer_key, user_of
+from channels_app.services.identities import customer_key
 from chatplatform import jobs, locks
 from chatplatform.jobs import registry
 from chatplatform.models import Job, JobState
@@ -47,7 +47,7 @@ _LONGEST_HOLD = timedelta(minutes=1)
 # After this many attempts, four minutes in all, an item is set aside and no longer delays its
 # customer's later items. It is tried again after 10 minutes, 20, … and finally once a day.
 ATTEMPTS, _FIRST_ASIDE, _LONGEST_ASIDE = 10, timedelta(minutes=10), timedelta(days=1)
-_ASIDE_KEY = "inbound-item:"
+_BATCH_KEY, _ASIDE_KEY = "inbound:", "inbound-item:"
 # An item that has no job gets a new one when it has waited this long.
 _WITHOUT_JOB = timedelta(minutes=2)
 
@@ -104,7 +104,8 @@ def _rows(
             row.outcome = Outcome.DUPLICATE
         else:
             known.add(item.key)
-            row.customer_key = customer_key(callback.channel, connection.pk, user_of(item))
+            user_id = item.user_id if isinstance(item, FromCustomer) else ""
+            row.customer_key = customer_key(callback.channel, connection.pk, user_id)
         rows.append(row)
     return rows
 
@@ -127,7 +128,7 @@ def _enqueue(
 
     A queued job is enough: its row is locked, so it cannot begin before these items are stored.
     """
-    ordering_key = key or batch_key(connection_id)
+    ordering_key = key or f"{_BATCH_KEY}{connection_id}"
     same = Job.objects.filter(name=_JOB, ordering_key=ordering_key, state=JobState.QUEUED)
     if not same.select_for_update(no_key=True).first():
         jobs.enqueue(
@@ -177,10 +178,6 @@ def process(connection_id: UUID, key: str, held_since: float | None = None) -> N
             if is_cut_off:
                 _enqueue(connection.pk, connection.client_id, key)
             _leave_to_customers(connection, behind)
-    _note_event(connection)
-
-
-def _note_event(connection: ChannelConnection) -> None:
     before, seen = connection.last_event_at, timezone.now()
     if before is None or before < seen - timedelta(seconds=1):
         ChannelConnection.objects.filter(pk=connection.pk).update(last_event_at=seen)
@@ -225,7 +222,7 @@ def _is_held_back(connection: ChannelConnection, since: float | None) -> bool:
 
 
 def _look_again(connection: ChannelConnection, held_since: float | None) -> None:
-    since, key = held_since or time.time(), batch_key(connection.pk)
+    since, key = held_since or time.time(), f"{_BATCH_KEY}{connection.pk}"
     if not jobs.postpone(
         _JOB, ordering_key=key, wait=_LOOK_AGAIN, at_most=_LONGEST_HOLD,
         change=lambda args: args | {"held_since": since},
@@ -409,7 +406,7 @@ def enqueue_forgotten() -> None:
         return Exists(unfinished.filter(ordering_key=key))
 
     rows = _waiting(callback__received_at__lt=timezone.now() - _WITHOUT_JOB)
-    of_account = Concat(Value(batch_key("")), Cast(OuterRef("connection_id"), TextField()))
+    of_account = Concat(Value(_BATCH_KEY), Cast(OuterRef("connection_id"), TextField()))
     rest = rows.filter(is_aside=False).exclude(has_job(OuterRef("customer_key")))
     rest = rest.exclude(Q(is_batched=True) & has_job(of_account))
     for connection_id, key in rest.values_list("connection_id", "customer_key").distinct()[:500]:

@@ -4,8 +4,8 @@ from typing import Any
 
 from pydantic import ConfigDict, Field
 
-from channels_app.shapes.graph_callback import ProviderId, Tolerant
-from chatplatform.api.shapes import MAX_NUMBER, example
+from channels_app.shapes.graph_callback import Number, ProviderId, Tolerant
+from chatplatform.api.shapes import example
 
 
 class ChatappMetadata(Tolerant):
@@ -90,9 +90,7 @@ class ChatappMessage(Tolerant):
     from_user_id: ProviderId | None = Field(None, description="The customer's id at the business.")
     to: ProviderId | None = Field(None, description="The customer; only in echoes.")
     id: ProviderId = Field(min_length=1, description="The provider's id of the message.")
-    timestamp: int | None = Field(
-        None, ge=0, le=MAX_NUMBER, description="When, in seconds since 1970."
-    )
+    timestamp: Number | None = Field(None, description="When, in seconds since 1970.")
     type: str = Field(description="text, image, interactive, reaction, edit, revoke, …")
     text: ChatappText | None = Field(None, description="The text of a `text`.")
     image: ChatappMedia | None = Field(None, description="The file of an `image`.")
@@ -121,9 +119,7 @@ class ChatappStatus(Tolerant):
 
     id: ProviderId = Field(min_length=1, description="The provider's id of the message.")
     status: str = Field(description="sent, delivered, read, played, failed or deleted.")
-    timestamp: int | None = Field(
-        None, ge=0, le=MAX_NUMBER, description="When, in seconds since 1970."
-    )
+    timestamp: Number | None = Field(None, description="When, in seconds since 1970.")
     recipient_id: ProviderId | None = Field(
         None, description="The customer's number; missing if it is hidden."
     )
@@ -160,9 +156,7 @@ class ChatappEntry(Tolerant):
     """The events of one business account."""
 
     id: ProviderId | None = Field(None, description="The business account.")
-    time: int | None = Field(
-        None, ge=0, le=MAX_NUMBER, description="When it was sent, in seconds since 1970."
-    )
+    time: Number | None = Field(None, description="When it was sent, in seconds since 1970.")
     changes: list[ChatappChange] = Field(default_factory=list, description="The events.")
 
 

@@ -13,10 +13,7 @@ from chats.shapes.message import MessageContent
 from chats.shapes.people import Identity
 from identity.models import ChannelToken
 
-AccountId = Field(
-    min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-]+$",
-    description="The provider's id of the account.",
-)  # fmt: skip
+_Id = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]
 
 
 class ChannelConnection(Shape):
@@ -99,7 +96,7 @@ class MessengerConnectPageDto(Shape):
 
     model_config = example(page_id="1048576000001")
 
-    page_id: Text = AccountId
+    page_id: _Id = Field(description="The provider's id of the account.")
 
 
 class PhotoappConnectDto(MessengerConnectDto):
@@ -118,10 +115,9 @@ class PhotoappConnectPageDto(Shape):
 
     model_config = example(page_id="17840000000000001")
 
-    page_id: Text = Field(
-        min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-]+$",
-        description="The provider's id of the account, or of the page that it is linked to.",
-    )  # fmt: skip
+    page_id: _Id = Field(
+        description="The provider's id of the account, or of the page that it is linked to."
+    )
 
 
 class LocalappOAConnectDto(Shape):
@@ -136,12 +132,8 @@ class LocalappOAConnectDto(Shape):
         min_length=1,
         max_length=2000,
     )
-    oa_id: Text | None = Field(
-        None,
-        min_length=1,
-        max_length=100,
-        pattern=r"^[A-Za-z0-9_-]+$",
-        description="The only account that the person may choose; any by default.",
+    oa_id: _Id | None = Field(
+        None, description="The only account that the person may choose; any by default."
     )
 
 
@@ -150,7 +142,7 @@ class ChatappConnectPhoneDto(Shape):
 
     model_config = example(phone_number_id="1122334455667")
 
-    phone_number_id: Text = AccountId
+    phone_number_id: _Id = Field(description="The provider's id of the account.")
     pin: Text | None = Field(
         None, pattern=r"^[0-9]{6}$",
         description="Six digits: the number's existing pin, or a new one if it has none. Required"
@@ -171,10 +163,10 @@ class ChatappConnectDto(Shape):
         description="The dialog's code, valid once and for about 30 seconds. Without it the stored"
         " token is used.",
     )  # fmt: skip
-    business_account_id: Text | None = Field(
-        None, min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-]+$",
+    business_account_id: _Id | None = Field(
+        None,
         description="The business account that has the number; found by the number if left out.",
-    )  # fmt: skip
+    )
     phone: ChatappConnectPhoneDto = Field(description="The number.")
 
 
@@ -282,14 +274,9 @@ class ChatappTemplatesResponse(Shape):
     next_cursor: str | None = Field(None, description="For the next page; null on the last.")
 
 
-class ChatappTemplatesQuery(Shape):
+class ChatappTemplatesQuery(AccountsQuery):
     """The cursor and size of a list page of templates; the provider may return fewer."""
 
-    cursor: Text | None = Field(
-        None,
-        description="The previous response's `next_cursor`; leave it out for the first.",
-        max_length=500,
-    )
     limit: int = Field(50, ge=1, le=100, description="Templates on a page, 1..100.")
 
 

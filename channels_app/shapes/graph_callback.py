@@ -20,6 +20,7 @@ from chatplatform.api.shapes import MAX_ID, MAX_NUMBER, Shape, example
 
 # A longer id is malformed: it does not fit a column, and a shortened one could be another's.
 ProviderId = Annotated[str, Field(max_length=300)]
+Number = Annotated[int, Field(ge=0, le=MAX_NUMBER)]
 
 
 class Tolerant(Shape):
@@ -151,11 +152,8 @@ class HookDelivery(Tolerant):
     """Messages that arrived."""
 
     mids: list[ProviderId] | None = Field(None, description="The messages.")
-    watermark: int | None = Field(
-        None,
-        ge=0,
-        le=MAX_NUMBER,
-        description="All messages sent before this time arrived; in milliseconds since 1970.",
+    watermark: Number | None = Field(
+        None, description="All messages sent before this time arrived; in milliseconds since 1970."
     )
 
 
@@ -163,11 +161,8 @@ class HookRead(Tolerant):
     """Messages that were read."""
 
     mid: ProviderId | None = Field(None, description="This message and all earlier ones were read.")
-    watermark: int | None = Field(
-        None,
-        ge=0,
-        le=MAX_NUMBER,
-        description="All messages sent up to this time were read; in milliseconds since 1970.",
+    watermark: Number | None = Field(
+        None, description="All messages sent up to this time were read; in milliseconds since 1970."
     )
 
 
@@ -191,9 +186,7 @@ class Messaging(Tolerant):
 
     sender: Party | None = Field(None, description="The party that caused the event.")
     recipient: Party | None = Field(None, description="The other party.")
-    timestamp: int | None = Field(
-        None, ge=0, le=MAX_NUMBER, description="When, in milliseconds since 1970."
-    )
+    timestamp: Number | None = Field(None, description="When, in milliseconds since 1970.")
     message: HookMessage | None = Field(None, description="A message.")
     postback: HookPostback | None = Field(None, description="A tapped button.")
     reaction: HookReaction | None = Field(None, description="A reaction.")
@@ -209,9 +202,7 @@ class Entry(Tolerant):
     """The events of one account."""
 
     id: ProviderId | None = Field(None, description="The account; missing in some events.")
-    time: int | None = Field(
-        None, ge=0, le=MAX_NUMBER, description="When it was sent, in milliseconds since 1970."
-    )
+    time: Number | None = Field(None, description="When it was sent, in milliseconds since 1970.")
     messaging: list[Messaging] = Field(default_factory=list, description="The events.")
 
 

@@ -10,10 +10,10 @@ from django.conf import settings
 from django.db.models.functions import Now
 
 from channels_app.models import ChannelConnection
-from channels_app.testing import RunningSimulator
 from chatplatform.models import Job, JobState
 from chatplatform.testing import run_jobs
 from identity.testing import Person
+from simulator.testing import RunningSimulator
 
 EVENT_TIME = "1795226399980"
 PAGE, OTHER_PAGE = "1048576000001", "1048576000002"

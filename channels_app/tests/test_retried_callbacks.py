@@ -411,20 +411,6 @@ def test_a_callback_that_names_an_erased_customer_is_not_kept_longer_than_any(no
     assert bytes(callback.body) == b""
 
 
-def test_what_the_release_before_has_enqueued_is_processed(nobody, page):
-    post_signed(nobody, "/socialnet/webhook", batch(*taps("A", "B")))
-    callback = InboundCallback.objects.get()
-    InboundItem.objects.all().delete()
-    Job.objects.all().delete()
-    for name in ("process_callback", "process_customer"):
-        jobs.enqueue(
-            f"channels_app.{name}", client_id=None,
-            callback_id=callback.pk, account_id=PAGE, user_id="1",
-        )  # fmt: skip
-    run_jobs()
-    assert texts() == ["A", "B"]
-
-
 def test_an_edit_that_comes_after_a_newer_one_changes_nothing(nobody, page):
     def edit(words, at):
         return {"message_edit": {"mid": "m_1", "text": words, "num_edit": "1"}, "timestamp": at}

@@ -25,6 +25,7 @@ from chatplatform.customer_channels import MessagingChannel
 from chats.shapes.message import Message
 from identity.auth import TenantViewSet
 from identity.models import Client
+from identity.services import clients
 from identity.shapes.clients import SocialnetAccessToken
 
 CHALLENGE = RawResponse(("text/plain",), "The challenge, as it was sent.")
@@ -56,7 +57,10 @@ class ChannelViewSet(TenantViewSet):
         It replaces the token that was stored for this channel before.
         """
         client = self.own_client(client_id)
-        return connections.store_token(client, self.channel, by=self.user, **dict(body))
+        token = clients.store_channel_token(
+            client, channel=self.channel, by=self.user, **dict(body)
+        )
+        return ChannelConnection.from_token(token, self.channel)
 
     def list_accounts(
         self, client_id: int, bot_id: int, query: AccountsQuery

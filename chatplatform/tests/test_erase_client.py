@@ -9,9 +9,7 @@ from django.core.files.base import ContentFile
 from django.core.management import CommandError, call_command
 from django.db.utils import IntegrityError
 
-from bots.models import Bot
-from channels_app.models import ChannelConnection, InboundCallback, InboundItem
-from chatplatform import jobs
+from channels_app.models import InboundCallback, InboundItem
 from chatplatform.models import Job
 from chatplatform.tests.test_erasing import found
 from chatplatform.tests.test_guard_site import world
@@ -50,9 +48,6 @@ def filled(word):
         callback=callback, position=0, channel="socialnet", account_id=word, key=word,
         outcome="processed",
     )  # fmt: skip
-    jobs.enqueue("channels_app.process_customer", client_id=None,
-            ordering_key=f"inbound:socialnet:{word}",
-            callback_id=callback.pk, account_id=word, user_id=f"{word} 1")  # fmt: skip
     passwords.request_reset(email=person.email, address="192.0.2.1")
     sign_in_providers.ask_link(email=person.email.upper(), address="192.0.2.2")
     return rows
@@ -68,7 +63,7 @@ def test_nothing_of_an_erased_client_is_found(client, capsys):
     call_command("erase_client", client.code, yes=True)
     assert found(WORD) == set()
     assert found(OTHER) == others
-    assert Job.objects.filter(client_id=None).count() == 3
+    assert Job.objects.filter(client_id=None).count() == 2
     client.refresh_from_db()
     assert (client.name, client.is_disabled) == (f"Erased client {client.pk}", True)
     (kept,) = AuditEvent.objects.filter(client=client)
@@ -78,21 +73,6 @@ def test_nothing_of_an_erased_client_is_found(client, capsys):
     assert "fit their chains" in capsys.readouterr().out
     with pytest.raises(IntegrityError, match="append-only"):
         AuditEvent.objects.filter(client=client).update(action="x")
-
-
-def test_an_account_that_is_anothers_by_now_keeps_its_jobs(client):
-    account = ChannelConnection.objects.filter(client=client, account_id=WORD)[0]
-    account.status = "disconnected"
-    account.save()
-    ChannelConnection.objects.create(
-        client=Client.objects.exclude(pk=client.pk)[0], bot=Bot.objects.exclude(client=client)[0],
-        channel=account.channel, account_id=WORD, status="connected",
-    )  # fmt: skip
-    waiting = Job.objects.filter(name="channels_app.process_customer", args__account_id=WORD)
-    assert waiting.count() == 1
-    Client.objects.filter(pk=client.pk).update(is_disabled=True)
-    call_command("erase_client", client.code, yes=True)
-    assert waiting.count() == 1
 
 
 def test_another_answer_than_the_code_erases_nothing(client, monkeypatch):

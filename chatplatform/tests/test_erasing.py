@@ -15,7 +15,6 @@ from django.urls import reverse
 
 from bots.models import FunctionCall
 from channels_app.models import CustomerIdentity, InboundCallback
-from chatplatform import jobs
 from chatplatform.live import valkey
 from chatplatform.models import Job
 from chatplatform.testing import run_before, run_jobs
@@ -91,10 +90,6 @@ def remember(chat, word):
     for event in Event.objects.filter(client=row.client, data__customer__id=row.customer_id):
         sent, _ = Delivery.objects.get_or_create(event=event, config=config, defaults=own)
         DeliveryAttempt.objects.create(**own, delivery=sent, number=1, response_excerpt=word)
-    jobs.enqueue(  # a message that could not be processed at once, as the release before left it
-        "channels_app.process_customer", client_id=None,
-        callback_id=1, account_id="1", user_id=word,
-    )  # fmt: skip
     Export.objects.create(
         **own, created_by=row.client.users.all()[0], param={}, rows=1, status="done",
         file=ContentFile(word.encode(), name=f"{row.pk}.csv"), file_name="x.csv",
@@ -152,8 +147,6 @@ def test_nothing_of_an_erased_customer_is_found(ann, two):
     shown = erased(ann, number)
     assert (shown["status"], shown["chats_total"], shown["chats_erased"]) == ("done", 1, 1)
     assert found(WORD) == set()
-    assert not Job.objects.filter(args__user_id=WORD).exists()
-    assert Job.objects.filter(args__user_id=OTHER).exists()
     assert ann.get(f"/ai/customers/{number}").status_code == 404
     # Another customer keeps all but the client's report files.
     assert found(OTHER) == others - {"reports"}

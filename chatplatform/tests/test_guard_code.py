@@ -13,10 +13,10 @@ MAX_POSITIONAL = 6
 # Every app has these; `auth` and the like belong to one app.
 FILES_OF_AN_APP = {
     "__init__.py", "admin.py", "apps.py", "migrations", "models.py", "services", "shapes",
-    "tasks.py", "testing.py", "tests", "urls.py", "views",
+    "tasks.py", "tests", "urls.py", "views",
 }  # fmt: skip
-# Of apps whose pages in the site have forms.
-OPTIONAL_FILES = {"forms.py"}
+# Of apps whose pages in the site have forms, and of those with helpers for tests.
+OPTIONAL_FILES = {"forms.py", "testing.py"}
 OWN_FILES_BECAUSE = {
     "identity/pages": "larger pages of the site, each in a module of its own",
     "bots/pages": "larger pages of the site, each in a module of its own",

@@ -50,19 +50,13 @@ def choose(client: Client, param: shapes.AdhocQuestion, period: Period) -> Query
     rows = in_period(client, period).filter(
         **{key: value for key, value in wanted.items() if value}
     )
-    rows = _resolved(rows, param)
+    if param.bot_resolved is not None:
+        resolved = report_filters.solved_by_bot()
+        rows = rows.filter(resolved if param.bot_resolved else ~resolved)
     if param.handed_off is not None:
         rows = rows.filter(handed_off_at__isnull=not param.handed_off)
     rows = _rated(rows, param)
     return rows.filter(pk__in=inbox.search(client, param.q)) if param.q else rows
-
-
-def _resolved(rows: QuerySet[Conversation], param: shapes.AdhocQuestion) -> QuerySet[Conversation]:
-    """Filters by `bot_resolved`, as the metric of that name counts."""
-    if param.bot_resolved is None:
-        return rows
-    resolved = report_filters.solved_by_bot()
-    return rows.filter(resolved if param.bot_resolved else ~resolved)
 
 
 def _rated(rows: QuerySet[Conversation], param: shapes.AdhocQuestion) -> QuerySet[Conversation]:
@@ -203,7 +197,9 @@ def _position(cursor: str, order: list[str], of: str) -> list[Any]:
     try:
         return [datetime.fromisoformat(at), pk]
     except (TypeError, ValueError) as exc:
-        raise Invalid.field("body", "cursor", msg="This cursor is not one of this report.") from exc
+        raise Invalid.field(
+            "body", "cursor", msg="This cursor does not belong to this report."
+        ) from exc
 
 
 def _groups(

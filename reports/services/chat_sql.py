@@ -250,8 +250,6 @@ def _cursor(alias: str, statement: str, parameters: list[Any], *, chunked: bool)
 
 
 def _rounded_row(row: Row) -> Row:
-    return {name: _rounded(value) for name, value in row.items()}
-
-
-def _rounded(value: Any) -> Any:
-    return round(value, 3) if isinstance(value, float) else value
+    return {
+        name: round(value, 3) if isinstance(value, float) else value for name, value in row.items()
+    }

@@ -41,7 +41,7 @@ class TooManyExports(ApiError):
 
 class ExportFailed(ApiError):
     code, status = "export_failed", 409
-    detail = "This export could not be made: ask for it again."
+    detail = "This export failed: request it again."
     more: ClassVar = {"export_id": (uuid.UUID, "The export.")}
 
 
@@ -55,7 +55,11 @@ def start(client: Client, param: shapes.ExportAdhocReportParam, *, by: User) -> 
     period = periods.of(client, param)
     fixed = {"date_from": period.first, "date_to": period.last, "timezone": period.zone}
     param = param.model_copy(update=fixed)
-    rows = _count(adhoc.choose(client, param, period), param, period.zone)
+    chosen = adhoc.choose(client, param, period)
+    if param.group_by:
+        rows = chat_sql.count_groups(chosen, zone=period.zone, group_by=param.group_by)
+    else:
+        rows = chosen.count()
     if param.format == "xlsx" and rows > table_writer.XLSX_ROWS:
         msg = (
             f"A sheet has {table_writer.XLSX_ROWS:,} rows at most, this report {rows:,}: take csv."
@@ -100,7 +104,7 @@ def _why_failed(export: Export) -> str | None:
         name="reports.write_export", state=JobState.DEAD, args__export_id=str(export.pk)
     )
     if ended.filter(last_error__startswith=FilesUnavailable.__name__).exists():
-        return "The file store did not answer for over an hour: ask for this export again."
+        return "The file store did not answer for over an hour: request this export again."
     return None
 
 
@@ -210,12 +214,6 @@ def _with_progress(
         # At most 99 %, because the file is not stored yet.
         percent = min(99, 100 * written // max(export.rows, 1))
         _unfinished(str(export.pk)).update(status=ExportStatus.RUNNING, progress=percent)
-
-
-def _count(chosen: QuerySet[Conversation], param: shapes.ExportAdhocReportParam, zone: str) -> int:
-    if not param.group_by:
-        return chosen.count()
-    return chat_sql.count_groups(chosen, zone=zone, group_by=param.group_by)
 
 
 def _pages(client: Client, param: shapes.ExportAdhocReportParam) -> Iterator[list[dict[str, Any]]]:

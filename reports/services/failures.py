@@ -111,7 +111,7 @@ class RetryResults:
 def of_kind(kind: Kind, client: Client | None) -> list[Failure]:
     """The failures of one kind, most frequent first; without a client, those of all clients."""
     owner = () if kind.model is Job else ("client_id", "client__name")
-    rows = _rows(kind, client).values(*owner, *kind.cause)
+    rows = _of_client(kind.rows(), client).values(*owner, *kind.cause)
     groups = rows.annotate(count=Count("pk"), latest_at=Max(kind.at))
     groups = groups.order_by("-count", *kind.cause)
     return [
@@ -131,7 +131,7 @@ def try_again(kind: Kind, client: Client | None, values: list[str]) -> list[str]
     """Retry the rows of a group, at most `MOST_AT_ONCE`; returns the ids of those retried."""
     assert kind.again, "this kind is not tried again"
     names = kind.cause if kind.model is Job else ("client_id", *kind.cause)
-    rows = _rows(kind, client).filter(**dict(zip(names, values, strict=True)))
+    rows = _of_client(kind.rows(), client).filter(**dict(zip(names, values, strict=True)))
     return [str(row.pk) for row in rows.order_by("pk")[:MOST_AT_ONCE] if kind.again(row)]
 
 
@@ -143,10 +143,6 @@ def retry_results(kind: Kind, client: Client | None, ids: list[str], at: datetim
     order = list(RetryOutcome)
     found = sorted(counts.items(), key=lambda item: (order.index(item[0][0]), -item[1]))
     return RetryResults(at, [(outcome, why, count) for (outcome, why), count in found])
-
-
-def _rows(kind: Kind, client: Client | None) -> QuerySet[Any]:
-    return _of_client(kind.rows(), client)
 
 
 def _of_client(rows: QuerySet[Any], client: Client | None) -> QuerySet[Any]:
@@ -192,11 +188,6 @@ def _failed_deliveries() -> QuerySet[Delivery]:
     return rows.filter(is_test=False, config__deleted_at=None, config__is_active=True)
 
 
-def _refused_sends() -> QuerySet[OutboundSend]:
-    since = timezone.now() - _DELIVERIES_SINCE
-    return OutboundSend.objects.filter(created_at__gte=since, state=SendState.FAILED)
-
-
 def _channel_words(name: str, error: str, status: str) -> str:
     what = (
         "the provider no longer accepts our token, and nothing is sent"
@@ -233,9 +224,11 @@ def job_words(name: str) -> str:
     return first.rstrip(".") or humanize_code(name)
 
 
-def _list(page: str, **query: str) -> str:
+def list_path(page: str, **query: str) -> str:
+    """The path of a list in the site, with these filters."""
     path = reverse(f"admin:{page}_changelist")
-    return path + "?" + "&".join(f"{name}={value}" for name, value in query.items())
+    asked = "&".join(f"{name}={value}" for name, value in query.items())
+    return f"{path}?{asked}" if asked else path
 
 
 KINDS = {
@@ -244,7 +237,7 @@ KINDS = {
         lambda: Document.objects.filter(status=DocumentStatus.FAILED),
         ("error_message", "error_code"),
         lambda message, code: message or humanize_code(code),
-        lambda message, code: _list("bots_document", status__exact="failed"),
+        lambda message, code: list_path("bots_document", status__exact="failed"),
         documents.retrain,
         _training_result,
     ),
@@ -261,7 +254,7 @@ KINDS = {
         lambda: WebUrl.objects.filter(status=WebUrlStatus.FAILED),
         ("error_message", "error_code"),
         lambda message, code: message or humanize_code(code),
-        lambda message, code: _list("bots_weburl", status__exact="failed"),
+        lambda message, code: list_path("bots_weburl", status__exact="failed"),
         web_urls.crawl_again,
         _training_result,
     ),
@@ -306,10 +299,12 @@ KINDS = {
     ),
     "sends": Kind(
         "Messages that a channel refused, in the last week",
-        _refused_sends,
+        lambda: OutboundSend.objects.filter(
+            created_at__gte=timezone.now() - _DELIVERIES_SINCE, state=SendState.FAILED
+        ),
         ("connection_id", "connection__account_name", "error"),
         lambda pk, name, error: f"{name}: {error or 'refused without a reason'}",
-        lambda pk, name, error: _list(
+        lambda pk, name, error: list_path(
             "channels_app_outboundsend", state__exact="failed", connection__id__exact=pk
         ),
     ),
@@ -318,7 +313,7 @@ KINDS = {
         lambda: Job.objects.filter(state=JobState.DEAD),
         ("name", "last_error"),
         lambda name, error: f"{job_words(name)}: {error}",
-        lambda name, error: _list("chatplatform_job", state__exact="dead"),
+        lambda name, error: list_path("chatplatform_job", state__exact="dead"),
         leases.requeue_dead,
         _job_result,
     ),

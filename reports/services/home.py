@@ -51,7 +51,7 @@ def figures(client: Client) -> list[Figure]:
     found = overview.of(client, week)
     now, before = found.current, found.previous
     waited = formatting.duration(before.person_response_seconds.p50)
-    chats = f"{_list('chats_conversation')}?began={_DAYS}"
+    chats = f"{failures.list_path('chats_conversation')}?began={_DAYS}"
     return [
         _waiting(client),
         Figure(
@@ -80,7 +80,7 @@ def figures(client: Client) -> list[Figure]:
             ngettext("{count} rating", "{count} ratings", now.rating_count).format(
                 count=formatting.number(now.rating_count)
             ),
-            f"{_list('chats_feedback')}?about=chat&began={_DAYS}",
+            f"{failures.list_path('chats_feedback')}?about=chat&began={_DAYS}",
         ),
         _credits(client, now),
     ]
@@ -127,7 +127,7 @@ def set_up_steps(client: Client) -> list[Hint]:
     return [
         Hint(
             words,
-            _list(f"{rows.model._meta.app_label}_{rows.model._meta.model_name}")
+            failures.list_path(f"{rows.model._meta.app_label}_{rows.model._meta.model_name}")
             if (is_done := rows.exists())
             else how,
             rows.model,
@@ -141,7 +141,9 @@ def _waiting(client: Client) -> Figure:
     rows = Conversation.objects.for_client(client).filter(
         status=Status.OPEN, assign_type=AssignType.QUEUE, is_preview=False
     )
-    path = f"{_list('chats_conversation')}?assign_type__exact=queue&status__exact=open"
+    path = failures.list_path(
+        "chats_conversation", assign_type__exact="queue", status__exact="open"
+    )
     oldest = rows.order_by("waiting_since").values_list("waiting_since", flat=True).first()
     if oldest is None:
         return Figure(
@@ -159,7 +161,7 @@ def _credits(client: Client, week: Figures) -> Figure:
         gettext("Credits"),
         formatting.number(account.credits_left),
         note,
-        _list("identity_subscription"),
+        failures.list_path("identity_subscription"),
     )
 
 
@@ -184,7 +186,3 @@ def _end_of_credits(account: Subscription, week: Figures, zone: ZoneInfo) -> str
 
 def _before(value: str) -> str:
     return gettext("{value} in the week before").format(value=value)
-
-
-def _list(page: str) -> str:
-    return reverse(f"admin:{page}_changelist")

@@ -30,11 +30,12 @@ def figures() -> list[Figure]:
     note = gettext("{new} new this week, {disabled} disabled").format(**clients)
     return [
         Figure(
-            gettext("Clients"), formatting.number(clients["all"]), note, _list("identity_client")
+            gettext("Clients"), formatting.number(clients["all"]), note,
+            failures.list_path("identity_client"),
         ),
         Figure(
             gettext("Credit orders to decide"), formatting.number(orders), gettext("paid or not"),
-            f"{_list('identity_creditorder')}?status__exact={OrderStatus.PENDING}",
+            failures.list_path("identity_creditorder", status__exact=OrderStatus.PENDING),
         ),
         Figure(gettext("Work that failed at every try"), formatting.number(dead), gettext("jobs"),
                reverse("failures")),
@@ -52,7 +53,3 @@ def figures() -> list[Figure]:
 def warnings() -> list[Hint]:
     """One hint for each kind of failure that occurred, over all clients."""
     return failure_hints(None, failures.KINDS)
-
-
-def _list(page: str) -> str:
-    return reverse(f"admin:{page}_changelist")

@@ -18,15 +18,7 @@ from channels_app.models import ChannelConnection, ConnectionStatus
 from channels_app.providers import PROVIDERS
 from chats.models import AssignType, Conversation, Feedback, Status
 from chats.services.desk import report_filters
-from identity.models import (
-    Client,
-    ClientConfig,
-    CreditEntry,
-    EntryKind,
-    Plan,
-    Subscription,
-    User,
-)
+from identity.models import Client, ClientConfig, CreditEntry, EntryKind, Plan, Subscription, User
 from identity.services import credits
 from reports.services import formatting, mutes
 from reports.shapes import warnings as shapes
@@ -123,14 +115,6 @@ def _open_chats(client: Client) -> QuerySet[Conversation]:
     return rows.filter(status=Status.OPEN, is_preview=False)
 
 
-def _unanswered(client: Client, now: datetime) -> QuerySet[Conversation]:
-    return _open_chats(client).filter(report_filters.waited_for_target(client, now))
-
-
-def _unanswered_soon(client: Client, now: datetime) -> QuerySet[Conversation]:
-    return _open_chats(client).filter(report_filters.waited_for_half(client, now))
-
-
 def _growing_queue(client: Client, now: datetime) -> QuerySet[Conversation]:
     """The queue, if it exceeds one agent's capacity and grew in the last hour; else nothing."""
     queue = _open_chats(client).filter(assign_type=AssignType.QUEUE)
@@ -146,10 +130,6 @@ def _growing_queue(client: Client, now: datetime) -> QuerySet[Conversation]:
         | Q(assign_type=AssignType.QUEUE, ended_at__gte=hour_ago)
     )
     return queue if came > left.count() else queue.none()
-
-
-def _negative(client: Client, now: datetime) -> QuerySet[Conversation]:
-    return _open_chats(client).filter(sentiment="negative")
 
 
 def _low_ratings(client: Client, now: datetime) -> QuerySet[Feedback]:
@@ -176,12 +156,6 @@ def _first_id(at: datetime) -> uuid.UUID:
 # --- what the chats need ------------------------------------------------------------------------
 
 
-def _broken_channels(client: Client, now: datetime) -> QuerySet[ChannelConnection]:
-    return ChannelConnection.objects.for_client(client).filter(
-        status__in=[ConnectionStatus.EXPIRED, ConnectionStatus.ERROR]
-    )
-
-
 def _expiring_tokens(client: Client, now: datetime) -> QuerySet[ChannelConnection]:
     expiring = Q()
     for channel, provider in PROVIDERS.items():
@@ -192,30 +166,23 @@ def _expiring_tokens(client: Client, now: datetime) -> QuerySet[ChannelConnectio
     return rows.filter(expiring, status=ConnectionStatus.CONNECTED)
 
 
-def _failing_endpoints(client: Client, now: datetime) -> QuerySet[WebhookConfig]:
-    return configs.failing().filter(client=client)
-
-
-def _failed_documents(client: Client, now: datetime) -> QuerySet[Document]:
-    return Document.objects.for_client(client).filter(status=DocumentStatus.FAILED)
-
-
-def _held_documents(client: Client, now: datetime) -> QuerySet[Document]:
-    """Held documents whose golden run has ended, so that only a person can publish them."""
-    return publish_gate.held().filter(client=client, run_outcome=GoldenOutcome.HELD)
-
-
 _RULES = (
     _Rule(
         "chats_unanswered", "critical", "{n} chat{s} waiting for longer than the target",
         "Answer the oldest first, or have more agents come online.",
-        _unanswered, "chat_code", since="waiting_since",
+        lambda client, now: _open_chats(client).filter(
+            report_filters.waited_for_target(client, now)
+        ),
+        "chat_code", since="waiting_since",
         link=f"{_OPEN_CHATS}&waiting=target",
     ),
     _Rule(
         "channel_broken", "critical", "{n} channel connection{s} not working",
         "Connect the account again; the page of the connection shows the provider's last error.",
-        _broken_channels, "account_name",
+        lambda client, _: ChannelConnection.objects.for_client(client).filter(
+            status__in=[ConnectionStatus.EXPIRED, ConnectionStatus.ERROR]
+        ),
+        "account_name",
     ),
     _Rule(
         "model_errors", "warning", "{n} chat{s} in which the model failed since yesterday",
@@ -224,13 +191,16 @@ _RULES = (
     ),
     _Rule(
         "webhook_failing", "warning", "{n} endpoint{s} failing or switched off",
-        "Mend your server, then switch the endpoint on and replay what it missed.",
-        _failing_endpoints, "url", since="failing_since",
+        "Fix your server, then switch the endpoint on and replay what it missed.",
+        lambda client, _: configs.failing().filter(client=client), "url", since="failing_since",
     ),
     _Rule(
         "chats_unanswered_soon", "warning", "{n} chat{s} waiting for half of the target already",
         "Answer them before the target for the first response is missed.",
-        _unanswered_soon, "chat_code", since="waiting_since",
+        lambda client, now: _open_chats(client).filter(
+            report_filters.waited_for_half(client, now)
+        ),
+        "chat_code", since="waiting_since",
         link=f"{_OPEN_CHATS}&waiting=half",
     ),
     _Rule(
@@ -242,7 +212,8 @@ _RULES = (
     _Rule(
         "negative_sentiment", "warning", "{n} open chat{s} of dissatisfied customers",
         "Read them, and let a person answer.",
-        _negative, "chat_code", since="created_at",
+        lambda client, _: _open_chats(client).filter(sentiment="negative"),
+        "chat_code", since="created_at",
         link=f"{_OPEN_CHATS}&sentiment__exact=negative",
     ),
     _Rule(
@@ -259,13 +230,20 @@ _RULES = (
     _Rule(
         "training_failed", "warning", "{n} document{s} could not be trained",
         "Look at the document's error, then train it again or delete it.",
-        _failed_documents, "file_name", link="?status__exact=failed",
+        lambda client, _: Document.objects.for_client(client).filter(
+            status=DocumentStatus.FAILED
+        ),
+        "file_name", link="?status__exact=failed",
     ),
     _Rule(
         "documents_held", "warning", "{n} document{s} held back by golden questions",
         "Look at the golden run that the document's page leads to: publish it all the same, or"
         " delete the document.",
-        _held_documents, "file_name", since="trained_at", link="?is_held__exact=1",
+        # Their golden run has ended, so only a person can publish them.
+        lambda client, _: publish_gate.held().filter(
+            client=client, run_outcome=GoldenOutcome.HELD
+        ),
+        "file_name", since="trained_at", link="?is_held__exact=1",
     ),
 )  # fmt: skip
 

@@ -60,15 +60,17 @@ class AdhocQuestion(PeriodQuery):
         group_by=["day", "channel"], metrics=["chats", "bot_resolved"],
     )  # fmt: skip
 
-    bot_ids: list[_Number] = _any_of("Chats of these bots")
-    channels: list[_Word] = _any_of("On these channels")
-    statuses: list[Literal["open", "snoozed", "ended"]] = _any_of("With these statuses")
-    assignee_ids: list[_Number] = _any_of("That these agents have")
-    tags: list[_Word] = _any_of("With one of these tags")
-    sentiments: list[Literal["positive", "neutral", "negative"]] = _any_of("Of these sentiments")
-    languages: list[_Word] = _any_of("In these languages")
-    ended_by: list[_Word] = _any_of("Ended by one of these")
-    countries: list[_Word] = _any_of("Of customers in these countries")
+    bot_ids: list[_Number] = _any_of("Only conversations of these bots")
+    channels: list[_Word] = _any_of("Only on these channels")
+    statuses: list[Literal["open", "snoozed", "ended"]] = _any_of("Only with these statuses")
+    assignee_ids: list[_Number] = _any_of("Only those assigned to these agents")
+    tags: list[_Word] = _any_of("Only with one of these tags")
+    sentiments: list[Literal["positive", "neutral", "negative"]] = _any_of(
+        "Only with these sentiments"
+    )
+    languages: list[_Word] = _any_of("Only in these languages")
+    ended_by: list[_Word] = _any_of("Only those ended by one of these")
+    countries: list[_Word] = _any_of("Only of customers in these countries")
     handed_off: bool | None = Field(
         None,
         description="true: only conversations that were ever handed over; false: only the others.",

@@ -10,12 +10,13 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 from pydantic import ValidationError
 
-from chatplatform import media, replica
+from chatplatform import replica
 from chatplatform.api.errors import ApiError
 from identity.models import Client
 from reports.models import Export
-from reports.services import adhoc, exports, formatting, saved_reports, table_writer
+from reports.services import adhoc, exports, formatting, saved_reports
 from reports.shapes import adhoc as shapes
+from reports.views.report import download
 from reports.views.site_page import entered_dates, path_to, problems, show, viewer_of
 
 _FIELDS = {name for name in shapes.SearchAdhocReportParam.model_fields if name != "timezone"}
@@ -81,12 +82,7 @@ def export(request: HttpRequest) -> HttpResponseBase:
         return redirect(path_to("adhoc", asked))
     if isinstance(made, Export):
         return redirect(reverse("admin:reports_export_changelist"))
-    return media.file_response(
-        made,
-        mime_type=table_writer.MIME_TYPES[param.format],
-        cache_control="no-store",
-        download_as=exports.file_name(param),
-    )
+    return download(made, param.format, exports.file_name(param))
 
 
 @require_POST
@@ -96,7 +92,7 @@ def save(request: HttpRequest) -> HttpResponse:
     asked = _asked(request.POST)
     name = request.POST.get("name", "").replace("\x00", "").strip()
     if user.role == "viewer":
-        messages.error(request, "Viewers save nothing.")
+        messages.error(request, "Viewers cannot save questions.")
     elif request.POST.get("delete", "").isdecimal():
         saved_reports.delete(client, int(request.POST["delete"][:18]), by=user)
     elif not 1 <= len(name) <= 80:
@@ -169,7 +165,7 @@ def _table(param: shapes.SearchAdhocReportParam, report: shapes.AdhocReport) -> 
     return {
         "columns": shown,
         "rows": [
-            [(_cell(row[column.name], column), _path(row, column.name)) for column in shown]
+            [(_cell(row[column.name], column), _path(row, column)) for column in shown]
             for row in report.rows
         ],
         "totals": [
@@ -179,11 +175,9 @@ def _table(param: shapes.SearchAdhocReportParam, report: shapes.AdhocReport) -> 
     }
 
 
-def _path(row: dict[str, Any], name: str) -> str:
-    """The link to a row's conversation, for the column of its code."""
-    if name != "chat_code":
-        return ""
-    return reverse("admin:chats_conversation_change", args=[row["chat_id"]])
+def _path(row: dict[str, Any], column: shapes.ReportColumn) -> str:
+    is_code = column.name == "chat_code"
+    return reverse("admin:chats_conversation_change", args=[row["chat_id"]]) if is_code else ""
 
 
 def _cell(value: Any, column: shapes.ReportColumn) -> str:
@@ -205,10 +199,4 @@ def _cell(value: Any, column: shapes.ReportColumn) -> str:
         return f"{value[:10]} {value[11:16]} UTC"
     if column.name in {"handoff_reason", "status", "ended_by", "sentiment"}:
         return formatting.in_words(value)
-    return _number(value)
-
-
-def _number(value: Any) -> str:
-    if value is None:
-        return "–"
     return f"{value:,}" if isinstance(value, (int, float)) else str(value)

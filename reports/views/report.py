@@ -1,6 +1,7 @@
 """report: ad-hoc reports about a client's conversations, the overview, the warnings."""
 
 import uuid
+from typing import IO
 
 from django.http import HttpRequest, HttpResponseBase
 
@@ -37,15 +38,17 @@ def _person_or_link(request: HttpRequest) -> Caller | None:
 BEARER_OR_LINK = Access(("bearer",), _person_or_link, BEARER_ANY_ROLE.rights)
 
 
+def download(file: IO[bytes], form: str, name: str) -> HttpResponseBase:
+    """The file of a report, as a download."""
+    kind = table_writer.MIME_TYPES[form]
+    return media.file_response(file, mime_type=kind, cache_control="no-store", download_as=name)
+
+
 def _shown(export: Export, reader: User) -> HttpResponseBase:
     """The stored file, or the progress of its worker."""
     if export.status == ExportStatus.DONE:
-        return media.file_response(
-            exports.open_file(export, by=reader),
-            mime_type=table_writer.MIME_TYPES[export.param["format"]],
-            cache_control="no-store",
-            download_as=export.file_name,
-        )
+        file = exports.open_file(export, by=reader)
+        return download(file, export.param["format"], export.file_name)
     shape = shapes.AdhocExport(
         id=export.pk, status=export.status, progress=export.progress, rows=export.rows,
         url=exports.link_to(export, reader=reader), expires_at=export.expires_at,
@@ -76,13 +79,9 @@ class AdhocReportViewSet(TenantViewSet):
         return adhoc.search(self.client, body)
 
     @operation(
-        TAG,
-        "Exportadhocreportrouter",
-        access=BEARER_ANY_ROLE,
-        returns=FILE,
-        waits=True,
+        TAG, "Exportadhocreportrouter", access=BEARER_ANY_ROLE, returns=FILE, waits=True,
         also={202: shapes.AdhocExport, 409: Error},
-    )
+    )  # fmt: skip
     def export(
         self, body: shapes.ExportAdhocReportParam, query: shapes.NoQuery
     ) -> HttpResponseBase:
@@ -95,20 +94,12 @@ class AdhocReportViewSet(TenantViewSet):
         made = exports.start(self.client, body, by=self.user)
         if isinstance(made, Export):
             return _shown(made, self.user)
-        return media.file_response(
-            made,
-            mime_type=table_writer.MIME_TYPES[body.format],
-            cache_control="no-store",
-            download_as=exports.file_name(body),
-        )
+        return download(made, body.format, exports.file_name(body))
 
     @operation(
-        TAG,
-        "Get Export",
-        access=BEARER_OR_LINK,
-        returns=FILE,
+        TAG, "Get Export", access=BEARER_OR_LINK, returns=FILE,
         also={202: shapes.AdhocExport, 409: Error},
-    )
+    )  # fmt: skip
     def get_export(self, export_id: uuid.UUID, query: shapes.ExportLinkQuery) -> HttpResponseBase:
         """Get a large export: 202 with its progress until it is written, then the file.
 

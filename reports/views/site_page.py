@@ -37,7 +37,7 @@ def viewer_of(request: HttpRequest) -> tuple[User, Client]:
     """The viewer and their client; refuses the platform's staff, who have none."""
     user = request.user
     if not isinstance(user, User) or user.client is None:
-        raise PermissionDenied("Reports are a client's: sign in as one of its people.")
+        raise PermissionDenied("Reports belong to a client: sign in as a member of its team.")
     return user, user.client
 
 

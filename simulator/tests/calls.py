@@ -7,7 +7,7 @@ from http.client import HTTPConnection, HTTPMessage
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
-from channels_app.testing import RunningSimulator, simulator
+from simulator.testing import RunningSimulator, simulator
 
 NOW = 1795226400.0
 PAGE, OTHER_PAGE, PHOTO = "1048576000001", "1048576000002", "17840000000000001"

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from channels_app.testing import simulator
+from simulator.testing import simulator
 from simulator.tests.calls import (
     NOW,
     NUMBER,

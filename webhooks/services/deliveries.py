@@ -76,12 +76,7 @@ def latest_failure(config: WebhookConfig) -> DeliveryAttempt | None:
     return failed.order_by("-id").first()
 
 
-def get(delivery_id: int) -> Delivery:
-    """A delivery with its attempts."""
-    return Delivery.objects.prefetch_related("log").get(pk=delivery_id)
-
-
-def replay(event: Event, config: WebhookConfig | None) -> Event:
+def replay(event: Event, config: WebhookConfig | None) -> None:
     """Send an event again with the same id: to one endpoint, or to all that take its type."""
     targets = WebhookConfig.objects.filter(
         client_id=event.client_id, is_active=True, deleted_at=None
@@ -98,7 +93,6 @@ def replay(event: Event, config: WebhookConfig | None) -> Event:
     with transaction.atomic():
         for config_id in config_ids:
             _queue([event], config_id)
-    return events.get(event.client, webhook_shapes.event_id(event.pk))
 
 
 def count_replay(config: WebhookConfig, body: webhook_shapes.EventReplayRequest) -> int:

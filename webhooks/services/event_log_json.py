@@ -1,6 +1,6 @@
 """Events of the log as JSON made by PostgreSQL, without creating Python objects.
 
-`AS_JSON` has a column for each field of the shape `Event`; a test checks that they match.
+`AS_JSON` has a column for each field of the shape `Event`.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ from django.db.models.expressions import RawSQL
 
 from chatplatform.api import pagination
 from chatplatform.sql import moment
-from webhooks.models import FeedEntry
+from webhooks.models import Event, FeedEntry
 from webhooks.shapes import webhook as webhook_shapes
 
 _EVENT_ID = "'evt_' || replace({}::text, '-', '')"
@@ -47,6 +47,12 @@ AS_JSON = f"""(SELECT row_to_json(shown)::text FROM (
 _MAY_BE_THIN = f"octet_length(webhooks_event.data::text) > {webhook_shapes.MAX_BODY_BYTES - 500}"
 
 
+def read(event: Event) -> dict[str, Any]:
+    """An event with its deliveries, as an `Event`."""
+    rows = Event.objects.filter(pk=event.pk).annotate(as_json=RawSQL(AS_JSON, [], TextField()))
+    return _parsed(rows.values_list("as_json", flat=True).get())
+
+
 def list_page(
     rows: QuerySet[FeedEntry], query: pagination.Page, *, by: str, resumable: bool
 ) -> dict[str, Any]:
@@ -66,7 +72,9 @@ def list_page(
 
 
 def _event(row: Any) -> Any:
-    if not row.may_be_thin:
-        return orjson.Fragment(row.as_json)
-    event = orjson.loads(row.as_json)
+    return _parsed(row.as_json) if row.may_be_thin else orjson.Fragment(row.as_json)
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    event: dict[str, Any] = orjson.loads(text)
     return event | {"is_thin": webhook_shapes.is_thin(event)}

@@ -159,8 +159,7 @@ def purge_expired() -> None:
 def get(client: Client, event_id: str) -> Event:
     """One event; 404 if the client has none with this id."""
     row_id = webhook_shapes.row_id(event_id)
-    rows = Event.objects.for_client(client).prefetch_related("deliveries__log")
-    event = rows.filter(pk=row_id).first() if row_id else None
+    event = Event.objects.for_client(client).filter(pk=row_id).first() if row_id else None
     if event is None:
         raise NotFound
     return event

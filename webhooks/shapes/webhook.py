@@ -7,15 +7,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 from pydantic import AfterValidator, Field
 
 from chatplatform.api.pagination import Page
-from chatplatform.api.shapes import (
-    Moment,
-    Shape,
-    Text,
-    example,
-    iso,
-    read_only,
-    without_default,
-)
+from chatplatform.api.shapes import Moment, Shape, Text, example, iso, read_only, without_default
 from chatplatform.json_encoding import as_json
 from webhooks import catalogue, models
 
@@ -133,18 +125,6 @@ class WebhookAttempt(Shape):
     )
     created_at: Moment = Field(description="When the attempt ended.")
 
-    @classmethod
-    def from_row(cls, row: models.DeliveryAttempt) -> dict[str, Any]:
-        """A plain dict for speed: a list page of events has hundreds of attempts."""
-        return {
-            "attempt": row.number,
-            "http_status": row.http_status,
-            "duration_ms": row.duration_ms,
-            "error": row.error,
-            "response_excerpt": row.response_excerpt if row.http_status else None,
-            "created_at": iso(row.created_at),
-        }
-
 
 class WebhookDelivery(Shape):
     """One event for one endpoint, with the result of the latest attempt."""
@@ -169,30 +149,6 @@ class WebhookDelivery(Shape):
     )
     attempts: list[WebhookAttempt] = Field(description="The attempts, each kept for 30 to 61 days.")
     created_at: Moment = Field(description="When the event was queued for the endpoint.")
-
-    @classmethod
-    def from_row(cls, row: models.Delivery) -> dict[str, Any]:
-        """Reads the row's `log`, which lists must prefetch."""
-        log = [
-            WebhookAttempt.from_row(attempt)
-            for attempt in sorted(row.log.all(), key=lambda attempt: attempt.number)
-        ]
-        latest = log[-1] if log else {}
-        due = row.due_at if row.lease_token is None else None
-        return {
-            "id": row.pk,
-            "config_id": str(row.config_id),
-            "event_id": event_id(row.event_id),
-            "attempt": row.attempts,
-            "status": row.state,
-            "http_status": latest.get("http_status"),
-            "duration_ms": latest.get("duration_ms"),
-            "error": latest.get("error"),
-            "response_excerpt": latest.get("response_excerpt"),
-            "next_attempt_at": iso(due) if due else None,
-            "attempts": log,
-            "created_at": iso(row.created_at),
-        }
 
 
 class StoredEvent(Shape):
@@ -223,16 +179,6 @@ class Event(StoredEvent):
     )
     deliveries: list[WebhookDelivery] = Field(description="The deliveries, one for each endpoint.")
 
-    @classmethod
-    def from_row(cls, row: models.Event) -> dict[str, Any]:
-        deliveries = sorted(row.deliveries.all(), key=lambda delivery: delivery.pk)
-        return {
-            **envelope(row),
-            "data": row.data,
-            "is_thin": _is_large(_whole_body(row)),
-            "deliveries": [WebhookDelivery.from_row(delivery) for delivery in deliveries],
-        }
-
 
 def envelope(row: models.Event) -> dict[str, Any]:
     """The fields of an event without its data, the same in webhooks and the API."""
@@ -248,12 +194,8 @@ def envelope(row: models.Event) -> dict[str, Any]:
 
 def encode_body(row: models.Event) -> bytes:
     """The body of a delivery, without `data` if it would be larger than 20 KB."""
-    body = _whole_body(row)
+    body = as_json({**envelope(row), "is_thin": False, "data": row.data})
     return as_json({**envelope(row), "is_thin": True, "data": None}) if _is_large(body) else body
-
-
-def _whole_body(row: models.Event) -> bytes:
-    return as_json({**envelope(row), "is_thin": False, "data": row.data})
 
 
 def is_thin(event: dict[str, Any]) -> bool:

@@ -108,7 +108,7 @@ def test_an_endpoint_that_was_switched_off_is_revived_and_gets_what_waited(
     assert "4 events wait to be sent" in page
     deliver()
     assert receiver.got == []
-    assert "It is on" in text(site.post(path, {"form": "revive"}, follow=True))
+    assert "The endpoint is on" in text(site.post(path, {"form": "revive"}, follow=True))
     run_jobs()
     deliver()
     row = WebhookConfig.objects.get()

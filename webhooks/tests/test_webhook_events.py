@@ -145,6 +145,7 @@ def test_an_event_in_a_list_is_the_event_itself(ann, client_a, endpoint, make_en
         False,
         False,
     ]
+    assert [item["data"] for item in reversed(items)] == [*written, {"n": 1}]
     for item in items:
         one = ann.get(f"{PATH}/{item['id']}").json()
         assert item == one

@@ -1,6 +1,6 @@
 """Callbacks of numbers: customers' messages, our messages' statuses, and account events."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -9,13 +9,14 @@ from django.utils import timezone
 from pydantic import ValidationError
 
 from channels_app.providers import events
-from channels_app.providers.callback_parsing import key_of
+from channels_app.providers.callback_parsing import key_of, moment, unsupported
 from channels_app.providers.chatapp import errors
 from channels_app.providers.graph.errors import kind_of
-from channels_app.providers.graph.inbound import entries_of, moment, unsupported
+from channels_app.providers.graph.inbound import entries_of
 from channels_app.providers.json_values import as_dict, as_list, as_text, dicts_in
 from channels_app.providers.types import Place
 from channels_app.shapes import chatapp_callback as hook
+from channels_app.shapes.graph_callback import Tolerant
 
 _FILES: dict[str, Any] = {
     "image": "image", "sticker": "image", "video": "video", "audio": "audio", "document": "file",
@@ -61,19 +62,15 @@ def _of_change(change: Any, business_id: str, sent_at: datetime | None) -> Itera
         return
     number = as_text(as_dict(value.get("metadata")).get("phone_number_id"))
     origin = _Origin(number or business_id, sent_at, _contacts(value))
-    found = 0
-    for raw in as_list(value.get("messages")):
-        found += 1
-        yield _message_item(raw, origin)
-    for raw in as_list(value.get("statuses")):
-        found += 1
-        yield _status_item(raw, origin)
-    for raw in as_list(value.get("message_echoes")):
-        found += 1
-        yield _echo_item(raw, origin)
-    for raw in as_list(value.get("errors")):
-        found += 1
-        yield origin.left_out(raw, "errors")
+    found = list[events.Item]()
+    for key, (shape, read) in _READERS.items():
+        for raw in as_list(value.get(key)):
+            try:
+                found.append(read(raw, origin, shape.model_validate(raw)))
+            except ValidationError:
+                found.append(origin.left_out(raw, "malformed"))
+    found += [origin.left_out(raw, "errors") for raw in as_list(value.get("errors"))]
+    yield from found
     event = as_text(value.get("event"))
     if name == "account_update" and event in _TROUBLE:
         at = sent_at or timezone.now()
@@ -98,11 +95,7 @@ def _contacts(value: dict[str, Any]) -> list[hook.ChatappContact]:
 # --- messages ---------------------------------------------------------------------------------
 
 
-def _message_item(raw: Any, origin: _Origin) -> events.Item:
-    try:
-        message = hook.ChatappMessage.model_validate(raw)
-    except ValidationError:
-        return origin.left_out(raw, "malformed")
+def _message_item(raw: Any, origin: _Origin, message: hook.ChatappMessage) -> events.Item:
     if message.group_id:
         return origin.left_out(raw, "group")
     contact = _contact_of(message, origin.contacts)
@@ -248,12 +241,8 @@ def _goods(order: dict[str, Any]) -> list[str]:
     ]
 
 
-def _echo_item(raw: Any, origin: _Origin) -> events.Item:
+def _echo_item(raw: Any, origin: _Origin, message: hook.ChatappMessage) -> events.Item:
     """A message that somebody sent to a customer from the business's telephone app."""
-    try:
-        message = hook.ChatappMessage.model_validate(raw)
-    except ValidationError:
-        return origin.left_out(raw, "malformed")
     content = _content(message)
     if content is None or not message.to:
         return origin.left_out(raw, f"echo.{message.type}")
@@ -272,11 +261,7 @@ def _echo_item(raw: Any, origin: _Origin) -> events.Item:
 # --- statuses of our messages -------------------------------------------------------------------
 
 
-def _status_item(raw: Any, origin: _Origin) -> events.Item:
-    try:
-        status = hook.ChatappStatus.model_validate(raw)
-    except ValidationError:
-        return origin.left_out(raw, "malformed")
+def _status_item(raw: Any, origin: _Origin, status: hook.ChatappStatus) -> events.Item:
     common: dict[str, Any] = {
         "account_id": origin.account_id,
         "at": moment(status.timestamp) or origin.sent_at or timezone.now(),
@@ -300,3 +285,11 @@ def _status_item(raw: Any, origin: _Origin) -> events.Item:
             **common, message_id=status.id, kind=kind, error=f"{words} ({code})" if code else words
         )
     return origin.left_out(raw, f"status.{status.status}")
+
+
+# The lists of a callback: the shape of an element, and what makes an event of it.
+_READERS: dict[str, tuple[type[Tolerant], Callable[[Any, _Origin, Any], events.Item]]] = {
+    "messages": (hook.ChatappMessage, _message_item),
+    "statuses": (hook.ChatappStatus, _status_item),
+    "message_echoes": (hook.ChatappMessage, _echo_item),
+}

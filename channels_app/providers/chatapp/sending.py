@@ -34,7 +34,9 @@ def parts(content: Sequence[Part]) -> list[Part]:
         if part.place or part.template:
             planned.append(part)
             continue
-        is_shown = _are_buttons(part.choices) or _are_rows(part.choices)
+        is_shown = _are_buttons(part.choices) or (
+            len(part.choices) <= MAX_ROWS and _fit(part.choices, MAX_ROW_TITLE, MAX_ROW_PAYLOAD)
+        )
         fits = bool(part.choices) and bool(part.text.strip()) and is_shown
         words = part.text if fits else text.as_lines(part.text, part.choices)
         pieces = text.split(words, MAX_TEXT)
@@ -82,10 +84,6 @@ def _list(choices: Sequence[Choice]) -> dict[str, Any]:
 
 def _are_buttons(choices: Sequence[Choice]) -> bool:
     return len(choices) <= MAX_BUTTONS and _fit(choices, MAX_BUTTON_TITLE, MAX_BUTTON_PAYLOAD)
-
-
-def _are_rows(choices: Sequence[Choice]) -> bool:
-    return len(choices) <= MAX_ROWS and _fit(choices, MAX_ROW_TITLE, MAX_ROW_PAYLOAD)
 
 
 def _fit(choices: Sequence[Choice], title: int, payload: int) -> bool:

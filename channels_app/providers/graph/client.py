@@ -63,7 +63,8 @@ class GraphApp:
         content = None
         if token:
             headers["Authorization"] = f"Bearer {token}"
-            query["appsecret_proof"] = self._proof(token)
+            secret = self.setting("APP_SECRET").encode()
+            query["appsecret_proof"] = hmac.new(secret, token.encode(), hashlib.sha256).hexdigest()
         if form:
             headers["Content-Type"], content = form
         url = f"{getattr(settings, self.url_setting).rstrip('/')}/{path}"
@@ -81,10 +82,6 @@ class GraphApp:
                 more=self.more_kinds, retries=self.retries,
             )  # fmt: skip
         return Answer(body, pause)
-
-    def _proof(self, token: str) -> str:
-        secret = self.setting("APP_SECRET").encode()
-        return hmac.new(secret, token.encode(), hashlib.sha256).hexdigest()
 
 
 def next_cursor(body: dict[str, Any]) -> str | None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from channels_app.providers.errors import Kind, ProviderError
+from channels_app.providers.errors import Kind, ProviderError, kind_by_status
 from channels_app.providers.json_values import as_dict
 
 _RATE_WAIT = timedelta(seconds=60)
@@ -50,7 +50,9 @@ def error_from(
     if subcode == _UNREACHABLE:
         kind = Kind.RECIPIENT
     if kind is None:
-        kind = Kind.TEMPORARY if error.get("is_transient") else _by_status(status, is_send=is_send)
+        kind = (
+            Kind.TEMPORARY if error.get("is_transient") else kind_by_status(status, is_send=is_send)
+        )
     if kind == Kind.RATE:
         wait = wait or _RATE_WAIT
     message = str(error.get("message") or "no reason given")[:300]
@@ -66,19 +68,11 @@ def kind_of(code: Any, more: Mapping[int, Kind]) -> Kind | None:
 def _without_code(
     status: int, words: Any, *, is_send: bool, wait: timedelta | None
 ) -> ProviderError:
-    kind = _by_status(status, is_send=is_send)
+    kind = kind_by_status(status, is_send=is_send)
     if kind == Kind.RATE:
         wait = wait or _RATE_WAIT
     reason = str(words)[:300] if words else f"The provider answered {status} without a reason."
     return ProviderError(kind, reason, wait=wait)
-
-
-def _by_status(status: int, *, is_send: bool) -> Kind:
-    if status == 429:
-        return Kind.RATE
-    if status >= 500 or status < 300:
-        return Kind.UNCERTAIN if is_send else Kind.TEMPORARY
-    return {401: Kind.TOKEN, 403: Kind.PERMISSION}.get(status, Kind.REQUEST)
 
 
 def _number(value: Any) -> int:

@@ -6,15 +6,15 @@ Both messengers have the same events, except that some events exist in only one 
 import hashlib
 import hmac
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
 from pydantic import ValidationError
 
 from channels_app.providers import events
-from channels_app.providers.callback_parsing import key_of, place_of
-from channels_app.providers.json_values import as_dict, as_list, as_text, dicts_in
+from channels_app.providers.callback_parsing import key_of, moment, place_of, unsupported
+from channels_app.providers.json_values import as_dict, as_list, as_text, dicts_in, dicts_of
 from channels_app.providers.types import Place
 from channels_app.shapes import graph_callback as hook
 from chatplatform import crypto
@@ -56,10 +56,9 @@ def items(body: Any, *, app_ids: Collection[str]) -> Iterator[events.Item]:
 
 
 def entries_of(body: Any) -> Iterator[dict[str, Any]]:
-    # Some of the provider's examples are wrapped in a list.
-    for item in body if isinstance(body, list) else [body]:
-        if isinstance(item, dict):
-            yield from dicts_in(item.get("entry"))
+    """The entries of a callback."""
+    for item in dicts_of(body):
+        yield from dicts_in(item.get("entry"))
 
 
 def _item(
@@ -123,9 +122,7 @@ def _known(
         )  # fmt: skip
     if event.referral:
         return events.Referred(
-            **common,
-            referral=event.referral,
-            key=key_of("referral", common["user_id"], when),
+            **common, referral=event.referral, key=key_of("referral", common["user_id"], when)
         )
     return None
 
@@ -160,9 +157,7 @@ def _message(
     )  # fmt: skip
 
 
-def _content(
-    message: hook.HookMessage,
-) -> tuple[str, list[events.InboundFile], Place | None]:
+def _content(message: hook.HookMessage) -> tuple[str, list[events.InboundFile], Place | None]:
     lines, files, place = [message.text or ""], list[events.InboundFile](), None
     for attachment in message.attachments or []:
         payload = attachment.payload or {}
@@ -227,21 +222,3 @@ def _survey(feedback: hook.MessagingFeedback, common: dict[str, Any]) -> events.
                 key=key_of("survey", common["user_id"], question_id),
             )  # fmt: skip
     return None
-
-
-def unsupported(
-    raw: Any, account_id: str, sent_at: datetime | None, kind: str
-) -> events.Unsupported:
-    at = sent_at or timezone.now()
-    return events.Unsupported(
-        account_id=account_id, at=at, kind=kind, key=key_of("other", repr(raw))
-    )
-
-
-def moment(value: Any) -> datetime | None:
-    """A time in milliseconds since 1970, or in seconds, as some deliveries have it."""
-    try:
-        number = int(value)
-        return datetime.fromtimestamp(number if number < 10**11 else number / 1000, UTC)
-    except (TypeError, ValueError, OverflowError, OSError):
-        return None

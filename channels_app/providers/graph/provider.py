@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -13,15 +12,7 @@ from channels_app.providers.base import Provider, sent_as
 from channels_app.providers.events import Item
 from channels_app.providers.graph import consent, inbound, pages
 from channels_app.providers.graph.client import Answer, GraphApp
-from channels_app.providers.types import (
-    Account,
-    Envelope,
-    OutgoingFile,
-    Part,
-    Sent,
-    Signal,
-    Tokens,
-)
+from channels_app.providers.types import Account, Envelope, OutgoingFile, Part, Sent, Signal, Tokens
 
 MAX_CHOICES, MAX_TITLE, MAX_PAYLOAD = 13, 20, 1000
 _ACTIONS: dict[Signal, str] = {
@@ -94,12 +85,7 @@ class Messenger(GraphProvider):
                 len(choice.title) <= MAX_TITLE and len(choice.payload) <= MAX_PAYLOAD
                 for choice in part.choices
             )
-            words = part.text if fits else text.as_lines(part.text, part.choices)
-            cut = text.split(words, self.max_text, size=self.text_size)
-            pieces = [Part(text=piece) for piece in cut]
-            if pieces and fits:
-                pieces[-1] = replace(pieces[-1], choices=part.choices)
-            planned += pieces
+            planned += text.with_choices(part, self.max_text, fits=fits, size=self.text_size)
         return planned
 
     def send(self, account: Account, part: Part, envelope: Envelope) -> Sent:

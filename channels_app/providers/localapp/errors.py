@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils import timezone as clock
 
-from channels_app.providers.errors import Kind, ProviderError
+from channels_app.providers.errors import Kind, ProviderError, kind_by_status
 
 # Refused tokens were seen with several numbers, some of them with the other sign.
 _TOKEN = (-216, 216, -220, -401, 401, -242)
@@ -38,7 +38,7 @@ def error_from(body: Any, status: int, *, is_send: bool, wait: timedelta | None)
     """The error in an answer: by its number, or by the HTTP status if it has none."""
     code = _code(body)
     if code is None:
-        kind = _by_status(status, is_send=is_send)
+        kind = kind_by_status(status, is_send=is_send)
         reason = f"The provider answered {status} without a reason."
         return ProviderError(kind, reason, wait=_wait(kind, wait))
     kind = KINDS.get(code, Kind.REQUEST)
@@ -57,14 +57,6 @@ def _code(body: Any) -> int | None:
         return int(body["error"]) or None
     except (KeyError, TypeError, ValueError, OverflowError):
         return None
-
-
-def _by_status(status: int, *, is_send: bool) -> Kind:
-    if status == 429:
-        return Kind.RATE
-    if status >= 500 or status < 300:
-        return Kind.UNCERTAIN if is_send else Kind.TEMPORARY
-    return {401: Kind.TOKEN, 403: Kind.PERMISSION}.get(status, Kind.REQUEST)
 
 
 def _wait(kind: Kind, wait: timedelta | None) -> timedelta | None:

@@ -1,15 +1,15 @@
 """Translate callbacks into events."""
 
-from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
 from pydantic import ValidationError
 
 from channels_app.providers import events
-from channels_app.providers.callback_parsing import key_of, place_of
-from channels_app.providers.json_values import as_dict, as_text
+from channels_app.providers.callback_parsing import key_of, moment, place_of, unsupported
+from channels_app.providers.json_values import as_dict, as_text, dicts_of
 from channels_app.providers.types import Place
 from channels_app.shapes.localapp_callback import LocalappEvent, LocalappMessage
 
@@ -31,22 +31,15 @@ _REACTIONS = {
 
 def items(body: Any) -> list[events.Item]:
     """All events in order."""
-    return [_item(raw) for raw in bodies(body)]
-
-
-def bodies(body: Any) -> Iterator[dict[str, Any]]:
-    """The events of a callback, which is one event or a list of events."""
-    for item in body if isinstance(body, list) else [body]:
-        if isinstance(item, dict):
-            yield item
+    return [_item(raw) for raw in dicts_of(body)]
 
 
 def _item(raw: dict[str, Any]) -> events.Item:
     try:
         event = LocalappEvent.model_validate(raw)
     except ValidationError:
-        return _unsupported(raw, "", "malformed")
-    name = event.event_name or "no event"
+        return unsupported(raw, "", moment(raw.get("timestamp")), "malformed")
+    name, at = event.event_name or "no event", moment(event.timestamp)
     sender = (event.sender and event.sender.id) or ""
     recipient = (event.recipient and event.recipient.id) or ""
     # In echoes and receipts the account is the sender.
@@ -54,12 +47,11 @@ def _item(raw: dict[str, Any]) -> events.Item:
     account_id, user_id = (sender, recipient) if is_from_account else (recipient, sender)
     account_id = event.oa_id or account_id
     if not user_id or not account_id or event.message is None:
-        return _unsupported(raw, account_id, name)
-    at = _time(event.timestamp)
+        return unsupported(raw, account_id, at, name)
     common = {"account_id": account_id, "user_id": user_id, "at": at or timezone.now()}
     # An item without a time is identified by its whole content: keys must not depend on our clock.
     known = _known(name, event.message, common, when=at or repr(raw))
-    return known or _unsupported(raw, account_id, name)
+    return known or unsupported(raw, account_id, at, name)
 
 
 def _known(
@@ -103,9 +95,7 @@ def _message(
     )  # fmt: skip
 
 
-def _content(
-    message: LocalappMessage,
-) -> tuple[str, list[events.InboundFile], Place | None]:
+def _content(message: LocalappMessage) -> tuple[str, list[events.InboundFile], Place | None]:
     lines, files, place = [message.text or ""], list[events.InboundFile](), None
     for attachment in message.attachments or []:
         payload, kind = attachment.payload or {}, attachment.type or ""
@@ -131,18 +121,3 @@ def _receipt(status: Any, ids: Sequence[str], common: dict[str, Any]) -> events.
         **common, status=status, message_ids=ids,
         key=key_of(status, common["user_id"], *sorted(ids)),
     )  # fmt: skip
-
-
-def _unsupported(raw: dict[str, Any], account_id: str, kind: str) -> events.Unsupported:
-    at = _time(raw.get("timestamp")) or timezone.now()
-    return events.Unsupported(
-        account_id=account_id, at=at, kind=kind, key=key_of("other", repr(raw))
-    )
-
-
-def _time(value: Any) -> datetime | None:
-    """A time from a string of milliseconds since 1970."""
-    try:
-        return datetime.fromtimestamp(max(int(value), 0) / 1000, UTC)
-    except (TypeError, ValueError, OverflowError, OSError):
-        return None

@@ -6,7 +6,7 @@ from typing import Any
 
 from channels_app.providers import http, text
 from channels_app.providers.errors import Kind, ProviderError
-from channels_app.providers.localapp.client import Answer, call
+from channels_app.providers.localapp.client import call
 from channels_app.providers.types import Account, OutgoingFile, Part
 
 MAX_TEXT = 2000  # characters
@@ -48,10 +48,7 @@ def _texts(part: Part) -> list[Part]:
         and len(as_lines) <= MAX_TEXT
         and bool(part.text.strip())
     )
-    pieces = [Part(text=piece) for piece in text.split(part.text if fits else as_lines, MAX_TEXT)]
-    if pieces and fits:
-        pieces[-1] = replace(pieces[-1], choices=part.choices)
-    return pieces
+    return text.with_choices(part, MAX_TEXT, fits=fits)
 
 
 def message(account: Account, part: Part) -> dict[str, Any]:
@@ -81,20 +78,15 @@ def _attachment(account: Account, file: OutgoingFile) -> dict[str, Any]:
         megabytes = limit // _MEGABYTE
         raise ProviderError(Kind.REQUEST, f"This channel takes such a file up to {megabytes} MB.")
     answer = call("POST", f"v2.0/oa/upload/{kind}", token=account.token, form=form)
-    file_id = _uploaded(answer)
+    # The provider uses both keys.
+    file_id = answer.data.get("token") or answer.data.get("attachment_id")
+    if not file_id:
+        raise ProviderError(Kind.TEMPORARY, "The provider's answer does not name the upload.")
     if kind == "file":
-        return {"type": "file", "payload": {"token": file_id}}
-    return _media({"media_type": kind, "attachment_id": file_id})
+        return {"type": "file", "payload": {"token": str(file_id)}}
+    return _media({"media_type": kind, "attachment_id": str(file_id)})
 
 
 def _media(element: dict[str, Any]) -> dict[str, Any]:
     payload = {"template_type": "media", "elements": [element]}
     return {"type": "template", "payload": payload}
-
-
-def _uploaded(answer: Answer) -> str:
-    # The provider uses both keys.
-    file_id = answer.data.get("token") or answer.data.get("attachment_id")
-    if not file_id:
-        raise ProviderError(Kind.TEMPORARY, "The provider's answer does not name the upload.")
-    return str(file_id)
