@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -332,6 +333,28 @@ def measure_many_languages(table: Table, vectors: Vectors, *, is_held_out: bool)
     table.row("17 languages, of an English text, other topics: handed over", outcomes)
 
 
+def measure_plain_texts(table: Table, folder: Path, vectors: Vectors, *, is_held_out: bool) -> None:
+    """Questions in ten languages to bots with one English text without headings each."""
+    texts = tomllib.loads((SETS / "plain_texts.toml").read_text("utf-8"))["texts"]
+    for layout in ("paragraphs", "one paragraph"):
+        cited, handed_over = [], []
+        for text in half(texts, is_held_out=is_held_out):
+            document, path = text["document"], folder / "plain.md"
+            path.write_text(document if layout == "paragraphs" else " ".join(document.split()))
+            bot = Bot(index_of({"plain": path}, vectors), "vi")
+            for code, question, words in text["questions"]:
+                bot.code = code
+                reply = bot.ask(question)
+                quotes = [citation.quote for citation in reply.citations] if reply else []
+                cited.append((question, any(words in quote for quote in quotes)))
+            for code, question in text["off_topic"]:
+                bot.code = code
+                handed_over.append((question, bot.ask(question) is None))
+        name = f"ten languages, of plain English texts ({layout})"
+        table.row(f"{name}: right passage cited", cited)
+        table.row(f"{name}, other topics: handed over", handed_over)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--held-out", action="store_true")
@@ -343,6 +366,7 @@ def main() -> None:
         index = index_of(files, vectors)
         print(f"{len(files)} texts, {len(index.chunks)} passages")
         measure_many_languages(table, vectors, is_held_out=options.held_out)
+        measure_plain_texts(table, Path(folder), vectors, is_held_out=options.held_out)
         for code, name in (("en", "english"), ("vi", "vietnamese")):
             sets = json.loads((SETS / f"{name}.json").read_text("utf-8"))
             sets["clean"] = [row for row in sets["clean"] if row[1] in files]

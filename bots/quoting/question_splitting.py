@@ -18,9 +18,6 @@ _OWN_COVER = 0.5
 # The share of the topic's weight that the passage must cover, since it must be about both. Also the
 # share of the follow-up's own weight, if it needs another passage: "may they come to breakfast?".
 _SOME_COVER = 0.1
-# A passage in another language shares no words with the question. Instead, the best one must be
-# among this many hits for the follow-up alone.
-_AGREED = 3
 # How many passages on a follow-up and its topic together a model reads at most.
 _WITH_TOPIC = 3
 
@@ -139,10 +136,12 @@ def _found(
 
 
 def _agreed(both: SearchResult, alone: SearchResult) -> SearchResult:
-    """The result for both, without hits unless its best is among the first for the follow-up."""
-    likely = alone.hits[:_AGREED] if alone.reaches(search.LIKELY_FOREIGN) else ()
-    near = {hit.chunk.id for hit in likely}
-    is_agreed = bool(both.hits) and both.hits[0].chunk.id in near
+    """The result for both, without hits unless its best is also the likely best of the follow-up.
+
+    A passage in another language shares no words with the question, by which it could be sifted.
+    """
+    is_agreed = bool(both.hits) and alone.reaches(search.LIKELY_FOREIGN)
+    is_agreed = is_agreed and both.hits[0].chunk.id == alone.hits[0].chunk.id
     return both if is_agreed else replace(both, hits=())
 
 

@@ -25,7 +25,7 @@ MAX_CHUNKS_OF_ONE_TOPIC = 100
 MIN_FOREIGN_WORDS = 8
 # A longer piece has several topics, as in a text without headings. To a question in another
 # language its best sentence counts too: the longer the piece, the more, up to SENTENCE_SHARE.
-WORDS_OF_ONE_TOPIC = 30
+WORDS_OF_ONE_TOPIC = 20
 SENTENCE_SHARE = 0.5
 # The number of nearest pieces whose sentences are compared.
 PIECES_READ_BY_SENTENCE = 10
@@ -92,7 +92,8 @@ class Features:
     """Figures of the best piece, from which the confidence is computed.
 
     `nearness` is a cosine that leaves out what is near to any question (`embedding.own_part`):
-    half of it, or all of it for a piece in another language.
+    half of it, or all of it for a piece in another language. `above_next` compares the best piece
+    with the next ones; of long pieces in another language, their sentences.
     """
 
     above_next: float
@@ -139,12 +140,16 @@ def coverage(weights: Mapping[str, float], words: Iterable[str]) -> float:
 class _Near(NamedTuple):
     """Cosines of all pieces to a question and to its own part; None without vectors.
 
-    `lift` is what the best sentence of a piece in another language adds to its cosine.
+    `lift` leads from the cosine of a piece in another language to that of its own part and its
+    best sentence, by which such pieces are ordered. `topics`
+    has, by piece, the cosines of its topics without all that any question has in common: one for a
+    short piece, else one for each sentence.
     """
 
     all: Vectors | None
     own: Vectors | None
     lift: Vectors
+    topics: Mapping[int, Vectors]
 
 
 class _Found(NamedTuple):
@@ -312,7 +317,7 @@ class Index:
         hits = tuple(
             Hit(
                 chunk=self.chunks[number],
-                score=float(scores[number]),
+                score=max(0.0, float(scores[number])),
                 cosine=float(near.own[number]) if near.own is not None else 0.0,
                 coverage=float(cover[number]),
                 preceding=self._beside(number, -1),
@@ -331,20 +336,21 @@ class Index:
 
     def _near(self, vector: Vectors | None, own: Vectors | None, language: str) -> _Near:
         lift = np.zeros(len(self.chunks), dtype=np.float32)
-        near = _Near(self._cosines(vector), self._cosines(own), lift)
+        near = _Near(self._cosines(vector), self._cosines(own), lift, {})
         if vector is None or own is None or near.all is None or near.own is None:
             return near
-        # As in `_features`, all that any question has in common is left out.
-        cosines, asked = 2 * near.own - near.all, 2 * own - vector
         foreign = np.flatnonzero((self._languages != language) & self._is_text & self._has_vector)
-        for number in foreign[np.argsort(-cosines[foreign])[:PIECES_READ_BY_SENTENCE]]:
+        topics: dict[int, Vectors] = {}
+        for number in foreign[np.argsort(-near.own[foreign])[:PIECES_READ_BY_SENTENCE]].tolist():
             chunk = self.chunks[number]
-            words = chunking.count_words(chunk.text)
-            if words > WORDS_OF_ONE_TOPIC and chunk.sentence_vectors.size:
-                share = SENTENCE_SHARE * (1 - WORDS_OF_ONE_TOPIC / words)
-                best = (chunk.sentence_vectors @ asked).max()
-                lift[number] = share * (best - cosines[number])
-        return near
+            is_long = bool(_sentence_share(chunk))
+            vectors = chunk.sentence_vectors if is_long else chunk.vector[np.newaxis]
+            nearer = _sentence_share(chunk) * ((vectors @ own).max() - near.own[number])
+            lift[number] = near.own[number] + nearer - near.all[number]
+            topics[number] = vectors @ (2 * own - vector)
+        if topics:
+            lift[list(set(range(len(lift))) - topics.keys())] = lift[[*topics]].min()
+        return near._replace(topics=topics)
 
     def _cosines(self, vector: Vectors | None) -> Vectors | None:
         """Nearness to a question; a piece without a vector counts as the furthest."""
@@ -406,7 +412,9 @@ class Index:
         is_foreign = self._are_foreign(language, cover)
         # The lift orders foreign pieces, but raises none above pieces in the question's language.
         lift = np.where(is_foreign, near.lift - near.lift.max(), 0)
-        meaning = _scaled(near.all + lift) * self._is_text
+        lift /= float(np.ptp(near.all)) or 1.0
+        meaning = _scaled(near.all) + lift
+        meaning = np.where(self._is_text, meaning, np.minimum(meaning.min(), 0))
         scores = np.where(is_foreign, meaning, mixed).astype(np.float32)
         if not self._has_vector.all():
             # A piece without a vector is scored by words, if it has enough of the question's.
@@ -418,23 +426,17 @@ class Index:
         self, near: _Near, cover: Vectors, best: int, language: str, *, folded: bool
     ) -> Features:
         is_cross = bool(self._are_foreign(language, cover)[best])
-        missing = np.zeros(len(self.chunks), dtype=np.float32)
-        cosines = missing if near.all is None else near.all
-        own = missing if near.own is None else near.own
         # Pieces in one language lie closer to each other than to those in another.
         alike = self._languages == self.chunks[best].language
         if self._has_vector[best]:
             alike &= self._has_vector
-        counted = alike & self._is_text if is_cross else alike
-        if is_cross:
-            # What all questions in a language have in common outweighs what this one asks.
-            cosines = own = 2 * own - cosines + near.lift
-        ordered = np.sort(cosines[counted if counted.any() else alike])[::-1]
-        following = ordered[1:10]
+        nearness, above_next = (
+            _foreign(near, self.chunks[best], best) if is_cross else _familiar(near, alike)
+        )
         return Features(
-            above_next=float(ordered[0] - following.mean()) if following.size else 0.0,
+            above_next=above_next,
             coverage=float(cover.max() if self._has_vector[best] else cover[best]),
-            nearness=float(ordered[0] if is_cross else own[alike].max()),
+            nearness=nearness,
             is_cross_language=is_cross,
             is_folded=folded and (language == "vi" or not is_cross),
             chunks=int(alike.sum()),
@@ -471,6 +473,36 @@ class Index:
         return list(best.values())
 
 
+def _sentence_share(chunk: IndexedChunk) -> float:
+    """How much the best sentence of a piece counts, 0 for a short one."""
+    words = max(chunking.count_words(chunk.text), WORDS_OF_ONE_TOPIC)
+    has_sentences = chunk.sentence_vectors.size > 0
+    return SENTENCE_SHARE * (1 - WORDS_OF_ONE_TOPIC / words) if has_sentences else 0.0
+
+
+def _familiar(near: _Near, alike: NDArray[np.bool_]) -> tuple[float, float]:
+    """The nearness of the best of these pieces, and how much nearer it is than the next ones."""
+    if near.all is None or near.own is None:
+        return 0.0, 0.0
+    ordered = np.sort(near.all[alike])[::-1]
+    above_next = ordered[0] - ordered[1:10].mean() if ordered.size > 1 else 0.0
+    return float(near.own[alike].max()), float(above_next)
+
+
+def _foreign(near: _Near, chunk: IndexedChunk, best: int) -> tuple[float, float]:
+    """As `_familiar`, for the best piece in another language and the topics of the nearest ones.
+
+    What all questions in a language have in common outweighs what this one asks, so it is left out.
+    """
+    if near.all is None or near.own is None or best not in near.topics:
+        return 0.0, 0.0
+    cosine, topic = 2 * near.own[best] - near.all[best], near.topics[best].max()
+    share = _sentence_share(chunk)
+    following = np.sort(np.concatenate([*near.topics.values()]))[::-1][1:10]
+    above_next = topic - following.mean() if following.size else 0.0
+    return float(cosine + share * (topic - cosine)), float(above_next)
+
+
 def _gate(features: Features, *, has_vectors: bool) -> float:
     """The probability that the best piece answers, on the scale of `DEFAULT_THRESHOLD`."""
     if not has_vectors:
@@ -480,8 +512,8 @@ def _gate(features: Features, *, has_vectors: bool) -> float:
         # The encoder hardly understands Vietnamese without diacritics, so only words count.
         return _logistic(9.0 * features.coverage - 2.8)
     if features.is_cross_language:
-        # Fitted on English texts and questions in 17 languages (`bench/answer_quality.py`).
-        return _logistic(80.0 * features.nearness + 20.0 * features.above_next - 2.16)
+        # Fitted on English texts with and without headings, questions in 17 languages (bench).
+        return _logistic(80.0 * features.nearness + 48.0 * features.above_next - 2.94)
     if features.chunks < MAX_CHUNKS_OF_ONE_TOPIC:
         # Fitted on single documents of 20 to 90 pieces (`bench/judged_replies.py`).
         return _logistic(128.0 * features.nearness + 5.0 * features.coverage - 55.6)
