@@ -391,7 +391,7 @@ def main() -> None:
         for size in SIZES:
             fill(clients, had, size)
             chat_rollup.keep()
-            execute("VACUUM ANALYZE reports_chatfigures")
+            execute("VACUUM ANALYZE reports_chatstats")
             results[size] = measure(clients)
             had = size
             report(results)

@@ -39,7 +39,7 @@ from identity.models import Client, ClientConfig  # noqa: E402
 NEAREST, QUESTIONS, BLOCK = 60, 60, 10_000
 # The size of a vector's random displacement in each dimension.
 MOVED = 0.01
-INDEXES = ("passage_near", "passage_words")
+INDEXES = ("passage_vector", "passage_words")
 # A row of COPY (FORMAT BINARY): the number of fields, then each field after its length.
 ROW = np.dtype(
     [("fields", ">i2"), ("l1", ">i4"), ("id", ">i8"), ("l2", ">i4"), ("base", ">i8"),
@@ -131,7 +131,7 @@ def load(count: int) -> dict[str, float]:
         )
         cursor.execute(
             "INSERT INTO bots_passage SELECT made.id, p.bot_id, p.document_id, made.vector,"
-            " p.words, p.found_by FROM made JOIN bots_passage p ON p.chunk_id = made.base"
+            " p.words, p.search_words FROM made JOIN bots_passage p ON p.chunk_id = made.base"
         )
         # Remove the originals: as centres of their copies they would make the index a dead end.
         cursor.execute(

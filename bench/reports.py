@@ -123,7 +123,7 @@ def keep() -> str:
     from reports.services import chat_rollup  # noqa: PLC0415
 
     first, again = took(chat_rollup.keep), took(chat_rollup.keep)
-    execute("VACUUM ANALYZE reports_chatfigures")
+    execute("VACUUM ANALYZE reports_chatstats")
     each = 1000 * first / CHATS / MESSAGES
     return (
         f"{CHATS:,} chats counted in {first / 1000:.1f} s ({each:.1f} µs a message),"

@@ -317,13 +317,13 @@ class DocumentAdmin(TrainedAdmin):
         "file_name", "bot", "shown_status", "shown_progress", "chunk_count", "is_important",
         "valid_to", "shown_problem", "created_at",
     )  # fmt: skip
-    list_filter = ("status", "is_held", "is_important", "language")
+    list_filter = ("status", "pending_review", "is_important", "language")
     more_columns = ("title", "language", "size_bytes", "valid_from")
     labels: ClassVar = {"chunk_count": "Passages", "sha256": "Fingerprint (SHA-256)"}
     search_fields = ("file_name", "title", "sha256", "bot__bot_name")
     list_select_related = ("bot",)
     # The media store has no URLs: `original` links to the view below.
-    exclude = ("file", "is_held")
+    exclude = ("file", "pending_review")
     readonly_fields = ("golden_run", "original")
     actions = ("train_again", "delete_documents")
     actions_detail: Any = ("delete_document",)

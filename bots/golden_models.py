@@ -31,7 +31,7 @@ class GoldenQuestion(TenantModel):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["bot", "question"], name="golden_question_once")
+            models.UniqueConstraint(fields=["bot", "question"], name="golden_question_unique")
         ]
 
     def __str__(self) -> str:
@@ -66,7 +66,7 @@ class GoldenRun(TenantModel):
     threshold = models.FloatField(null=True)
     document_ids = ArrayField(models.BigIntegerField(), default=list)
     # Whether this run decides if the change is published, and its decision.
-    publishes = models.BooleanField(default=False)
+    is_publish_gate = models.BooleanField(default=False)
     outcome = models.CharField(max_length=10, choices=GoldenOutcome, default="", blank=True)
     # The questions as they were at the start, each with its result in the latest run without a
     # change.

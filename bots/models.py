@@ -62,7 +62,7 @@ class Bot(TenantModel):
     holidays = models.JSONField(null=True, blank=True)
     # Set-up steps that the client has marked by hand, if the mark differs from what we detect:
     # name to boolean.
-    own_setup = models.JSONField(default=dict)
+    setup_overrides = models.JSONField(default=dict)
     # What the bot asks its customers for: a list of the API's customer-info fields.
     customer_info_fields = models.JSONField(default=list)
     # Key of the signature that proves a website visitor's identity; empty: no visitor can be
@@ -140,7 +140,7 @@ class LanguageModel(TenantModel):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["client"], condition=models.Q(bot=None), name="language_model_of_client"
+                fields=["client"], condition=models.Q(bot=None), name="language_model_client_unique"
             )
         ]
 
@@ -193,7 +193,7 @@ class WebUrl(TenantModel):
 
     class Meta:
         verbose_name, verbose_name_plural = "web address", "web addresses"
-        constraints = [models.UniqueConstraint(fields=["bot", "url"], name="web_url_once")]
+        constraints = [models.UniqueConstraint(fields=["bot", "url"], name="web_url_unique")]
         indexes = [
             models.Index(fields=["bot", "id"], name="web_url_list"),
             # Finds the addresses that are due for a crawl.
@@ -266,7 +266,7 @@ class Document(TenantModel):
     is_important = models.BooleanField(default=False)
     # Held back: its passages are not searched until a golden run shows that it makes nothing worse,
     # or a person publishes it.
-    is_held = models.BooleanField(default=False, db_default=False)
+    pending_review = models.BooleanField(default=False, db_default=False)
     valid_from = models.DateTimeField(null=True)
     valid_to = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
@@ -282,12 +282,12 @@ class Document(TenantModel):
             models.UniqueConstraint(
                 fields=["bot", "source", "sha256"],
                 condition=models.Q(web_url__isnull=True),
-                name="document_once",
+                name="document_unique",
             ),
             models.UniqueConstraint(
                 fields=["web_url", "url"],
                 condition=models.Q(web_url__isnull=False),
-                name="document_page_once",
+                name="document_page_unique",
             ),
         ]
         indexes = [models.Index(fields=["bot", "id"], name="document_list")]
@@ -301,7 +301,7 @@ class Document(TenantModel):
         now = datetime.now(UTC)
         has_begun = self.valid_from is None or self.valid_from <= now
         has_ended = self.valid_to is not None and self.valid_to <= now
-        return self.chunk_count > 0 and not self.is_held and has_begun and not has_ended
+        return self.chunk_count > 0 and not self.pending_review and has_begun and not has_ended
 
 
 class Chunk(TenantModel):
@@ -363,7 +363,7 @@ class WebPage(TenantModel):
     fetched_at = models.DateTimeField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["web_url", "url"], name="web_page_once")]
+        constraints = [models.UniqueConstraint(fields=["web_url", "url"], name="web_page_unique")]
 
     def __str__(self) -> str:
         return self.url
@@ -457,7 +457,7 @@ class FunctionCall(TenantModel):
             models.UniqueConstraint(
                 fields=["message_id", "fingerprint"],
                 condition=~models.Q(fingerprint=""),
-                name="function_call_once",
+                name="function_call_unique",
             )
         ]
         indexes = [

@@ -141,7 +141,7 @@ class InboundCallbackAdmin(TenantAdmin):
 
     list_display = (
         "id", "channel", "received_at", "item_count", "waiting", "processed", "duplicate",
-        "unsupported", "unknown_account", "problem",
+        "unsupported", "unknown_account", "error",
     )  # fmt: skip
     list_filter = ("channel", "received_at")
     exclude = ("body",)

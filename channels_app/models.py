@@ -68,15 +68,15 @@ class ChannelConnection(TenantModel):
             models.UniqueConstraint(
                 fields=["channel", "account_id"],
                 condition=models.Q(status__in=["connected", "expired", "error"]),
-                name="channel_account_live_once",
+                name="channel_account_live_unique",
             ),
             models.UniqueConstraint(
                 fields=["bot", "channel"],
                 condition=models.Q(status__in=["connected", "expired", "error"]),
-                name="channel_of_bot_live_once",
+                name="channel_of_bot_live_unique",
             ),
             models.UniqueConstraint(
-                fields=["bot", "channel", "account_id"], name="channel_account_of_bot_once"
+                fields=["bot", "channel", "account_id"], name="channel_account_of_bot_unique"
             ),
         ]
         indexes = [
@@ -107,7 +107,7 @@ class Consent(TenantModel):
     # provider sends people to our own callback, the address to which the callback redirects them.
     redirect_uri = models.CharField(max_length=2000)
     # The PKCE code verifier, for providers that use PKCE.
-    verifier = EncryptedTextField(default="")
+    code_verifier = EncryptedTextField(default="")
     expires_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
@@ -129,19 +129,19 @@ class CustomerIdentity(TenantModel):
     account_id = models.CharField(max_length=100)
     provider_user_id = models.CharField(max_length=300)
     # Another id of the same customer there, such as a telephone number. Messages are sent to it.
-    second_user_id = models.CharField(max_length=300, default="", blank=True)
+    alternate_user_id = models.CharField(max_length=300, default="", blank=True)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
         constraints = [
             models.UniqueConstraint(
                 fields=["client", "channel", "account_id", "provider_user_id"],
-                name="customer_identity_once",
+                name="customer_identity_unique",
             ),
             models.UniqueConstraint(
-                fields=["client", "channel", "account_id", "second_user_id"],
-                condition=~models.Q(second_user_id=""),
-                name="customer_second_id_once",
+                fields=["client", "channel", "account_id", "alternate_user_id"],
+                condition=~models.Q(alternate_user_id=""),
+                name="customer_alternate_id_unique",
             ),
         ]
 
@@ -151,7 +151,7 @@ class CustomerIdentity(TenantModel):
     @property
     def address(self) -> str:
         """The id that messages are sent to."""
-        return self.second_user_id or self.provider_user_id
+        return self.alternate_user_id or self.provider_user_id
 
 
 class ChannelChat(TenantModel):
@@ -180,7 +180,7 @@ class InboundCallback(models.Model):
     # The number of its items; each has an `InboundItem`.
     item_count = models.PositiveIntegerField(default=0)
     # Why the body cannot be read, if it cannot.
-    problem = models.CharField(max_length=200, default="", blank=True)
+    error = models.CharField(max_length=200, default="", blank=True)
     received_at = models.DateTimeField(db_default=Now())
 
     class Meta:
@@ -219,7 +219,7 @@ class InboundItem(models.Model):
     # The kind of an unsupported item.
     kind = models.CharField(max_length=60, default="", blank=True)
     # The provider's id of the message that it changes, if that message has not come yet.
-    waits_for = models.CharField(max_length=300, default="", blank=True)
+    awaited_message_id = models.CharField(max_length=300, default="", blank=True)
     # The `ChannelConnection` that received it. If the connection is erased, it is not processed.
     connection_id = models.UUIDField(null=True)
     # The customer's ordering key, from `identities.customer_key`.
@@ -228,37 +228,39 @@ class InboundItem(models.Model):
     is_batched = models.BooleanField(db_default=False)
     attempts = models.PositiveSmallIntegerField(db_default=0)
     # Set before a job whose process died earlier processes it: a second death was its fault.
-    is_in_hand = models.BooleanField(db_default=False)
+    is_suspect = models.BooleanField(db_default=False)
     # It failed too often: a job of its own retries it, and later items do not wait for it.
-    is_aside = models.BooleanField(db_default=False)
+    is_parked = models.BooleanField(db_default=False)
     error = models.CharField(max_length=500, db_default="", blank=True)
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["callback", "position"], name="inbound_item_counted"),
+            models.UniqueConstraint(
+                fields=["callback", "position"], name="inbound_item_position_unique"
+            ),
             models.UniqueConstraint(
                 fields=["channel", "account_id", "key"],
                 condition=models.Q(outcome="processed"),
-                name="inbound_item_once",
+                name="inbound_item_unique",
             ),
         ]
         indexes = [
             # For a new message: the changes of it that came earlier.
             models.Index(
-                fields=["channel", "account_id", "waits_for"],
-                condition=~models.Q(waits_for=""),
+                fields=["channel", "account_id", "awaited_message_id"],
+                condition=~models.Q(awaited_message_id=""),
                 name="inbound_item_waiting",
             ),
             # The waiting items of a customer, and of an account.
             models.Index(
                 fields=["customer_key", "id"],
                 condition=models.Q(outcome="waiting"),
-                name="inbound_waits_of_customer",
+                name="inbound_waiting_of_customer",
             ),
             models.Index(
                 fields=["connection_id", "id"],
                 condition=models.Q(outcome="waiting"),
-                name="inbound_waits_of_account",
+                name="inbound_waiting_of_account",
             ),
         ]
 
@@ -303,9 +305,9 @@ class OutboundSend(TenantModel):
     class Meta:
         verbose_name, verbose_name_plural = "sent message", "sent messages"
         constraints = [
-            models.UniqueConstraint(fields=["message", "part"], name="outbound_part_once"),
+            models.UniqueConstraint(fields=["message", "part"], name="outbound_part_unique"),
             models.UniqueConstraint(
-                fields=["connection", "provider_message_id"], name="outbound_provider_id_once"
+                fields=["connection", "provider_message_id"], name="outbound_provider_id_unique"
             ),
         ]
         indexes = [

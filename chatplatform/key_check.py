@@ -24,10 +24,10 @@ from django.db import (
 
 from chatplatform import crypto
 from chatplatform.crypto import EncryptedTextField
-from chatplatform.models import KeyInUse
+from chatplatform.models import EncryptionKey
 
 log = logging.getLogger(__name__)
-_TABLE = KeyInUse._meta.db_table
+_TABLE = EncryptionKey._meta.db_table
 _PAUSE_SECONDS = 2.0
 Fields = list[EncryptedTextField]
 
@@ -99,8 +99,8 @@ def check(alias: str) -> None:
             if not used and not _opens_what_is_stored(alias):
                 raise KeysMissing
             held = crypto.fingerprints()[: 1 if used else None]
-            new = [KeyInUse(fingerprint=item) for item in held if item not in used]
-            KeyInUse.objects.using(alias).bulk_create(new)
+            new = [EncryptionKey(fingerprint=item) for item in held if item not in used]
+            EncryptionKey.objects.using(alias).bulk_create(new)
     except (InternalError, ProgrammingError) as exc:
         # The role or the server is read-only, so this process cannot store secrets either.
         log.warning("that a key is in use could not be entered: %s", exc)
@@ -115,7 +115,7 @@ def find_used(alias: str) -> set[str] | None:
         cursor.execute("SELECT to_regclass(%s) IS NULL", [_TABLE])
         if cursor.fetchone()[0]:
             return None
-    used = set(KeyInUse.objects.using(alias).values_list("fingerprint", flat=True))
+    used = set(EncryptionKey.objects.using(alias).values_list("fingerprint", flat=True))
     if missing := used - set(crypto.fingerprints()):
         raise KeysMissing(missing)
     return used

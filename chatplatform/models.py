@@ -43,7 +43,7 @@ class Job(models.Model):
     # The number of the process that runs the job, by `process_lock`; null if unknown.
     lease_holder = models.BigIntegerField(null=True)
     # How many processes in a row have died while they ran the job.
-    deaths = models.PositiveSmallIntegerField(db_default=0)
+    crashes = models.PositiveSmallIntegerField(db_default=0)
     progress = models.PositiveSmallIntegerField(default=0)
     last_error = models.TextField(default="", blank=True)
     trace_id = models.CharField(max_length=128, default="", blank=True)
@@ -57,13 +57,13 @@ class Job(models.Model):
             models.UniqueConstraint(
                 fields=["name", "dedupe_key"],
                 condition=models.Q(state="queued"),
-                name="job_queued_once",
+                name="job_queued_unique",
             ),
             # Only one job of an ordering key runs, even if claims race.
             models.UniqueConstraint(
                 fields=["ordering_key"],
                 condition=models.Q(state="running"),
-                name="job_one_running_in_order",
+                name="job_running_unique",
             ),
         ]
         indexes = [
@@ -77,7 +77,7 @@ class Job(models.Model):
             models.Index(
                 fields=["ordering_key", "id"],
                 condition=models.Q(state__in=["queued", "running"]),
-                name="job_in_order",
+                name="job_ordering",
             ),
             # For the clean-up: old finished jobs.
             models.Index(
@@ -98,18 +98,18 @@ class FairShare(models.Model):
 
     queue = models.CharField(max_length=20)
     client_id = models.BigIntegerField()
-    taken_at = models.DateTimeField()
+    served_at = models.DateTimeField()
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["queue", "client_id"], name="fair_share_once")
+            models.UniqueConstraint(fields=["queue", "client_id"], name="fair_share_unique")
         ]
 
     def __str__(self) -> str:
         return f"share of client {self.client_id} in {self.queue}"
 
 
-class StoredAnswer(models.Model):
+class IdempotentResponse(models.Model):
     """The answer to a request with an Idempotency-Key, stored for a day.
 
     Encrypted, since some answers show a secret once, such as a new API key.
@@ -122,20 +122,22 @@ class StoredAnswer(models.Model):
     # A hash of query and body: another body with the same key is refused.
     fingerprint = models.CharField(max_length=64)
     # JSON: the response, or its result's id if a repetition makes it anew (a stream, a file).
-    answer = EncryptedTextField(default="")
+    response = EncryptedTextField(default="")
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["client_id", "key_hash"], name="stored_answer_once")
+            models.UniqueConstraint(
+                fields=["client_id", "key_hash"], name="idempotent_response_unique"
+            )
         ]
-        indexes = [models.Index(fields=["created_at"], name="stored_answer_age")]
+        indexes = [models.Index(fields=["created_at"], name="idempotent_response_age")]
 
     def __str__(self) -> str:
         return f"answer {self.pk}"
 
 
-class KeyInUse(models.Model):
+class EncryptionKey(models.Model):
     """The fingerprint of a key of FIELD_KEYS that secrets may be stored with.
 
     A process that starts with a new newest key records it; a process that lacks a recorded key does
@@ -143,7 +145,7 @@ class KeyInUse(models.Model):
     """
 
     fingerprint = models.CharField(max_length=16, primary_key=True)
-    since = models.DateTimeField(db_default=Now())
+    created_at = models.DateTimeField(db_default=Now())
 
     def __str__(self) -> str:
         return f"key {self.fingerprint}"

@@ -41,7 +41,7 @@ class ClientTag(TenantModel):
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["client", "name"], name="client_tag_once")]
+        constraints = [models.UniqueConstraint(fields=["client", "name"], name="client_tag_unique")]
 
     def __str__(self) -> str:
         return self.name
@@ -102,7 +102,7 @@ class CustomerErasure(TenantModel):
             models.UniqueConstraint(
                 fields=["client", "customer_id"],
                 condition=models.Q(status__in=["queued", "running"]),
-                name="erasure_once",
+                name="erasure_unique",
             )
         ]
 

@@ -37,16 +37,18 @@ class Customer(TenantModel):
     phone = models.CharField(max_length=40, default="", blank=True)
     avatar_url = models.CharField(max_length=500, default="", blank=True)
     # For an imported customer without an external id: the id in the system they come from.
-    imported_as = models.CharField(max_length=200, null=True)
+    import_source_id = models.CharField(max_length=200, null=True)
     attributes = models.JSONField(default=dict)
     # Columns and attributes (`attributes.…`) from the customer, which a public key may overwrite.
-    told = models.JSONField(default=list)
+    self_reported_fields = models.JSONField(default=list)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["client", "external_id"], name="customer_external_id"),
-            models.UniqueConstraint(fields=["client", "imported_as"], name="customer_imported_as"),
+            models.UniqueConstraint(
+                fields=["client", "import_source_id"], name="customer_import_source_id"
+            ),
         ]
         indexes = [
             # For the search by a part of the name, e-mail address, phone number or external id.
@@ -165,7 +167,9 @@ class Conversation(TenantModel):
             ),
             # The export, in order of opening.
             models.Index(fields=["client", "id"], name="conversation_export"),
-            models.Index(fields=["client", "created_at", "id"], name="chat_report"),  # periods
+            models.Index(
+                fields=["client", "created_at", "id"], name="conversation_report"
+            ),  # periods
             # The messaging API's filter by the other system's groups.
             models.Index(
                 fields=["client", "group_id", "-id"],
@@ -393,7 +397,7 @@ class Tagging(TenantModel):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["conversation", "name"], name="tagging_once")
+            models.UniqueConstraint(fields=["conversation", "name"], name="tagging_unique")
         ]
         indexes = [models.Index(fields=["client", "name"], name="tag_list")]
 
@@ -452,9 +456,9 @@ class Feedback(TenantModel):
             models.UniqueConstraint(
                 fields=["conversation"],
                 condition=models.Q(message__isnull=True),
-                name="feedback_once_a_chat",
+                name="feedback_chat_unique",
             ),
-            models.UniqueConstraint(fields=["message"], name="feedback_once_a_message"),
+            models.UniqueConstraint(fields=["message"], name="feedback_message_unique"),
             models.CheckConstraint(
                 condition=models.Q(rating__gte=1, rating__lte=5, thumb__isnull=True)
                 | models.Q(rating__isnull=True, thumb__isnull=False, message__isnull=False),

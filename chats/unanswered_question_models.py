@@ -134,8 +134,10 @@ class ReplayedReply(TenantModel):
     decision = models.CharField(max_length=20)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["replay", "message"], name="replayed_once")]
-        indexes = [models.Index(fields=["replay", "change", "id"], name="replayed_by_change")]
+        constraints = [
+            models.UniqueConstraint(fields=["replay", "message"], name="replayed_reply_unique")
+        ]
+        indexes = [models.Index(fields=["replay", "change", "id"], name="replayed_reply_change")]
 
     def __str__(self) -> str:
         return str(self.message_id)

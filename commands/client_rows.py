@@ -26,22 +26,22 @@ NOT_OF_A_CLIENT = {
     "identity.User_user_permissions": "the site's rights follow from roles",
     "auth.Group_permissions": "the site's rights follow from roles",
     "identity.Registration": "the company is not there before it is confirmed",
-    "chatplatform.KeyInUse": "the keys of this installation",
+    "chatplatform.EncryptionKey": "the keys of this installation",
     "identity.Attempt": "hashes of accounts and addresses, for some minutes",
 }
 # Rows that stay behind when a client moves to another cell.
 NOT_CARRIED = {
     "admin.LogEntry": "the site writes the audit log instead",
     "chatplatform.FairShare": "whose turn it is in the queues of the old cell",
-    "chatplatform.StoredAnswer": "its key is a hash over ids that are given anew",
+    "chatplatform.IdempotentResponse": "its key is a hash over ids that are given anew",
     "identity.AuditLink": "the chain is made anew over the new ids; see the row `client.imported`",
     "identity.RefreshToken": "people sign in again",
     "identity.SiteSession": "people sign in again",
-    "identity.SiteView": "ends with its session",
+    "identity.Impersonation": "ends with its session",
     "identity.PasswordReset": "its link names the old cell, and works for an hour",
     "channels_app.Consent": "an answer of the provider that comes within minutes, or not at all",
     "webhooks.UnnumberedEvent": "`freeze_client` gives every event its place in the feed",
-    "reports.ChatFigures": "counted anew from the messages",
+    "reports.ChatStats": "counted anew from the messages",
 }
 
 

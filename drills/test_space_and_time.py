@@ -147,21 +147,41 @@ def test_clocks_differ_by_minutes(tmp_path: Path) -> None:
         assert max(times) - min(times) > timedelta(minutes=MINUTES), "the clocks were right"
 
 
+def newest_migration() -> str | None:
+    """The commit that added the newest migration; None if there are only the initial ones."""
+    later = [
+        str(path.relative_to(ROOT))
+        for path in ROOT.glob("*/migrations/0*.py")
+        if "initial = True" not in path.read_text()
+    ]
+    if not later:
+        return None
+    return _git("log", "-1", "--first-parent", "-m", "--diff-filter=A", "--format=%H", "--", *later)
+
+
 def version_before_a_migration(folder: Path) -> Path:
     """The project as it was before its newest migration, or at the commit DRILL_OLD_VERSION."""
+    newest = newest_migration()
+    parent = os.environ.get("DRILL_OLD_VERSION") or (newest and f"{newest}~1")
+    if not parent:
+        pytest.skip("there are only the initial migrations")
+    return checkout(parent, folder)
+
+
+def checkout(commit: str, folder: Path) -> Path:
+    """The project's files at a commit."""
     git = ["git", "-C", str(ROOT)]
-    newest = subprocess.run(
-        [*git, "log", "-1", "--first-parent", "-m", "--diff-filter=A", "--format=%H",
-         "--", "*/migrations/0*.py"],
-        capture_output=True, text=True, check=True,
-    ).stdout.strip()  # fmt: skip
-    parent = os.environ.get("DRILL_OLD_VERSION") or f"{newest}~1"
-    if subprocess.run([*git, "cat-file", "-e", parent], capture_output=True).returncode:
-        pytest.skip("the version before the newest migration is not in this checkout's history")
+    if subprocess.run([*git, "cat-file", "-e", commit], capture_output=True).returncode:
+        pytest.skip(f"{commit} is not in this checkout's history")
     folder.mkdir()
-    archive = subprocess.run([*git, "archive", parent], capture_output=True, check=True).stdout
+    archive = subprocess.run([*git, "archive", commit], capture_output=True, check=True).stdout
     subprocess.run(["tar", "-x", "-C", str(folder)], input=archive, check=True)
     return folder
+
+
+def _git(*arguments: str) -> str:
+    git = ["git", "-C", str(ROOT), *arguments]
+    return subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def test_a_migration_is_applied_while_the_version_before_serves(

@@ -43,7 +43,7 @@ class Client(models.Model):
         return self.name
 
 
-class OfClient(models.QuerySet[Row]):
+class TenantQuerySet(models.QuerySet[Row]):
     """Rows that belong to one client."""
 
     def for_client(self, client: Client) -> Self:
@@ -58,7 +58,7 @@ class TenantModel(models.Model):
     # dozens of reverse relations in every query that defers a column of the client.
     client = models.ForeignKey(Client, on_delete=models.CASCADE, related_name="+")
 
-    objects = OfClient.as_manager()
+    objects = TenantQuerySet.as_manager()
 
     class Meta:
         abstract = True

@@ -164,7 +164,7 @@ CHAT_SETTINGS = {
     "agent_capacity": gettext_lazy("Most open chats per agent"),
     "handoff_on_request": gettext_lazy("Hand the chat over if the customer asks for a person"),
     "handoff_message": gettext_lazy("Message when a chat is handed over"),
-    "words": gettext_lazy("Bot messages that you replaced"),
+    "system_messages": gettext_lazy("Bot messages that you replaced"),
     "answer_threshold": gettext_lazy("Minimum confidence of an answer (0 to 1)"),
     "fallback_to_extractive": gettext_lazy("Quote the documents if the model fails"),
     "burst_wait_ms": gettext_lazy("Wait for further messages before a reply (milliseconds)"),

@@ -52,7 +52,7 @@ class ClientConfig(TenantModel):
     answer_while_waiting = models.BooleanField(default=True, db_default=True)
     handoff_message = models.JSONField(default=dict)
     # Other system messages that the client has replaced: name to language to text.
-    words = models.JSONField(default=dict)
+    system_messages = models.JSONField(default=dict)
     # Lowest probability (0..1) at which the bot answers; below it the bot hands over.
     answer_threshold = models.FloatField(default=0.77)
     # Whether the extractive answer replaces that of a failed model; if not, the bot hands over.
@@ -209,11 +209,13 @@ class SiteSession(AbstractBaseSession):
     token_family = models.UUIDField(null=True, unique=True)
 
 
-class SiteView(models.Model):
+class Impersonation(models.Model):
     """An impersonation: the session's person sees the site as `user`, one of a client's people."""
 
-    session = models.OneToOneField(SiteSession, on_delete=models.CASCADE, related_name="view")
-    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="views")
+    session = models.OneToOneField(
+        SiteSession, on_delete=models.CASCADE, related_name="impersonation"
+    )
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="impersonations")
 
     def __str__(self) -> str:
         return f"view as {self.user_id}"
@@ -224,7 +226,7 @@ class SavedView(models.Model):
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="saved_views")
     # The list, such as "chats.conversation".
-    page = models.CharField(max_length=60)
+    list_name = models.CharField(max_length=60)
     name = models.CharField(max_length=60)
     query = models.CharField(max_length=2000, blank=True)
     # Whether colleagues see it too.
@@ -232,7 +234,7 @@ class SavedView(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["user", "page", "name"], name="saved_view_once")
+            models.UniqueConstraint(fields=["user", "list_name", "name"], name="saved_view_unique")
         ]
 
     def __str__(self) -> str:
@@ -352,7 +354,7 @@ class Subscription(TenantModel):
     credits_left = models.PositiveBigIntegerField(default=0)
     credits_used = models.PositiveBigIntegerField(default=0)
     # The lowest warning level (per cent of credits_included) since credits were added; null: none.
-    low_warned = models.PositiveSmallIntegerField(null=True)
+    lowest_warning_level = models.PositiveSmallIntegerField(null=True)
     period_start = models.DateTimeField(db_default=Now())
     # Null: the period does not end.
     period_end = models.DateTimeField(null=True, blank=True)
@@ -408,18 +410,18 @@ class CreditEntry(TenantModel):
             models.UniqueConstraint(
                 fields=["client", "reference", "kind"],
                 condition=models.Q(kind__in=["grant", "top_up", "settle"]),
-                name="credit_entry_once",
+                name="credit_entry_unique",
             ),
             models.UniqueConstraint(
                 fields=["client", "reference"],
                 condition=models.Q(is_open=True),
-                name="credit_reserved_once",
+                name="credit_reservation_unique",
             ),
         ]
         indexes = [
             models.Index(fields=["client", "id"], name="credit_ledger"),
             models.Index(fields=["client", "reference"], name="credit_reference"),
-            models.Index(fields=["client", "created_at"], name="credit_pace"),
+            models.Index(fields=["client", "created_at"], name="credit_by_date"),
             # The clean-up: reservations whose call never ended.
             models.Index(
                 fields=["created_at"], condition=models.Q(is_open=True), name="credit_open"
@@ -454,7 +456,7 @@ class CreditOrder(TenantModel):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["client", "reference"], name="credit_order_once")
+            models.UniqueConstraint(fields=["client", "reference"], name="credit_order_unique")
         ]
         # A client's orders, newest first.
         indexes = [models.Index(fields=["client", "-id"], name="credit_orders")]
@@ -490,7 +492,7 @@ class ChannelToken(TenantModel):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["client", "channel"], name="channel_token_once")
+            models.UniqueConstraint(fields=["client", "channel"], name="channel_token_unique")
         ]
 
     def __str__(self) -> str:

@@ -67,10 +67,10 @@ class ProviderAccount(TenantModel):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["client", "issuer", "subject"], name="provider_account_once"
+                fields=["client", "issuer", "subject"], name="provider_account_unique"
             ),
             models.UniqueConstraint(
-                fields=["client", "issuer", "user"], name="provider_account_of_user"
+                fields=["client", "issuer", "user"], name="provider_account_user_unique"
             ),
         ]
 

@@ -49,16 +49,16 @@ class WarningMute(TenantModel):
     """A warning that a client's admin muted for a while, whatever its rows."""
 
     code = models.CharField(max_length=30)
-    until = models.DateTimeField()
+    muted_until = models.DateTimeField()
     muted_by = models.ForeignKey(User, on_delete=models.CASCADE)
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["client", "code"], name="warning_muted_once")
+            models.UniqueConstraint(fields=["client", "code"], name="warning_mute_unique")
         ]
 
     def __str__(self) -> str:
-        return f"{self.code} until {self.until}"
+        return f"{self.code} until {self.muted_until}"
 
 
 class SavedReport(TenantModel):
@@ -70,13 +70,15 @@ class SavedReport(TenantModel):
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["client", "name"], name="saved_report_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["client", "name"], name="saved_report_unique")
+        ]
 
     def __str__(self) -> str:
         return self.name
 
 
-class ChatFigures(TenantModel):
+class ChatStats(TenantModel):
     """The counts of a conversation's messages up to `last_seq`.
 
     A report reads only later messages. A worker updates it; without it, a report counts all
@@ -90,8 +92,8 @@ class ChatFigures(TenantModel):
     has_agent = models.BooleanField()
     credits = models.BigIntegerField()
     # When the bot and an agent first wrote.
-    bot_at = models.DateTimeField(null=True)
-    person_at = models.DateTimeField(null=True)
+    first_bot_message_at = models.DateTimeField(null=True)
+    first_agent_message_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
         return f"{self.conversation_id} up to {self.last_seq}"

@@ -148,8 +148,8 @@ class WebhookConfigAdmin(TenantAdmin):
     actions_detail = ("manage",)
     list_display_links = None
     list_display = (
-        "managed", "client", "is_active", "disabled_reason", "failures_in_row", "failing_since",
-        "paused_until", "created_at",
+        "managed", "client", "is_active", "disabled_reason", "consecutive_failures",
+        "failing_since", "paused_until", "created_at",
     )  # fmt: skip
     list_filter = ("is_active", "disabled_reason")
     list_select_related = ("client",)

@@ -103,7 +103,7 @@ class FeedEntry(TenantModel):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["client", "position"], name="feed_entry_in_order")
+            models.UniqueConstraint(fields=["client", "position"], name="feed_entry_position")
         ]
 
     def __str__(self) -> str:
@@ -137,7 +137,7 @@ class WebhookConfig(TenantModel):
     # After a rotation, the old secret also signs until this time.
     previous_secret = EncryptedTextField(default="")
     previous_secret_until = models.DateTimeField(null=True)
-    failures_in_row = models.PositiveIntegerField(db_default=0)
+    consecutive_failures = models.PositiveIntegerField(db_default=0)
     failing_since = models.DateTimeField(null=True)
     warned_at = models.DateTimeField(null=True)
     # Nothing is sent until then: the breaker is open, or the receiver asked to wait (Retry-After).
@@ -151,7 +151,7 @@ class WebhookConfig(TenantModel):
         indexes = [
             # `announce()` looks for active endpoints.
             models.Index(
-                fields=["client"], condition=models.Q(is_active=True), name="endpoint_listening"
+                fields=["client"], condition=models.Q(is_active=True), name="endpoint_active"
             )
         ]
 
@@ -212,7 +212,7 @@ class Delivery(TenantModel):
     due_at = models.DateTimeField(null=True, db_default=Now())
     attempts = models.PositiveSmallIntegerField(db_default=0)
     # Attempts made before the latest replay, which restarts the retry delays.
-    attempts_before = models.PositiveSmallIntegerField(db_default=0)
+    attempts_before_replay = models.PositiveSmallIntegerField(db_default=0)
     # Sent once and immediately, whatever the endpoint's health.
     is_test = models.BooleanField(db_default=False)
     lease_token = models.UUIDField(null=True)
@@ -220,7 +220,7 @@ class Delivery(TenantModel):
 
     class Meta:
         verbose_name_plural = "deliveries"
-        constraints = [models.UniqueConstraint(fields=["event", "config"], name="delivery_once")]
+        constraints = [models.UniqueConstraint(fields=["event", "config"], name="delivery_unique")]
         indexes = [
             # The dispatcher's search for endpoints with work, and their oldest delivery.
             models.Index(
@@ -275,7 +275,7 @@ class DeliveryAttempt(TenantModel):
 
     class Meta:
         # The number is unique because attempts are counted under the delivery's row lock.
-        indexes = [models.Index(fields=["delivery", "number"], name="attempt_once")]
+        indexes = [models.Index(fields=["delivery", "number"], name="delivery_attempt_number")]
 
     def __str__(self) -> str:
         return f"attempt {self.number} of {self.delivery_id}"

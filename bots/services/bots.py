@@ -161,7 +161,7 @@ def update(bot: Bot, *, body: BotDto, by: User | None) -> BotDto:
         # must fit together.
         rows = with_derived_fields(Bot.objects.select_for_update(no_key=True, of=("self",)))
         current = first_or_404(rows.filter(pk=bot.pk))
-        columns = [*WRITABLE, "own_setup"]
+        columns = [*WRITABLE, "setup_overrides"]
         before = {name: getattr(current, name) for name in columns}
         _fill(current, body, body.model_fields_set)
         current.save(update_fields=[*columns, "updated_at"])
@@ -278,7 +278,7 @@ def _fill(bot: Bot, body: BotDto, names: Iterable[str]) -> None:
         # A default text sent back unchanged does not undo a change of the whole object.
         if f"{name}_default" in names and text != stored[name].get(stored_default, ""):
             _set_default_text(bot, name, text, before=stored[name])
-    bot.own_setup = _own_setup(bot, body, set(names))
+    bot.setup_overrides = _own_setup(bot, body, set(names))
 
 
 def _set_default_text(bot: Bot, name: str, text: str, *, before: Mapping[str, str]) -> None:
@@ -300,5 +300,7 @@ def _own_setup(bot: Bot, body: BotDto, names: set[str]) -> dict[str, bool]:
     A step sent back as detected is not stored, so it keeps following the bot's state.
     """
     found = found_setup(bot)
-    said = bot.own_setup | {step: getattr(body, step) for step in SETUP_STEPS if step in names}
+    said = bot.setup_overrides | {
+        step: getattr(body, step) for step in SETUP_STEPS if step in names
+    }
     return {step: value for step, value in said.items() if value not in {None, found[step]}}

@@ -204,7 +204,7 @@ def _finish(document: Document) -> None:
         progress=100,
         trained_at=datetime.now(UTC),
     )
-    if document.is_held:
+    if document.pending_review:
         publish_gate.hold_document(document)
     announce_end("document.trained", document.pk)
     if document.source == DocumentSource.QUESTION_ANSWER:

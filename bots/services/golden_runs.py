@@ -102,7 +102,7 @@ def start(bot: Bot, *, body: GoldenRunRequest, by: User) -> GoldenRun:
     """
     with transaction.atomic():
         locked = bots.lock(bot)
-        running = list_for_bot(bot).filter(status__in=_UNFINISHED, publishes=False).first()
+        running = list_for_bot(bot).filter(status__in=_UNFINISHED, is_publish_gate=False).first()
         if running:
             raise GoldenRunning(run_id=str(running.pk))
         version = body.prompt_version
@@ -162,7 +162,7 @@ def fail(run_id: str) -> None:
 def _give_up(run: GoldenRun, error: str) -> None:
     run.status, run.finished_at = GoldenStatus.FAILED, datetime.now(UTC)
     run.error = error[: answers.MAX_ERROR_CHARS]
-    run.outcome = GoldenOutcome.HELD if run.publishes else ""
+    run.outcome = GoldenOutcome.HELD if run.is_publish_gate else ""
     run.save(update_fields=["status", "finished_at", "error", "outcome"])
 
 
@@ -264,9 +264,9 @@ def _end(run: GoldenRun) -> None:
     run.better = _changed(run, before=False)
     run.status, run.finished_at = GoldenStatus.DONE, datetime.now(UTC)
     run.save(update_fields=["broke", "better", "status", "finished_at"])
-    if run.publishes and not run.broke:
+    if run.is_publish_gate and not run.broke:
         _let_through(run)
-    elif run.publishes:
+    elif run.is_publish_gate:
         GoldenRun.objects.filter(pk=run.pk).update(outcome=GoldenOutcome.HELD)
 
 
@@ -296,7 +296,7 @@ def _let_through(run: GoldenRun) -> None:
         prompt_versions.make_current(run.prompt)
     held = _held_documents(run)
     answers = list(held.filter(source=DocumentSource.QUESTION_ANSWER).values_list("pk", flat=True))
-    count = held.update(is_held=False)
+    count = held.update(pending_review=False)
     if count:
         bots.bump_knowledge_version(run.bot_id)
     for document_id in answers:

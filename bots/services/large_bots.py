@@ -46,18 +46,18 @@ _MOST = 0.9
 
 _VALID = """d.id = p.document_id AND (d.valid_from IS NULL OR d.valid_from <= %(now)s)
         AND (d.valid_to IS NULL OR d.valid_to > %(now)s)
-        AND (NOT d.is_held OR d.id = ANY (%(held)s))"""
+        AND (NOT d.pending_review OR d.id = ANY (%(held)s))"""
 _NEAR = f"""
 SELECT p.chunk_id FROM bots_passage p JOIN bots_document d ON {_VALID}
 WHERE p.bot_id = %(bot)s ORDER BY p.vector <#> %(vector)s::real[]::halfvec LIMIT %(limit)s
 """
 _WITH_WORDS = f"""
 SELECT found.chunk_id FROM (
-    SELECT p.chunk_id, p.found_by FROM bots_passage p JOIN bots_document d ON {_VALID}
-    WHERE p.bot_id = %(bot)s AND p.found_by && %(rare)s LIMIT %(looked_at)s
+    SELECT p.chunk_id, p.search_words FROM bots_passage p JOIN bots_document d ON {_VALID}
+    WHERE p.bot_id = %(bot)s AND p.search_words && %(rare)s LIMIT %(looked_at)s
 ) found
 ORDER BY (
-    SELECT count(*) FROM unnest(%(words)s::text[]) word WHERE word = ANY (found.found_by)
+    SELECT count(*) FROM unnest(%(words)s::text[]) word WHERE word = ANY (found.search_words)
 ) DESC, found.chunk_id
 LIMIT %(limit)s
 """

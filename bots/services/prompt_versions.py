@@ -46,15 +46,15 @@ def _add(bot: Bot, fields: Mapping[str, Any], *, by: User | None) -> Prompt:
         # The bot's lock prevents two versions with the same number.
         locked = bots.lock(bot)
         latest = Prompt.objects.filter(bot=locked).order_by("-version").first()
-        is_held = publish_gate.holds_prompt(locked)
-        if not is_held:
+        pending_review = publish_gate.holds_prompt(locked)
+        if not pending_review:
             Prompt.objects.filter(bot=locked, is_current=True).update(is_current=False)
         prompt = Prompt.objects.create(
             client_id=locked.client_id,
             bot=locked,
             version=latest.version + 1 if latest else 1,
             created_by=by,
-            is_current=not is_held,
+            is_current=not pending_review,
             **fields,
         )
         audit.record(
@@ -64,7 +64,7 @@ def _add(bot: Bot, fields: Mapping[str, Any], *, by: User | None) -> Prompt:
             subject=f"prompt:{prompt.pk}",
             changes={"version": prompt.version},
         )
-        if is_held:
+        if pending_review:
             publish_gate.hold_prompt(prompt)
     # Read again for the time that the database sets.
     return Prompt.objects.get(pk=prompt.pk)

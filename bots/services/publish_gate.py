@@ -39,20 +39,22 @@ def holds_document(document: Document) -> bool:
 
 def hold_prompt(prompt: Prompt) -> None:
     """Start the run that decides about a prompt; the caller holds the bot's lock."""
-    start(GoldenRun(bot=prompt.bot, prompt=prompt, publishes=True, created_by=prompt.created_by))
+    start(
+        GoldenRun(bot=prompt.bot, prompt=prompt, is_publish_gate=True, created_by=prompt.created_by)
+    )
 
 
 def hold_document(document: Document) -> None:
     """Start or join the run that decides about a document; the caller holds the bot's lock."""
     waiting = GoldenRun.objects.filter(
-        bot_id=document.bot_id, status=GoldenStatus.QUEUED, publishes=True, prompt=None
+        bot_id=document.bot_id, status=GoldenStatus.QUEUED, is_publish_gate=True, prompt=None
     ).first()
     if waiting:
         if document.pk not in waiting.document_ids:
             waiting.document_ids.append(document.pk)
             waiting.save(update_fields=["document_ids"])
         return
-    run = GoldenRun(bot=document.bot, document_ids=[document.pk], publishes=True)
+    run = GoldenRun(bot=document.bot, document_ids=[document.pk], is_publish_gate=True)
     start(run, wait=_GATHER)
 
 
@@ -63,9 +65,9 @@ def held() -> QuerySet[Any]:
     out, since its next run starts after the training.
     """
     naming = GoldenRun.objects.filter(
-        bot=OuterRef("bot"), publishes=True, document_ids__contains=[OuterRef("pk")]
+        bot=OuterRef("bot"), is_publish_gate=True, document_ids__contains=[OuterRef("pk")]
     )
-    rows = Document.objects.filter(is_held=True, status=DocumentStatus.TRAINED)
+    rows = Document.objects.filter(pending_review=True, status=DocumentStatus.TRAINED)
     latest = naming.order_by("-id")
     return rows.annotate(
         run_id=Subquery(latest.values("pk")[:1]), run_outcome=Subquery(latest.values("outcome")[:1])

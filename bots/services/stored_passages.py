@@ -18,7 +18,7 @@ def load(bot_id: int, *, now: datetime, held: Sequence[int] = ()) -> list[Indexe
     `held`: ids of the held-back documents to include.
     """
     rows = Chunk.objects.filter(valid(now, prefix="document__"), bot_id=bot_id)
-    rows = rows.filter(Q(document__is_held=False) | Q(document_id__in=held))
+    rows = rows.filter(Q(document__pending_review=False) | Q(document_id__in=held))
     return [indexed(row) for row in in_order(rows).iterator(500)]
 
 

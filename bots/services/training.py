@@ -149,7 +149,7 @@ def _store(document: Document, cut: CutDocument) -> None:
         if not is_read:
             raise Gone
         if publish_gate.holds_document(document):
-            Document.objects.filter(pk=document.pk).update(is_held=True)
+            Document.objects.filter(pk=document.pk).update(pending_review=True)
         chunks = list(_chunks(document, cut, _known(document, cut.pieces)))
         Chunk.objects.filter(document=document).delete()
         Chunk.objects.bulk_create(chunks, batch_size=200)

@@ -236,7 +236,7 @@ class BotDto(Shape):
             engaging_message_default=bot.engaging_message.get(bot.default_language, ""),
             business_hours=_or_null(stored_hours, bot.business_hours),
             holidays=_or_null(stored_holidays, bot.holidays),
-            **found_setup(bot) | bot.own_setup,
+            **found_setup(bot) | bot.setup_overrides,
         )
 
 

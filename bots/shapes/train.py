@@ -187,6 +187,7 @@ class DocumentDto(Shape):
             language=row.language or None,
             error=error if row.error_code else None,
             warning=row.warning or None,
+            is_held=row.pending_review,
         )
 
 

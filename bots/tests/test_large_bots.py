@@ -132,7 +132,7 @@ def test_what_it_learns_later_is_found(ann, taught):
 
 @pytest.mark.parametrize(
     "hidden",
-    [{"is_held": True}, {"valid_to": datetime.now(UTC) - timedelta(days=1)},
+    [{"pending_review": True}, {"valid_to": datetime.now(UTC) - timedelta(days=1)},
      {"valid_from": datetime.now(UTC) + timedelta(days=1)}],
 )  # fmt: skip
 def test_what_does_not_count_now_is_not_found(taught, hidden):
@@ -142,7 +142,7 @@ def test_what_does_not_count_now_is_not_found(taught, hidden):
     assert all(hit.chunk.document_id != document.pk for hit in found(taught, QUESTION).hits)
     with_it = retrieval.index_with(Bot.objects.get(pk=taught.pk), [document.pk])
     seen = with_it.search(QUESTION, language="en").hits[0].chunk.document_id
-    assert (seen == document.pk) is ("is_held" in hidden)
+    assert (seen == document.pk) is ("pending_review" in hidden)
 
 
 def test_other_bots_passages_are_not_found(ann, cara, taught):
@@ -198,8 +198,8 @@ def test_a_long_run_goes_on_in_another_job(taught, monkeypatch):
 def test_without_the_extension_every_bot_is_searched_in_memory(ann, bot):
     with connection.cursor() as cursor:
         cursor.execute(
-            "DROP TRIGGER forget_passages ON bots_chunk; DROP TABLE bots_passage;"
-            " DROP FUNCTION bots_forget_passages; DROP EXTENSION vector"
+            "DROP TRIGGER delete_passages ON bots_chunk; DROP TABLE bots_passage;"
+            " DROP FUNCTION bots_delete_passages; DROP EXTENSION vector"
         )
     teach(ann, bot, TEXTS)
     assert not Job.objects.filter(name="bots.fill_large").exists()

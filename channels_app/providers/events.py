@@ -41,7 +41,7 @@ class FromCustomer(Item):
 
     user_id: str
     # Another id of the same customer there, if the provider reports two.
-    second_user_id: str = ""
+    alternate_user_id: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

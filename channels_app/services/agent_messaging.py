@@ -64,5 +64,5 @@ def newest_chat(bot: Bot, channel: str, recipient_id: str) -> Conversation:
 def _has_id(recipient_id: str, identity: str) -> Q:
     """A filter for the customer who has this id, as the first or the second one."""
     return Q(**{f"{identity}provider_user_id": recipient_id}) | Q(
-        **{f"{identity}second_user_id": recipient_id}
+        **{f"{identity}alternate_user_id": recipient_id}
     )

@@ -55,7 +55,7 @@ def begin(
         user=by,
         account_id=account_id,
         redirect_uri=redirect_uri,
-        verifier=verifier,
+        code_verifier=verifier,
         expires_at=timezone.now() + LIFETIME,
     )
     url = provider.consent_url(
@@ -103,7 +103,9 @@ def use(consent: Consent) -> None:
 
 def redeem(provider: Provider, consent: Consent, code: str) -> Tokens:
     """Exchange the code that came back with a consent's state for tokens."""
-    return provider.redeem_code(code, redirect_uri=consent.redirect_uri, verifier=consent.verifier)
+    return provider.redeem_code(
+        code, redirect_uri=consent.redirect_uri, verifier=consent.code_verifier
+    )
 
 
 def way_back(consent: Consent, outcome: Mapping[str, Any]) -> str:

@@ -18,11 +18,11 @@ def find(connection: ChannelConnection, item: FromCustomer) -> CustomerIdentity 
     """The customer of an item. `user_id` takes precedence: a number may change its owner."""
     rows = _of_account(connection.client_id, connection.channel, connection.account_id)
     by_ids = Q(provider_user_id=item.user_id)
-    if item.second_user_id:
-        by_ids |= Q(provider_user_id=item.second_user_id)
+    if item.alternate_user_id:
+        by_ids |= Q(provider_user_id=item.alternate_user_id)
     else:
         # Some reports name a customer by the second id alone.
-        by_ids |= Q(second_user_id=item.user_id)
+        by_ids |= Q(alternate_user_id=item.user_id)
     found = list(rows.filter(by_ids).select_related("customer"))
     return min(found, key=lambda row: row.provider_user_id != item.user_id, default=None)
 
@@ -35,8 +35,8 @@ def customer_key(channel: str, connection_id: UUID, user_id: str) -> str:
 
 def keep_ids(identity: CustomerIdentity, item: FromCustomer) -> None:
     """Store both ids of a customer who was known by one; merge the rows if each id had one."""
-    first, second = item.user_id, item.second_user_id
-    if not second or (identity.provider_user_id, identity.second_user_id) == (first, second):
+    first, second = item.user_id, item.alternate_user_id
+    if not second or (identity.provider_user_id, identity.alternate_user_id) == (first, second):
         return
     for other in _others(identity).filter(provider_user_id__in=[first, second]):
         _unite(identity, other)
@@ -61,7 +61,7 @@ def change_ids(connection: ChannelConnection, item: IdsChanged) -> None:
         return
     for other in others:
         _unite(identity, other)
-    first, second = identity.provider_user_id, identity.second_user_id
+    first, second = identity.provider_user_id, identity.alternate_user_id
     if first.isdigit() and not second:  # the number is the only id
         if item.new_user_id:
             first, second = item.new_user_id, item.new_number or first
@@ -85,9 +85,9 @@ def _unite(identity: CustomerIdentity, other: CustomerIdentity) -> None:
 def _save(identity: CustomerIdentity, first: str, second: str) -> None:
     """Store both ids, take the number from anybody else, and update the card's phone."""
     if second:
-        _others(identity).filter(second_user_id=second).update(second_user_id="")
-    before, identity.provider_user_id, identity.second_user_id = identity.address, first, second
-    identity.save(update_fields=["provider_user_id", "second_user_id"])
+        _others(identity).filter(alternate_user_id=second).update(alternate_user_id="")
+    before, identity.provider_user_id, identity.alternate_user_id = identity.address, first, second
+    identity.save(update_fields=["provider_user_id", "alternate_user_id"])
     shows_former = Customer.objects.filter(pk=identity.customer_id, phone=f"+{before}")
     if identity.address != before and identity.address.isdigit() and shows_former.exists():
         info = CustomerInfo.model_construct(phone=f"+{identity.address}", attributes={})

@@ -102,9 +102,11 @@ def _apply(connection: ChannelConnection, item: events.Item, counted: InboundIte
     match item:
         case events.Edited() | events.Unsent() | events.Reacted():
             if not _change(connection, item):
-                counted.waits_for = item.message_id[:300]
+                counted.awaited_message_id = item.message_id[:300]
                 rows = InboundItem.objects.filter(callback=counted.callback)
-                rows.filter(position=counted.position).update(waits_for=counted.waits_for)
+                rows.filter(position=counted.position).update(
+                    awaited_message_id=counted.awaited_message_id
+                )
         case events.Survey():
             _store_survey(connection, item)
         case events.Rated():
@@ -298,7 +300,7 @@ def _apply_early_changes(
 ) -> None:
     """Apply the changes that came before the message itself."""
     rows = InboundItem.objects.select_related("callback").filter(
-        channel=counted.channel, account_id=counted.account_id, waits_for=message_id[:300]
+        channel=counted.channel, account_id=counted.account_id, awaited_message_id=message_id[:300]
     )
     changes = [
         PROVIDERS[connection.channel].items(parse(bytes(row.callback.body)))[row.position]
@@ -309,7 +311,7 @@ def _apply_early_changes(
     for item in sorted(changes, key=lambda entry: entry.at):
         assert isinstance(item, events.Edited | events.Unsent | events.Reacted)
         _change(connection, item)
-    rows.update(waits_for="")
+    rows.update(awaited_message_id="")
 
 
 # --- our own messages, and those of others ----------------------------------------------------

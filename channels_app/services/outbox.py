@@ -77,7 +77,7 @@ def forget(customer: Customer) -> Sequence[str]:
     found = {
         (channel, account_id, user_id)
         for channel, account_id, *both in identities.values_list(
-            "channel", "account_id", "provider_user_id", "second_user_id"
+            "channel", "account_id", "provider_user_id", "alternate_user_id"
         )
         for user_id in both
         if user_id

@@ -240,7 +240,7 @@ def _waiting(**wanted: object) -> QuerySet[InboundItem]:
 
 def _next(connection_id: UUID, key: str) -> QuerySet[InboundItem]:
     """The next waiting items of a customer; without a key, the account's batched ones."""
-    rows = _waiting(is_aside=False).select_related("callback").defer("callback__body")
+    rows = _waiting(is_parked=False).select_related("callback").defer("callback__body")
     if key:
         return rows.filter(customer_key=key).order_by("id")[:_MOST]
     rows = rows.filter(connection_id=connection_id, is_batched=True)
@@ -280,7 +280,7 @@ class _Bodies:
 
 def _process_in_turn(row: InboundItem, connection: ChannelConnection, bodies: _Bodies) -> None:
     """Process an item. Raises _EarlierWaits while an earlier one of its customer waits."""
-    if row.is_in_hand:
+    if row.is_suspect:
         raise _Died
     if jobs.follows_death():
         _take_in_hand(row)
@@ -294,9 +294,9 @@ def _take_in_hand(row: InboundItem) -> None:
     with jobs.commit():
         locks.lock_in_transaction("inbound-item-in-hand")
         mine = _waiting(pk=row.pk).exclude(_has_earlier())
-        if mine.exists() and _waiting(is_in_hand=True).exists():
+        if mine.exists() and _waiting(is_suspect=True).exists():
             raise _OtherInHand("Another item is in hand.", wait=timedelta(seconds=1))
-        mine.update(is_in_hand=True)
+        mine.update(is_suspect=True)
 
 
 class _Died(Exception):
@@ -321,7 +321,7 @@ def _process(row: InboundItem, item: Item | None, connection: ChannelConnection)
         jobs.commit(is_progress=True),
     ):
         mine = _waiting(pk=row.pk)
-        if not row.is_aside:
+        if not row.is_parked:
             mine = mine.exclude(_has_earlier())
         try:
             with transaction.atomic():
@@ -335,7 +335,7 @@ def _process(row: InboundItem, item: Item | None, connection: ChannelConnection)
 
 
 def _has_earlier() -> Exists:
-    earlier = _waiting(is_aside=False, customer_key=OuterRef("customer_key"))
+    earlier = _waiting(is_parked=False, customer_key=OuterRef("customer_key"))
     return Exists(earlier.filter(pk__lt=OuterRef("pk")))
 
 
@@ -348,15 +348,15 @@ def _note(row: InboundItem, error: Exception) -> bool:
         return False
     if not isinstance(error, jobs.TryLater | _Died):
         log.error("item %s of callback %s failed", row.position, row.callback_id, exc_info=error)
-    is_aside = isinstance(error, _Died) or row.attempts + 1 >= ATTEMPTS
-    with jobs.commit(is_progress=is_aside):
-        if is_aside:
+    is_parked = isinstance(error, _Died) or row.attempts + 1 >= ATTEMPTS
+    with jobs.commit(is_progress=is_parked):
+        if is_parked:
             _set_aside(row, _words(error))
         else:
             _waiting(pk=row.pk).update(
-                attempts=row.attempts + 1, is_in_hand=False, error=_words(error)
+                attempts=row.attempts + 1, is_suspect=False, error=_words(error)
             )
-    return is_aside
+    return is_parked
 
 
 def _words(error: Exception) -> str:
@@ -367,10 +367,10 @@ def _words(error: Exception) -> str:
 
 def _set_aside(row: InboundItem, error: str) -> None:
     """Give an item a job of its own, after a wait that grows with each attempt."""
-    row.is_aside = True
+    row.is_parked = True
     row.attempts = max(row.attempts + 1, ATTEMPTS)
     changed = _waiting(pk=row.pk).update(
-        is_aside=True, is_in_hand=False, attempts=row.attempts, error=error
+        is_parked=True, is_suspect=False, attempts=row.attempts, error=error
     )
     connection = _connection(row.connection_id)
     if changed and connection:
@@ -407,13 +407,13 @@ def enqueue_forgotten() -> None:
 
     rows = _waiting(callback__received_at__lt=timezone.now() - _WITHOUT_JOB)
     of_account = Concat(Value(_BATCH_KEY), Cast(OuterRef("connection_id"), TextField()))
-    rest = rows.filter(is_aside=False).exclude(has_job(OuterRef("customer_key")))
+    rest = rows.filter(is_parked=False).exclude(has_job(OuterRef("customer_key")))
     rest = rest.exclude(Q(is_batched=True) & has_job(of_account))
     for connection_id, key in rest.values_list("connection_id", "customer_key").distinct()[:500]:
         assert connection_id
         with transaction.atomic():
             _leave_to_customers(ChannelConnection.objects.get(pk=connection_id), [key])
     of_item = Concat(Value(_ASIDE_KEY), Cast(OuterRef("pk"), TextField()))
-    for row in rows.filter(is_aside=True).exclude(has_job(of_item))[:500]:
+    for row in rows.filter(is_parked=True).exclude(has_job(of_item))[:500]:
         with transaction.atomic():
             _set_aside(row, row.error)

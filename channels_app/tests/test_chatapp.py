@@ -331,7 +331,7 @@ def test_a_customer_is_known_by_either_id(nobody, quiet, order):
     for number, ids in enumerate(order):
         write(nobody, f"m{number}", **{"from": None, **ids})
     identity = CustomerIdentity.objects.get()
-    assert (identity.provider_user_id, identity.second_user_id) == ("VN.1", AN)
+    assert (identity.provider_user_id, identity.alternate_user_id) == ("VN.1", AN)
     assert Conversation.objects.count() == 1
     assert Message.objects.filter(sender_type="customer").count() == 3
 
@@ -349,7 +349,7 @@ def test_a_number_that_goes_to_another_customer_does_not_take_the_chat_along(nob
     write(nobody, "a", **{"from": AN, "from_user_id": "VN.1"})
     write(nobody, "b", **{"from": AN, "from_user_id": "VN.2"})
     assert Conversation.objects.count() == 2
-    assert CustomerIdentity.objects.get(provider_user_id="VN.1").second_user_id == ""
+    assert CustomerIdentity.objects.get(provider_user_id="VN.1").alternate_user_id == ""
 
 
 def test_a_changed_number_is_where_answers_go(chatapp, quiet, ben):

@@ -91,7 +91,7 @@ def test_the_state_may_come_from_our_address_or_from_the_provider(localapp, nobo
 def test_a_consent_without_its_verifier_is_worth_nothing(localapp, nobody):
     pending = begin(localapp)
     consent = Consent.objects.get()
-    consent.verifier = "x" * 43
+    consent.code_verifier = "x" * 43
     consent.save()
     told = outcome(nobody.browser.get(agree(localapp, pending)))
     assert (told["status"], told["error"]) == ("pending", "provider_refused")

@@ -279,7 +279,7 @@ def test_an_item_that_kills_its_process_goes_aside_and_the_others_are_processed(
     run_waiting()
     assert (len(deaths), len(texts())) == (2, 11)
     aside = InboundItem.objects.get(outcome=Outcome.WAITING)
-    assert (aside.is_aside, "died" in aside.error) == (True, True)
+    assert (aside.is_parked, "died" in aside.error) == (True, True)
     # Nobody has to click: it is tried again later and later, and stored once it can be.
     first = Job.objects.get(state="queued").due_at
     Job.objects.filter(state="queued").update(due_at=Now())
@@ -301,12 +301,12 @@ def test_of_items_that_were_in_hand_together_none_goes_aside_for_another(nobody,
     def receive(*args):
         # While one is tried again, another worker begins with the others.
         at_once(lambda: leases.run(others[0]), lambda: leases.run(others[1]))
-        assert InboundItem.objects.filter(is_in_hand=True).count() == 1
+        assert InboundItem.objects.filter(is_suspect=True).count() == 1
         return real(*args)
 
     with pytest.raises(Killed):
         run_one()
-    Job.objects.filter(state="queued").update(deaths=1)
+    Job.objects.filter(state="queued").update(crashes=1)
     Job.objects.filter(state="running").update(lease_until="2020-01-01T00:00:00Z")
     relay.sweep()
     first, *others = Job.objects.order_by("pk").values_list("pk", flat=True)
@@ -333,7 +333,7 @@ def test_an_item_that_has_to_wait_is_no_suspect_when_a_process_died(nobody, page
     theirs = Message.objects.filter(text__in=["first", "text 11"]).order_by("seq")
     assert list(theirs.values_list("text", flat=True)) == ["first", "text 11"]
     assert len(texts()) == 13
-    assert not InboundItem.objects.exclude(error="", is_aside=False).exists()
+    assert not InboundItem.objects.exclude(error="", is_parked=False).exists()
 
 
 def test_an_item_that_always_fails_goes_aside_and_its_customer_goes_on(nobody, page, monkeypatch):
@@ -399,7 +399,7 @@ def test_a_callback_that_names_an_erased_customer_is_not_kept_longer_than_any(no
     post_signed(nobody, "/socialnet/webhook", crowded([1]))
     run_jobs()
     post_signed(nobody, "/socialnet/webhook", crowded([1, 2]))
-    InboundItem.objects.filter(outcome=Outcome.WAITING).update(is_aside=True)
+    InboundItem.objects.filter(outcome=Outcome.WAITING).update(is_parked=True)
     Job.objects.filter(state="queued").delete()
     outbox.forget(Customer.objects.get())
     run_jobs()

@@ -187,7 +187,7 @@ def test_changes_that_come_before_their_message_are_applied_when_it_comes(social
     run_jobs()
     stored = Message.objects.get()
     assert (stored.text, stored.edited_at is not None) == ("new", True)
-    assert not InboundItem.objects.exclude(waits_for="").exists()
+    assert not InboundItem.objects.exclude(awaited_message_id="").exists()
 
 
 def test_an_agent_who_answers_elsewhere_is_heard_and_the_bot_steps_back(socialnet, bot):

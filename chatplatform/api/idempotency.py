@@ -22,7 +22,7 @@ from django.utils import timezone
 from chatplatform import locks
 from chatplatform.api.errors import ApiError, Invalid
 from chatplatform.live.streaming import StreamingReply
-from chatplatform.models import StoredAnswer
+from chatplatform.models import IdempotentResponse
 
 HEADER = "Idempotency-Key"
 RETENTION = timedelta(hours=24)
@@ -105,7 +105,7 @@ def run_once(
             stored = _stored(current).filter(created_at__gt=after).first()
             if stored and stored.fingerprint != fingerprint:
                 raise KeyReused
-            answer = orjson.loads(stored.answer or "{}") if stored else {}
+            answer = orjson.loads(stored.response or "{}") if stored else {}
             if "status" in answer:
                 return _replayed(answer)
             current.result_id = answer.get("result_id")
@@ -157,8 +157,8 @@ def _fingerprint(request: HttpRequest) -> str:
     return digest.hexdigest()
 
 
-def _stored(current: _KeyedRequest) -> QuerySet[StoredAnswer]:
-    return StoredAnswer.objects.filter(client_id=current.client_id, key_hash=current.key_hash)
+def _stored(current: _KeyedRequest) -> QuerySet[IdempotentResponse]:
+    return IdempotentResponse.objects.filter(client_id=current.client_id, key_hash=current.key_hash)
 
 
 def _replayed(answer: dict[str, Any]) -> HttpResponse:
@@ -173,11 +173,11 @@ def _replayed(answer: dict[str, Any]) -> HttpResponse:
 def _store(current: _KeyedRequest, fingerprint: str, response: HttpResponseBase) -> None:
     answer = _answer(response) or {"result_id": current.result_id}
     _stored(current).delete()  # there may be an expired one
-    StoredAnswer.objects.create(
+    IdempotentResponse.objects.create(
         client_id=current.client_id,
         key_hash=current.key_hash,
         fingerprint=fingerprint,
-        answer=orjson.dumps(answer).decode(),
+        response=orjson.dumps(answer).decode(),
     )
 
 
@@ -197,4 +197,4 @@ def _answer(response: HttpResponseBase) -> dict[str, Any]:
 
 def purge_expired() -> None:
     """Delete the answers that are older than `RETENTION`."""
-    StoredAnswer.objects.filter(created_at__lt=timezone.now() - RETENTION).delete()
+    IdempotentResponse.objects.filter(created_at__lt=timezone.now() - RETENTION).delete()

@@ -20,12 +20,12 @@ WHERE j.name = ANY(%(names)s) AND j.state = 'queued' AND j.due_at <= statement_t
 """
 _NEXT = f"""
 SELECT j.id, j.client_id {_RUNNABLE}
-ORDER BY s.taken_at NULLS FIRST, j.priority, j.id LIMIT 1
+ORDER BY s.served_at NULLS FIRST, j.priority, j.id LIMIT 1
 """
 _TAKE = """
-INSERT INTO chatplatform_fairshare (queue, client_id, taken_at)
+INSERT INTO chatplatform_fairshare (queue, client_id, served_at)
 VALUES (%(queue)s, %(client)s, clock_timestamp())
-ON CONFLICT (queue, client_id) DO UPDATE SET taken_at = EXCLUDED.taken_at
+ON CONFLICT (queue, client_id) DO UPDATE SET served_at = EXCLUDED.served_at
 """
 _OTHERS_WAIT = f"""
 SELECT EXISTS (SELECT {_RUNNABLE} AND (j.client_id <> %(client)s OR j.priority < %(priority)s))

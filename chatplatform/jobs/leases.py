@@ -73,7 +73,7 @@ class Lease:
     # The id of the request that enqueued the job; empty if there was none.
     request_id: str = ""
     # How many processes in a row have died while they ran the job.
-    deaths: int = 0
+    crashes: int = 0
 
 
 _current: ContextVar[Lease | None] = ContextVar("lease", default=None)
@@ -139,14 +139,14 @@ WHERE j.id = %(id)s AND j.state = 'queued' AND j.due_at <= statement_timestamp()
   AND {MAY_RUN} AND NOT EXISTS (SELECT FROM chatplatform_job o
                   WHERE o.ordering_key = j.ordering_key AND o.id < j.id
                     AND o.state IN ('queued', 'running'))
-RETURNING j.name, j.args, j.attempts, j.trace_id, j.deaths
+RETURNING j.name, j.args, j.attempts, j.trace_id, j.crashes
 """
 # The renewer skips a row that is locked here, so this statement renews the lease itself.
 _HOLD = """
 UPDATE chatplatform_job
 SET lease_until = statement_timestamp() + make_interval(secs => %(lease)s),
     attempts = CASE WHEN %(is_progress)s THEN LEAST(attempts, 1) ELSE attempts END,
-    deaths = CASE WHEN %(is_progress)s THEN 0 ELSE deaths END
+    crashes = CASE WHEN %(is_progress)s THEN 0 ELSE crashes END
 WHERE id = %(id)s AND lease_token = %(token)s AND state = 'running'
 """
 
@@ -177,8 +177,8 @@ def _try_claim(job_id: int) -> Lease | None:
         return None
     if row is None:
         return None
-    name, args, attempts, request_id, deaths = row
-    return Lease(job_id, token, name, parse_json(args), attempts, request_id, deaths)
+    name, args, attempts, request_id, crashes = row
+    return Lease(job_id, token, name, parse_json(args), attempts, request_id, crashes)
 
 
 def parse_json(value: Any) -> dict[str, Any]:
@@ -226,7 +226,7 @@ def current_job() -> int | None:
 def follows_death() -> bool:
     """Whether the process that ran this job before has died."""
     lease = _current.get()
-    return bool(lease and lease.deaths)
+    return bool(lease and lease.crashes)
 
 
 def report_progress(percent: int) -> None:
@@ -296,18 +296,18 @@ def _wait_for_files(lease: Lease, error: FilesUnavailable) -> None:
 _REQUEUE = """
 UPDATE chatplatform_job
 SET state = 'queued', lease_token = NULL, lease_until = NULL, lease_holder = NULL,
-    dispatched_at = NULL, dispatches = 0, deaths = %s,
+    dispatched_at = NULL, dispatches = 0, crashes = %s,
     due_at = statement_timestamp() + make_interval(secs => %s), last_error = %s
 WHERE id = %s AND lease_token = %s AND state = 'running'
 """
 
 
 def _requeue(
-    job_id: int, token: uuid.UUID, wait_seconds: float, error: str, *, deaths: int = 0
+    job_id: int, token: uuid.UUID, wait_seconds: float, error: str, *, crashes: int = 0
 ) -> None:
     try:
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(_REQUEUE, [deaths, wait_seconds, error[:2000], job_id, token])
+            cursor.execute(_REQUEUE, [crashes, wait_seconds, error[:2000], job_id, token])
     except IntegrityError:
         # The same work has been enqueued again meanwhile; that job replaces this one.
         Job.objects.filter(pk=job_id, lease_token=token).update(
@@ -360,7 +360,7 @@ def take_back(job_id: int) -> None:
         if is_gone and job_row.lease_holder is not None:
             of_process = rows.filter(lease_holder=job_row.lease_holder, state=JobState.RUNNING)
             lost = list(of_process.order_by("pk"))
-        suspects = sum(1 for row in lost if row.deaths)
+        suspects = sum(1 for row in lost if row.crashes)
         # They start apart: together, one of them could kill the others again.
         for place, row in enumerate(lost):
             _after_death(row, is_only_suspect=suspects == 1, wait=place * SECONDS_APART)
@@ -370,17 +370,17 @@ def _after_death(row: Job, *, is_only_suspect: bool, wait: float) -> None:
     assert row.lease_token
     reason = "The worker stopped without finishing."
     lease = Lease(row.pk, row.lease_token, row.name, row.args, row.attempts)
-    if row.deaths and is_only_suspect:
+    if row.crashes and is_only_suspect:
         _dead_letter(lease, "Its process died twice while it ran.")
     elif row.attempts >= _max_attempts(row):
         _dead_letter(lease, reason)
     else:
-        _requeue(row.pk, row.lease_token, wait, reason, deaths=row.deaths + 1)
+        _requeue(row.pk, row.lease_token, wait, reason, crashes=row.crashes + 1)
 
 
 _RETURN_TO_QUEUE = """
 UPDATE chatplatform_job SET attempts = greatest(attempts - 1, 0)
-WHERE id = %s AND state = 'running' RETURNING lease_token, deaths
+WHERE id = %s AND state = 'running' RETURNING lease_token, crashes
 """
 
 
@@ -392,15 +392,15 @@ def return_to_queue(job_ids: list[int]) -> None:
     for job_id in job_ids:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(_RETURN_TO_QUEUE, [job_id])
-            for token, deaths in cursor.fetchall():
-                _requeue(job_id, token, 0, "The worker was stopped.", deaths=deaths)
+            for token, crashes in cursor.fetchall():
+                _requeue(job_id, token, 0, "The worker was stopped.", crashes=crashes)
 
 
 def requeue_dead(job_row: Job) -> bool:
     """Queue a dead job again, at a person's request; False if it is not dead."""
     rows = Job.objects.filter(pk=job_row.pk, state=JobState.DEAD)
     fresh = {"attempts": 0, "max_attempts": None, "dispatched_at": None, "dispatches": 0}
-    fresh |= {"deaths": 0, "lease_holder": None}
+    fresh |= {"crashes": 0, "lease_holder": None}
     return bool(rows.update(state=JobState.QUEUED, **fresh))
 
 

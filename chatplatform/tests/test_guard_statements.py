@@ -25,7 +25,7 @@ OPERATIONS = {
     "POST message": (4, {
         "chats_conversation": ONE_CHAT,
         "chats_customer": {"chats_customer_pkey"},
-        "chatplatform_job": {"job_queued_once"},
+        "chatplatform_job": {"job_queued_unique"},
     }),
     "page of messages": (1, {
         "chats_conversation": ONE_CHAT,
@@ -42,14 +42,15 @@ OPERATIONS = {
         "chats_message": {"chats_message_pkey"},
     }),
     "event feed": (3, {
-        "webhooks_feedentry": {"feed_entry_in_order"},
+        "webhooks_feedentry": {"feed_entry_position"},
         "webhooks_event": {"webhooks_event_pkey"},
     }),
     "inbound callback": (5, {}),  # whose account it is, whose client is being moved, the items
 }  # fmt: skip
 # Two thousand chats of five messages.
 _ROWS = """
-INSERT INTO chats_customer (client_id, name, email, phone, avatar_url, attributes, told)
+INSERT INTO chats_customer (
+    client_id, name, email, phone, avatar_url, attributes, self_reported_fields)
 SELECT %(client)s, 'Zoe', '', '', '', '{}', '[]' FROM generate_series(1, 2000);
 INSERT INTO chats_conversation SELECT made.*
 FROM chats_conversation c, chats_customer p, jsonb_populate_record(c, jsonb_build_object(

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from bots.models import Document
 from chatplatform.crypto import hash_secret
-from chatplatform.models import Job, StoredAnswer
+from chatplatform.models import IdempotentResponse, Job
 from chatplatform.testing import run_before
 from chatplatform.tests.served import REGISTRATION
 from chats.models import Conversation, Message
@@ -40,7 +40,7 @@ def test_without_a_key_both_count(server):
     server.post("/ai/client/chat", CHAT)
     server.post("/ai/client/chat", CHAT)
     assert Conversation.objects.count() == 2
-    assert not StoredAnswer.objects.exists()
+    assert not IdempotentResponse.objects.exists()
 
 
 def test_other_body_is_refused(server):
@@ -86,16 +86,16 @@ def test_a_secret_in_an_answer_is_stored_encrypted(ann):
     assert again.json()["key"] == secret
     assert ApiKey.objects.count() == 1
     with connection.cursor() as cursor:
-        cursor.execute("SELECT answer FROM chatplatform_storedanswer")
+        cursor.execute("SELECT response FROM chatplatform_idempotentresponse")
         assert secret not in cursor.fetchone()[0]
 
 
 def test_a_day_later_the_key_is_free(server):
     server.post("/ai/client/chat", CHAT, **KEY)
-    StoredAnswer.objects.update(created_at=timezone.now() - timedelta(hours=25))
+    IdempotentResponse.objects.update(created_at=timezone.now() - timedelta(hours=25))
     assert server.post("/ai/client/chat", CHAT, **KEY).status_code == 201
     assert Conversation.objects.count() == 2
-    assert StoredAnswer.objects.count() == 1
+    assert IdempotentResponse.objects.count() == 1
 
 
 def test_a_message_with_a_reply_is_stored_once(server):
@@ -216,7 +216,7 @@ def test_a_key_hides_no_failure(ann, nobody):
     for _ in range(10):
         assert sign_in(nobody, username=ann.user.email, password="wrong").status_code == 401
     assert sign_in(nobody, username=ann.user.email, password=PASSWORD).status_code == 429
-    assert not StoredAnswer.objects.exists()
+    assert not IdempotentResponse.objects.exists()
 
 
 def test_a_key_hides_no_reuse(ann, nobody):

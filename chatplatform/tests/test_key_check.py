@@ -17,7 +17,7 @@ from django.test import override_settings
 
 from bots.testing import make_bot
 from chatplatform import crypto, key_check
-from chatplatform.models import KeyInUse, StoredAnswer
+from chatplatform.models import EncryptionKey, IdempotentResponse
 from chatplatform.testing import run_before
 from chatplatform.testing.web_process import database_url, free_port
 
@@ -33,7 +33,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.full]
 
 
 def in_use():
-    return {item.pk for item in KeyInUse.objects.all()}
+    return {item.pk for item in EncryptionKey.objects.all()}
 
 
 def fingerprint(key):
@@ -43,7 +43,7 @@ def fingerprint(key):
 
 @pytest.fixture(autouse=True)
 def _keys(settings, transactional_db):
-    KeyInUse.objects.all().delete()
+    EncryptionKey.objects.all().delete()
     settings.FIELD_KEYS = [OLD]
 
 
@@ -113,7 +113,7 @@ def test_a_renewal_ends_the_use_of_the_older_key():
 def test_where_no_key_is_entered_yet_the_keys_must_open_what_is_stored(ann):
     """After an upgrade, or with an older backup."""
     lost = make_bot(ann.client)
-    StoredAnswer.objects.create(client_id=1, key_hash="a", answer="opens")
+    IdempotentResponse.objects.create(client_id=1, key_hash="a", response="opens")
     with override_settings(FIELD_KEYS=[OTHER]), pytest.raises(key_check.KeysMissing):
         key_check.check("default")
     assert in_use() == set()

@@ -166,7 +166,7 @@ def test_a_failure_that_its_process_survives_ends_the_suspicion(work):
     leases.run(job.pk)
     Job.objects.update(due_at=Now())
     job.refresh_from_db()
-    assert (job.state, job.deaths) == (JobState.QUEUED, 0)
+    assert (job.state, job.crashes) == (JobState.QUEUED, 0)
 
 
 @pytest.fixture

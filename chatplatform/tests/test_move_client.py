@@ -93,7 +93,7 @@ def live(client):
     page = make_key(client, "public", bot.pk)
     assert page.post(CHAT, {}).status_code == 201
     SavedView.objects.create(
-        user=ann.user, page="chats.conversation", name=WORD,
+        user=ann.user, list_name="chats.conversation", name=WORD,
         query=f"bot__id__exact={bot.pk}&assignee={ben.user.pk}",
     )  # fmt: skip
 
@@ -405,12 +405,12 @@ def test_every_table_is_a_clients_or_named_with_a_reason():
 # JSON and arrays without an id of ours, or with UUIDs alone.
 NO_IDS = {
     "bots.Bot.business_hours", "bots.Bot.customer_info_fields", "bots.Bot.engaging_message",
-    "bots.Bot.holidays", "bots.Bot.own_setup", "bots.Bot.style", "bots.Bot.terms",
+    "bots.Bot.holidays", "bots.Bot.setup_overrides", "bots.Bot.style", "bots.Bot.terms",
     "bots.Bot.welcome_message", "bots.Chunk.sentences", "bots.Function.headers",
     "bots.Function.parameters", "bots.FunctionCall.arguments", "bots.GoldenRun.better",
     "bots.GoldenRun.broke", "channels_app.ChannelConnection.details",
     "chats.Conversation.location", "chats.Conversation.metadata", "chats.Conversation.requester",
-    "chats.Customer.attributes", "chats.Customer.told", "chats.Message.metadata",
+    "chats.Customer.attributes", "chats.Customer.self_reported_fields", "chats.Message.metadata",
     "chats.Message.translations", "chats.SavedReply.texts", "chats.Summary.key_points",
     "identity.ClientConfig.business_hours", "identity.ClientConfig.handoff_message",
     "identity.ClientConfig.holidays", "identity.ClientConfig.out_of_hours_message",

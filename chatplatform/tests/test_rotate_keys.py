@@ -15,7 +15,7 @@ from django.test import override_settings
 
 from bots.testing import make_bot
 from chatplatform import crypto, key_check
-from chatplatform.models import KeyInUse, StoredAnswer
+from chatplatform.models import EncryptionKey, IdempotentResponse
 from chatplatform.signatures import new_secret
 from chatplatform.testing import run_before
 from chatplatform.testing.web_process import database_url
@@ -62,8 +62,10 @@ def test_nothing_else_encrypts_than_the_fields_that_it_finds(db):
 
 
 def test_it_goes_on_after_a_kill(ann, settings, capsys):
-    answers = [StoredAnswer(client_id=1, key_hash=str(n), answer=f"a{n}") for n in range(1_200)]
-    StoredAnswer.objects.bulk_create(answers)
+    answers = [
+        IdempotentResponse(client_id=1, key_hash=str(n), response=f"a{n}") for n in range(1_200)
+    ]
+    IdempotentResponse.objects.bulk_create(answers)
     command = [sys.executable, "manage.py", "rotate_keys"]
     pairs = [f"{name}:{base64.b64encode(key).decode()}" for name, key in (NEW, OLD)]
     environ = os.environ | {
@@ -72,7 +74,7 @@ def test_it_goes_on_after_a_kill(ann, settings, capsys):
     }  # fmt: skip
     with transaction.atomic():
         # It waits for this row, in the second of its steps.
-        last = StoredAnswer.objects.select_for_update().order_by("-pk").first()
+        last = IdempotentResponse.objects.select_for_update().order_by("-pk").first()
         assert last
         running = subprocess.Popen(
             command, cwd=ROOT, env=environ, stdout=subprocess.PIPE, text=True
@@ -82,15 +84,15 @@ def test_it_goes_on_after_a_kill(ann, settings, capsys):
         running.kill()
         running.wait(10)
         running.stdout.close()
-    assert told.strip() == "chatplatform_storedanswer: 1,000 of 1,200 rows"
-    assert keys_of(StoredAnswer, "answer") == ["k2"] * 1_000 + ["k1"] * 200
+    assert told.strip() == "chatplatform_idempotentresponse: 1,000 of 1,200 rows"
+    assert keys_of(IdempotentResponse, "response") == ["k2"] * 1_000 + ["k1"] * 200
     settings.FIELD_KEYS = [NEW, OLD]
     call_command("rotate_keys")
     told = capsys.readouterr().out
-    assert "chatplatform_storedanswer (answer): 200 rows were encrypted anew." in told
+    assert "chatplatform_idempotentresponse (response): 200 rows were encrypted anew." in told
     assert f"You may remove from FIELD_KEYS: {fingerprint(OLD)}," in told
     settings.FIELD_KEYS = [NEW]
-    assert [row.answer for row in StoredAnswer.objects.order_by("pk")] == [
+    assert [row.response for row in IdempotentResponse.objects.order_by("pk")] == [
         f"a{n}" for n in range(1_200)
     ]
 
@@ -131,10 +133,10 @@ def test_what_cannot_be_decrypted_is_named_and_no_key_may_go(ann, settings, caps
     other.save()
     settings.FIELD_KEYS = [NEW, OLD]
     for key in (OLD, ("lost", b"9" * 32)):
-        KeyInUse.objects.create(fingerprint=fingerprint(key))
+        EncryptionKey.objects.create(fingerprint=fingerprint(key))
     with pytest.raises(CommandError, match="Keep every key .* 1 values could not be opened"):
         call_command("rotate_keys")
-    assert KeyInUse.objects.count() == 2
+    assert EncryptionKey.objects.count() == 2
     told = capsys.readouterr()
     assert told.err.startswith(f"bots_bot.identity_secret, row {other.pk}: FIELD_KEYS does not")
     assert "wordmarker" not in told.err + told.out
@@ -143,7 +145,7 @@ def test_what_cannot_be_decrypted_is_named_and_no_key_may_go(ann, settings, caps
     # Nothing of it goes, also if nobody has the key any more.
     call_command("rotate_keys", keys_are_lost=True)
     assert keys_of(type(bot), "identity_secret") == ["k2", "lost"]
-    assert [item.pk for item in KeyInUse.objects.all()] == [fingerprint(NEW)]
+    assert [item.pk for item in EncryptionKey.objects.all()] == [fingerprint(NEW)]
 
 
 def test_a_value_of_another_key_with_the_newest_ones_name_is_encrypted_anew(ann, settings, capsys):

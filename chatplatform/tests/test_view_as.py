@@ -13,7 +13,7 @@ from bots.models import Bot
 from chatplatform.models import Job
 from chatplatform.tests.test_guard_site import world
 from chats.models import Customer
-from identity.models import AuditEvent, Client, Role, SavedView, SiteSession, SiteView, User
+from identity.models import AuditEvent, Client, Impersonation, Role, SavedView, SiteSession, User
 from identity.services import site_sessions, users
 from identity.testing import PASSWORD, enter_site, make_person
 from identity.tests.test_site_sign_in import HOME, LOGIN, enter
@@ -142,7 +142,7 @@ def test_a_page_that_would_write_is_refused_by_the_database(staff):
 
 def test_nobody_views_within_a_view_nor_as_the_staff_nor_as_the_disabled(viewing, staff, ann, ben):
     assert viewing.post(way_in(ben.user)).status_code == 403
-    assert SiteView.objects.get().user == ann.user
+    assert Impersonation.objects.get().user == ann.user
     viewing.post(LEAVE)
     other = User.objects.create_superuser("other@example.com", full_name="Other")
     users.set_disabled(ann.client, user_id=ben.user.pk, is_disabled=True, by=ann.user)
@@ -150,7 +150,7 @@ def test_nobody_views_within_a_view_nor_as_the_staff_nor_as_the_disabled(viewing
         assert viewing.post(way_in(person)).status_code == 403, person
         page = viewing.get(reverse("admin:identity_user_change", args=[person.pk]))
         assert b"view-as" not in page.content
-    assert not SiteView.objects.exists()
+    assert not Impersonation.objects.exists()
     assert len(views()) == 2
 
 
@@ -160,7 +160,7 @@ def test_only_the_platforms_staff_view_as_somebody(ann, ben, cara):
     assert browser.post(way_in(cara.user)).status_code in {403, 404}
     assert b"view-as" not in browser.get(f"/admin/identity/user/{ben.user.pk}/change/").content
     assert browser.post(LEAVE)["Location"] == HOME
-    assert not SiteView.objects.exists()
+    assert not Impersonation.objects.exists()
     assert views() == []
 
 
@@ -236,7 +236,7 @@ def test_what_a_view_refuses_is_not_offered(staff):
     rows = world("ourownword")
     owner = make_person(rows[Client], Role.OWNER, "Olga")
     assert owner.user is not None
-    SavedView.objects.create(user=owner.user, page="chats.customer", name="Mine", query="q=a")
+    SavedView.objects.create(user=owner.user, list_name="chats.customer", name="Mine", query="q=a")
     listed = reverse("admin:chats_customer_changelist")
     row = reverse("admin:chats_customer_change", args=[rows[Customer].pk])
     own, looking = Browser(), enter(staff)[0]

@@ -260,7 +260,7 @@ def _tried(run: GoldenRun) -> list[str]:
     named: list[str] = [
         link("admin:bots_document_change", pk, title or name) for pk, title, name in shown
     ]
-    if run.publishes:
+    if run.is_publish_gate:
         later = publish_gate.held().filter(bot=run.bot_id, pk__in=run.document_ids)
         runs = later.exclude(run_id=run.pk).values_list("run_id", flat=True)
         words = gettext("A later run tries what was changed since")

@@ -124,7 +124,7 @@ def answer_of(bot, question):
 def test_a_bad_document_is_not_published(ann, ben, cara, bot, golden, runs):
     hold_back(ann, bot)
     bad = teach(ann, bot, question=golden[0], answer="Never, says the landlord.")
-    assert (bad.status, bad.is_held) == ("trained", True)
+    assert (bad.status, bad.pending_review) == ("trained", True)
     due_at_once()
     (run,) = ann.get(runs).json()["items"]
     assert (run["document_ids"], run["outcome"]) == ([bad.pk], "held")
@@ -237,7 +237,7 @@ def test_a_run_publishes_only_what_it_tried(ann, bot, golden, runs):
         assert (refused.status_code, refused.json()["code"]) == (409, "not_held")
         assert "Nothing waits for this run any more" in refused.json()["detail"]
         assert "Nothing waits for this run any more" in site.post(publish).content.decode()
-        assert Document.objects.get(pk=bad.pk).is_held
+        assert Document.objects.get(pk=bad.pk).pending_review
 
     is_refused()  # its new text waits to be read
     due_at_once()
@@ -259,7 +259,7 @@ def test_what_is_changed_while_a_run_asks_waits_for_the_next_one(ann, bot, golde
     ann.put(pair, {"question": golden[0], "answer": "Never, says the cook."})
     Job.objects.filter(name="bots.train_document").update(due_at="2030-01-01T00:00:00Z")
     due_at_once()
-    assert Document.objects.get(pk=good.pk).is_held
+    assert Document.objects.get(pk=good.pk).pending_review
 
 
 def test_a_good_document_is_published_by_itself(ann, bot, golden, runs):
@@ -270,7 +270,7 @@ def test_a_good_document_is_published_by_itself(ann, bot, golden, runs):
     (run,) = ann.get(runs).json()["items"]
     assert (run["outcome"], run["broke"], run["better"]) == ("published", [], golden[1:])
     good.refresh_from_db()
-    assert good.is_held is False
+    assert good.pending_review is False
     assert "behind the house" in answer_of(bot, golden[1])
 
 
@@ -444,7 +444,7 @@ def test_a_held_run_is_published_on_its_page(ann, ben, bot, golden, runs):
     agent.force_login(ben.user)
     site.force_login(ann.user)
     tried = f'href="{reverse("admin:bots_document_change", args=[bad.pk])}">{golden[0]}</a>'
-    held = f"{reverse('admin:bots_document_changelist')}?is_held__exact=1"
+    held = f"{reverse('admin:bots_document_changelist')}?pending_review__exact=1"
     assert "Held back by its golden run" in site.get(held).content.decode()
     seen = agent.get(page).content.decode()
     assert tried in seen
@@ -454,11 +454,11 @@ def test_a_held_run_is_published_on_its_page(ann, ben, bot, golden, runs):
     asked = site.get(publish).content.decode()
     assert "although something got worse?" in asked
     assert tried in asked
-    assert Document.objects.get(pk=bad.pk).is_held
+    assert Document.objects.get(pk=bad.pk).pending_review
     done = site.post(publish, follow=True).content.decode()
     assert "Published." in done
     assert publish not in done
-    assert not Document.objects.get(pk=bad.pk).is_held
+    assert not Document.objects.get(pk=bad.pk).pending_review
     assert "Held back by its golden run" not in site.get(held).content.decode()
     assert "holds nothing back" in site.post(publish).content.decode()
 

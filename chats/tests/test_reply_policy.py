@@ -107,6 +107,6 @@ def test_a_messages_row_is_written_in_three_ways():
         if not {"tests", "testing.py"} & {*path.parts} and writes.search(path.read_text())
     ]
     assert sorted(found) == [
-        "chats/migrations/0008_store_message.sql",
+        "chats/migrations/0001_store_message.sql",
         "chats/services/core/messages.py",
     ]

@@ -83,6 +83,6 @@ def role(databases: Any = None, **_: Any) -> list[CheckMessage]:
     if not databases or "default" not in databases:
         return []
     with connections["default"].cursor() as cursor:
-        cursor.execute("SELECT has_table_privilege('identity_auditevent', 'UPDATE')")
+        cursor.execute("SELECT has_table_privilege(to_regclass('identity_auditevent'), 'UPDATE')")
         row = cursor.fetchone()
     return [_ONE_ROLE] if row and row[0] else []

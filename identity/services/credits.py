@@ -360,10 +360,10 @@ def _level(account: Subscription) -> int | None:
 
 def _warn(account: Subscription, level: int) -> None:
     """Warn the client that its credits run low, once for each level."""
-    if account.low_warned is not None and account.low_warned <= level:
+    if account.lowest_warning_level is not None and account.lowest_warning_level <= level:
         return
-    account.low_warned = level
-    account.save(update_fields=["low_warned"])
+    account.lowest_warning_level = level
+    account.save(update_fields=["lowest_warning_level"])
     enqueue(
         "webhooks.credits_low",
         client_id=account.client_id,
@@ -375,8 +375,8 @@ def _warn(account: Subscription, level: int) -> None:
 
 def _reset_warnings(account: Subscription) -> None:
     """After credits were added, allow new warnings for the levels that the balance exceeds."""
-    account.low_warned = _level(account)
-    account.save(update_fields=["low_warned"])
+    account.lowest_warning_level = _level(account)
+    account.save(update_fields=["lowest_warning_level"])
 
 
 def _renew(client_id: int, now: datetime) -> None:

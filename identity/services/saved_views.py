@@ -24,7 +24,7 @@ class TooManyViews(ApiError):
 
 def seen_by(user: User, page: str) -> list[tuple[SavedView, bool]]:
     """A person's own views of a list and those that colleagues share; whether each may go."""
-    rows = SavedView.objects.filter(page=page).select_related("user").order_by("name", "pk")
+    rows = SavedView.objects.filter(list_name=page).select_related("user").order_by("name", "pk")
     seen = rows.filter(Q(user=user) | Q(is_shared=True, user__client=user.client_id))
     return [(row, _may_delete(row, user)) for row in seen[: 4 * MOST]]
 
@@ -33,14 +33,14 @@ def save(user: User, page: str, *, name: str, query: str, is_shared: bool) -> Sa
     """Save a view, or replace the person's view of that name; 409 if they have too many."""
     with transaction.atomic():
         User.objects.select_for_update(no_key=True).get(pk=user.pk)
-        own = SavedView.objects.filter(user=user, page=page)
+        own = SavedView.objects.filter(user=user, list_name=page)
         if own.exclude(name=name).count() >= MOST:
             raise TooManyViews
         kept = QueryDict(query.removeprefix("?"), mutable=True)
         kept.pop("p", None)  # the number of the list page, whose rows change
         values = {"query": kept.urlencode(), "is_shared": is_shared}
         row, _ = SavedView.objects.update_or_create(
-            user=user, page=page, name=name, defaults=values
+            user=user, list_name=page, name=name, defaults=values
         )
         _record(row, "saved", by=user)
     return row
@@ -93,4 +93,4 @@ def _record(row: SavedView, what: str, *, by: User) -> None:
     customer's."""
     if row.is_shared:
         audit.record(by.client_id, f"saved_view.{what}", by=by, subject=f"saved_view:{row.pk}",
-                     changes={"page": row.page})  # fmt: skip
+                     changes={"page": row.list_name})  # fmt: skip

@@ -5,7 +5,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from chatplatform.api.errors import Forbidden
-from identity.models import SiteSession, SiteView, User
+from identity.models import Impersonation, SiteSession, User
 from identity.services import audit
 
 # Said if somebody tries to change something while they impersonate another person.
@@ -24,7 +24,7 @@ def begin(session_key: str, person: User, *, by: User) -> None:
     if not by.is_superuser or person.client_id is None or not may_be_viewed(person):
         raise Forbidden(_NOT_VIEWABLE)
     with transaction.atomic():
-        _, is_new = SiteView.objects.get_or_create(
+        _, is_new = Impersonation.objects.get_or_create(
             session_id=session_key, defaults={"user": person}
         )
         if not is_new:
@@ -34,7 +34,9 @@ def begin(session_key: str, person: User, *, by: User) -> None:
 
 def viewed_in(session_key: str | None) -> User | None:
     """The person who is impersonated in this session; ends it if they may no longer sign in."""
-    view = SiteView.objects.select_related("user__client").filter(session_id=session_key).first()
+    view = (
+        Impersonation.objects.select_related("user__client").filter(session_id=session_key).first()
+    )
     if view is None or may_be_viewed(view.user):
         return view.user if view else None
     leave(session_key)
@@ -50,10 +52,10 @@ def end(sessions: QuerySet[SiteSession]) -> User | None:
     """End the impersonations in these sessions; returns one impersonated person, if any."""
     person = None
     with transaction.atomic():
-        views = SiteView.objects.filter(session__in=sessions)
+        views = Impersonation.objects.filter(session__in=sessions)
         for view in views.select_related("user", "session__user"):
             # If two requests end it, only one records that.
-            if SiteView.objects.filter(pk=view.pk).delete()[0]:
+            if Impersonation.objects.filter(pk=view.pk).delete()[0]:
                 person = view.user
                 _record(person, "user.view_ended", by=view.session.user)
     return person

@@ -35,7 +35,9 @@ def state():
     return (
         list(CreditOrder.objects.order_by("pk").values_list("pk", "status")),
         list(CreditEntry.objects.order_by("pk").values_list("pk", "amount")),
-        list(Subscription.objects.order_by("pk").values_list("credits_left", "low_warned")),
+        list(
+            Subscription.objects.order_by("pk").values_list("credits_left", "lowest_warning_level")
+        ),
         AuditEvent.objects.count(),
     )
 
@@ -221,9 +223,9 @@ def test_of_concurrent_payments_one_counts(ann):
 def test_a_payment_arms_the_warning_again(ann, nobody):
     with credits.charge(ann.client.pk, cost=900, reference="r"):
         pass
-    assert Subscription.objects.get(client=ann.client).low_warned == 20
+    assert Subscription.objects.get(client=ann.client).lowest_warning_level == 20
     callback(nobody.browser, order(ann))
-    assert Subscription.objects.get(client=ann.client).low_warned is None
+    assert Subscription.objects.get(client=ann.client).lowest_warning_level is None
 
 
 def test_a_payment_does_not_restart_an_ended_plan(ann, nobody):

@@ -25,7 +25,9 @@ def account(client):
 def set_up(client, left, **fields):
     """An account with `left` credits and a matching ledger."""
     CreditEntry.objects.filter(client=client).delete()
-    Subscription.objects.filter(client=client).update(credits_left=0, low_warned=None, **fields)
+    Subscription.objects.filter(client=client).update(
+        credits_left=0, lowest_warning_level=None, **fields
+    )
     credits.top_up(client.pk, amount=left, reference="start", by=None)
 
 
@@ -237,12 +239,12 @@ def over(client, plan, ended=timedelta(days=1), length=timedelta(days=30), **fie
 def test_a_standard_plan_renews_with_a_grant(client_a):
     with credits.charge(client_a.pk, cost=10, reference="r"):
         pass
-    end = over(client_a, Plan.STANDARD, low_warned=0)
+    end = over(client_a, Plan.STANDARD, lowest_warning_level=0)
     clean_up_credits()
     clean_up_credits()
     now = account(client_a)
     assert (now.period_start, now.period_end) == (end, end + timedelta(days=30))
-    assert (now.credits_left, now.credits_used, now.low_warned) == (1990, 0, None)
+    assert (now.credits_left, now.credits_used, now.lowest_warning_level) == (1990, 0, None)
     assert kinds(client_a)[-1] == ("grant", 1000)
     assert_ledger_is_consistent(client_a)
 

@@ -19,44 +19,46 @@ SELECT count(*) FILTER (WHERE sender_type IN ('customer', 'bot', 'agent')) AS me
     sum((receipt ->> 'credits')::numeric) FILTER (
         WHERE jsonb_typeof(receipt -> 'credits') = 'number')::bigint AS credits,
     min(coalesce(message.sent_at, message.created_at)) FILTER (WHERE sender_type = 'bot')
-        AS bot_at,
+        AS first_bot_message_at,
     min(coalesce(message.sent_at, message.created_at)) FILTER (WHERE sender_type = 'agent')
-        AS person_at
+        AS first_agent_message_at
 FROM chats_message message
 WHERE chat.last_seq > coalesce(kept.last_seq, 0)
     AND message.conversation_id = chat.id AND message.seq > coalesce(kept.last_seq, 0)
     AND NOT message.is_note AND NOT message.is_welcome
 """
-# Joined to `chat`, `said` has its current figures. The condition on the client is redundant, but
+# Joined to `chat`, `stats` has its current figures. The condition on the client is redundant, but
 # keeps PostgreSQL from reading the figures of all clients.
-SAID = f"""
-LEFT JOIN reports_chatfigures kept
+STATS = f"""
+LEFT JOIN reports_chatstats kept
     ON kept.conversation_id = chat.id AND kept.client_id = chat.client_id
 CROSS JOIN LATERAL ({_LATER}) later
 CROSS JOIN LATERAL (SELECT
     coalesce(kept.messages, 0) + later.messages AS messages,
     coalesce(kept.has_agent, false) OR coalesce(later.has_agent, false) AS has_agent,
     coalesce(kept.credits, 0) + coalesce(later.credits, 0) AS credits,
-    least(kept.bot_at, later.bot_at) AS bot_at,
-    least(kept.person_at, later.person_at) AS person_at
-) said
+    least(kept.first_bot_message_at, later.first_bot_message_at) AS first_bot_message_at,
+    least(kept.first_agent_message_at, later.first_agent_message_at) AS first_agent_message_at
+) stats
 """
 # Skips conversations that are being deleted.
 _KEEP = f"""
 WITH chat AS MATERIALIZED (
     SELECT chat.id, chat.client_id, chat.last_seq
     FROM chats_conversation chat
-    LEFT JOIN reports_chatfigures kept ON kept.conversation_id = chat.id
+    LEFT JOIN reports_chatstats kept ON kept.conversation_id = chat.id
     WHERE chat.id > %s AND chat.last_seq > coalesce(kept.last_seq, 0) AND NOT chat.is_preview
     ORDER BY chat.id LIMIT {_AT_ONCE} FOR KEY SHARE OF chat SKIP LOCKED
 ), written AS (
-    INSERT INTO reports_chatfigures AS old
-        (conversation_id, client_id, last_seq, messages, has_agent, credits, bot_at, person_at)
-    SELECT chat.id, chat.client_id, chat.last_seq, said.* FROM chat {SAID}
+    INSERT INTO reports_chatstats AS old
+        (conversation_id, client_id, last_seq, messages, has_agent, credits,
+            first_bot_message_at, first_agent_message_at)
+    SELECT chat.id, chat.client_id, chat.last_seq, stats.* FROM chat {STATS}
     ON CONFLICT (conversation_id) DO UPDATE SET
         last_seq = EXCLUDED.last_seq, messages = EXCLUDED.messages,
         has_agent = EXCLUDED.has_agent, credits = EXCLUDED.credits,
-        bot_at = EXCLUDED.bot_at, person_at = EXCLUDED.person_at
+        first_bot_message_at = EXCLUDED.first_bot_message_at,
+        first_agent_message_at = EXCLUDED.first_agent_message_at
     WHERE old.last_seq < EXCLUDED.last_seq
 )
 SELECT id FROM chat ORDER BY id DESC LIMIT 1

@@ -15,7 +15,7 @@ from django.db.models import QuerySet
 
 from chatplatform import replica
 from chats.models import Conversation
-from reports.services.chat_rollup import SAID
+from reports.services.chat_rollup import STATS
 from reports.shapes.adhoc import Grouping, ReportColumn
 
 log = logging.getLogger(__name__)
@@ -41,16 +41,16 @@ _FACTS = {
     )},
     "country": "chat.location ->> 'country'",
     "local": "chat.created_at AT TIME ZONE zone.name",
-    "messages": "said.messages",
-    "credits_used": "said.credits",
+    "messages": "stats.messages",
+    "credits_used": "stats.credits",
     "handed_off": "chat.handed_off_at IS NOT NULL",
-    "bot_resolved": "chat.status = 'ended' AND chat.handed_off_at IS NULL AND NOT said.has_agent",
+    "bot_resolved": "chat.status = 'ended' AND chat.handed_off_at IS NULL AND NOT stats.has_agent",
     "first_response": _seconds("chat.created_at", "chat.first_response_at"),
-    "bot_response": _seconds("chat.created_at", "said.bot_at"),
+    "bot_response": _seconds("chat.created_at", "stats.first_bot_message_at"),
     "person_response": _seconds(
-        "CASE WHEN chat.handed_off_at <= said.person_at THEN chat.handed_off_at"
+        "CASE WHEN chat.handed_off_at <= stats.first_agent_message_at THEN chat.handed_off_at"
         " ELSE chat.created_at END",
-        "said.person_at",
+        "stats.first_agent_message_at",
     ),
     "resolution": f"""CASE WHEN chat.status = 'ended'
         THEN {_seconds("chat.created_at", "chat.ended_at")} END""",
@@ -58,7 +58,7 @@ _FACTS = {
 }  # fmt: skip
 _SOURCE = f"""
     FROM chat CROSS JOIN (SELECT %s AS name) zone
-    {SAID}
+    {STATS}
     LEFT JOIN chats_feedback feedback
         ON feedback.conversation_id = chat.id AND feedback.message_id IS NULL
 """

@@ -25,8 +25,8 @@ def mute(client: Client, code: WarningCode, *, until: datetime | None, by: User)
         if until is None:
             rows.filter(code=code).delete()
         else:
-            told = {"until": until, "muted_by": by}
-            rows.update_or_create(client=client, code=code, defaults=told)
+            values = {"muted_until": until, "muted_by": by}
+            rows.update_or_create(client=client, code=code, defaults=values)
         audit.record(
             client.pk,
             "warning.muted" if until else "warning.unmuted",
@@ -38,5 +38,5 @@ def mute(client: Client, code: WarningCode, *, until: datetime | None, by: User)
 
 def current(client: Client) -> dict[str, WarningMute]:
     """The client's current mutes, by warning code."""
-    rows = WarningMute.objects.for_client(client).filter(until__gt=timezone.now())
+    rows = WarningMute.objects.for_client(client).filter(muted_until__gt=timezone.now())
     return {row.code: row for row in rows.select_related("muted_by")}

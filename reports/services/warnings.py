@@ -77,7 +77,10 @@ def of(client: Client) -> list[Found]:
     muted = mutes.current(client)
     for item in found:
         if mute := muted.get(item.warning.code):
-            item.warning.muted_until, item.warning.muted_by = mute.until, mute.muted_by.full_name
+            item.warning.muted_until, item.warning.muted_by = (
+                mute.muted_until,
+                mute.muted_by.full_name,
+            )
     return sorted(found, key=lambda item: item.place)
 
 
@@ -243,7 +246,7 @@ _RULES = (
         lambda client, _: publish_gate.held().filter(
             client=client, run_outcome=GoldenOutcome.HELD
         ),
-        "file_name", since="trained_at", link="?is_held__exact=1",
+        "file_name", since="trained_at", link="?pending_review__exact=1",
     ),
 )  # fmt: skip
 

@@ -10,7 +10,7 @@ from chats.models import Message
 from chats.services.core import conversations
 from chats.services.exchange import retention
 from chats.testing import make_chat, put_message
-from reports.models import ChatFigures
+from reports.models import ChatStats
 from reports.services import chat_rollup
 from reports.testing import YEARS, check_figures, fill, late, questions
 
@@ -48,15 +48,15 @@ def test_figures_that_were_kept_are_added_to(ann, bot, client_b):
         fill(bot, began, chats=12)
     before = check_figures(ann, QUESTION)
     chat_rollup.keep()
-    assert ChatFigures.objects.count() == Message.objects.values("conversation").distinct().count()
-    assert ChatFigures.objects.get(conversation=theirs.conversation_id).client == client_b
+    assert ChatStats.objects.count() == Message.objects.values("conversation").distinct().count()
+    assert ChatStats.objects.get(conversation=theirs.conversation_id).client == client_b
     assert check_figures(ann, QUESTION) == before
     late(bot)
     after = check_figures(ann, QUESTION)
     assert (after["messages"], after["credits_used"]) == (
         before["messages"] + 1, before["credits_used"] + 5,
     )  # fmt: skip
-    ChatFigures.objects.filter(client=ann.client).update(messages=F("messages") + 1000)
+    ChatStats.objects.filter(client=ann.client).update(messages=F("messages") + 1000)
     assert check_figures(ann, QUESTION)["messages"] > 1000, "what was kept is what is read"
 
 
@@ -68,13 +68,13 @@ def test_figures_are_kept_once_and_end_with_their_chat(ann, bot):
     put_message(chat, "agent", is_note=True)
     chat_rollup.keep()
     chat_rollup.keep()
-    (kept,) = ChatFigures.objects.all()
+    (kept,) = ChatStats.objects.all()
     assert (kept.last_seq, kept.messages, kept.credits, kept.has_agent) == (3, 2, 2, False)
-    assert kept.bot_at
-    assert kept.person_at is None
+    assert kept.first_bot_message_at
+    assert kept.first_agent_message_at is None
     preview = make_chat(bot, is_preview=True)
     put_message(preview, "customer")
     with transaction.atomic():
         retention.delete(conversations.lock(chat))
     chat_rollup.keep()
-    assert not ChatFigures.objects.exists()
+    assert not ChatStats.objects.exists()

@@ -24,13 +24,13 @@ _LONGEST_RETRY_AFTER_SECONDS = 3600  # for the endpoint as a whole
 
 _FAILED = """
 UPDATE webhooks_webhookconfig
-SET failures_in_row = failures_in_row + %(count)s,
+SET consecutive_failures = consecutive_failures + %(count)s,
     failing_since = COALESCE(failing_since, statement_timestamp()),
     paused_until = GREATEST(paused_until,
         statement_timestamp() + make_interval(secs => %(retry_after)s),
-        CASE WHEN failures_in_row + %(count)s >= %(limit)s THEN statement_timestamp()
+        CASE WHEN consecutive_failures + %(count)s >= %(limit)s THEN statement_timestamp()
             + make_interval(secs => LEAST(%(longest)s,
-                5 * power(2, LEAST(failures_in_row + %(count)s - %(limit)s, 10)))) END)
+                5 * power(2, LEAST(consecutive_failures + %(count)s - %(limit)s, 10)))) END)
 WHERE id = %(config)s
 RETURNING statement_timestamp() - failing_since, warned_at
 """

@@ -22,7 +22,7 @@ _BATCH = 500
 _LOOKS_BACK = timedelta(minutes=5)
 # The health of a new or newly activated endpoint.
 HEALTHY: dict[str, Any] = {
-    "failures_in_row": 0, "failing_since": None, "warned_at": None, "paused_until": None,
+    "consecutive_failures": 0, "failing_since": None, "warned_at": None, "paused_until": None,
 }  # fmt: skip
 TESTS_A_MINUTE = 6
 
@@ -171,7 +171,7 @@ SELECT e.client_id, e.id, %(config)s FROM webhooks_event e WHERE e.id = ANY (%(e
 ORDER BY e.id
 ON CONFLICT (event_id, config_id) DO UPDATE
 SET state = 'pending', due_at = statement_timestamp(), is_test = false,
-    attempts_before = webhooks_delivery.attempts
+    attempts_before_replay = webhooks_delivery.attempts
 WHERE webhooks_delivery.lease_token IS NULL OR webhooks_delivery.due_at <= statement_timestamp()
 """
 

@@ -121,7 +121,7 @@ SET lease_token = gen_random_uuid(), attempts = d.attempts + 1,
 FROM leased JOIN webhooks_payload p ON p.event_id = leased.event_id
 -- The event names the month, so that the others are not looked into.
 WHERE d.id = leased.id AND d.event_id = leased.event_id
-RETURNING d.id, d.config_id, d.lease_token, d.attempts, d.attempts_before, d.is_test,
+RETURNING d.id, d.config_id, d.lease_token, d.attempts, d.attempts_before_replay, d.is_test,
     d.event_id, p.body, leased.lost_lease
 """
 
@@ -302,16 +302,18 @@ class Dispatcher:
         """How many requests each endpoint may have in flight: healthy ones first, else random."""
         in_flight = Counter(request.config_id for request in running if not request.is_test)
         free = self.threads - sum(in_flight.values())
-        self._failing = {config.pk for config in ready if config.failures_in_row} | (
+        self._failing = {config.pk for config in ready if config.consecutive_failures} | (
             self._failing & set(in_flight)
         )
         free_to_fail = self.threads // 2 - sum(in_flight[pk] for pk in self._failing)
         caps = {}
-        healthy_first = sorted(ready, key=lambda row: (bool(row.failures_in_row), random.random()))
+        healthy_first = sorted(
+            ready, key=lambda row: (bool(row.consecutive_failures), random.random())
+        )
         for config in healthy_first:
             count = in_flight[config.pk]
-            room = min((1 if config.failures_in_row else PER_ENDPOINT) - count, free)
-            if config.failures_in_row:
+            room = min((1 if config.consecutive_failures else PER_ENDPOINT) - count, free)
+            if config.consecutive_failures:
                 room = min(room, free_to_fail)
                 free_to_fail -= max(room, 0)
             if room > 0:
@@ -426,7 +428,7 @@ def _delivery_requests(
             number=number,
             tries=number - before,
             is_test=is_test,
-            endpoint_was_failing=bool(config.failures_in_row or config.paused_until),
+            endpoint_was_failing=bool(config.consecutive_failures or config.paused_until),
             url=config.url,
             secrets=_secrets(config, now),
             event_id=event_id(event),

@@ -55,7 +55,7 @@ def send_again(staff, row):
 def test_sent_again_by_hand(staff, failed):
     assert "1 queued; 0 skipped" in send_again(staff, failed).content.decode()
     failed.refresh_from_db()
-    assert (failed.state, failed.attempts_before) == (DeliveryState.PENDING, 10)
+    assert (failed.state, failed.attempts_before_replay) == (DeliveryState.PENDING, 10)
     assert failed.due_at
 
 
@@ -79,12 +79,12 @@ def act(browser, name, row, **more):
 
 def test_an_endpoint_that_the_platform_switched_off_is_switched_on(ann_at_site, ann, listening):
     WebhookConfig.objects.update(
-        is_active=False, disabled_reason="failing", disabled_at=timezone.now(), failures_in_row=50,
-        event_types=["message.created"],
+        is_active=False, disabled_reason="failing", disabled_at=timezone.now(),
+        consecutive_failures=50, event_types=["message.created"],
     )  # fmt: skip
     assert "is on." in act(ann_at_site, "switch_on", listening).content.decode()
     row = WebhookConfig.objects.get()
-    assert (row.is_active, row.disabled_reason, row.failures_in_row) == (True, None, 0)
+    assert (row.is_active, row.disabled_reason, row.consecutive_failures) == (True, None, 0)
     assert (row.url, row.event_types) == (listening.url, ["message.created"])
     assert AuditEvent.objects.get(action="webhook.updated").user == ann.user
     assert "is on already." in act(ann_at_site, "switch_on", listening).content.decode()

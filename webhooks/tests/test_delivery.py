@@ -136,7 +136,7 @@ def test_a_bad_answer_is_retried(listening, receiver, deliver, settings, script,
     assert (attempt.http_status, attempt.error) == result
     assert receiver.landed == 0, "a redirect was followed"
     listening.refresh_from_db()
-    assert listening.failures_in_row == 1
+    assert listening.consecutive_failures == 1
     assert listening.failing_since is not None
 
 
@@ -233,7 +233,7 @@ def test_a_flapping_endpoint_gets_everything_with_the_same_ids(
     assert set(Delivery.objects.values_list("state", flat=True)) == {DeliveryState.SUCCEEDED}
     assert set(receiver.ids) == {f"evt_{event.pk.hex}" for event in announced}
     listening.refresh_from_db()
-    assert listening.failures_in_row == 0
+    assert listening.consecutive_failures == 0
     assert listening.failing_since is None
 
 
@@ -252,7 +252,7 @@ def test_the_breaker_opens_and_a_success_closes_it(
     deliver()
     assert Delivery.objects.filter(state=DeliveryState.SUCCEEDED).count() == 20
     listening.refresh_from_db()
-    assert (listening.paused_until, listening.failures_in_row) == (None, 0)
+    assert (listening.paused_until, listening.consecutive_failures) == (None, 0)
 
 
 def test_at_most_two_in_flight_to_an_endpoint(client_a, listening, receiver, settings):

@@ -26,7 +26,7 @@ def failing(client_a, ann, ben, listening, receiver):
 
 def failed_for(config, **time):
     WebhookConfig.objects.filter(pk=config.pk).update(
-        failing_since=timezone.now() - timedelta(**time), failures_in_row=1
+        failing_since=timezone.now() - timedelta(**time), consecutive_failures=1
     )
 
 
@@ -144,7 +144,7 @@ def test_one_success_resets_the_health(client_a, failing, receiver, deliver):
     announce(client_a.pk, "message.created", {})
     deliver()
     failing.refresh_from_db()
-    assert (failing.failing_since, failing.failures_in_row) == (None, 0)
+    assert (failing.failing_since, failing.consecutive_failures) == (None, 0)
 
 
 def test_old_deliveries_are_purged_and_events_stay(client_a, listening, deliver):

@@ -96,7 +96,7 @@ def test_a_delivery_in_flight_is_left_alone(ann, client_a, endpoint):
     Delivery.objects.update(lease_token=lease, due_at=until, attempts=1)
     assert ann.post(path_of(event)).status_code == 200
     row = Delivery.objects.get()
-    assert (row.lease_token, row.due_at, row.attempts_before) == (lease, until, 0)
+    assert (row.lease_token, row.due_at, row.attempts_before_replay) == (lease, until, 0)
 
 
 def test_another_clients_event_and_endpoint(ann, ben, cara, client_a, client_b, make_endpoint):

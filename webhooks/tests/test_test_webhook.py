@@ -71,7 +71,7 @@ def test_only_to_this_endpoint_even_if_it_is_off(
     assert (len(on.got), len(off.got)) == (0, 1)
     assert Delivery.objects.get().due_at is None
     second.refresh_from_db()
-    assert second.failures_in_row == 0, "a test does not affect the endpoint's health"
+    assert second.consecutive_failures == 0, "a test does not affect the endpoint's health"
 
 
 def test_twenty_concurrent_tests_of_a_slow_receiver(

@@ -230,10 +230,10 @@ def test_switched_off_and_on_again(ann, client_a, endpoint):
     assert Delivery.objects.count() == 1
     again = ann.put(f"{PATH}/{endpoint.pk}", {"url": PUBLIC, "is_active": False}).json()
     assert again["disabled_at"] == off["disabled_at"]
-    WebhookConfig.objects.update(failures_in_row=9, disabled_reason="failing")
+    WebhookConfig.objects.update(consecutive_failures=9, disabled_reason="failing")
     on = ann.put(f"{PATH}/{endpoint.pk}", {"is_active": True}).json()
     assert (on["is_active"], on["disabled_reason"], on["failing_since"]) == (True, None, None)
-    assert WebhookConfig.objects.get().failures_in_row == 0
+    assert WebhookConfig.objects.get().consecutive_failures == 0
 
 
 def test_a_long_backlog_is_given_up_by_a_job(ann, client_a, endpoint, monkeypatch):

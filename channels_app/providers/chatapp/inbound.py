@@ -108,7 +108,7 @@ def _message_item(raw: Any, origin: _Origin, message: hook.ChatappMessage) -> ev
         "at": moment(message.timestamp) or origin.sent_at or timezone.now(),
         "key": key_of("message", message.id),
         "user_id": user_id,
-        "second_user_id": number if number.isdigit() and number != user_id else "",
+        "alternate_user_id": number if number.isdigit() and number != user_id else "",
     }
     name = (contact and contact.profile and contact.profile.name) or ""
     return (
@@ -169,7 +169,7 @@ def _written(message: hook.ChatappMessage, common: dict[str, Any], name: str) ->
     metadata = {"referral": message.referral, **content.metadata}
     if message.context and message.context.forwarded:
         metadata["forwarded"] = True
-    number = common["second_user_id"] or common["user_id"]
+    number = common["alternate_user_id"] or common["user_id"]
     return events.MessageIn(
         **common,
         message_id=message.id,

@@ -123,7 +123,9 @@ def update_customer(caller: Principal, chat_id: uuid.UUID, info: ChatCustomer) -
             caller = sign_in(caller, info)
         chat = lock(get(caller, pk=chat_id))
         customers.check_update(chat.bot, info)
-        chat.customer = customers.identify(chat.customer_id, info, by_page=caller.is_public_key)
+        chat.customer = customers.identify(
+            chat.customer_id, info, by_public_key=caller.is_public_key
+        )
         chat.save(update_fields=["customer"])
     return chat
 

@@ -58,8 +58,8 @@ def of_visitor(page: Principal, info: CustomerInfo) -> Customer:
     rows = Customer.objects.for_client(page.client)
     known = rows.filter(pk=page.visitor_id).first() if page.visitor_id else None
     if known:
-        return identify(known.pk, info, by_page=True)
-    return find_or_create(page.client, info, by_page=True)
+        return identify(known.pk, info, by_public_key=True)
+    return find_or_create(page.client, info, by_public_key=True)
 
 
 def check_update(bot: Bot, info: CustomerInfo, *location: str) -> None:
@@ -74,10 +74,10 @@ def answers(known: Customer | CustomerInfo) -> dict[str, Any]:
     return own | known.attributes
 
 
-def find_or_create(client: Client, info: CustomerInfo, *, by_page: bool = False) -> Customer:
+def find_or_create(client: Client, info: CustomerInfo, *, by_public_key: bool = False) -> Customer:
     """Create a customer, or update the existing one with this external id."""
-    told = _names(info) if by_page else []
-    given: dict[str, Any] = {"attributes": info.attributes, "told": told, **_fields(info)}
+    told = _names(info) if by_public_key else []
+    given: dict[str, Any] = {"attributes": info.attributes, "self_reported_fields": told, **_fields(info)}
     if not info.external_id:
         return Customer.objects.create(client=client, **given)
     while True:
@@ -89,42 +89,48 @@ def find_or_create(client: Client, info: CustomerInfo, *, by_page: bool = False)
             # meanwhile, no row has this external id: try again.
             with suppress(Customer.DoesNotExist):
                 existing = Customer.objects.for_client(client).get(external_id=info.external_id)
-                return update(existing.pk, info, by_page=by_page)
+                return update(existing.pk, info, by_public_key=by_public_key)
 
 
 def update(
-    customer_id: int, info: CustomerInfo, *, has_new_id: bool = False, by_page: bool = False
+    customer_id: int, info: CustomerInfo, *, has_new_id: bool = False, by_public_key: bool = False
 ) -> Customer:
     """Overwrite the given fields and merge the attributes; null removes one. A visitor overwrites
-    only what visitors wrote (`Customer.told`)."""
+    only what visitors wrote (`Customer.self_reported_fields`)."""
     customer = _lock(customer_id)
-    if by_page:
+    if by_public_key:
         info = _without_others_words(customer, info)
     attributes = merged_attributes(customer.attributes, info.attributes)
-    told = told_with(customer, _names(info), by_page=by_page)
-    changes = {**_fields(info), "attributes": attributes, "told": told}
+    self_reported = updated_self_reported(customer, _names(info), by_public_key=by_public_key)
+    changes = {**_fields(info), "attributes": attributes, "self_reported_fields": self_reported}
     return _change(customer, changes, is_news=has_new_id)
 
 
-def told_with(customer: Customer, names: Sequence[str], *, by_page: bool) -> list[str]:
-    """The new `Customer.told` after a visitor (`by_page`) or somebody else wrote these names."""
-    others = [name for name in customer.told if name not in names]
-    return [*others, *names] if by_page else others
+def updated_self_reported(
+    customer: Customer, names: Sequence[str], *, by_public_key: bool
+) -> list[str]:
+    """`Customer.self_reported_fields` after a visitor or somebody else has written these fields."""
+    others = [name for name in customer.self_reported_fields if name not in names]
+    return [*others, *names] if by_public_key else others
 
 
 def _without_others_words(customer: Customer, info: CustomerInfo) -> CustomerInfo:
     """The given fields that a visitor may still overwrite: those that nobody else wrote."""
-    kept = {name for name in _FIELDS if getattr(customer, name) and name not in customer.told}
+    kept = {
+        name
+        for name in _FIELDS
+        if getattr(customer, name) and name not in customer.self_reported_fields
+    }
     attributes = {
         name: value
         for name, value in info.attributes.items()
-        if name not in customer.attributes or f"attributes.{name}" in customer.told
+        if name not in customer.attributes or f"attributes.{name}" in customer.self_reported_fields
     }
     return info.model_copy(update={**dict.fromkeys(kept), "attributes": attributes})
 
 
 def _names(info: CustomerInfo) -> list[str]:
-    """The names of the given columns and attributes, as `Customer.told` holds them."""
+    """The given columns and attributes, named as in `Customer.self_reported_fields`."""
     return [*_fields(info), *(f"attributes.{name}" for name in info.attributes)]
 
 
@@ -150,19 +156,20 @@ def fill_in(chat: LockedConversation, given: Mapping[str, Any]) -> list[str]:
         return []
     if new:
         names = [*columns, *(f"attributes.{name}" for name in others)]
-        _change(customer, {**changes, "told": told_with(customer, names, by_page=True)})
+        self_reported = updated_self_reported(customer, names, by_public_key=True)
+        _change(customer, {**changes, "self_reported_fields": self_reported})
         chat.customer = customer
     return list(new)
 
 
-def identify(customer_id: int, info: CustomerInfo, *, by_page: bool = False) -> Customer:
+def identify(customer_id: int, info: CustomerInfo, *, by_public_key: bool = False) -> Customer:
     """Update and return the customer with the external id: this one, another one, or a new one. A
     customer without an external id takes it; one who has one keeps it."""
     customer = _lock(customer_id)
     is_new_id = info.external_id not in {None, customer.external_id}
     if is_new_id and (customer.external_id or not _take_id(customer, info.external_id)):
-        return find_or_create(customer.client, info, by_page=by_page)
-    return update(customer_id, info, has_new_id=is_new_id, by_page=by_page)
+        return find_or_create(customer.client, info, by_public_key=by_public_key)
+    return update(customer_id, info, has_new_id=is_new_id, by_public_key=by_public_key)
 
 
 def unite(customer_id: int, merged_id: int, *, by: User | ApiKey | None) -> Customer:
@@ -183,7 +190,7 @@ def unite(customer_id: int, merged_id: int, *, by: User | ApiKey | None) -> Cust
             pointing = relation.related_model._base_manager.filter(**{relation.field.name: gone})
             pointing.update(**{relation.field.name: kept})
         gone.delete()
-        for name in ("external_id", *_FIELDS, "imported_as"):
+        for name in ("external_id", *_FIELDS, "import_source_id"):
             setattr(kept, name, getattr(kept, name) or getattr(gone, name))
         kept.attributes = merged_attributes(gone.attributes, kept.attributes)
         kept.save()
@@ -215,14 +222,16 @@ def announce_update(customer: Customer) -> None:
 
 
 def _change(customer: Customer, changes: Mapping[str, Any], *, is_news: bool = False) -> Customer:
-    """Write the columns that differ; announce the customer if any but `told` differs, or if
-    `is_news`."""
+    """Write the columns that differ.
+
+    Announces the customer if any but `self_reported_fields` differs, or if `is_news`.
+    """
     changed = [name for name, value in changes.items() if getattr(customer, name) != value]
     for name in changed:
         setattr(customer, name, changes[name])
     if changed:
         customer.save(update_fields=changed)
-    if is_news or set(changed) - {"told"}:
+    if is_news or set(changed) - {"self_reported_fields"}:
         announce_update(customer)
     return customer
 

@@ -1,7 +1,7 @@
 """The most frequent statements in SQL, and calls of the database functions that store messages.
 
 `chats_store_message`, which stores every single message, is in
-`chats/migrations/0008_store_message.sql`, `chats_receive_message` in `0010_receive_message.sql`.
+`chats/migrations/0001_store_message.sql`, `chats_receive_message` in `0001_receive_message.sql`.
 docs/decisions/0038 gives the reasons.
 """
 
@@ -71,7 +71,7 @@ WHERE conversation_id = %s AND NOT is_note AND seq > %s AND seq < %s ORDER BY se
 """
 
 _VISIBLE = """chat.id = %(chat)s
-    AND chats_may_see(chat, %(client)s, %(bot)s, %(page)s, %(visitor)s)"""
+    AND chats_may_see(chat, %(client)s, %(bot)s, %(public_key)s, %(visitor)s)"""
 
 # The columns of a conversation that a new message changes; `chats_store_message` returns them.
 COUNTERS = (
@@ -88,7 +88,7 @@ FROM chats_store_message(
 
 _RECEIVE = """
 SELECT refusal, shown, seq, owner, handoff_reason, channels, has_job
-FROM chats_receive_message(%(chat)s, %(client)s, %(bot)s, %(page)s, %(visitor)s,
+FROM chats_receive_message(%(chat)s, %(client)s, %(bot)s, %(public_key)s, %(visitor)s,
     %(message)s, %(event)s, %(words)s, %(sent_id)s, %(candidates)s, %(guess)s, %(wants_reply)s,
     %(trace)s, %(credits)s)
 """
@@ -110,7 +110,7 @@ CROSS JOIN LATERAL (
         SELECT seq, row_to_json(message)::text AS as_json,
             row_number() OVER (ORDER BY seq) AS number
         FROM (
-            SELECT {columns} FROM chats_shown_message
+            SELECT {columns} FROM chats_api_message
             WHERE conversation_id = chat.id AND NOT is_note AND seq > %(after)s
             ORDER BY seq LIMIT %(limit)s + 1
         ) message
@@ -297,6 +297,6 @@ def _parameters(caller: Principal, chat_id: uuid.UUID) -> dict[str, Any]:
         "chat": chat_id,
         "client": caller.client_id,
         "bot": caller.key.bot_id,
-        "page": caller.key.pk if caller.is_public_key else None,
+        "public_key": caller.key.pk if caller.is_public_key else None,
         "visitor": caller.visitor_id,
     }

@@ -25,7 +25,7 @@ def replace(config: ClientConfig, body: PlatformWords, *, by: User) -> PlatformW
     columns: dict[str, dict[str, Any]] = {
         column: own.get(name, {}) for name, column in _COLUMNS.items()
     }
-    columns["words"] = {
+    columns["system_messages"] = {
         name: texts for name, texts in own.items() if texts and name not in _COLUMNS
     }
     return of_config(configs.replace_words(config, columns, by=by))
@@ -33,7 +33,7 @@ def replace(config: ClientConfig, body: PlatformWords, *, by: User) -> PlatformW
 
 def _word(config: ClientConfig, name: WordName) -> PlatformWord:
     column = _COLUMNS.get(name)
-    stored = getattr(config, column) if column else config.words.get(name, {})
+    stored = getattr(config, column) if column else config.system_messages.get(name, {})
     return PlatformWord.model_construct(
         name=name,
         said_when=SAID_WHEN[name],

@@ -1,6 +1,6 @@
 """Messages and chats as JSON that PostgreSQL builds, so that lists create no Python objects.
 
-The view `chats_shown_message` has a column for each field of the shape `Message`, and
+The view `chats_api_message` has a column for each field of the shape `Message`, and
 `_CHAT_COLUMNS` one for each field of `Conversation`; tests keep them in step.
 """
 
@@ -41,7 +41,7 @@ _MOMENTS = (
 _CHAT_COLUMNS = _columns(
     Conversation,
     _CHAT,
-    **{name: f"chats_moment({_CHAT}{name})" for name in _MOMENTS},
+    **{name: f"chats_timestamp({_CHAT}{name})" for name in _MOMENTS},
     tags=f"to_json({_CHAT}tags)",
     assignee=f"""(SELECT json_build_object('external_id', person.id::text,
             'name', person.full_name)
@@ -52,7 +52,7 @@ _CHAT_COLUMNS = _columns(
             FROM chats_customer WHERE id = {_CHAT}customer_id
         ) shown)""",
     last_message=f"""(SELECT row_to_json(shown) FROM (
-            SELECT {COLUMNS} FROM chats_shown_message WHERE id = {_CHAT}last_message_id
+            SELECT {COLUMNS} FROM chats_api_message WHERE id = {_CHAT}last_message_id
         ) shown)""",
     can_reply=f"""{_CHAT}status <> 'ended' AND {_CHAT}is_reachable
         AND coalesce({_CHAT}reply_window_expires_at > now(), true)""",
@@ -62,7 +62,7 @@ _CHAT_COLUMNS = _columns(
 )
 _AS_JSON: dict[type[Model], str] = {
     models.Message: f"""(SELECT row_to_json(shown)::text FROM (
-        SELECT {COLUMNS} FROM chats_shown_message WHERE id = chats_message.id
+        SELECT {COLUMNS} FROM chats_api_message WHERE id = chats_message.id
     ) shown)""",
     models.Conversation: f"(SELECT row_to_json(shown)::text FROM (SELECT {_CHAT_COLUMNS}) shown)",
 }

@@ -125,7 +125,7 @@ def out_of_hours(*, language: str, chat: Conversation) -> Said | None:
 
 
 def _own(name: str, chat: Conversation) -> Mapping[str, str]:
-    texts: Mapping[str, str] = chat.client.config.words.get(name, {})
+    texts: Mapping[str, str] = chat.client.config.system_messages.get(name, {})
     return texts
 
 

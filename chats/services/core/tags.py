@@ -228,7 +228,7 @@ def _lock(user: User, tag_id: int) -> ClientTag:
 
 
 def _save(row: ClientTag, action: str, *, by: User, changes: dict[str, Any]) -> None:
-    with unique("client_tag_once", TagExists):
+    with unique("client_tag_unique", TagExists):
         row.save()
         _record(row, action, by=by, changes=changes)
 

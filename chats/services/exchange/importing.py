@@ -154,7 +154,7 @@ def _customer(client: Client, entity: ConversationEntity) -> Customer:
     identity = (
         {"external_id": entity.customer.external_id}
         if entity.customer.external_id
-        else {"imported_as": str(entity.customer_id)}
+        else {"import_source_id": str(entity.customer_id)}
     )
     customer, _ = Customer.objects.get_or_create(
         client=client,

@@ -82,8 +82,8 @@ def ask_again(group_id: int) -> None:
         # A trial calls no functions, so the outcome cannot be a call that needs approval.
         reason = outcome.reason if isinstance(outcome, Unanswered) else "no_answer"
         # Still learning if golden questions hold the answer back: it is not searched yet.
-        is_held = group.document is not None and group.document.is_held
-        status = GroupStatus.LEARNING if is_held else GroupStatus.OPEN
+        pending_review = group.document is not None and group.document.pending_review
+        status = GroupStatus.LEARNING if pending_review else GroupStatus.OPEN
         text, fault, sources = "", str(reason), []
     with jobs.commit():
         QuestionGroup.objects.filter(pk=group.pk).update(

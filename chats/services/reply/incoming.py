@@ -114,7 +114,7 @@ def _open_or_reuse(caller: Principal, bot: Bot, creation: ChatCreation) -> Opene
         if chat.status != Status.ENDED:
             customers.check_update(bot, creation.customer, "customer")
             chat.customer = customers.update(
-                chat.customer_id, creation.customer, by_page=caller.is_public_key
+                chat.customer_id, creation.customer, by_public_key=caller.is_public_key
             )
             return Opened(chat, is_new=False)
     return Opened(_open(caller, bot, creation), is_new=True)

@@ -8,7 +8,7 @@ from django.db import connections, models, transaction
 from chatplatform import crypto
 from chatplatform.crypto import EncryptedTextField
 from chatplatform.key_check import Fields, encrypted_columns
-from chatplatform.models import KeyInUse
+from chatplatform.models import EncryptionKey
 from commands.management.commands.migrate import APPEND_ONLY, migrating
 
 _ROWS_AT_ONCE = 500
@@ -61,8 +61,8 @@ class Command(BaseCommand):
     def _retire_older_keys(self, alias: str) -> None:
         newest, *older = crypto.fingerprints()
         with transaction.atomic(using=alias):
-            KeyInUse.objects.using(alias).get_or_create(pk=newest)
-            KeyInUse.objects.using(alias).exclude(pk=newest).delete()
+            EncryptionKey.objects.using(alias).get_or_create(pk=newest)
+            EncryptionKey.objects.using(alias).exclude(pk=newest).delete()
         self._say(f"All values that can be opened are encrypted with {newest}, the first key.")
         if older:
             keys = ", ".join(older)

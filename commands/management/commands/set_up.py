@@ -6,6 +6,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 
 from commands.management.commands.migrate import migrating
 
@@ -15,8 +16,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         self._print("migrating the database ...")
+        executor = MigrationExecutor(connections[migrating()])
+        _check_origin(executor.loader)
         # Print the lines of new migrations, which take some seconds at the first start.
-        is_current = not _new_migrations()
+        is_current = not executor.migration_plan(executor.loader.graph.leaf_nodes())
         call_command("migrate", interactive=False, verbosity=0 if is_current else 1)
         try:
             call_command("purge_audit", verbosity=0, stdout=self.stdout)
@@ -31,6 +34,14 @@ class Command(BaseCommand):
         self.stdout.flush()
 
 
-def _new_migrations() -> Any:
-    executor = MigrationExecutor(connections[migrating()])
-    return executor.migration_plan(executor.loader.graph.leaf_nodes())
+def _check_origin(loader: MigrationLoader) -> None:
+    """Stop if the database was made by another version, whose migrations are not here."""
+    foreign = sorted(
+        f"{app}.{name}"
+        for app, name in set(loader.applied_migrations) - set(loader.disk_migrations)
+    )
+    if foreign:
+        raise CommandError(
+            f"The database was made by another version of the platform ({foreign[0]}) and cannot be"
+            " upgraded. Start with another DATA_DIR, or delete the old one."
+        )

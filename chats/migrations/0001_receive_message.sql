@@ -41,7 +41,7 @@ END $$;
 -- `candidates`: the languages that the text may be in; the first of them counts that is the chat's
 -- or its bot's, else `guess`, else the chat's.
 CREATE FUNCTION chats_receive_message(
-    of_chat uuid, of_client bigint, of_bot bigint, of_page bigint, of_visitor bigint,
+    of_chat uuid, of_client bigint, of_bot bigint, of_public_key bigint, of_visitor bigint,
     message uuid, event uuid, words text, sent_id text, candidates text[], guess text,
     wants_reply boolean, trace text, credits text,
     OUT refusal text, OUT shown text, OUT seq integer, OUT owner varchar,
@@ -63,7 +63,7 @@ BEGIN
     JOIN chats_customer customer ON customer.id = c.customer_id
     JOIN bots_bot bot ON bot.id = c.bot_id
     JOIN identity_clientconfig config ON config.client_id = c.client_id
-    WHERE c.id = of_chat AND chats_may_see(c, of_client, of_bot, of_page, of_visitor)
+    WHERE c.id = of_chat AND chats_may_see(c, of_client, of_bot, of_public_key, of_visitor)
     FOR NO KEY UPDATE OF c;
     IF NOT FOUND THEN
         refusal := 'unknown';

@@ -1,15 +1,15 @@
 -- How a message comes into its chat: one by one by `chats_store_message`, in bulk counted by
 -- `chats_count_messages`. A customer's plain message is received by `chats_receive_message`
--- (0010_receive_message.sql). See docs/decisions/0038.
+-- (0001_receive_message.sql). See docs/decisions/0038.
 
 -- Whether a caller may see a chat: a key of the client or of its bot, and of pages the one that
 -- opened it, for the same visitor. Previews are the staff's.
 CREATE FUNCTION chats_may_see(
-    chat chats_conversation, of_client bigint, of_bot bigint, of_page bigint, of_visitor bigint
+    chat chats_conversation, of_client bigint, of_bot bigint, of_public_key bigint, of_visitor bigint
 ) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
 SELECT chat.client_id = of_client AND NOT chat.is_preview
     AND (of_bot IS NULL OR chat.bot_id = of_bot)
-    AND (of_page IS NULL OR chat.opened_by_key_id = of_page AND chat.visitor_id = of_visitor)
+    AND (of_public_key IS NULL OR chat.opened_by_key_id = of_public_key AND chat.visitor_id = of_visitor)
 $$;
 
 -- The door for every single message: appends it to its chat, which the caller has locked, counts
@@ -82,7 +82,7 @@ BEGIN
     IF event IS NULL THEN
         RETURN;
     END IF;
-    SELECT row_to_json(view)::text INTO shown FROM chats_shown_message view
+    SELECT row_to_json(view)::text INTO shown FROM chats_api_message view
     WHERE view.id = message.id;
     FOR link IN SELECT key, value FROM jsonb_each_text(links) LOOP
         shown := replace(shown, '"url":"attachment:' || link.key || '"',

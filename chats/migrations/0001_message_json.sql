@@ -2,10 +2,10 @@
 -- JSON is the message. A file that we store has `attachment:<id>` for its `url`, which Python
 -- replaces by a signed link (chats/services/core/row_json.py).
 -- A migration that gives it a further column makes it anew (CONTRIBUTING, "Add a field to a message").
-CREATE FUNCTION chats_moment(moment timestamptz) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
+CREATE FUNCTION chats_timestamp(moment timestamptz) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
 RETURN to_char(moment AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
 
-CREATE VIEW chats_shown_message AS
+CREATE VIEW chats_api_message AS
 SELECT
     id,
     conversation_id,
@@ -34,10 +34,10 @@ SELECT
     translations,
     sentiment,
     citations,
-    chats_moment(created_at) AS created_at,
-    chats_moment(delivered_at) AS delivered_at,
-    chats_moment(read_at) AS read_at,
-    chats_moment(edited_at) AS edited_at,
-    chats_moment(deleted_at) AS deleted_at,
+    chats_timestamp(created_at) AS created_at,
+    chats_timestamp(delivered_at) AS delivered_at,
+    chats_timestamp(read_at) AS read_at,
+    chats_timestamp(edited_at) AS edited_at,
+    chats_timestamp(deleted_at) AS deleted_at,
     nullif(customer_reaction, '') AS customer_reaction
 FROM chats_message message;

@@ -26,19 +26,19 @@ BEGIN
         vector halfvec(384) NOT NULL,
         words text[] NOT NULL,
         -- Its words, also as they are typed without marks.
-        found_by text[] NOT NULL
+        search_words text[] NOT NULL
     );
-    CREATE INDEX passage_near ON bots_passage USING hnsw (vector halfvec_ip_ops)
+    CREATE INDEX passage_vector ON bots_passage USING hnsw (vector halfvec_ip_ops)
         WITH (m = 40, ef_construction = 200);
-    CREATE INDEX passage_words ON bots_passage USING gin (found_by);
+    CREATE INDEX passage_words ON bots_passage USING gin (search_words);
     CREATE INDEX passage_of_bot ON bots_passage (bot_id, chunk_id);
     CREATE INDEX passage_of_document ON bots_passage (document_id);
 
-    CREATE FUNCTION bots_forget_passages() RETURNS trigger LANGUAGE plpgsql AS $f$
+    CREATE FUNCTION bots_delete_passages() RETURNS trigger LANGUAGE plpgsql AS $f$
     BEGIN
         DELETE FROM bots_passage p USING gone WHERE p.chunk_id = gone.id;
         RETURN NULL;
     END $f$;
-    CREATE TRIGGER forget_passages AFTER DELETE ON bots_chunk
-        REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION bots_forget_passages();
+    CREATE TRIGGER delete_passages AFTER DELETE ON bots_chunk
+        REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION bots_delete_passages();
 END $$;
