@@ -365,7 +365,7 @@ def test_the_whole_way_in_a_browser(screen, problems, outside_port, ann, ben):
         screen.get_by_label("Secret").fill(APPLICATION_SECRET)
         screen.get_by_label("Domains").fill("example.com")
         screen.get_by_role("button", name="Store").click()
-        screen.get_by_text("Stored. Try its link").wait_for()
+        screen.wait_for_url("**/signinprovider/*/change/")
         screen.context.clear_cookies()
         screen.goto(link(ann.client))
         screen.get_by_role("link", name="Go").click()

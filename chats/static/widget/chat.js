@@ -1,5 +1,5 @@
 /** What a visitor does: opens a chat, writes, waits, ends, rates. The store shows what came of it. */
-import { t } from "../common/words.js";
+import { t, tn } from "../common/words.js";
 import { Refused } from "./api.js";
 import { faultOf, limited } from "./files.js";
 import { at, isRetold, NO_DRAFTS } from "./store.js";
@@ -273,12 +273,12 @@ export function createChat({ api, store, memory, language }) {
   /** What the server's answer says of the file at this place of a message. */
   function faultBy(error, place) {
     const { max_files: count, max_request_bytes: most } = store.state.config.upload_limits;
-    if (error.code === "attachments_off") return ["noFiles"];
-    if (error.status === 413) return ["tooMuch", { size: Math.floor(most / 1e6) }];
+    if (error.code === "attachments_off") return t("Files are switched off in this chat.");
+    if (error.status === 413) return t("All files together are larger than {size} MB.", { size: Math.floor(most / 1e6) });
     const fault = error.faults?.find(({ loc }) => loc[1] === "files" && (loc[2] ?? place) === place);
     if (!fault) return null;
-    if (fault.loc[2] === undefined) return ["tooMany", { count }];
-    return [fault.type === "empty_file" ? "emptyFile" : "wrongFile"];
+    if (fault.loc[2] === undefined) return tn("At most {count} file.", "At most {count} files.", count);
+    return fault.type === "empty_file" ? t("This file is empty.") : t("Files of this type cannot be sent.");
   }
 
   /** Whether the message is stored. What the page's visitor wrote before somebody else was named is not sent for that

@@ -17,6 +17,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "At most {count} file.": [
 "Tối đa {count} tệp."
 ],
+"Files are switched off in this chat.": "Cuộc trò chuyện này không nhận tệp.",
 "Larger than {size} MB.": "Lớn hơn {size} MB.",
 "All files together are larger than {size} MB.": "Tổng dung lượng các tệp lớn hơn {size} MB.",
 "This file is empty.": "Tệp này trống.",
