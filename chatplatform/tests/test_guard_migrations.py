@@ -10,12 +10,15 @@ from unittest import mock
 
 import pytest
 from django.conf import settings
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.core.management.commands import migrate
 from django.db import connection, migrations, models
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.operations.base import Operation
+from django.db.migrations.recorder import MigrationRecorder
 from django.db.migrations.state import ProjectState
+
+from identity.models import Client
 
 APPS = {path.parent.name for path in settings.BASE_DIR.glob("*/migrations")}
 # Second steps: why the release before does not need what they take away.
@@ -149,6 +152,13 @@ def test_the_guard_sees_what_an_older_release_cannot_live_with(operation, is_fin
     before = MigrationLoader(None).project_state(("chatplatform", "0001_initial"))
     found = [fault(part, "chatplatform", before) for part in flat([operation])]
     assert (found == [""]) == is_fine
+
+
+def test_a_database_of_another_version_is_refused_and_left_as_it_is(db):
+    MigrationRecorder(connection).record_applied("identity", "0002_of_another_version")
+    with pytest.raises(CommandError, match=r"identity\.0002_of_another_version.*DATA_DIR"):
+        call_command("set_up")
+    assert not Client.objects.exists()
 
 
 def test_every_change_of_a_model_has_its_migration(db, capsys):

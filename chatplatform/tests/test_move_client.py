@@ -414,7 +414,7 @@ NO_IDS = {
     "chats.Message.translations", "chats.SavedReply.texts", "chats.Summary.key_points",
     "identity.ClientConfig.business_hours", "identity.ClientConfig.handoff_message",
     "identity.ClientConfig.holidays", "identity.ClientConfig.out_of_hours_message",
-    "identity.ClientConfig.words",
+    "identity.ClientConfig.system_messages",
 }  # fmt: skip
 
 
