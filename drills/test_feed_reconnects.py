@@ -2,11 +2,11 @@
 
 import pytest
 
-from chats.tests.test_chat_events import port, reconnect, web_port  # noqa: F401 - fixtures
+from chats.tests.test_chat_events import reconnect
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(1800)]
 
 
-def test_a_reader_that_reconnects_misses_nothing(port, ann, server):  # noqa: F811
+def test_a_reader_that_reconnects_misses_nothing(web_port, ann, server):
     chat = server.post("/ai/client/chat", {"customer": {"name": "Zoe"}}).json()["id"]
-    reconnect(1000, port, ann, server, chat)
+    reconnect(1000, web_port, ann, server, chat)

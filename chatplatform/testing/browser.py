@@ -21,7 +21,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from chatplatform.testing.web_process import free_port, wait_until_idle, web
+from chatplatform.testing.web_process import wait_until_idle
 
 PHONE: ViewportSize = {"width": 390, "height": 844}
 # A page must show what a test waits for within this many milliseconds.
@@ -46,23 +46,15 @@ def chromium_path() -> str:
 
 
 @pytest.fixture(scope="session")
-def outside_port() -> int:
+def outside_port(outside_ports: list[int]) -> int:
     """A port on which a test may serve what the platform calls, such as a client's website."""
-    return free_port()
+    return outside_ports.pop()
 
 
 @pytest.fixture(scope="session")
-def site_origin(chromium_path: str, outside_port: int, django_db_setup: None) -> Iterator[str]:
+def site_origin(chromium_path: str, site_port: int) -> str:
     """The origin of the web process that serves all browser tests."""
-    port = free_port()
-    origin = f"http://127.0.0.1:{port}"
-    with web(
-        port=port,
-        DJANGO_SETTINGS_MODULE="chatplatform.tests.cached_site",
-        PUBLIC_URL=origin,
-        EGRESS_ALLOW=f"127.0.0.1:{outside_port}",
-    ):
-        yield origin
+    return f"http://127.0.0.1:{site_port}"
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -13,8 +13,10 @@ from pathlib import Path
 from urllib.parse import quote
 from urllib.request import urlopen
 
+import pytest
 from django.conf import settings as django_settings
 from django.db import connection
+from django.test import TransactionTestCase
 
 from chatplatform.testing.documented import BREACHES_FILE, IDLE_PATH
 
@@ -31,6 +33,32 @@ def database_url() -> str:
     host = quote(str(db["HOST"]), safe="")
     password = f":{quote(db['PASSWORD'])}" if db["PASSWORD"] else ""
     return f"postgres://{db['USER']}{password}@{host}:{db['PORT']}/{db['NAME']}"
+
+
+@pytest.fixture(scope="session")
+def outside_ports() -> list[int]:
+    """Ports on which tests may serve what the shared web process calls; each test takes one."""
+    return [free_port() for _ in range(8)]
+
+
+@pytest.fixture(scope="session")
+def site_port(outside_ports: list[int], django_db_setup: None) -> Iterator[int]:
+    """The port of the web process that tests share: to start another takes seconds."""
+    port = free_port()
+    with web(
+        port=port,
+        DJANGO_SETTINGS_MODULE="chatplatform.tests.cached_site",
+        PUBLIC_URL=f"http://127.0.0.1:{port}",
+        EGRESS_ALLOW=",".join(f"127.0.0.1:{outside}" for outside in outside_ports),
+    ):
+        yield port
+
+
+@pytest.fixture
+def web_port(site_port: int, transactional_db: TransactionTestCase) -> Iterator[int]:
+    """The port of the shared web process, which has answered everything when the test ends."""
+    yield site_port
+    wait_until_idle(site_port)
 
 
 @contextmanager

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 import pytest
 
 from chatplatform.api.errors import TooSlow
-from chatplatform.testing.web_process import web
 from chatplatform.web import bodies
 from chatplatform.web.application import Application
 from identity.testing import make_key
@@ -36,25 +35,24 @@ def exchange(port, *lines, body=b""):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_no_operation_should_see_is_refused_before_it(ann, bot):
+def test_what_no_operation_should_see_is_refused_before_it(web_port, ann, bot):
     key = next(iter(make_key(ann.client).headers.items()))
     upload = f"POST /ai/{bot.pk}/train/document"
     long, half = "Content-Length: 90000000", b"a" * 1_200_000
     chunked = "Transfer-Encoding: chunked"
-    with web() as port:
-        assert exchange(port, "POST /ai/bot", chunked, body=b"ZZ\r\n{}\r\n") == (400, "bad_request")
-        large = exchange(port, "GET /ai/bot", "X-Large: " + "a" * 17_000)
-        assert large == (431, "headers_too_large")
-        # Nobody waits for the rest of what they may not send.
-        assert exchange(port, upload, FORM, long, body=half) == (401, "not_authenticated")
-        refused = exchange(port, upload, FORM, long, ": ".join(key), body=half)
-        assert refused == (401, "not_authenticated"), "people train, keys do not"
-        owner = f"Authorization: {ann.headers['Authorization']}"
-        assert exchange(port, "POST /ai/bot", owner, long, body=half) == (413, "too_large")
-        parts = b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\n'
-        whole = parts + half + b"\r\n--x--\r\n"
-        sent = f"Content-Length: {len(whole)}"
-        assert exchange(port, upload, FORM, sent, owner, body=whole) == (202, None)
+    assert exchange(web_port, "POST /ai/bot", chunked, body=b"ZZ\r\n{}\r\n") == (400, "bad_request")
+    large = exchange(web_port, "GET /ai/bot", "X-Large: " + "a" * 17_000)
+    assert large == (431, "headers_too_large")
+    # Nobody waits for the rest of what they may not send.
+    assert exchange(web_port, upload, FORM, long, body=half) == (401, "not_authenticated")
+    refused = exchange(web_port, upload, FORM, long, ": ".join(key), body=half)
+    assert refused == (401, "not_authenticated"), "people train, keys do not"
+    owner = f"Authorization: {ann.headers['Authorization']}"
+    assert exchange(web_port, "POST /ai/bot", owner, long, body=half) == (413, "too_large")
+    parts = b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\n'
+    whole = parts + half + b"\r\n--x--\r\n"
+    sent = f"Content-Length: {len(whole)}"
+    assert exchange(web_port, upload, FORM, sent, owner, body=whole) == (202, None)
 
 
 CHUNKED = {"http_version": "1.1", "headers": [(b"transfer-encoding", b"chunked")]}

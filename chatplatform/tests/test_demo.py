@@ -17,7 +17,6 @@ from django.utils import timezone
 from bots.models import Bot, Document
 from chatplatform.models import Job
 from chatplatform.testing import run_jobs
-from chatplatform.testing.web_process import web
 from chats.models import AssignType, Conversation, Message, SavedReply
 from chats.services.reply import replays
 from identity.auth import Argon2
@@ -170,7 +169,7 @@ def test_there_is_no_demo_on_a_real_site(settings, tmp_path):
 
 
 @pytest.fixture
-def shop(demo):
+def shop(demo, web_port):
     """The demo's shop, with a worker beside it."""
     run_jobs()
     for login in json.loads((demo / "keys" / "demo_logins").read_text()):
@@ -186,10 +185,9 @@ def shop(demo):
 
     worker = threading.Thread(target=work)
     worker.start()
-    with web() as port:
-        made = demo_traffic.read_shop({"DATA_DIR": str(demo), "PORT": str(port)})
-        made.pace = 1000
-        yield made
+    made = demo_traffic.read_shop({"DATA_DIR": str(demo), "PORT": str(web_port)})
+    made.pace = 1000
+    yield made
     is_over.set()
     worker.join(10)
 

@@ -50,20 +50,52 @@ def status_of(port, path, method="GET"):
 
 def test_requests_are_counted_and_never_shown_on_the_site(ann):
     metrics_port = free_port()
-    with web(METRICS_PORT=str(metrics_port)) as port:
+
+    def holds_both(seen):
+        return len(seen.by("process_resident_bytes", "slot")) == 2
+
+    with ExitStack() as first:
+        port = first.enter_context(web(METRICS_PORT=str(metrics_port)))
+        # First: the process has not declared any job when it is asked.
+        training_may_wait_for_an_hour(port)
         for _ in range(3):
             assert status_of(port, "/health/live") == 200
         assert [status_of(port, path) for path in ("/metrics", "/nowhere")] == [404, 404]
         assert status_of(port, "/health/live", method="BREW") == 405
-        seen = scrape_until(metrics_port, lambda seen: seen.total("requests_total") >= 6)
+        seen = scrape_until(metrics_port, lambda seen: seen.total("requests_total") >= 8)
         streams_are_counted_while_they_are_open(port, metrics_port, ann)
         wait_until_idle(port)
+        with web(METRICS_PORT=str(metrics_port)) as later:
+            scrape_until(metrics_port, holds_both)
+            assert status_of(later, "/health/live") == 200
+            wait_until_idle(later)
+            first.close()
+            # Another process of the group serves when the first has ended.
+            both = scrape_until(metrics_port, lambda seen: not holds_both(seen))
     live = {"route": "health/live"}
     assert seen.total("requests_total", **live, method="GET", status="200") == 3
     assert seen.total("requests_total", **live, method="other", status="405") == 1
     assert seen.total("requests_total", route="none", status="404") == 2
     assert seen.total("request_seconds_count", **live) == 4
     assert seen.total("process_resident_bytes", slot="0") > 1e6
+    assert both.total("requests_total", **live, status="200") == 4
+
+
+def training_may_wait_for_an_hour(port):
+    def finding(minutes):
+        due = timezone.now() - timedelta(minutes=minutes)
+        Job.objects.update_or_create(name=NAME, defaults={"due_at": due})
+        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+            connection.request("GET", "/health")
+            parts = json.load(connection.getresponse())["parts"]
+        (part,) = [part for part in parts if part["name"] == "jobs"]
+        return part["status"], part["detail"]
+
+    assert finding(50) == ("ok", "1 jobs wait")
+    time.sleep(health.KEPT_SECONDS)
+    status, detail = finding(70)
+    assert status == "failed"
+    assert detail.startswith("1 jobs of train wait, the oldest for 420")
 
 
 def streams_are_counted_while_they_are_open(port, metrics_port, ann):
@@ -237,26 +269,6 @@ def test_rows_of_months_that_nobody_made_are_counted(client_a):
     wait_for(before)
 
 
-def test_training_may_wait_for_an_hour():
-    def finding(port, minutes):
-        due = timezone.now() - timedelta(minutes=minutes)
-        Job.objects.update_or_create(name=NAME, defaults={"due_at": due})
-        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
-            connection.request("GET", "/health")
-            parts = json.load(connection.getresponse())["parts"]
-        wait_until_idle(port)
-        (part,) = [part for part in parts if part["name"] == "jobs"]
-        return part["status"], part["detail"]
-
-    # A process of its own: it has not declared any job when it is asked.
-    with web() as port:
-        assert finding(port, 50) == ("ok", "1 jobs wait")
-        time.sleep(health.KEPT_SECONDS)
-        status, detail = finding(port, 70)
-        assert status == "failed"
-        assert detail.startswith("1 jobs of train wait, the oldest for 420")
-
-
 def test_a_broker_that_is_away_is_a_reading(settings):
     settings.REDIS_URL = "redis://127.0.0.1:9/0"
     found = {row.metric.name: row.value for row in backlog.read()}
@@ -281,21 +293,3 @@ def test_a_slot_belongs_to_one_process_and_is_taken_over_after_its_death(tmp_pat
     freed.clear()
     assert dict(slots.living()) == {0: os.getpid()}
     assert freed == [1]
-
-
-def test_another_process_of_the_group_serves_when_the_first_has_ended():
-    metrics_port = free_port()
-
-    def holds_both(seen):
-        return len(seen.by("process_resident_bytes", "slot")) == 2
-
-    with ExitStack() as first:
-        port = first.enter_context(web(METRICS_PORT=str(metrics_port)))
-        with web(METRICS_PORT=str(metrics_port)) as later:
-            scrape_until(metrics_port, holds_both)
-            assert [status_of(item, "/health/live") for item in (port, later)] == [200, 200]
-            for item in (port, later):
-                wait_until_idle(item)
-            first.close()
-            seen = scrape_until(metrics_port, lambda seen: not holds_both(seen))
-    assert seen.total("requests_total", route="health/live", status="200") == 2

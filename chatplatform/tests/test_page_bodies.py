@@ -9,7 +9,6 @@ from types import SimpleNamespace
 import pytest
 
 from chatplatform.api.errors import TooLarge, TooManyRequests, TooSlow
-from chatplatform.live import valkey
 from chatplatform.testing.web_process import web
 from chatplatform.tests.test_bodies import FORM, exchange
 from chatplatform.web import bodies
@@ -79,19 +78,6 @@ def test_a_large_body_needs_a_visitor_and_a_slot(server, bot, visitor, tmp_path)
         while (status := send_whole(port, visitor)[0]) == 429:
             pass
         assert status == 200
-
-
-@pytest.mark.django_db(transaction=True)
-def test_the_body_of_a_refused_caller_is_not_waited_for(visitor):
-    for key in valkey.shared().scan_iter("LIMITS*"):
-        valkey.shared().delete(key)
-    with web(RATE_LIMIT_SCALE="0.01") as port:
-        status = 408  # had the process forgotten the refusal by then, as it does after seconds
-        while status == 408:
-            small = [exchange(port, *visitor, "Content-Length: 2", body=b"{}") for _ in range(4)]
-            assert small[-1] == (429, "too_many_requests")
-            status, _ = exchange(port, *visitor, LONG)
-        assert status == 429
 
 
 def limit(key, address, *, size=90_000_000):

@@ -14,7 +14,10 @@ from django.utils import timezone
 from chatplatform.api import rate_limits
 from chatplatform.live import valkey
 from chatplatform.testing.web_process import web
+from chatplatform.tests.test_bodies import exchange
+from chatplatform.tests.test_page_bodies import LONG, request_of
 from chatplatform.tests.test_rate_limits import left, read
+from chats.testing import visit
 from identity.models import Client, SiteSession, User
 from identity.services import viewing
 from identity.testing import make_person
@@ -114,14 +117,23 @@ def test_who_looks_as_somebody_else_uses_up_nothing_of_theirs(ann):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_static_files_and_health_checks_do_not_count():
+def test_static_files_health_checks_and_large_bodies_of_refused_callers(page):
     static, health, picture = "/static/chatplatform/plain.css", "/health/live", "/media/banners/x"
+    upload = request_of(*visit(page))
     with web(RATE_LIMIT_SCALE="0.001") as port:
         statuses = [
             status_of(port, path)
             for path in (LOGIN, LOGIN, static, static, health, health, picture, picture, LOGIN)
         ]
+        # The body of a refused caller is not waited for.
+        status = 408  # had the process forgotten the refusal by then, as it does after seconds
+        while status == 408:
+            small = [exchange(port, *upload, "Content-Length: 2", body=b"{}") for _ in range(4)]
+            assert small[-1] == (429, "too_many_requests")
+            status, _ = exchange(port, *upload, LONG)
+    # What counts for no limit is answered.
     assert statuses == [200, 429, 200, 200, 200, 200, 404, 404, 429]
+    assert status == 429
 
 
 def status_of(port, path):

@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from bots.models import LanguageModel
 from chatplatform.api.outgoing_call_limits import OF_CLIENT, SHARED, WAITING_THREADS, will_wait
-from chatplatform.testing.web_process import free_port, wait_until_idle, web
+from chatplatform.testing.web_process import wait_until_idle
 from chatplatform.web.application import THREADS
 from identity.models import SignInProvider
 from identity.services.provider_sign_in import _AT_ONCE
@@ -52,19 +52,6 @@ class Stalling:
         self.hangs_up = True
         for item in self.held:
             item.close()
-
-
-@pytest.fixture(scope="module")
-def outside_ports():
-    """Where the web process may call; each test takes one, and another if it is tried again."""
-    return [free_port() for _ in range(6)]
-
-
-@pytest.fixture(scope="module")
-def port(django_db_setup, outside_ports):
-    """A web process for all tests of this module."""
-    with web(EGRESS_ALLOW=",".join(f"127.0.0.1:{item}" for item in outside_ports)) as made:
-        yield made
 
 
 @contextmanager
@@ -113,9 +100,9 @@ class Callers:
             thread.join()
 
 
-def test_an_issuer_that_stalls_delays_nobody_else(ann, port, outside_ports):
+def test_an_issuer_that_stalls_delays_nobody_else(ann, web_port, outside_ports):
     page = {"Accept": "text/html"}
-    with stalling(outside_ports, port) as issuer:
+    with stalling(outside_ports, web_port) as issuer:
         links = []
         # So many that without threads of their own they would hold all that there are.
         for number in range(THREADS // _AT_ONCE + 1):
@@ -125,7 +112,7 @@ def test_an_issuer_that_stalls_delays_nobody_else(ann, port, outside_ports):
                 application_secret="y", email_domains=["example.com"],
             )  # fmt: skip
             links.append(f"/admin/sign-in/{client.code}/")
-        flood = Callers(port)
+        flood = Callers(web_port)
         # One client's link, by more than serve all others: it gets its share.
         for _ in range(2 * THREADS):
             flood.send("GET", links[0], page)
@@ -134,7 +121,7 @@ def test_an_issuer_that_stalls_delays_nobody_else(ann, port, outside_ports):
         assert "Retry-After" in flood.answers[0][1]
         assert "<html" in flood.answers[0][2]
         assert len(issuer.held) == _AT_ONCE
-        others = Callers(port)
+        others = Callers(web_port)
         for link in links[1:]:
             for _ in range(_AT_ONCE):
                 others.send("GET", link, page)
@@ -151,8 +138,8 @@ def test_an_issuer_that_stalls_delays_nobody_else(ann, port, outside_ports):
         assert len(issuer.held) == called
 
 
-def test_a_model_that_stalls_delays_nobody_else(ann, port, outside_ports):
-    with stalling(outside_ports, port) as model:
+def test_a_model_that_stalls_delays_nobody_else(ann, web_port, outside_ports):
+    with stalling(outside_ports, web_port) as model:
         row = LanguageModel.objects.create(
             client=ann.client, base_url=f"http://{model.host_port}/v1", model="m", api_key="",
             credits_per_1000_tokens=1,
@@ -160,7 +147,7 @@ def test_a_model_that_stalls_delays_nobody_else(ann, port, outside_ports):
         path = reverse("admin:bots_languagemodel_edit", args=[row.pk])
         headers = signed_in(ann.user) | {"Content-Type": "application/x-www-form-urlencoded"}
         form = {"base_url": row.base_url, "model": "n", "credits_per_1000_tokens": "1"}
-        callers = Callers(port)
+        callers = Callers(web_port)
         for _ in range(OF_CLIENT):
             callers.send("POST", path, headers, urlencode(form))
         model.wait_for(OF_CLIENT)
@@ -177,8 +164,8 @@ def test_a_model_that_stalls_delays_nobody_else(ann, port, outside_ports):
     assert row.model == "n"
 
 
-def test_models_of_many_clients_that_stall_leave_a_thread_to_one_more(db, port, outside_ports):
-    with stalling(outside_ports, port) as model:
+def test_models_of_many_clients_that_stall_leave_a_thread_to_one_more(web_port, outside_ports):
+    with stalling(outside_ports, web_port) as model:
         people = [make_person(make_client(f"Stalled{number}")) for number in range(18)]
         LanguageModel.objects.bulk_create(
             LanguageModel(
@@ -187,7 +174,7 @@ def test_models_of_many_clients_that_stall_leave_a_thread_to_one_more(db, port, 
             )
             for person in people
         )  # fmt: skip
-        callers = Callers(port)
+        callers = Callers(web_port)
 
         def flood(person, *, answered):
             """As many as a client may have at once, of which so many are told to try again."""

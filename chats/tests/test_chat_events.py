@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 import pytest
 
 from chatplatform.testing import idle_transaction, in_thread
-from chatplatform.testing.web_process import wait_until_idle, web, web_process
+from chatplatform.testing.web_process import web_process
 from chats.models import Message
 from identity.models import RefreshToken
 from identity.testing import make_person
@@ -17,18 +17,6 @@ from webhooks.services import announce
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PATIENCE = 60  # seconds, on a busy machine
-
-
-@pytest.fixture(scope="module")
-def web_port(django_db_setup):
-    with web(SSE_REAUTH_SECONDS="0.3") as made:
-        yield made
-
-
-@pytest.fixture
-def port(web_port, transactional_db):
-    yield web_port
-    wait_until_idle(web_port)
 
 
 @pytest.fixture
@@ -74,8 +62,8 @@ def feed(port, person=None, path="/ai/chat/events", **headers):
         yield stream
 
 
-def test_a_new_message_is_sent_at_once(port, ann, server, chat):
-    with feed(port, ann) as stream:
+def test_a_new_message_is_sent_at_once(web_port, ann, server, chat):
+    with feed(web_port, ann) as stream:
         message = send_message(server, chat, "Hello")
         seen = stream.next("message.created")
     stored = Event.objects.get(type="message.created")
@@ -84,15 +72,17 @@ def test_a_new_message_is_sent_at_once(port, ann, server, chat):
     assert seen["data"]["sequence"] == stored.sequence
 
 
-def test_a_stranger_whose_transaction_stays_open_delays_no_event(port, ann, client_b, server, chat):
-    with feed(port, ann) as stream, idle_transaction(lambda: announce(client_b.pk, "t.t", {})):
+def test_a_stranger_whose_transaction_stays_open_delays_no_event(
+    web_port, ann, client_b, server, chat
+):
+    with feed(web_port, ann) as stream, idle_transaction(lambda: announce(client_b.pk, "t.t", {})):
         message = send_message(server, chat, "Hello")
         seen = stream.next("message.created")
     assert seen["data"]["data"]["message"]["id"] == message
 
 
-def test_another_clients_events_are_not_sent(port, ann, cara, server, chat):
-    with feed(port, cara) as theirs, feed(port, ann) as ours:
+def test_another_clients_events_are_not_sent(web_port, ann, cara, server, chat):
+    with feed(web_port, cara) as theirs, feed(web_port, ann) as ours:
         send_message(server, chat, "Hello")
         assert ours.next("message.created")
         cara.post("/ai/bot", {"bot_name": "Other"})
@@ -112,8 +102,8 @@ def open_chat_of(person):
     return reply.json()["id"]
 
 
-def test_a_reader_that_reconnects_misses_nothing(port, ann, server, chat):
-    reconnect(40, port, ann, server, chat)  # `make drill`: a thousand times
+def test_a_reader_that_reconnects_misses_nothing(web_port, ann, server, chat):
+    reconnect(40, web_port, ann, server, chat)  # `make drill`: a thousand times
 
 
 def reconnect(times, port, ann, server, chat):
@@ -148,8 +138,21 @@ def ask_and_wait(port, server, chat):
         return answer.status, json.loads(answer.read())["status"]
 
 
-def test_a_stop_ends_the_feed_between_events_and_waits_for_no_reply(ann, server, chat):
-    with web_process() as (own_port, process), feed(own_port, ann) as stream:
+def test_a_feed_ends_with_its_session_and_with_the_process_which_waits_for_no_reply(
+    ann, ben, server, chat
+):
+    ticket = ben.post("/ai/chat/events/ticket").json()["ticket"]
+    path = f"/ai/chat/events?ticket={ticket}"
+    with (
+        web_process(SSE_REAUTH_SECONDS="0.3") as (own_port, process),
+        feed(own_port, ann) as stream,
+        feed(own_port, ben) as bens,
+        feed(own_port, path=path) as by_ticket,
+    ):
+        RefreshToken.objects.filter(user=ben.user).delete()
+        for ended in (bens, by_ticket):
+            with pytest.raises(EOFError):
+                ended.next("message.created")
         asking, answers = in_thread(lambda: ask_and_wait(own_port, server, chat))
         assert stream.next("message.created")
         process.terminate()
@@ -162,8 +165,8 @@ def test_a_stop_ends_the_feed_between_events_and_waits_for_no_reply(ann, server,
         assert process.wait(PATIENCE) == 0
 
 
-def test_a_stream_has_its_users_notifications_only(port, ann, ben, server, chat):
-    with feed(port, ann) as anns, feed(port, ben) as bens:
+def test_a_stream_has_its_users_notifications_only(web_port, ann, ben, server, chat):
+    with feed(web_port, ann) as anns, feed(web_port, ben) as bens:
         path = f"/ai/chat/{chat}/assign"
         reply = ann.post(path, {"assign_type": "agent", "user_id": ben.user.pk})
         assert reply.status_code == 200
@@ -174,9 +177,9 @@ def test_a_stream_has_its_users_notifications_only(port, ann, ben, server, chat)
             assert seen["event"] != "notification.created"
 
 
-def test_typing_is_sent_and_not_stored(port, ann, server, chat):
+def test_typing_is_sent_and_not_stored(web_port, ann, server, chat):
     before = Event.objects.count()
-    with feed(port, ann) as stream:
+    with feed(web_port, ann) as stream:
         assert server.post(f"/ai/chat/{chat}/typing", {}).status_code == 204
         seen = stream.next("typing")
     assert seen["data"] == {
@@ -188,9 +191,9 @@ def test_typing_is_sent_and_not_stored(port, ann, server, chat):
     assert Event.objects.count() == before
 
 
-def test_who_looks_at_a_chat_is_sent_and_not_stored(port, ann, ben, chat):
+def test_who_looks_at_a_chat_is_sent_and_not_stored(web_port, ann, ben, chat):
     before = Event.objects.count()
-    with feed(port, ann) as stream:
+    with feed(web_port, ann) as stream:
         for is_viewing in (True, False):
             path = f"/ai/chat/{chat}/viewing"
             assert ben.post(path, {"is_viewing": is_viewing}).status_code == 204
@@ -203,10 +206,10 @@ def test_who_looks_at_a_chat_is_sent_and_not_stored(port, ann, ben, chat):
     assert Event.objects.count() == before
 
 
-def test_presence_of_colleagues(port, ann, ben, client_a):
+def test_presence_of_colleagues(web_port, ann, ben, client_a):
     vic = make_person(client_a, "viewer", "Vic")
-    with feed(port, ann) as stream:
-        with feed(port, ben), feed(port, ben), feed(port, vic):
+    with feed(web_port, ann) as stream:
+        with feed(web_port, ben), feed(web_port, ben), feed(web_port, vic):
             # Two streams of a user are one presence; viewers have none.
             joined = stream.next("presence")["data"]
             while joined["user_id"] == ann.user.pk:
@@ -216,27 +219,15 @@ def test_presence_of_colleagues(port, ann, ben, client_a):
     assert left == joined | {"is_online": False}
 
 
-def test_a_ticket_opens_one_feed(port, ann):
+def test_a_ticket_opens_one_feed(web_port, ann):
     ticket = ann.post("/ai/chat/events/ticket").json()["ticket"]
     path = f"/ai/chat/events?ticket={ticket}"
-    with feed(port, path=path):
+    with feed(web_port, path=path):
         pass
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    connection = http.client.HTTPConnection("127.0.0.1", web_port, timeout=PATIENCE)
     with closing(connection):
         connection.request("GET", path)
         assert connection.getresponse().status == 401
-
-
-def test_the_feed_ends_with_the_session(port, ann):
-    ticket = ann.post("/ai/chat/events/ticket").json()["ticket"]
-    with (
-        feed(port, ann) as stream,
-        feed(port, path=f"/ai/chat/events?ticket={ticket}") as by_ticket,
-    ):
-        RefreshToken.objects.filter(user=ann.user).delete()
-        for open_stream in (stream, by_ticket):
-            with pytest.raises(EOFError):
-                open_stream.next("message.created")
 
 
 @pytest.mark.parametrize("wrong", ["evt_" + "0" * 32, "nonsense", "\x00"])

@@ -9,7 +9,6 @@ from unittest import mock
 
 import pytest
 
-from chatplatform.testing.web_process import web
 from chats.models import Attachment
 from chats.testing import make_chat
 from chats.tests.test_send_files import MARKUP, PNG, send
@@ -52,16 +51,13 @@ def test_a_file_is_downloaded_and_never_run_by_a_browser(fetch, link):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_download_from_a_real_server(server, chat, tmp_path):
+def test_a_download_from_a_real_server(web_port, server, chat, settings, tmp_path):
     """The file is streamed with all headers."""
     data = PNG + bytes(3_000_000)
     sent = send(server, chat, (b"a.png", data)).json()["message"]["content"][0]
-    folder = tmp_path / "data" / "media"
-    shutil.copytree(tmp_path / "attachments", folder / "attachments")
-    with (
-        web(DATA_DIR=str(folder.parent)) as port,
-        closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection,
-    ):
+    folder = settings.DATA_DIR / "media" / "attachments"
+    shutil.copytree(tmp_path / "attachments", folder, dirs_exist_ok=True)
+    with closing(http.client.HTTPConnection("127.0.0.1", web_port, timeout=60)) as connection:
         connection.request("GET", sent["url"])
         reply = connection.getresponse()
         body = reply.read()

@@ -18,16 +18,16 @@ from chats.models import Conversation
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.full]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def model():
     """A model that holds its answers."""
     with stub_model.running("held") as server:
         yield server
 
 
-@pytest.fixture(scope="module")
-def port(django_db_setup, model):
-    """A web process for all tests of this module."""
+@pytest.fixture
+def port(transactional_db, model):
+    """A web process that asks this model."""
     own = {"LLM_BASE_URL": model.base_url, "LLM_MODEL": "stub", "LLM_DEADLINE_SECONDS": "100"}
     with web(**own) as made:
         yield made
@@ -76,7 +76,9 @@ def test_requests_that_wait_for_a_model_do_not_delay_others(server, ann, model, 
 
 
 @pytest.mark.parametrize("is_person", [False, True])
-def test_requests_of_one_caller_leave_threads_to_others(server, ann, ben, chat, is_person, port):
+def test_requests_of_one_caller_leave_threads_to_others(
+    server, ann, ben, chat, is_person, web_port
+):
     """A locked chat keeps every message to it waiting, and with them no other caller."""
     statuses = []
     path = f"/ai/chat/{chat.pk}/assign" if is_person else f"/ai/client/chat/{chat.pk}"
@@ -84,7 +86,7 @@ def test_requests_of_one_caller_leave_threads_to_others(server, ann, ben, chat, 
 
     def write():
         headers = (ben if is_person else server).headers
-        statuses.append(request(port, "POST", path, headers, body)[0])
+        statuses.append(request(web_port, "POST", path, headers, body)[0])
 
     with transaction.atomic():
         Conversation.objects.select_for_update().get(pk=chat.pk)
@@ -92,7 +94,7 @@ def test_requests_of_one_caller_leave_threads_to_others(server, ann, ben, chat, 
         for thread in threads:
             thread.start()
         wait_for_blocked(THREADS_OF_CALLER)
-        assert request(port, "GET", "/identity/users/me", ann.headers)[0] == 200
+        assert request(web_port, "GET", "/identity/users/me", ann.headers)[0] == 200
         assert statuses == []
     for thread in threads:
         thread.join()

@@ -20,7 +20,6 @@ from chatplatform.live.stopping import Stopping
 from chatplatform.live.streaming import InThread
 from chatplatform.models import Job
 from chatplatform.testing import run_before, run_jobs, stub_model
-from chatplatform.testing.web_process import web
 from chats.models import Conversation, Message
 from chats.views import reply_responses
 from identity.models import ClientConfig
@@ -29,12 +28,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 SHOP = "RETURNS\n\nYou may return damaged goods within thirty days and get your money back.\n"
 KNOWN = "Within how many days may I return damaged goods?"
-
-
-@pytest.fixture(scope="module")
-def site(django_db_setup):
-    with web(REPLY_WAIT_SECONDS="60") as port:
-        yield port
 
 
 @pytest.fixture
@@ -120,8 +113,8 @@ def events_of(text):
     return events
 
 
-def test_wait_answers_with_the_reply(site, server, chat, worker):
-    status, headers, body = ask(site, server, chat)
+def test_wait_answers_with_the_reply(web_port, server, chat, worker):
+    status, headers, body = ask(web_port, server, chat)
     assert status == 200
     assert headers["Content-Type"] == "application/json"
     turn = json.loads(body)
@@ -131,8 +124,8 @@ def test_wait_answers_with_the_reply(site, server, chat, worker):
     assert turn["reply"]["citations"]
 
 
-def test_a_stream_begins_with_the_message_and_ends_with_done(site, server, chat, worker):
-    status, headers, body = ask(site, server, chat, reply="stream")
+def test_a_stream_begins_with_the_message_and_ends_with_done(web_port, server, chat, worker):
+    status, headers, body = ask(web_port, server, chat, reply="stream")
     assert status == 200
     assert headers["Content-Type"] == "text/event-stream"
     (first, message), *deltas, (last, turn) = events_of(body)
@@ -142,19 +135,19 @@ def test_a_stream_begins_with_the_message_and_ends_with_done(site, server, chat,
     assert turn["status"] == "answered"
 
 
-def test_who_follows_behind_the_reply_is_sent_the_same(site, server, chat):
+def test_who_follows_behind_the_reply_is_sent_the_same(web_port, server, chat):
     said = {"text": KNOWN, "client_message_id": "1", "reply": "async"}
     assert server.post(f"/ai/client/chat/{chat}", said).status_code == 202
     run_jobs()
-    _, _, body = ask(site, server, chat, reply="stream", client_message_id="1")
+    _, _, body = ask(web_port, server, chat, reply="stream", client_message_id="1")
     events = events_of(body)
     assert [name for name, _ in events] == ["message", "delta", "done"]
     assert events[1][1]["text"] == events[-1][1]["reply"]["content"][0]["text"]
     assert Message.objects.filter(sender_type="bot").count() == 1
 
 
-def test_the_accept_header_asks_for_a_stream(site, server, chat, worker):
-    _, headers, body = ask(site, server, chat, Accept="text/event-stream")
+def test_the_accept_header_asks_for_a_stream(web_port, server, chat, worker):
+    _, headers, body = ask(web_port, server, chat, Accept="text/event-stream")
     assert headers["Content-Type"] == "text/event-stream"
     assert events_of(body)[-1][0] == "done"
 
@@ -166,12 +159,12 @@ def unconfirmed(client_a):
 
 
 @pytest.mark.parametrize("is_confirmed", [True, False])
-def test_a_models_text_is_streamed(site, server, chat, worker, settings, is_confirmed):
+def test_a_models_text_is_streamed(web_port, server, chat, worker, settings, is_confirmed):
     ClientConfig.objects.update(confirm_answers=is_confirmed)
     with stub_model.running() as stub:
         settings.LLM_BASE_URL, settings.LLM_MODEL = stub.base_url, "stub"
         stub.play(["say:You have thirty days [1]. They are thirty days [1]."])
-        _, _, body = ask(site, server, chat, reply="stream")
+        _, _, body = ask(web_port, server, chat, reply="stream")
     events = events_of(body)
     names = [name for name, _ in events]
     assert names == ["message", *["delta"] * (1 if is_confirmed else 2), "done"]
@@ -190,14 +183,14 @@ def test_a_models_text_is_streamed(site, server, chat, worker, settings, is_conf
     ],
 )
 def test_a_streamed_invention_never_reaches_the_customer(
-    site, server, chat, worker, settings, invented
+    web_port, server, chat, worker, settings, invented
 ):
     with stub_model.running() as stub:
         stub.play([f"say:You have thirty days. [1] {invented} [1]"])
         stub.confirms = False
         stub.cut = list  # letter by letter
         settings.LLM_BASE_URL, settings.LLM_MODEL = stub.base_url, "stub"
-        _, _, body = ask(site, server, chat, reply="stream")
+        _, _, body = ask(web_port, server, chat, reply="stream")
     events = events_of(body)
     assert "reset" in [name for name, _ in events]
     assert invented not in "".join(data["text"] for name, data in events if name == "delta")
@@ -206,37 +199,37 @@ def test_a_streamed_invention_never_reaches_the_customer(
 
 
 def test_nothing_is_streamed_of_an_answer_that_the_model_does_not_confirm(
-    site, server, chat, worker, settings
+    web_port, server, chat, worker, settings
 ):
     with stub_model.running() as stub:
         stub.play(["say:You have thirty days. [1] We have thirty days. [1]"])
         stub.confirms = False
         settings.LLM_BASE_URL, settings.LLM_MODEL = stub.base_url, "stub"
-        _, _, body = ask(site, server, chat, reply="stream")
+        _, _, body = ask(web_port, server, chat, reply="stream")
     assert len(stub.confirmations) == 1
     assert "We have" not in body
     assert "thirty days" in events_of(body)[-1][1]["reply"]["content"][0]["text"]
 
 
 @pytest.mark.usefixtures("unconfirmed")
-def test_the_text_of_a_failed_model_is_reset(site, server, chat, worker, settings):
+def test_the_text_of_a_failed_model_is_reset(web_port, server, chat, worker, settings):
     with stub_model.running("cut") as stub:
         # It breaks off in its second sentence.
         stub.cut = lambda text: [f"{text} And ", "more ", "to ", "come."]
         settings.LLM_BASE_URL, settings.LLM_MODEL = stub.base_url, "stub"
-        _, _, body = ask(site, server, chat, reply="stream")
+        _, _, body = ask(web_port, server, chat, reply="stream")
     names = [name for name, _ in events_of(body)]
     assert names.index("reset") > names.index("delta")
     assert names[-1] == "done"
     assert events_of(body)[-1][1]["reply"]["citations"]
 
 
-def test_streamed_text_is_reset_when_the_chat_has_another_owner(site, server, chat, worker):
+def test_streamed_text_is_reset_when_the_chat_has_another_owner(web_port, server, chat, worker):
     def take_over():
         Conversation.objects.update(version=F("version") + 1, assign_type="queue")
 
     with run_before("chats.services.core.conversations.lock", take_over):
-        _, _, body = ask(site, server, chat, reply="stream")
+        _, _, body = ask(web_port, server, chat, reply="stream")
     events = events_of(body)
     names = [name for name, _ in events]
     assert "delta" in names
@@ -245,26 +238,26 @@ def test_streamed_text_is_reset_when_the_chat_has_another_owner(site, server, ch
     assert not Message.objects.filter(sender_type="bot").exists()
 
 
-def test_the_reply_arrives_without_live_events(site, server, chat, worker, monkeypatch):
+def test_the_reply_arrives_without_live_events(web_port, server, chat, worker, monkeypatch):
     monkeypatch.setattr("chatplatform.live.pubsub.append", lambda *_: None)
-    status, _, body = ask(site, server, chat)
+    status, _, body = ask(web_port, server, chat)
     assert (status, json.loads(body)["status"]) == (200, "answered")
 
 
-def test_the_reply_is_stored_after_a_disconnect(site, server, chat):
-    web_connection, response = send(site, server, chat, reply="stream")
+def test_the_reply_is_stored_after_a_disconnect(web_port, server, chat):
+    web_connection, response = send(web_port, server, chat, reply="stream")
     response.fp.readline()
     web_connection.close()
     run_jobs()
     assert Message.objects.filter(sender_type="bot").count() == 1
-    with closing(http.client.HTTPConnection("127.0.0.1", site, timeout=70)) as web_connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", web_port, timeout=70)) as web_connection:
         path = f"/ai/client/chat/history/{chat}"
         web_connection.request("GET", path, headers=server.headers)
         assert web_connection.getresponse().status == 200
 
 
-def test_a_wrong_body_is_refused_before_the_stream(site, server, chat):
-    web_connection = http.client.HTTPConnection("127.0.0.1", site, timeout=70)
+def test_a_wrong_body_is_refused_before_the_stream(web_port, server, chat):
+    web_connection = http.client.HTTPConnection("127.0.0.1", web_port, timeout=70)
     headers = {**server.headers, "Content-Type": "application/json"}
     web_connection.request("POST", f"/ai/client/chat/{chat}", '{"reply": "stream"}', headers)
     with closing(web_connection):
@@ -282,14 +275,14 @@ def preview(port, person, bot_id, **more):
         return response.status, response.headers["Content-Type"], response.read().decode()
 
 
-def test_a_preview_is_generated(site, ben, bot, chat, worker):
-    status, content_type, body = preview(site, ben, bot.pk)
+def test_a_preview_is_generated(web_port, ben, bot, chat, worker):
+    status, content_type, body = preview(web_port, ben, bot.pk)
     answer = json.loads(body)
     assert (status, content_type, answer["status"]) == (200, "application/json", "answered")
     assert "thirty days" in answer["message"]["content"][0]["text"]
     assert (answer["engine"], answer["usage"]["credits"]) == ("embedded", 1)
     assert answer["chat_id"] != chat
-    status, content_type, body = preview(site, ben, bot.pk, stream=True)
+    status, content_type, body = preview(web_port, ben, bot.pk, stream=True)
     events = events_of(body)
     assert (status, content_type) == (200, "text/event-stream")
     assert [events[0][0], events[-1][0]] == ["message", "done"]
@@ -309,13 +302,13 @@ def test_without_a_worker_the_reply_is_pending_after_the_wait(server, chat, sett
     assert Job.objects.filter(state="queued").count() == 2
 
 
-def test_all_requests_of_a_burst_get_its_one_reply(site, server, client_a, chat, worker):
+def test_all_requests_of_a_burst_get_its_one_reply(web_port, server, client_a, chat, worker):
     client_a.config.burst_wait_ms = 60_000
     client_a.config.save()
     bodies = []
 
     def wait(kind):
-        bodies.append(ask(site, server, chat, reply=kind)[2])
+        bodies.append(ask(web_port, server, chat, reply=kind)[2])
 
     threads = [threading.Thread(target=wait, args=(kind,)) for kind in ("wait", "stream", "wait")]
     for thread in threads:

@@ -9,17 +9,10 @@ from contextlib import closing
 import pytest
 from django.db import connection
 
-from chatplatform.testing.web_process import web
 from webhooks.models import Delivery, Event, WebhookConfig
 from webhooks.services.delivery_dispatcher import Dispatcher
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(scope="module")
-def site(django_db_setup):
-    with web() as port:
-        yield port
 
 
 @pytest.fixture
@@ -49,8 +42,8 @@ def post(port, person, path="/webhook/test"):
         return answer.status, answer.headers, json.loads(answer.read())
 
 
-def test_the_receivers_answer_is_returned(site, ann, listening, receiver, running_dispatcher):
-    status, _, body = post(site, ann)
+def test_the_receivers_answer_is_returned(web_port, ann, listening, receiver, running_dispatcher):
+    status, _, body = post(web_port, ann)
     assert status == 200
     assert (body["status"], body["http_status"], body["response_excerpt"]) == (
         "succeeded", 200, "ok",
@@ -61,12 +54,12 @@ def test_the_receivers_answer_is_returned(site, ann, listening, receiver, runnin
 
 
 def test_only_to_this_endpoint_even_if_it_is_off(
-    site, ann, client_a, make_endpoint, make_receiver, running_dispatcher
+    web_port, ann, client_a, make_endpoint, make_receiver, running_dispatcher
 ):
     on, off = make_receiver(), make_receiver("status:503")
     make_endpoint(client_a, url=on.url)
     second = make_endpoint(client_a, url=off.url, is_active=False)
-    status, _, body = post(site, ann, f"/webhook/test?config_id={second.pk}")
+    status, _, body = post(web_port, ann, f"/webhook/test?config_id={second.pk}")
     assert (status, body["status"], body["http_status"]) == (200, "gave_up", 503)
     assert (len(on.got), len(off.got)) == (0, 1)
     assert Delivery.objects.get().due_at is None
@@ -75,11 +68,13 @@ def test_only_to_this_endpoint_even_if_it_is_off(
 
 
 def test_twenty_concurrent_tests_of_a_slow_receiver(
-    site, ann, listening, receiver, running_dispatcher
+    web_port, ann, listening, receiver, running_dispatcher
 ):
     receiver.script = "hang"
     answers = []
-    threads = [threading.Thread(target=lambda: answers.append(post(site, ann))) for _ in range(20)]
+    threads = [
+        threading.Thread(target=lambda: answers.append(post(web_port, ann))) for _ in range(20)
+    ]
     for thread in threads:
         thread.start()
     ends_at = time.monotonic() + 12  # the slow one ends after 15 seconds
@@ -88,7 +83,7 @@ def test_twenty_concurrent_tests_of_a_slow_receiver(
     assert [status for status, _, _ in answers] == [429] * 19
     assert {headers["Retry-After"] for _, headers, _ in answers} == {"15"}
     assert answers[0][2]["code"] == "too_many_requests"
-    with closing(http.client.HTTPConnection("127.0.0.1", site, timeout=5)) as monitor:
+    with closing(http.client.HTTPConnection("127.0.0.1", web_port, timeout=5)) as monitor:
         monitor.request("GET", "/health/live")
         # Within the socket's five seconds, while the receiver still hangs.
         assert monitor.getresponse().status == 200, "the web threads are free"
