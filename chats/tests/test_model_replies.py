@@ -138,7 +138,7 @@ SOLAR = (
     " building permit; for a listed building ask the town hall first. The guarantee on the panels"
     " is 25 years. Rain keeps the panels clean."
 )
-ON_PERMITS = "Brauche ich für die Solaranlage eine Baugenehmigung?"
+ON_PERMITS = "Ist für ein Schrägdach eine Genehmigung nötig?"
 
 
 def test_a_model_answers_from_a_document_in_another_language(server, chat, bot, stub):

@@ -177,7 +177,7 @@ def test_the_export_of_a_dead_worker_is_written_again_and_once(ann, two_chats):
         run_jobs()
     assert (ann.get(path).status_code, stored_files()) == (202, [])
     # This time its process lives.
-    Job.objects.filter(pk=job.pk).update(lease_until=two_chats[0].created_at, deaths=0)
+    Job.objects.filter(pk=job.pk).update(lease_until=two_chats[0].created_at, crashes=0)
     leases.take_back(job.pk)
     run_jobs()
     run_jobs()

@@ -77,7 +77,11 @@ def answers(known: Customer | CustomerInfo) -> dict[str, Any]:
 def find_or_create(client: Client, info: CustomerInfo, *, by_public_key: bool = False) -> Customer:
     """Create a customer, or update the existing one with this external id."""
     told = _names(info) if by_public_key else []
-    given: dict[str, Any] = {"attributes": info.attributes, "self_reported_fields": told, **_fields(info)}
+    given: dict[str, Any] = {
+        "attributes": info.attributes,
+        "self_reported_fields": told,
+        **_fields(info),
+    }
     if not info.external_id:
         return Customer.objects.create(client=client, **given)
     while True:

@@ -72,7 +72,9 @@ def edit(caller: Principal, customer_id: int, body: CustomerDto) -> Customer:
         changed = [name for name, value in before.items() if getattr(customer, name) != value]
         if changed:
             names = [*changed, *(f"attributes.{name}" for name in body.attributes)]
-            customer.self_reported_fields = customers.updated_self_reported(customer, names, by_public_key=False)
+            customer.self_reported_fields = customers.updated_self_reported(
+                customer, names, by_public_key=False
+            )
             with unique("customer_external_id", ExternalIdTaken):
                 customer.save(update_fields=[*changed, "self_reported_fields"])
             audit.record(
