@@ -8,7 +8,7 @@ from django.apps import apps
 from django.conf import settings
 from django.core.exceptions import FieldDoesNotExist
 
-APPS = sorted(path.parent.name for path in settings.BASE_DIR.glob("*/models.py"))
+APPS = sorted(path.parent.name for path in settings.BASE_DIR.glob("*/apps.py"))
 MODELS = [model for name in APPS for model in apps.get_app_config(name).get_models()]
 
 NULL_BECAUSE = {"identity.User": "platform staff (superusers) belong to no client"}

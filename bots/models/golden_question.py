@@ -4,6 +4,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
+from bots.models.bot import Bot
+from bots.models.prompt import Prompt
 from chatplatform.ids import uuid7
 from identity.models import TenantModel, User
 
@@ -20,7 +22,7 @@ class GoldenOrigin(models.TextChoices):
 class GoldenQuestion(TenantModel):
     """A question that the bot must answer correctly. Changes are tested against all of them."""
 
-    bot = models.ForeignKey("bots.Bot", on_delete=models.CASCADE, related_name="golden_questions")
+    bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="golden_questions")
     question = models.CharField(max_length=300)
     # Title, file name or address of the source that the answer must cite; empty: any.
     expected_source = models.CharField(max_length=300, default="", blank=True)
@@ -58,11 +60,11 @@ class GoldenRun(TenantModel):
     """One pass through all golden questions of a bot, as it is or with a change under test."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    bot = models.ForeignKey("bots.Bot", on_delete=models.CASCADE, related_name="golden_runs")
+    bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="golden_runs")
     status = models.CharField(max_length=10, choices=GoldenStatus, default=GoldenStatus.QUEUED)
     error = models.CharField(max_length=300, default="", blank=True)
     # The change under test; each part may be null or empty.
-    prompt = models.ForeignKey("bots.Prompt", on_delete=models.CASCADE, null=True)
+    prompt = models.ForeignKey(Prompt, on_delete=models.CASCADE, null=True)
     threshold = models.FloatField(null=True)
     document_ids = ArrayField(models.BigIntegerField(), default=list)
     # Whether this run decides if the change is published, and its decision.

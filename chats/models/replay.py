@@ -1,74 +1,13 @@
-"""Groups of unanswered questions, and replays of replies."""
+"""Replays of replies."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
-from bots.models import Bot, Document
+from bots.models import Bot
 from chatplatform.ids import uuid7
+from chats.models.message import Message
 from identity.models import TenantModel, User
-
-
-class GroupStatus(models.TextChoices):
-    """The status of a group of similar questions."""
-
-    OPEN = "open"
-    LEARNING = "learning"  # an answer was written and is being trained
-    ANSWERED = "answered"  # the bot answered when it was asked again
-
-
-class QuestionGroup(TenantModel):
-    """Similar unanswered questions to a bot; a job groups them.
-
-    A question joins the nearest group, and groups are never split, so they are stable. The
-    questions' text is only in the messages and is deleted with them.
-    """
-
-    bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="question_groups")
-    # Of its first question: the digest of the words, and the vector (empty without an encoder).
-    digest = models.CharField(max_length=64)
-    vector = models.BinaryField(default=b"")
-    count = models.PositiveIntegerField(default=0)
-    latest_at = models.DateTimeField(null=True)
-    status = models.CharField(max_length=10, choices=GroupStatus, default=GroupStatus.OPEN)
-    # The document with the written answer.
-    document = models.ForeignKey(Document, on_delete=models.SET_NULL, null=True)
-    # The bot's answer when it was asked again, or why it had none (`fault`).
-    answer = models.TextField(default="", blank=True)
-    sources = ArrayField(models.CharField(max_length=300), default=list, blank=True)
-    fault = models.CharField(max_length=20, default="", blank=True)
-    asked_again_at = models.DateTimeField(null=True)
-    created_at = models.DateTimeField(db_default=Now())
-
-    class Meta:
-        verbose_name = "question without an answer"
-        verbose_name_plural = "questions without an answer"
-        indexes = [
-            # The lists of a bot and of a client, most asked first.
-            models.Index(fields=["bot", "status", "-count", "-id"], name="question_group_of_bot"),
-            models.Index(fields=["client", "status", "-count", "-id"], name="question_group_list"),
-        ]
-
-    def __str__(self) -> str:
-        return f"question {self.pk}"
-
-
-class GroupedQuestion(TenantModel):
-    """A customer's message in a group."""
-
-    group = models.ForeignKey(QuestionGroup, on_delete=models.CASCADE, related_name="questions")
-    message = models.OneToOneField("chats.Message", on_delete=models.CASCADE, related_name="+")
-    asked_at = models.DateTimeField()
-
-    class Meta:
-        indexes = [
-            models.Index(fields=["group", "-id"], name="grouped_question_of_group"),
-            # Finds the questions that are older than the window.
-            models.Index(fields=["asked_at"], name="grouped_question_age"),
-        ]
-
-    def __str__(self) -> str:
-        return str(self.message_id)
 
 
 class ReplayStatus(models.TextChoices):
@@ -127,7 +66,7 @@ class ReplayedReply(TenantModel):
     """A replayed reply: what the bot says today."""
 
     replay = models.ForeignKey(Replay, on_delete=models.CASCADE, related_name="replies")
-    message = models.ForeignKey("chats.Message", on_delete=models.CASCADE, related_name="+")
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="+")
     change = models.CharField(max_length=10, choices=ReplayChange)
     text = models.TextField(default="", blank=True)
     sources = ArrayField(models.CharField(max_length=300), default=list, blank=True)

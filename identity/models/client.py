@@ -1,4 +1,4 @@
-"""The client, and the base class of all rows that belong to one; other models import them."""
+"""The client, and the base class of all rows that belong to one."""
 
 from typing import Self, TypeVar
 

@@ -4,7 +4,9 @@ from django.db import models
 from django.db.models.functions import Now
 
 from chatplatform.crypto import EncryptedTextField
-from identity.client_models import Client, TenantModel
+from identity.models.api_key import ApiKey
+from identity.models.client import Client, TenantModel
+from identity.models.user import User
 
 # Separators of codes become spaces for display.
 _SPACES = str.maketrans("._:", "   ")
@@ -18,12 +20,8 @@ class AuditEvent(TenantModel):
 
     client = models.ForeignKey(Client, on_delete=models.DO_NOTHING, db_constraint=False)
     # Null if the platform itself acted.
-    user = models.ForeignKey(
-        "identity.User", on_delete=models.DO_NOTHING, null=True, db_constraint=False
-    )
-    api_key = models.ForeignKey(
-        "identity.ApiKey", on_delete=models.DO_NOTHING, null=True, db_constraint=False
-    )
+    user = models.ForeignKey(User, on_delete=models.DO_NOTHING, null=True, db_constraint=False)
+    api_key = models.ForeignKey(ApiKey, on_delete=models.DO_NOTHING, null=True, db_constraint=False)
     # For example "user.role_changed".
     action = models.CharField(max_length=60)
     # The object of the action, for example "user:12".

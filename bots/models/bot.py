@@ -1,0 +1,105 @@
+"""Bots, and the sample questions that their widgets offer."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.db import models
+from django.db.models.functions import Now
+
+from chatplatform.crypto import EncryptedTextField
+from identity.models import Client, TenantModel
+
+# The host names of `allowed_domain` as an array, which can be indexed.
+ALLOWED_HOSTS = models.Func(
+    models.F("allowed_domain"),
+    # The comma is inlined, since PostgreSQL would not use the index with a parameter.
+    template="string_to_array(%(expressions)s, ',')",
+    output_field=ArrayField(models.TextField()),
+)
+
+
+class Bot(TenantModel):
+    """A bot of a client: its look, its languages and where it may be shown."""
+
+    client = models.ForeignKey(Client, on_delete=models.CASCADE, related_name="bots")
+    bot_name = models.CharField(max_length=100)
+    description = models.CharField(max_length=500, default="", blank=True)
+    bot_icon = models.URLField(max_length=500, default="", blank=True)
+    primary_color = models.CharField(max_length=7, default="#2563eb")
+    secondary_color = models.CharField(max_length=7, default="#f1f5f9")
+    # Comma-separated host names of the sites that may use a public key, `*.` for subdomains;
+    # empty: none.
+    allowed_domain = models.CharField(max_length=2000, default="", blank=True)
+    default_language = models.CharField(max_length=20, default="en")
+    languages = ArrayField(models.CharField(max_length=20), default=list)
+    style = models.JSONField(default=dict)
+    welcome_message = models.JSONField(default=dict)
+    terms = models.JSONField(default=dict)
+    # The question that the widget shows in its input field.
+    bot_question = models.CharField(max_length=300, default="", blank=True)
+    # Text shown beside the closed widget, by language.
+    engaging_message = models.JSONField(default=dict)
+    attach_enabled = models.BooleanField(default=True)
+    # Customers may export a transcript of their conversation.
+    export_enabled = models.BooleanField(default=False)
+    auto_pop_up = models.BooleanField(default=False)
+    is_fullscreen = models.BooleanField(default=False)
+    is_visible = models.BooleanField(default=True)
+    allow_preview = models.BooleanField(default=True)
+    # Agents answer instead of the bot: new conversations go to the queue.
+    agent_reply = models.BooleanField(default=False)
+    delete_available = models.BooleanField(default=True)
+    is_disabled = models.BooleanField(default=False)
+    # Null: those of the client's ClientConfig.
+    business_hours = models.JSONField(null=True, blank=True)
+    holidays = models.JSONField(null=True, blank=True)
+    # Set-up steps that the client has marked by hand, if the mark differs from what we detect:
+    # name to boolean.
+    setup_overrides = models.JSONField(default=dict)
+    # What the bot asks its customers for: a list of the API's customer-info fields.
+    customer_info_fields = models.JSONField(default=list)
+    # Key of the signature that proves a website visitor's identity; empty: no visitor can be
+    # identified.
+    identity_secret = EncryptedTextField(default="", blank=True)
+    # The picture above the chat, re-encoded, with its link and alternative text.
+    banner = models.FileField(upload_to="banners/", max_length=200, default="", blank=True)
+    banner_mime_type = models.CharField(max_length=60, default="", blank=True)
+    banner_width = models.PositiveIntegerField(null=True)
+    banner_height = models.PositiveIntegerField(null=True)
+    banner_size_bytes = models.PositiveIntegerField(null=True)
+    banner_link = models.CharField(max_length=500, default="", blank=True)
+    banner_alt = models.CharField(max_length=200, default="", blank=True)
+    banner_valid_from = models.DateTimeField(null=True)
+    banner_valid_to = models.DateTimeField(null=True)
+    # New documents and instructions are held back until a golden run shows that they break no
+    # golden question, or a person publishes them.
+    hold_back_worse = models.BooleanField(default=False, db_default=False)
+    # Incremented when the bot's passages change, so that processes rebuild their indexes.
+    knowledge_version = models.PositiveIntegerField(default=1)
+    created_at = models.DateTimeField(db_default=Now())
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["client", "id"], name="bot_list"),
+            # Used by every CORS preflight: does any bot allow this host?
+            GinIndex(ALLOWED_HOSTS, name="bot_allowed_hosts"),
+        ]
+
+    def __str__(self) -> str:
+        return self.bot_name
+
+
+class SampleQuestion(TenantModel):
+    """A question that the widget offers, written by the client."""
+
+    bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="sample_questions")
+    question = models.CharField(max_length=300)
+    language = models.CharField(max_length=20)
+    position = models.PositiveSmallIntegerField(default=0)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        indexes = [models.Index(fields=["bot", "position", "id"], name="sample_questions")]
+
+    def __str__(self) -> str:
+        return self.question

@@ -1,0 +1,144 @@
+"""Documents and their passages."""
+
+from datetime import UTC, datetime
+
+from django.db import models
+from django.db.models.functions import Now
+
+from bots.models.bot import Bot
+from bots.models.web_url import WebUrl
+from identity.models import TenantModel
+
+
+class DocumentStatus(models.TextChoices):
+    """The state of a document's training."""
+
+    QUEUED = "queued"
+    TRAINING = "training"
+    TRAINED = "trained"
+    FAILED = "failed"
+
+
+class DocumentStage(models.TextChoices):
+    """The next step of a document's training; the bot answers from it from `passages` on."""
+
+    WAITING = "waiting"
+    READING = "reading"
+    PASSAGES = "passages"  # can be found by its words; its passages are being encoded
+    SENTENCES = "sentences"  # can be found by meaning; its sentences are being encoded
+    COMPLETE = "complete"
+
+
+class DocumentSource(models.TextChoices):
+    """Where a document's text comes from. A crawled page is a `file` with a `web_url`."""
+
+    FILE = "file"
+    TEXT = "text"
+    QUESTION_ANSWER = "question_answer"
+
+
+class Document(TenantModel):
+    """One item of a bot's content: a file, a crawled page, or a written text or answer.
+
+    The bytes of files and crawled pages are in the media store, under random names.
+    """
+
+    bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="documents")
+    source = models.CharField(max_length=20, choices=DocumentSource, default=DocumentSource.FILE)
+    # The written text, or the answer to the question in `title`; empty for files and crawled pages.
+    content = models.TextField(default="", blank=True)
+    # The web address whose crawl stored this page (its own address is `url`); null for all others.
+    web_url = models.ForeignKey(
+        WebUrl, on_delete=models.CASCADE, null=True, related_name="documents"
+    )
+    url = models.CharField(max_length=2000, default="", blank=True)
+    file = models.FileField(upload_to="documents/", max_length=200, default="", blank=True)
+    file_name = models.CharField(max_length=255)
+    # Set by training: the title found in the document, else its file name. For a question with its
+    # answer: the question.
+    title = models.CharField(max_length=300, default="", blank=True)
+    mime_type = models.CharField(max_length=120)
+    size_bytes = models.PositiveBigIntegerField()
+    sha256 = models.CharField(max_length=64)
+    status = models.CharField(max_length=10, choices=DocumentStatus, default=DocumentStatus.QUEUED)
+    stage = models.CharField(max_length=10, choices=DocumentStage, default=DocumentStage.WAITING)
+    progress = models.PositiveSmallIntegerField(default=0)
+    error_code = models.CharField(max_length=60, default="", blank=True)
+    error_message = models.CharField(max_length=500, default="", blank=True)
+    # What training could not read, such as scanned pages, although it succeeded.
+    warning = models.CharField(max_length=500, default="", db_default="", blank=True)
+    chunk_count = models.PositiveIntegerField(default=0)
+    language = models.CharField(max_length=20, default="", blank=True)
+    is_important = models.BooleanField(default=False)
+    # Held back: its passages are not searched until a golden run shows that it makes nothing worse,
+    # or a person publishes it.
+    pending_review = models.BooleanField(default=False, db_default=False)
+    valid_from = models.DateTimeField(null=True)
+    valid_to = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(db_default=Now())
+    # When the client last changed a written text or answer.
+    updated_at = models.DateTimeField(db_default=Now())
+    # When the latest training began to read it.
+    started_at = models.DateTimeField(null=True)
+    trained_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            # Uploaded files and written texts are unique per bot.
+            models.UniqueConstraint(
+                fields=["bot", "source", "sha256"],
+                condition=models.Q(web_url__isnull=True),
+                name="document_unique",
+            ),
+            models.UniqueConstraint(
+                fields=["web_url", "url"],
+                condition=models.Q(web_url__isnull=False),
+                name="document_page_unique",
+            ),
+        ]
+        indexes = [models.Index(fields=["bot", "id"], name="document_list")]
+
+    def __str__(self) -> str:
+        return self.file_name
+
+    @property
+    def is_answering(self) -> bool:
+        """Whether the bot uses the text now: it has passages, is valid and not held back."""
+        now = datetime.now(UTC)
+        has_begun = self.valid_from is None or self.valid_from <= now
+        has_ended = self.valid_to is not None and self.valid_to <= now
+        return self.chunk_count > 0 and not self.pending_review and has_begun and not has_ended
+
+
+class Chunk(TenantModel):
+    """A passage of a document with its vectors (float32 bytes). Only training writes it."""
+
+    bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="chunks")
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="chunks")
+    position = models.PositiveIntegerField()
+    heading = models.CharField(max_length=300, default="", blank=True)
+    page = models.PositiveIntegerField(null=True)
+    text = models.TextField()
+    sentences = models.JSONField()
+    language = models.CharField(max_length=20)
+    # Hash of heading, text and sentences: passages with the same hash share their vectors.
+    content_hash = models.CharField(max_length=64, default="", blank=True)
+    # The encoder that computed the vectors; empty if there is none (word search only).
+    embedding_model = models.CharField(max_length=80, default="", blank=True)
+    dimension = models.PositiveSmallIntegerField(default=0)
+    vector = models.BinaryField(default=b"")
+    sentence_vectors = models.BinaryField(default=b"")
+
+    class Meta:
+        verbose_name, verbose_name_plural = "passage", "passages"
+        constraints = [
+            models.UniqueConstraint(fields=["document", "position"], name="chunk_position")
+        ]
+        indexes = [
+            models.Index(fields=["bot", "id"], name="chunk_of_bot"),
+            # Lets training find a passage with the same content whose vectors it can copy.
+            models.Index(fields=["client", "content_hash"], name="chunk_content"),
+        ]
+
+    def __str__(self) -> str:
+        return f"chunk {self.position} of document {self.document_id}"

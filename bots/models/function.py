@@ -1,0 +1,116 @@
+"""Functions that bots may call, and the log of their calls."""
+
+from django.db import models
+from django.db.models.functions import Now
+
+from bots.models.bot import Bot
+from chatplatform.crypto import EncryptedTextField
+from chatplatform.ids import uuid7
+from identity.models import TenantModel, User
+
+
+class FunctionCalling(TenantModel):
+    """Whether a bot may call functions, and how many per reply; one row per bot."""
+
+    bot = models.OneToOneField(Bot, on_delete=models.CASCADE, related_name="function_calling")
+    is_enabled = models.BooleanField(default=False)
+    max_calls_per_reply = models.PositiveSmallIntegerField(default=5)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        verbose_name, verbose_name_plural = "function settings", "function settings"
+
+    def __str__(self) -> str:
+        return f"function calling of bot {self.bot_id}"
+
+
+class Approval(models.TextChoices):
+    """Who must approve a call before it is made."""
+
+    NONE = "none"
+    AGENT = "agent"
+    CUSTOMER = "customer"
+
+
+class Function(TenantModel):
+    """An HTTP request that the model may have made."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="functions")
+    name = models.CharField(max_length=64)
+    description = models.CharField(max_length=1000)
+    # JSON Schema 2020-12 of the arguments.
+    parameters = models.JSONField()
+    method = models.CharField(max_length=6)
+    url = models.CharField(max_length=2000)
+    headers = models.JSONField(default=dict)
+    # JSON object of header names and values; its encryption is bound to the row's UUID.
+    secret_headers = EncryptedTextField(default="{}")
+    timeout_seconds = models.PositiveSmallIntegerField(default=10)
+    body_template = models.TextField(default="", blank=True)
+    requires_approval = models.CharField(max_length=8, choices=Approval, default=Approval.NONE)
+    position = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["bot", "name"], name="function_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class CallStatus(models.TextChoices):
+    """The state of a call that a model requested."""
+
+    WAITING = "waiting"  # for an approval
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"  # an error of the server or the network
+    REFUSED = "refused"  # by our checks: unknown, wrong arguments, blocked target, limit
+    REJECTED = "rejected"  # by the agent or customer who had to approve it
+
+
+class FunctionCall(TenantModel):
+    """One logged call that a model requested, whether it was made or not."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="function_calls")
+    # Ids instead of foreign keys, since conversations belong to a higher app.
+    conversation_id = models.UUIDField(null=True)
+    message_id = models.UUIDField(null=True)
+    function_name = models.CharField(max_length=200)
+    arguments = models.JSONField(default=dict)
+    # Hash of the function's name and arguments; empty for a refused call.
+    fingerprint = models.CharField(max_length=64, default="", blank=True)
+    status = models.CharField(max_length=10, choices=CallStatus)
+    http_status = models.PositiveSmallIntegerField(null=True)
+    result_excerpt = models.TextField(default="", blank=True)
+    duration_ms = models.PositiveIntegerField(null=True)
+    error = models.CharField(max_length=500, default="", blank=True)
+    requires_approval = models.CharField(max_length=8, choices=Approval, default=Approval.NONE)
+    decided_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
+    decided_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            # A call is made at most once per message, even if its job is retried.
+            models.UniqueConstraint(
+                fields=["message_id", "fingerprint"],
+                condition=~models.Q(fingerprint=""),
+                name="function_call_unique",
+            )
+        ]
+        indexes = [
+            models.Index(fields=["bot", "-id"], name="function_call_log"),
+            # Finds the calls of a conversation that wait for approval.
+            models.Index(fields=["conversation_id", "status"], name="function_call_waiting"),
+            # Finds the calls that expired before they were approved.
+            models.Index(
+                fields=["created_at"],
+                condition=models.Q(status="waiting"),
+                name="function_call_expiry",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.function_name} {self.status}"

@@ -1,0 +1,47 @@
+"""Web addresses that bots are trained on."""
+
+from django.db import models
+from django.db.models.functions import Now
+
+from bots.models.bot import Bot
+from identity.models import TenantModel
+
+
+class WebUrlStatus(models.TextChoices):
+    """The state of a crawl."""
+
+    QUEUED = "queued"
+    TRAINING = "training"
+    TRAINED = "trained"
+    FAILED = "failed"
+
+
+class WebUrl(TenantModel):
+    """A web address that a bot is trained on: a page, perhaps with linked pages, or a sitemap."""
+
+    bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="web_urls")
+    url = models.CharField(max_length=2000)
+    # How many links away from `url` the crawl goes, 0..3.
+    crawl_depth = models.PositiveSmallIntegerField(default=0)
+    # Hours between two crawls; null: the address is crawled once.
+    refresh_hours = models.PositiveIntegerField(null=True)
+    status = models.CharField(max_length=10, choices=WebUrlStatus, default=WebUrlStatus.QUEUED)
+    progress = models.PositiveSmallIntegerField(default=0)
+    error_code = models.CharField(max_length=60, default="", blank=True)
+    error_message = models.CharField(max_length=500, default="", blank=True)
+    page_count = models.PositiveIntegerField(default=0)
+    last_fetched_at = models.DateTimeField(null=True)
+    next_fetch_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        verbose_name, verbose_name_plural = "web address", "web addresses"
+        constraints = [models.UniqueConstraint(fields=["bot", "url"], name="web_url_unique")]
+        indexes = [
+            models.Index(fields=["bot", "id"], name="web_url_list"),
+            # Finds the addresses that are due for a crawl.
+            models.Index(fields=["next_fetch_at"], name="web_url_due"),
+        ]
+
+    def __str__(self) -> str:
+        return self.url

@@ -1,0 +1,63 @@
+"""Conversations of every channel, and what belongs to them."""
+
+from chats.models.attachment import ATTACHMENT_SALT, Attachment
+from chats.models.conversation import (
+    AssignType,
+    Conversation,
+    LockedConversation,
+    ReplyScope,
+    Status,
+)
+from chats.models.customer import Customer, CustomerErasure, ErasureStatus
+from chats.models.feedback import Feedback, Thumb
+from chats.models.message import (
+    NO_ANSWER,
+    UNANSWERED,
+    Message,
+    MessageStatus,
+    SenderType,
+    text_content,
+)
+from chats.models.notification import Notification, NotificationKind
+from chats.models.question_group import GroupedQuestion, GroupStatus, QuestionGroup
+from chats.models.replay import Replay, ReplayChange, ReplayedReply, ReplayStatus
+from chats.models.saved_reply import SavedReply
+from chats.models.summary import Summary, SummaryJob, SummaryJobStatus
+from chats.models.tag import ClientTag, Tagging, TagSource
+
+__all__ = [
+    "ATTACHMENT_SALT",
+    "AssignType",
+    "Attachment",
+    "ClientTag",
+    "Conversation",
+    "Customer",
+    "CustomerErasure",
+    "ErasureStatus",
+    "Feedback",
+    "GroupStatus",
+    "GroupedQuestion",
+    "LockedConversation",
+    "Message",
+    "MessageStatus",
+    "NO_ANSWER",
+    "Notification",
+    "NotificationKind",
+    "QuestionGroup",
+    "Replay",
+    "ReplayChange",
+    "ReplayStatus",
+    "ReplayedReply",
+    "ReplyScope",
+    "SavedReply",
+    "SenderType",
+    "Status",
+    "Summary",
+    "SummaryJob",
+    "SummaryJobStatus",
+    "TagSource",
+    "Tagging",
+    "Thumb",
+    "UNANSWERED",
+    "text_content",
+]

@@ -1,0 +1,192 @@
+"""Conversations of every channel."""
+
+from enum import StrEnum
+from typing import NewType
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models.functions import Coalesce, Now
+
+from bots.models import Bot
+from chatplatform.customer_channels import CHANNEL_CHOICES
+from chatplatform.ids import short_code, uuid7
+from chats.models.customer import Customer
+from identity.models import ApiKey, TenantModel, User
+
+
+class Status(models.TextChoices):
+    OPEN = "open"
+    SNOOZED = "snoozed"
+    ENDED = "ended"
+
+
+class AssignType(models.TextChoices):
+    BOT = "bot"
+    QUEUE = "queue"
+    AGENT = "agent"
+
+
+class Conversation(TenantModel):
+    """A conversation. `status` says whether it is in progress, `assign_type` who must act next.
+
+    `version` increases with each change of owner or status: a reply begun under an older version is
+    dropped. `last_seq` and `last_event_seq` number messages and events without gaps; a number is
+    taken while this row is locked.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    bot = models.ForeignKey(Bot, on_delete=models.PROTECT, related_name="conversations")
+    customer = models.ForeignKey(Customer, on_delete=models.PROTECT, related_name="conversations")
+    # The key that opened it. A public key sees only conversations it opened for the same visitor.
+    opened_by_key = models.ForeignKey(ApiKey, on_delete=models.SET_NULL, null=True)
+    # If a public key opened it: the id of the customer it was opened for. It stays the same if the
+    # conversation becomes another customer's, so that the visitor keeps access.
+    visitor_id = models.BigIntegerField(null=True)
+    chat_code = models.CharField(max_length=20, unique=True, default=short_code)
+    channel = models.CharField(max_length=10, choices=CHANNEL_CHOICES, default="api")
+    # The team tries the bot: nobody is notified, no event is written, and no report counts it.
+    is_preview = models.BooleanField(default=False)
+    status = models.CharField(max_length=10, choices=Status, default=Status.OPEN)
+    assign_type = models.CharField(max_length=10, choices=AssignType, default=AssignType.BOT)
+    assignee = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
+    version = models.PositiveIntegerField(default=1)
+    waiting_since = models.DateTimeField(null=True)
+    handoff_reason = models.CharField(max_length=60, null=True)
+    handed_off_at = models.DateTimeField(null=True)  # first handover, or opening without the bot
+    previous_chat = models.ForeignKey("self", on_delete=models.SET_NULL, null=True)
+    language = models.CharField(max_length=20)
+    tags = ArrayField(models.CharField(max_length=60), default=list)
+    sentiment = models.CharField(max_length=10, null=True)
+    summary = models.TextField(null=True)
+    unread_count = models.PositiveIntegerField(default=0)
+    message_count = models.PositiveIntegerField(default=0)
+    last_seq = models.PositiveIntegerField(default=0)
+    last_event_seq = models.PositiveIntegerField(default=0)
+    last_message_at = models.DateTimeField(null=True)
+    # The newest that the customer may see. No index, as every message writes it; no constraint, as
+    # messages are only deleted together with their conversation.
+    last_message = models.ForeignKey(
+        "Message", on_delete=models.DO_NOTHING, null=True, db_index=False, db_constraint=False,
+        related_name="+",
+    )  # fmt: skip
+    first_response_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+    ended_by = models.CharField(max_length=12, null=True)
+    location = models.JSONField(null=True)
+    metadata = models.JSONField(default=dict)
+    # When it reopens; a customer's message reopens it sooner.
+    snoozed_until = models.DateTimeField(null=True)
+    # When it returns to the queue if the agent has not replied by then.
+    return_at = models.DateTimeField(null=True)
+    assigned_at = models.DateTimeField(null=True)
+    # The bot reads only messages after this `seq`, the last one before a reopening.
+    read_from_seq = models.PositiveIntegerField(default=0)
+    # For channels with a reply window: until when free text may be sent.
+    reply_window_expires_at = models.DateTimeField(null=True)
+    # Whether the channel's account can send; always true without a messaging channel.
+    is_reachable = models.BooleanField(default=True)
+    sentiment_score = models.FloatField(null=True)
+    # Set by the messaging API and by an import.
+    provider = models.CharField(max_length=60, default="", blank=True)
+    group_id = models.CharField(max_length=200, default="", blank=True)
+    requester = models.JSONField(null=True)
+    responsible = models.JSONField(null=True)
+    # The id in the system that it was imported from, such as "chatwoot:12".
+    external_id = models.CharField(max_length=200, null=True)
+    # When it was imported; inactivity counts from this time.
+    imported_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["client", "external_id"], name="conversation_external"),
+            models.CheckConstraint(
+                condition=models.Q(assign_type="agent") | models.Q(assignee__isnull=True),
+                name="assignee_only_for_agent",
+            ),
+        ]
+        indexes = [
+            # A client's list, newest activity first; without a message, the opening counts.
+            models.Index(
+                models.F("client"),
+                Coalesce("last_message_at", "created_at").desc(),
+                models.F("id").desc(),
+                name="conversation_activity",
+            ),
+            # The export, in order of opening.
+            models.Index(fields=["client", "id"], name="conversation_export"),
+            models.Index(
+                fields=["client", "created_at", "id"], name="conversation_report"
+            ),  # periods
+            # The messaging API's filter by the other system's groups.
+            models.Index(
+                fields=["client", "group_id", "-id"],
+                condition=~models.Q(group_id=""),
+                name="conversation_group",
+            ),
+            # All conversations of a bot or a customer.
+            models.Index(fields=["bot", "-id"], name="conversation_of_bot"),
+            models.Index(fields=["customer", "-id"], name="conversation_of_customer"),
+            # For the timers: conversations to end, to warn about, to wake, to return.
+            models.Index(
+                fields=["last_message_at"],
+                condition=models.Q(status="open"),
+                name="conversation_idle",
+            ),
+            models.Index(
+                fields=["waiting_since"],
+                condition=models.Q(status="open", waiting_since__isnull=False),
+                name="conversation_waiting",
+            ),
+            models.Index(
+                fields=["snoozed_until"],
+                condition=models.Q(status="snoozed"),
+                name="conversation_to_wake",
+            ),
+            models.Index(
+                fields=["return_at"],
+                condition=models.Q(return_at__isnull=False),
+                name="conversation_to_return",
+            ),
+            # A client's ended conversations, by the end of their retention. An imported
+            # conversation without an end time ended no later than its import.
+            models.Index(
+                models.F("client"),
+                Coalesce("ended_at", "imported_at"),
+                models.F("id"),
+                condition=models.Q(status="ended"),
+                name="conversation_to_delete",
+            ),
+            # An agent's open conversations, and a client's queue.
+            models.Index(
+                fields=["client", "assign_type", "assignee"],
+                condition=models.Q(status="open"),
+                name="conversation_owner",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.chat_code
+
+    @property
+    def capped_key_id(self) -> int | None:
+        """The key whose daily cap limits the conversation's automatic costs.
+
+        A public key can be used by anyone who can read the website, so what its visitors spend has
+        a cap of its own.
+        """
+        return self.opened_by_key_id if self.visitor_id else None
+
+
+# A conversation whose row the current transaction has locked; see `conversations.lock`.
+LockedConversation = NewType("LockedConversation", Conversation)
+
+
+class ReplyScope(StrEnum):
+    """What the bot may say in a conversation (`services/core/reply_policy.py`)."""
+
+    ALL = "all"
+    # The conversation waits for an agent: answers, but no second handover.
+    ANSWERS = "answers"
+    # The bot has the conversation but is disabled: only a handover.
+    HANDOVER = "handover"

@@ -1,0 +1,78 @@
+"""Customers, and the requests to erase them."""
+
+from django.contrib.postgres.indexes import GinIndex, OpClass
+from django.db import models
+from django.db.models.functions import Now, Upper
+
+from chatplatform.ids import uuid7
+from identity.models import TenantModel, User
+
+
+class Customer(TenantModel):
+    """A person who writes to a client."""
+
+    external_id = models.CharField(max_length=200, null=True)
+    name = models.CharField(max_length=200, default="", blank=True)
+    email = models.CharField(max_length=254, default="", blank=True)
+    phone = models.CharField(max_length=40, default="", blank=True)
+    avatar_url = models.CharField(max_length=500, default="", blank=True)
+    # For an imported customer without an external id: the id in the system they come from.
+    import_source_id = models.CharField(max_length=200, null=True)
+    attributes = models.JSONField(default=dict)
+    # Columns and attributes (`attributes.…`) from the customer, which a public key may overwrite.
+    self_reported_fields = models.JSONField(default=list)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["client", "external_id"], name="customer_external_id"),
+            models.UniqueConstraint(
+                fields=["client", "import_source_id"], name="customer_import_source_id"
+            ),
+        ]
+        indexes = [
+            # For the search by a part of the name, e-mail address, phone number or external id.
+            GinIndex(
+                OpClass(Upper("name"), "gin_trgm_ops"),
+                OpClass(Upper("email"), "gin_trgm_ops"),
+                OpClass(Upper("phone"), "gin_trgm_ops"),
+                OpClass(Upper("external_id"), "gin_trgm_ops"),
+                name="customer_search",
+            ),
+            models.Index(fields=["client", "-id"], name="customer_list"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name or f"customer {self.pk}"
+
+
+class ErasureStatus(models.TextChoices):
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+
+
+class CustomerErasure(TenantModel):
+    """A request to erase a customer, with its progress; it keeps only the customer's number."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    customer_id = models.BigIntegerField()
+    status = models.CharField(max_length=8, choices=ErasureStatus, default=ErasureStatus.QUEUED)
+    chats_total = models.PositiveIntegerField()
+    chats_erased = models.PositiveIntegerField(default=0)
+    created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
+    created_at = models.DateTimeField(db_default=Now())
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["client", "customer_id"],
+                condition=models.Q(status__in=["queued", "running"]),
+                name="erasure_unique",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"erasure of customer {self.customer_id}"

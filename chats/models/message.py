@@ -1,0 +1,122 @@
+"""Messages."""
+
+from typing import Any
+
+from django.contrib.postgres.indexes import GinIndex, OpClass
+from django.db import models
+from django.db.models.functions import Now, Upper
+
+from chatplatform.ids import uuid7
+from chats.models.conversation import Conversation
+from identity.models import TenantModel
+
+
+class SenderType(models.TextChoices):
+    CUSTOMER = "customer"
+    BOT = "bot"
+    AGENT = "agent"
+    SYSTEM = "system"
+
+
+# The decisions that leave a question unanswered, and the bot's messages with them.
+NO_ANSWER = ("below_gate", "nothing_to_quote", "no_answer", "model_refused")
+
+
+UNANSWERED = models.Q(receipt__decision__in=NO_ANSWER)
+
+
+class MessageStatus(models.TextChoices):
+    """The state of a message's delivery."""
+
+    PENDING = "pending"
+    SENT = "sent"
+    DELIVERED = "delivered"
+    READ = "read"
+    FAILED = "failed"
+
+
+class Message(TenantModel):
+    """One message of a conversation, numbered by `seq` without gaps.
+
+    The text never changes unless the customer edits or deletes the message in the channel.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.CASCADE, related_name="messages"
+    )
+    seq = models.PositiveIntegerField()
+    sender_type = models.CharField(max_length=10, choices=SenderType)
+    sender_id = models.CharField(max_length=60, null=True)
+    sender_name = models.CharField(max_length=200, default="", blank=True)
+    # {"type", "id", "name"} at the time of sending; null if the conversation was in the queue.
+    recipient = models.JSONField(null=True)
+    content = models.JSONField()
+    citations = models.JSONField(default=list)
+    status = models.CharField(max_length=10, choices=MessageStatus, default=MessageStatus.SENT)
+    error = models.CharField(max_length=500, null=True)
+    in_reply_to = models.ForeignKey("self", on_delete=models.SET_NULL, null=True)
+    is_note = models.BooleanField(default=False)
+    # The bot's welcome at the start of a conversation: it has a `seq`, but no report counts it.
+    is_welcome = models.BooleanField(default=False)
+    client_message_id = models.CharField(max_length=200, null=True)
+    provider_message_id = models.CharField(max_length=300, null=True)
+    language = models.CharField(max_length=20, default="", blank=True)
+    # The requested translations of the text, by language.
+    translations = models.JSONField(default=dict)
+    sentiment = models.CharField(max_length=10, null=True)
+    metadata = models.JSONField(default=dict)
+    # When a message of imported history was sent; null for all others.
+    sent_at = models.DateTimeField(null=True)
+    # The id in the system that it was imported from.
+    external_id = models.CharField(max_length=200, null=True)
+    # The text of `content`, for the search.
+    text = models.TextField(default="", blank=True)
+    # For a bot's reply: engine, model, versions, chunks with scores, threshold, tokens.
+    receipt = models.JSONField(null=True)
+    created_at = models.DateTimeField(db_default=Now())
+    delivered_at = models.DateTimeField(null=True)
+    read_at = models.DateTimeField(null=True)
+    # What customers did in the channel: edited, deleted, reacted (an emoji or a word for it).
+    edited_at = models.DateTimeField(null=True)
+    deleted_at = models.DateTimeField(null=True)
+    customer_reaction = models.CharField(max_length=40, default="", blank=True)
+    customer_reacted_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["conversation", "seq"], name="message_seq"),
+            # With the sender's own id, a repeated request stores nothing.
+            models.UniqueConstraint(
+                fields=["conversation", "client_message_id"], name="message_client_id"
+            ),
+            models.UniqueConstraint(
+                fields=["conversation", "external_id"], name="message_external"
+            ),
+            # The bot or system replies to a message only once, however many workers try.
+            models.UniqueConstraint(
+                fields=["in_reply_to"],
+                condition=models.Q(sender_type__in=["bot", "system"]),
+                name="message_one_reply",
+            ),
+        ]
+        indexes = [
+            # The export, in order of the ids.
+            models.Index(fields=["client", "id"], name="message_export"),
+            # The site's list of unanswered questions.
+            models.Index(fields=["client", "-id"], condition=UNANSWERED, name="message_unanswered"),
+            # The search of a client's messages by a part of their text.
+            GinIndex(
+                models.F("client"),
+                OpClass(Upper("text"), "gin_trgm_ops"),
+                name="message_client_search",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"message {self.seq} of {self.conversation_id}"
+
+
+def text_content(text: str) -> list[dict[str, Any]]:
+    """The stored content of a plain-text message."""
+    return [{"type": "text", "text": text}]

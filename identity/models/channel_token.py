@@ -1,0 +1,29 @@
+"""Clients' own access tokens at messaging providers."""
+
+from django.db import models
+
+from chatplatform.crypto import EncryptedTextField
+from chatplatform.ids import uuid7
+from identity.models.client import TenantModel
+from identity.models.user import User
+
+
+class ChannelToken(TenantModel):
+    """A client's own access token at a messaging provider, encrypted; one for each channel."""
+
+    # Known before the insert, since the encryption binds the token to the row.
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    channel = models.CharField(max_length=10)
+    access_token = EncryptedTextField()
+    user_external_id = models.CharField(max_length=200, default="", blank=True)
+    expires_at = models.DateTimeField(null=True)
+    created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["client", "channel"], name="channel_token_unique")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.channel} token of {self.client_id}"

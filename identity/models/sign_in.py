@@ -1,0 +1,164 @@
+"""Sessions, tokens, second factors, limited attempts, and clients' own sign-in providers."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.sessions.base_session import AbstractBaseSession
+from django.db import models
+from django.db.models.functions import Now
+
+from chatplatform.crypto import EncryptedTextField
+from chatplatform.ids import uuid7
+from identity.models.client import Client, TenantModel
+from identity.models.user import User
+
+
+class RefreshToken(TenantModel):
+    """One refresh token, as a keyed hash. A family is one sign-in and all its rotations."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="refresh_tokens")
+    family = models.UUIDField()
+    token_hash = models.CharField(max_length=64, unique=True)
+    expires_at = models.DateTimeField()
+    rotated_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        indexes = [models.Index(fields=["family"], name="refresh_family")]
+
+    def __str__(self) -> str:
+        return f"refresh token {self.pk} of {self.user_id}"
+
+
+class SiteSession(AbstractBaseSession):
+    """One sign-in to the site: a Django session with a reference to its person."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, null=True, related_name="sessions")
+    # The family of the access tokens issued for the session; they end with it.
+    token_family = models.UUIDField(null=True, unique=True)
+
+
+class Impersonation(models.Model):
+    """An impersonation: the session's person sees the site as `user`, one of a client's people."""
+
+    session = models.OneToOneField(
+        SiteSession, on_delete=models.CASCADE, related_name="impersonation"
+    )
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="impersonations")
+
+    def __str__(self) -> str:
+        return f"view as {self.user_id}"
+
+
+class SecondFactor(models.Model):
+    """A person's TOTP secret and hashes of recovery codes; without a row a password suffices."""
+
+    # Known before the insert, since the encryption binds the secret to the row.
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="second_factor")
+    # In base32, as authenticator apps expect it.
+    secret = EncryptedTextField(tenant_attribute="user_id")
+    # The 30-second step of the latest accepted code: each code works once.
+    latest_step = models.BigIntegerField()
+    recovery_hashes = ArrayField(models.CharField(max_length=64))
+    created_at = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return f"second factor of {self.user_id}"
+
+
+class AttemptKind(models.TextChoices):
+    """Operations with a limit on attempts."""
+
+    SIGN_IN = "sign_in"
+    CODE = "code"
+    ASK_RESET = "ask_reset"
+    TRY_RESET = "try_reset"
+    REGISTER = "register"
+    CONFIRM = "confirm"
+    PROVIDER = "provider"
+    # These need a credential, but anybody can register for one, and they send mail to strangers.
+    ADD_USER = "add_user"
+    TEST_MAIL = "test_mail"
+    # Mailed transcripts, counted for each chat, mailbox and visitor.
+    MAIL_CHAT = "mail_chat"
+    MAIL_TO = "mail_to"
+    MAIL_GUEST = "mail_guest"
+
+
+class Attempt(models.Model):
+    """An attempt that counts against a limit; a successful sign-in deletes the earlier ones."""
+
+    kind = models.CharField(max_length=10, choices=AttemptKind)
+    # A keyed hash, since people sometimes type a password into the e-mail field.
+    account_hash = models.CharField(max_length=64)
+    address = models.CharField(max_length=64)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        # Recent attempts from an address, and for an account.
+        indexes = [
+            models.Index(fields=["kind", "address", "created_at"], name="attempt_address"),
+            models.Index(fields=["kind", "account_hash"], name="attempt_account"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} from {self.address} at {self.created_at}"
+
+
+class PasswordReset(TenantModel):
+    """A one-time link to set a password, sent by mail; only its keyed hash is stored."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE)
+    token_hash = models.CharField(max_length=64, unique=True)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return f"password reset of {self.user_id}"
+
+
+class SignInProvider(TenantModel):
+    """A client's own OpenID provider, at which its people sign in."""
+
+    # Known before the insert, since the encryption binds the secret to the row.
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    client = models.OneToOneField(Client, on_delete=models.CASCADE, related_name="sign_in_provider")
+    issuer = models.CharField(max_length=500)
+    # What the provider calls `client_id`.
+    application_id = models.CharField(max_length=255)
+    application_secret = EncryptedTextField()
+    # In lower case. A person's first sign-in needs a verified address in one of these domains.
+    email_domains = ArrayField(models.CharField(max_length=253))
+    # Whether only owners may still sign in by password.
+    is_required = models.BooleanField(default=False)
+    # Whether somebody without an account becomes an agent at the first sign-in.
+    creates_agents = models.BooleanField(default=False)
+    # Whether owners can sign in with it: true if an owner made the latest change.
+    admits_owners = models.BooleanField(default=False)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    def __str__(self) -> str:
+        return self.issuer
+
+
+class ProviderAccount(TenantModel):
+    """A person's account at the client's provider, identified by its `sub`."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE)
+    issuer = models.CharField(max_length=500)
+    subject = models.CharField(max_length=255)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["client", "issuer", "subject"], name="provider_account_unique"
+            ),
+            models.UniqueConstraint(
+                fields=["client", "issuer", "user"], name="provider_account_user_unique"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"account of {self.user_id} at {self.issuer}"

@@ -1,0 +1,104 @@
+"""The people of clients, and their saved views."""
+
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
+from django.db import models
+from django.db.models.functions import Now
+
+from identity.models.client import Client
+
+
+class Role(models.TextChoices):
+    OWNER = "owner"
+    ADMIN = "admin"
+    AGENT = "agent"
+    VIEWER = "viewer"
+
+
+class UserManager(BaseUserManager["User"]):
+    def create_user(self, email: str, password: str | None = None, **fields: Any) -> "User":
+        user = self.model(email=self.normalize_email(email).lower(), **fields)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> "User":
+        return self.create_user(email, password, is_superuser=True, **fields)
+
+    def for_client(self, client: Client) -> models.QuerySet["User"]:
+        """Only this client's people."""
+        return self.filter(client=client)
+
+
+class User(AbstractBaseUser, PermissionsMixin):
+    """One of a client's people, or platform staff (superuser without a client)."""
+
+    client = models.ForeignKey(Client, on_delete=models.CASCADE, null=True, related_name="users")
+    # In lower case, so that an address belongs to one account.
+    email = models.EmailField(max_length=254, unique=True)
+    full_name = models.CharField(max_length=200)
+    # Shown to customers beside the name.
+    avatar_url = models.CharField(max_length=500, default="", blank=True)
+    role = models.CharField(max_length=10, choices=Role, default=Role.AGENT)
+    language = models.CharField(max_length=20, default="en")
+    # Whether the person may train bots regardless of the role.
+    can_train = models.BooleanField(default=False)
+    is_disabled = models.BooleanField(default=False)
+    # Incremented to end all access tokens issued before.
+    token_version = models.PositiveIntegerField(default=1)
+    created_at = models.DateTimeField(db_default=Now())
+
+    USERNAME_FIELD = "email"
+    REQUIRED_FIELDS = ["full_name"]
+    objects = UserManager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(client__isnull=False) | models.Q(is_superuser=True),
+                name="user_has_client",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.email
+
+    def get_full_name(self) -> str:
+        """The person's name, under the method name that Django's templates call."""
+        return self.full_name
+
+    @property
+    def is_active(self) -> bool:  # type: ignore[override]
+        """Whether the account may sign in, under the name that Django reads."""
+        return not self.is_disabled and not (self.client and self.client.is_disabled)
+
+    @property
+    def is_staff(self) -> bool:
+        """Whether the user may enter the site: platform staff, and the people of clients."""
+        return self.is_superuser or self.client_id is not None
+
+    @property
+    def is_admin(self) -> bool:
+        """Whether the user may change what belongs to the whole client."""
+        return self.role in {Role.OWNER, Role.ADMIN}
+
+
+class SavedView(models.Model):
+    """A person's saved view of one of the site's lists: filters, order and columns."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="saved_views")
+    # The list, such as "chats.conversation".
+    list_name = models.CharField(max_length=60)
+    name = models.CharField(max_length=60)
+    query = models.CharField(max_length=2000, blank=True)
+    # Whether colleagues see it too.
+    is_shared = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user", "list_name", "name"], name="saved_view_unique")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
