@@ -147,18 +147,20 @@ class Judge:
 
     def __init__(self, *, shows_new_alone: bool) -> None:
         rows = json.loads((SETS / "judged.json").read_text("utf-8"))
-        self._said = {(row["document"], row["question"], row["reply"]): row for row in rows}
+        self._judgements = {(row["document"], row["question"], row["reply"]): row for row in rows}
         self._shows_new_alone = shows_new_alone
         self.counts: Counter[tuple[str, str]] = Counter()
 
     def hear(self, document: str, question: str, reply: str) -> None:
-        said = self._said.get((document, question, reply))
-        verdict = "unjudged" if said is None else "pleased" if said["pleased"] else "not pleased"
+        judged = self._judgements.get((document, question, reply))
+        verdict = (
+            "unjudged" if judged is None else "pleased" if judged["pleased"] else "not pleased"
+        )
         self.counts[document, verdict] += 1
         if not self._shows_new_alone:
-            why = f" ({said['why']})" if said and said["why"] else ""
+            why = f" ({judged['why']})" if judged and judged["why"] else ""
             print(f"\n[{document}] {question}\n{reply or '(handed over)'}\n-- {verdict}{why}")
-        elif said is None:
+        elif judged is None:
             row = {"document": document, "question": question, "reply": reply}
             print(json.dumps({**row, "pleased": None, "why": ""}, ensure_ascii=False))
 

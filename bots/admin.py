@@ -136,8 +136,8 @@ class BotAdmin(TenantAdmin):
             if done:
                 messages.success(request, step.done, extra_tags=chosen)
                 for item in getattr(done[0], "refused", ()):
-                    told = f"Left out: {item.file_name}: {item.message}"
-                    messages.error(request, told, extra_tags=chosen)
+                    reason = f"Left out: {item.file_name}: {item.message}"
+                    messages.error(request, reason, extra_tags=chosen)
                 return redirect(f"{request.path}#{chosen}")
         shown = {name: bound.get(name) or self._form(bot, name, steps[name]) for name in steps}
         return self._set_up_page(request, bot, shown)

@@ -38,18 +38,18 @@ def _words(error: Any) -> str:
     """An error of pydantic in words for people, to whom a pattern says nothing."""
     if error["type"] == "string_pattern_mismatch":
         return "This is empty, or not in the form that is asked for."
-    told = describe_error(error)
-    if told["type"] == "string_too_short":
+    described = describe_error(error)
+    if described["type"] == "string_too_short":
         least = error["ctx"]["min_length"]
         return ngettext("At least {count} character", "At least {count} characters", least).format(
             count=least
         )
-    if told["type"] == "string_too_long":
+    if described["type"] == "string_too_long":
         most = error["ctx"]["max_length"]
         return ngettext("At most {count} character", "At most {count} characters", most).format(
             count=most
         )
-    words = told["msg"].removeprefix("Value error, ")
+    words = described["msg"].removeprefix("Value error, ")
     return words[:1].upper() + words[1:]
 
 

@@ -75,7 +75,7 @@ class Transcript(ReadOnlyInline):
     """The messages with their senders and sources; notes are clearly marked."""
 
     model = Message
-    fields = readonly_fields = ("seq", "author", "said", "created_at", "arrival")
+    fields = readonly_fields = ("seq", "author", "body", "created_at", "arrival")
     ordering = ("seq",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
@@ -93,7 +93,7 @@ class Transcript(ReadOnlyInline):
         return f"{row.sender_name} ({side.lower()})" if row.sender_name else side
 
     @display(description="Said")
-    def said(self, row: Any) -> str:
+    def body(self, row: Any) -> str:
         message = message_shapes.Message.from_row(row)
         why = reverse("admin:chats_why", args=[row.conversation_id, row.pk]) if row.receipt else ""
         context = {"message": message, "calls": row.calls, "why": why}
@@ -168,8 +168,8 @@ class ConversationAdmin(ListsWithoutPreviews):
         chat = get_object_or_404(previews, pk=chat_id) if chat_id else None
 
         def ask(data: dict[str, Any]) -> HttpResponse:
-            said = [{"role": "user", "content": data["question"]}]
-            body = GenerateChatRequest.model_validate({"messages": said})
+            lines = [{"role": "user", "content": data["question"]}]
+            body = GenerateChatRequest.model_validate({"messages": lines})
             message = (
                 bot_previews.continue_chat(chat, body)
                 if chat
@@ -291,7 +291,7 @@ def _tried(chat: Conversation) -> dict[str, Any]:
     receipt = inbox.receipt(chat, answers[-1].pk) if answers else None
     asked = rows[-1] if rows and rows[-1].sender_type == SenderType.CUSTOMER else None
     return {
-        "said": [(row, message_shapes.Message.from_row(row)) for row in rows],
+        "lines": [(row, message_shapes.Message.from_row(row)) for row in rows],
         "is_busy": asked is not None and incoming.outcome(asked)["status"] == "pending",
         "may_ask": reply_policy.bot_may_reply(chat) is not None,
         "answer": answers[-1] if answers else None,

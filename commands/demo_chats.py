@@ -346,11 +346,11 @@ class DemoChat:
     def _reply(self, question: Message, decision: publishing.Spoken) -> None:
         paid = credits.EMBEDDED_TASK if isinstance(decision, Answer) else 0
         receipt = replace(decision.receipt, credits=paid).to_json()
-        said = publishing.render(question, decision)
-        common = {"in_reply_to": question, "content": said.content, "language": said.language}
+        reply = publishing.render(question, decision)
+        common = {"in_reply_to": question, "content": reply.content, "language": reply.language}
         if isinstance(decision, HandOver):
             receipt["handoff_reason"] = decision.reason
-            self._add_message(SenderType.SYSTEM, said.text, receipt=receipt, **common)
+            self._add_message(SenderType.SYSTEM, reply.text, receipt=receipt, **common)
             self.row.assign_type, self.row.handoff_reason = AssignType.QUEUE, decision.reason
             self.row.handed_off_at = self.row.waiting_since = self.at
             self.row.version += 1
@@ -359,7 +359,7 @@ class DemoChat:
         bot = self.month.bot
         self._add_message(
             SenderType.BOT,
-            said.text,
+            reply.text,
             sender_id=str(bot.pk),
             sender_name=bot.bot_name,
             citations=[asdict(citation) for citation in citations],

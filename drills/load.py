@@ -120,7 +120,7 @@ class Load:
         self.broken: list[str] = []  # callers' unexpected errors
         self.accepted: dict[str, list[str]] = defaultdict(list)  # chat: client_message_ids
         self.streamed: dict[str, str] = {}  # client_message_id: the reply's id, from `done`
-        self.said: list[str] = []  # by the agent
+        self.answers: list[str] = []  # by the agent
         self.feeds: list[list[tuple[str, float]]] = [
             [],
             [],
@@ -244,7 +244,7 @@ class Load:
             return
         text = f"Answer {uuid.uuid4()}"
         self.call("agent's message", "POST", f"{path}/manual", owner, {"text": text})
-        self.said.append(text)
+        self.answers.append(text)
 
     def _snooze(self) -> None:
         chat = self.call("new chat", "POST", "/ai/client/chat", self.site.key, {})["id"]

@@ -89,8 +89,8 @@ class Outcome:
     def _check_agent(self) -> None:
         items = self.site.history(self.load.manual)
         texts = [part["text"] for item in items for part in item["content"] if part["text"]]
-        said = [text for text in texts if text.startswith("Answer ")]
-        assert sorted(said) == sorted(self.load.said), "an agent's message is stored once"
+        answers = [text for text in texts if text.startswith("Answer ")]
+        assert sorted(answers) == sorted(self.load.answers), "an agent's message is stored once"
 
     def _have_woken(self) -> bool:
         states = [
@@ -129,20 +129,20 @@ class Outcome:
         bodies: dict[str, bytes] = {}
         for number, _, body in self.receiver.arrivals:
             assert bodies.setdefault(number, body) == body, "a double differs"
-        told = {event["id"] for event in self._whole_log()}
-        assert set(bodies) <= told, "an event that is nowhere"
+        logged = {event["id"] for event in self._whole_log()}
+        assert set(bodies) <= logged, "an event that is nowhere"
 
     def _check_feeds(self) -> None:
         """Check that each reader saw all events since its first, once, in the log's order."""
-        told = [event["id"] for event in self.log if not event["type"].startswith(PERSONAL)]
+        logged = [event["id"] for event in self.log if not event["type"].startswith(PERSONAL)]
         for seen in self.load.feeds:
             wait_until(
-                lambda seen=seen: told[-1] in [number for number, _ in list(seen)],
+                lambda seen=seen: logged[-1] in [number for number, _ in list(seen)],
                 what="the whole feed",
             )
             ids = [number for number, _ in list(seen)]
-            shown = ids[: ids.index(told[-1]) + 1]
-            assert shown == told[told.index(ids[0]) :], "the feed has gaps or doubles"
+            shown = ids[: ids.index(logged[-1]) + 1]
+            assert shown == logged[logged.index(ids[0]) :], "the feed has gaps or doubles"
 
     def report(self) -> None:
         ids = {event["id"] for event in self.log}

@@ -114,10 +114,10 @@ class Writer(threading.Thread):
             self._again(reply)
 
     def _again(self, reply: httpx2.Response) -> None:
-        said = reply.json()
-        assert (reply.status_code, said["code"]) == (503, "client_frozen"), reply.text
+        refusal = reply.json()
+        assert (reply.status_code, refusal["code"]) == (503, "client_frozen"), reply.text
         assert int(reply.headers["Retry-After"]) > 0
-        self.refused[said["code"]] += 1
+        self.refused[refusal["code"]] += 1
         time.sleep(AGAIN_SECONDS)
 
     def _call(self, method: str, path: str, **more: Any) -> httpx2.Response:
@@ -257,18 +257,18 @@ class Move:
         code, file = self._company.code, str(self._file)
         self._step("freeze", self._first, "freeze_client", code)
         self._step("export", self._first, "export_client", code, file, "--move")
-        told = self._step("import", self._second, "import_client", file)
+        report = self._step("import", self._second, "import_client", file)
         balancer.lead(self._company.prefix, 1)
         self._step("unfreeze", self._second, "freeze_client", code, "--undo")
-        return told
+        return report
 
     def erase(self) -> None:
         code, file = self._company.code, str(self._file)
         self._step("erase", self._first, "erase_client", code, "--yes", "--moved", file)
 
     def _step(self, name: str, cell: Platform, *arguments: str) -> str:
-        told, self.seconds[name] = manage(cell, *arguments)
-        return told
+        output, self.seconds[name] = manage(cell, *arguments)
+        return output
 
 
 def test_a_client_moves_while_it_writes(tmp_path: Path) -> None:
@@ -304,7 +304,7 @@ def move_under_load(
     for thread in (*writers, *others, reader):
         thread.start()
     try:
-        move, told, page = move_now(cells, company, balancer, folder / "client.zip", reader)
+        move, report, page = move_now(cells, company, balancer, folder / "client.zip", reader)
     finally:
         for thread in (*writers, *others):
             thread.stop.set()
@@ -324,12 +324,12 @@ def move_under_load(
         reader.join(60)
         for writer in (*writers, *others):
             writer.close()
-    assert "To be entered again" not in told, told
+    assert "To be entered again" not in report, report
     assert places_of(first, MARKER) == []
     assert len(places_of(second, MARKER)) > 10
     assert "fit their chains" in manage(second, "check_audit")[0]
     print(f"\n{doubled} of {len(feed)} events were delivered twice, with the same id")
-    tell(move, writers, others, told)
+    tell(move, writers, others, report)
 
 
 def move_now(
@@ -344,10 +344,10 @@ def move_now(
     query = {"order": "asc", "limit": "10"}
     page = cells[0].call("GET", "/webhook/events", company.owner, params=query)
     move = Move(cells, company, file)
-    told = move.make(balancer)
+    report = move.make(balancer)
     reader.at = 1
     time.sleep(AFTER_SECONDS)
-    return move, told, page
+    return move, report, page
 
 
 def upload(front: str, company: Company) -> str:
@@ -389,13 +389,13 @@ def check_messages(writers: list[Writer]) -> None:
         wait_until(is_answered, what="the replies of a chat")
         found = writer.history()
         assert [item["seq"] for item in found] == list(range(1, len(found) + 1))
-        said = {
+        stored = {
             item["client_message_id"]: item["id"] for item in found if item["client_message_id"]
         }
         own = [item for item in found if item["sender"]["type"] == "customer"]
         assert [item["client_message_id"] for item in own] == list(writer.accepted)
         replies = Counter(item["in_reply_to"] for item in found if item["in_reply_to"])
-        assert set(replies) == set(said.values()), "a message without its reply"
+        assert set(replies) == set(stored.values()), "a message without its reply"
         assert set(replies.values()) == {1}
         assert writer.refused, "it wrote while the client moved"
 
@@ -460,7 +460,7 @@ def check_files_and_bot(
     assert trained == (0,)
 
 
-def tell(move: Move, writers: list[Writer], others: list[Writer], told: str) -> None:
+def tell(move: Move, writers: list[Writer], others: list[Writer], report: str) -> None:
     pauses = [writer.longest_pause() for writer in writers]
     steps = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in move.seconds.items())
     print(
@@ -468,5 +468,5 @@ def tell(move: Move, writers: list[Writer], others: list[Writer], told: str) -> 
         f" {sum(sum(item.refused.values()) for item in writers)} refused and sent again,"
         f" longest pause of a writer {max(pauses):.1f} s ({steps});"
         f" of others in the same cells {max(other.longest_pause() for other in others):.2f} s."
-        f" {told.splitlines()[0]} Load {os.getloadavg()[0]:.1f}"
+        f" {report.splitlines()[0]} Load {os.getloadavg()[0]:.1f}"
     )

@@ -19,21 +19,21 @@ def answers_of(shop: DemoShop, owner: dict[str, str], ids: list[str]) -> list[ht
 def test_killed_while_twenty_exports_are_written(tmp_path: Path) -> None:
     with demo_shop(tmp_path, EXPORT_INLINE_LIMIT="1") as shop:
         owner = shop.owner()
-        told = [
+        exports = [
             shop.call("POST", PATH, owner, json={"format": form})
             for form in ("csv", "xlsx") * (EXPORTS // 2)
         ]
         for _ in range(KILLS):
             assert shop.kill("-n worker-bulk@")
             time.sleep(3)
-        ids = [export["id"] for export in told]
+        ids = [export["id"] for export in exports]
         wait_until(
             lambda: {reply.status_code for reply in answers_of(shop, owner, ids)} == {200},
             what="every export is written",
             seconds=240,
         )
         for reply, form in zip(answers_of(shop, owner, ids), ("csv", "xlsx") * 10, strict=True):
-            assert len(PARSERS[form](reply.content)) == told[0]["rows"] + 1
+            assert len(PARSERS[form](reply.content)) == exports[0]["rows"] + 1
         stored = list((shop.data / "media" / "reports").iterdir())
     print(f"{EXPORTS} exports, {len(stored)} files, workers killed {KILLS} times")
     assert len(stored) == EXPORTS

@@ -60,12 +60,12 @@ def test_python(platform, document, tmp_path):
     run(sys.executable, "-m", "venv", "venv", cwd=tmp_path)
     python = tmp_path / "venv" / "bin" / "python"
     run(python, "-m", "pip", "install", "--quiet", PYTHON_GENERATOR, cwd=tmp_path)
-    told = run(
+    output = run(
         python.with_name("openapi-python-client"), "generate", "--path", DOCUMENT,
         "--output-path", "shop_client", "--meta", "none", cwd=tmp_path,
     )  # fmt: skip
-    assert "Skipping" not in told.replace("Skipping Integration", "")
-    assert "unable to" not in told.lower()
+    assert "Skipping" not in output.replace("Skipping Integration", "")
+    assert "unable to" not in output.lower()
     run(python, "-m", "compileall", "-q", "shop_client", cwd=tmp_path)
     shutil.copy(ROOT / "drills" / "clients" / "journey.py", tmp_path)
     answer = run(python, "journey.py", *journey_of(platform, document), cwd=tmp_path)

@@ -43,14 +43,14 @@ class Shop(Platform):
     browser: Browser
     model: StubModel
 
-    def said(self, name: str) -> str:
+    def secret(self, name: str) -> str:
         return (self.data / "keys" / name).read_text()
 
     def password(self) -> str:
-        return self.said("demo_password")
+        return self.secret("demo_password")
 
     def page_key(self) -> dict[str, str]:
-        return {"API-KEY": self.said("demo_page_key")}
+        return {"API-KEY": self.secret("demo_page_key")}
 
     def origin(self) -> str:
         return f"http://127.0.0.1:{self.port}"
@@ -159,8 +159,8 @@ def test_the_web_process_dies_in_the_middle_of_an_answer(shop: Shop) -> None:
     expect(answers(widget).first).to_contain_text(ANSWER, timeout=3 * PATIENCE)
     expect(widget.locator(".waiting")).to_have_count(0, timeout=PATIENCE)
     expect(widget.locator(".draft")).to_have_count(0, timeout=PATIENCE)
-    said = widget.locator(".message.customer .words")
-    expect(said).to_have_text([QUESTION, "And to Spain?"])
+    written = widget.locator(".message.customer .words")
+    expect(written).to_have_text([QUESTION, "And to Spain?"])
     frame = next(frame for frame in page.frames if "/widget/" in frame.url)
     kept = json.loads(frame.evaluate("JSON.stringify(Object.assign({}, localStorage))"))
     chat = next(json.loads(text) for text in kept.values() if '"token"' in text)
@@ -207,7 +207,7 @@ def stranger(shop: Shop) -> Iterator[Callable[[str, str], Page]]:
 def test_a_strange_page_frames_neither_widget_nor_desk_nor_site(
     shop: Shop, stranger: Callable[[str, str], Page]
 ) -> None:
-    frame = f"/widget/v1/frame?key={shop.said('demo_page_key')}"
+    frame = f"/widget/v1/frame?key={shop.secret('demo_page_key')}"
     shown = stranger("localhost", frame).frames[1]
     assert shown.url.startswith(f"{shop.origin()}/widget/"), shown.url
     paths = [(EVIL, frame)]

@@ -31,7 +31,7 @@ class Day:
         self.bot, self.dice = bot, random.Random(14)
         self.answered_at: dict[str, datetime] = {}
         self.began_at: dict[str, datetime] = {}
-        self.told: dict[str, dict[str, datetime]] = defaultdict(dict)
+        self.warned_at: dict[str, dict[str, datetime]] = defaultdict(dict)
         self.ends_at: datetime | None = None
 
     def happen(self, now: datetime) -> None:
@@ -63,7 +63,7 @@ class Day:
         for item in warnings.of(self.bot.client):
             rows = [sample.label for sample in item.warning.samples] or [""]
             for row in rows:
-                self.told[item.warning.code].setdefault(row, now)
+                self.warned_at[item.warning.code].setdefault(row, now)
 
     def breaches(self) -> dict[str, datetime]:
         """Chats whose customers waited for longer than the target, and when that began."""
@@ -99,23 +99,23 @@ def test_every_breach_had_its_warning_before(bot, time_machine):
 
 
 def check(day: Day) -> None:
-    breaches, soon = day.breaches(), day.told["chats_unanswered_soon"]
+    breaches, soon = day.breaches(), day.warned_at["chats_unanswered_soon"]
     assert len(breaches) > 3
     late = {code for code, at in breaches.items() if soon.get(code, at) >= at}
     assert late == set(), "missed without a warning"
     # Every chat reported as missed was missed, within the minute of the check.
-    called = set(day.told["chats_unanswered"])
+    called = set(day.warned_at["chats_unanswered"])
     assert {code for code in called if day.answered_at[code] < day.began_at[code] + TARGET} == set()
     assert breaches.keys() <= called
     assert day.ends_at
-    assert day.told["credits_end_soon"][""] < day.ends_at
-    assert day.told["credits_used_up"][""] >= day.ends_at - timedelta(minutes=60)
-    assert day.told["channel_token_expiring"]["Shop"] < MIDNIGHT + timedelta(hours=15)
+    assert day.warned_at["credits_end_soon"][""] < day.ends_at
+    assert day.warned_at["credits_used_up"][""] >= day.ends_at - timedelta(minutes=60)
+    assert day.warned_at["channel_token_expiring"]["Shop"] < MIDNIGHT + timedelta(hours=15)
     false = soon.keys() - breaches.keys()
-    hours = {at.replace(minute=0) for at in day.told["queue_growing"].values()}
+    hours = {at.replace(minute=0) for at in day.warned_at["queue_growing"].values()}
     print(
         f"{len(day.began_at)} chats, {len(breaches)} answered too late, all told before; "
         f"{len(soon)} told, {len(false)} of them answered in time; "
-        f"credits told {day.ends_at - day.told['credits_end_soon']['']} before their end; "
+        f"credits told {day.ends_at - day.warned_at['credits_end_soon']['']} before their end; "
         f"queue called growing in {len(hours)} hours"
     )

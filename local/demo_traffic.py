@@ -92,8 +92,8 @@ def visit(shop: Shop, number: int) -> None:
         turn = shop.call(path, {"text": line, "reply": "wait"})
         _say(name, line)
         if turn["reply"]:
-            said = [piece.get("text") or "" for piece in turn["reply"]["content"]]
-            _say("  the bot", " ".join(said))
+            texts = [piece.get("text") or "" for piece in turn["reply"]["content"]]
+            _say("  the bot", " ".join(texts))
         if turn["status"] == "handed_off":
             _say("  the shop", f"{name} waits for a person: {turn['handoff_reason']}")
             _answer(shop, path.rpartition("/")[2], name, language)
@@ -107,8 +107,8 @@ def _lines(shop: Shop, language: str, number: int) -> list[str]:
     if number % 3 == 2:
         # The bot asks the customer once to rephrase; this one asks for a person instead.
         kinds = shop.chance.choice([["unknown", "person"], ["person"]])
-        said = [shop.chance.choice(SCRIPT["lines"][kind][language]) for kind in kinds]
-        return [questions[0], *said]
+        lines = [shop.chance.choice(SCRIPT["lines"][kind][language]) for kind in kinds]
+        return [questions[0], *lines]
     return [*questions, shop.chance.choice(SCRIPT["lines"]["thanks"][language])]
 
 

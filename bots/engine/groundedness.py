@@ -27,11 +27,11 @@ class SourceCheck:
 
     def unsupported_facts(self, text: str) -> list[str]:
         """The links, addresses, telephone numbers and figures that occur in no source."""
-        told = facts.facts_of(text)
+        found = facts.facts_of(text)
         return sorted(
-            {address for address in told.addresses if not self._has_address(address)}
-            | {phone for phone in told.phones if not any(phone in digit for digit in self._digits)}
-            | (told.figures - self._figures - self._digits)
+            {address for address in found.addresses if not self._has_address(address)}
+            | {phone for phone in found.phones if not any(phone in digit for digit in self._digits)}
+            | (found.figures - self._figures - self._digits)
         )
 
     def facts_supported(self, text: str) -> bool:

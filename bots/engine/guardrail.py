@@ -128,10 +128,10 @@ class StreamingGuardrail:
             sentence = self._with_citation(sentence, number)
         else:
             self.doubts += missing
-        told = CITATION.sub(" ", sentence)
-        if self.results is None and phrasebook.reports_deed(told):
-            self.doubts.append(told.strip())
-        if self.fault == _SAYS_NOTHING and _WORD.search(told):
+        statement = CITATION.sub(" ", sentence)
+        if self.results is None and phrasebook.reports_deed(statement):
+            self.doubts.append(statement.strip())
+        if self.fault == _SAYS_NOTHING and _WORD.search(statement):
             self.fault = ""
         if _FENCE in sentence:
             self.fault = "The answer repeats what the model was told."
@@ -153,10 +153,10 @@ class StreamingGuardrail:
         self.text = "".join(self._waiting)
 
     def _unsupported(self, sentence: str, numbers: tuple[int, ...]) -> list[str]:
-        told = CITATION.sub(" ", sentence)
+        statement = CITATION.sub(" ", sentence)
         # "12." is a list number only at the beginning of a line.
         is_line = not self.text or self.text.rstrip(" ").endswith("\n")
-        return self._check(numbers).unsupported_facts(told if is_line else f", {told}")
+        return self._check(numbers).unsupported_facts(statement if is_line else f", {statement}")
 
     def _holder(self, sentence: str) -> int | None:
         """The number of the first snippet that has all words and facts of a sentence."""
@@ -166,8 +166,8 @@ class StreamingGuardrail:
     def _with_citation(self, sentence: str, number: int) -> str:
         self.cited = tuple(dict.fromkeys((*self.cited, number)))
         self.has_added_citation = True
-        said = sentence.rstrip()
-        return f"{said} [{number}]{sentence[len(said) :]}"
+        text = sentence.rstrip()
+        return f"{text} [{number}]{sentence[len(text) :]}"
 
     def _check(self, numbers: tuple[int, ...]) -> SourceCheck:
         """A check against these snippets, the customer's message and the functions' results."""

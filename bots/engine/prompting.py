@@ -35,8 +35,8 @@ def messages(question: Question, word: str, *, rules: str = "") -> list[dict[str
     """
     rules = (_RULES + rules).format(no_answer=NO_ANSWER, language=question.language)
     snippets = "\n\n".join(_fenced_snippet(snippet, word) for snippet in question.snippets)
-    told = "\n".join(filter(None, (question.setting, question.instructions.strip())))
-    system = f"{told}\n\n{rules}\nSnippets:\n\n{snippets}"
+    instructions = "\n".join(filter(None, (question.setting, question.instructions.strip())))
+    system = f"{instructions}\n\n{rules}\nSnippets:\n\n{snippets}"
     history = [_history_message(line, word) for line in question.history[-MAX_HISTORY_LINES:]]
     asking = fenced("CUSTOMER", question.text[:MAX_QUESTION_CHARS], word)
     return [{"role": "system", "content": system}, *history, {"role": "user", "content": asking}]

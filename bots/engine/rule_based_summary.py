@@ -83,12 +83,12 @@ def resolution(lines: Sequence[Line], *, language: str) -> str:
     This is the last reply, if it is an answer and does not end in a question, and if all that the
     customer wrote after it is small talk (see `says_nothing`).
     """
-    said = [
+    relevant = [
         line
         for line in lines
         if line.role == "assistant" or not says_nothing(line.text, language=language)
     ]
-    last = said[-1] if said else None
+    last = relevant[-1] if relevant else None
     if last is None or last.role != "assistant" or not last.is_answer:
         return ""
     return "" if last.text.rstrip().endswith(QUESTION_MARKS) else _quote(last.text)

@@ -288,7 +288,7 @@ def judge(
     """Judge which statements of an answer the snippets or the functions' results support."""
     # The model would confuse list numbers with the numbers of statements.
     plain = (" ".join(_LIST_NUMBER.sub("- ", text).split()) for text in answer)
-    told = "\n".join(f"Statement {n}: {text}" for n, text in enumerate(plain, start=1))
+    statements = "\n".join(f"Statement {n}: {text}" for n, text in enumerate(plain, start=1))
     known = [
         _fenced(f"SNIPPET [{s.number}]", f"{s.title}\n{s.url or ''}\n{s.heading}\n{s.text}")
         for s in snippets
@@ -307,7 +307,7 @@ def judge(
         " held; so are questions that suggest nothing new. `held`: the numbers of the statements"
         " that are held."
         f"\n{question.setting}",
-        "\n\n".join([*known, _transcript(lines), _fenced("ANSWER", told)]),
+        "\n\n".join([*known, _transcript(lines), _fenced("ANSWER", statements)]),
         VerdictDraft,
         # An upper bound: a reasoning model spends most of it before it writes.
         max_tokens=1_500 + 8 * len(answer),

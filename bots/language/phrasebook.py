@@ -282,8 +282,8 @@ class Phrasebook:
         around = self._any([*self._hears["around"], *self._hears["thanks"]])
 
         def whole(name: str) -> re.Pattern[str]:
-            said = self._any(self._hears[name])
-            return re.compile(f"{around}{{0,3}}{said}(?:{said}|{around}){{0,5}}")
+            phrase = self._any(self._hears[name])
+            return re.compile(f"{around}{{0,3}}{phrase}(?:{phrase}|{around}){{0,5}}")
 
         return whole("yes"), whole("no")
 

@@ -63,7 +63,7 @@ _THAI_ERA, _THAI_FROM = 543, 2400
 class SlotAnswer:
     """How a message answers the requested field, and the value if it gives one."""
 
-    said: AnswerKind
+    kind: AnswerKind
     value: Any = None
     # Whether the message contains nothing else.
     is_all: bool = True
@@ -73,7 +73,7 @@ class SlotAnswer:
 class SlotResult:
     """How messages answer the requested field, and the values of all fields that they give."""
 
-    said: AnswerKind
+    kind: AnswerKind
     values: Mapping[str, Any]
     # Whether they contain nothing else.
     is_all: bool
@@ -92,7 +92,7 @@ def extract(
     `is_asked_again`: the customer ignored the question before, so any words may now be the answer
     to a text field.
     """
-    said: AnswerKind = "other"
+    kind: AnswerKind = "other"
     values, is_all, asks = dict[str, Any](), True, False
     for text in (item[:_MAX_READ] for item in texts):
         reading = (
@@ -100,18 +100,18 @@ def extract(
             if asked
             else SlotAnswer("other")
         )
-        is_given = reading.said == "given"
+        is_given = reading.kind == "given"
         if asked and is_given:
             values.setdefault(asked["name"], reading.value)
-        said = max(said, reading.said, key=_PRIORITY.index)
+        kind = max(kind, reading.kind, key=_PRIORITY.index)
         others = [field for field in fields if field["name"] not in values]
         unasked, is_alone = read_unasked(others, text, language=language)
         values |= unasked
         is_all = is_all and (is_alone or (is_given and reading.is_all))
-        asks = asks or (reading.said != "declined" and asks_something(text, language=language))
-    if asks and said != "given":
-        said = "other"
-    return SlotResult(said, values, bool(values) and is_all and not asks)
+        asks = asks or (reading.kind != "declined" and asks_something(text, language=language))
+    if asks and kind != "given":
+        kind = "other"
+    return SlotResult(kind, values, bool(values) and is_all and not asks)
 
 
 def read(field: Field, text: str, *, language: str, is_asked_again: bool = False) -> SlotAnswer:

@@ -97,7 +97,7 @@ def extract_all(
     ]
     citations = (citation for quoted in found if quoted for citation in quoted.citations)
     return Extract(
-        _said_once(filter(None, texts)),
+        _without_repeats(filter(None, texts)),
         tuple(dict.fromkeys(citations)),
         is_foreign=any(quoted.is_foreign for quoted in found if quoted),
     )
@@ -128,7 +128,7 @@ def extract(
         for candidate in ranked
         if best.score - candidate.score <= _NEARLY_AS_GOOD
     ]
-    text = _said_once(_quoted([(candidate, citation.quote) for candidate, citation in cited]))
+    text = _without_repeats(_quoted([(candidate, citation.quote) for candidate, citation in cited]))
     is_foreign = result.features.is_cross_language and best.chunk.language != base_of(language)
     return Extract(
         text,
@@ -150,8 +150,8 @@ def _quoted(quotes: Sequence[tuple[_Candidate, str]]) -> list[str]:
         words += chunking.count_words(quote)
         is_like = words <= MAX_WORDS and behind <= _LIKE_THE_BEST and len(quoted) < MAX_QUOTES
         is_second = behind <= _HARDLY_WORSE and len(quoted) == 1
-        is_said = any(candidate.sentence in said for said in quoted)
-        if (is_like or is_second) and not is_said:
+        is_quoted = any(candidate.sentence in text for text in quoted)
+        if (is_like or is_second) and not is_quoted:
             quoted[quote] = candidate.chunk
     ranks: dict[Any, int] = {}
     for rank, chunk in enumerate(quoted.values()):
@@ -159,12 +159,12 @@ def _quoted(quotes: Sequence[tuple[_Candidate, str]]) -> list[str]:
     return sorted(quoted, key=lambda quote: (ranks[_section(quoted[quote])], _place(quoted[quote])))
 
 
-def _said_once(texts: Iterable[str]) -> str:
+def _without_repeats(texts: Iterable[str]) -> str:
     """Join the texts, leaving out repeated paragraphs."""
-    said: list[str] = []
+    paragraphs: list[str] = []
     for text in texts:
-        said += [paragraph for paragraph in text.split("\n\n") if paragraph not in said]
-    return "\n\n".join(said)
+        paragraphs += [paragraph for paragraph in text.split("\n\n") if paragraph not in paragraphs]
+    return "\n\n".join(paragraphs)
 
 
 def _section(chunk: IndexedChunk) -> Any:

@@ -220,12 +220,12 @@ def _setting(bot: Bot) -> str:
 
 
 def _instructions(prompt: Prompt | None, wanted: tuple[str, ...]) -> str:
-    told = prompt_versions.instructions_of(prompt)
+    instructions = prompt_versions.instructions_of(prompt)
     if not wanted:
-        return told
+        return instructions
     return (
-        f"{told}\nStill wanted of the customer: {', '.join(wanted)}. The platform asks for it"
-        " behind your reply and reads the answers: do not ask for it yourself."
+        f"{instructions}\nStill wanted of the customer: {', '.join(wanted)}. The platform asks for"
+        " it behind your reply and reads the answers: do not ask for it yourself."
     )
 
 

@@ -300,7 +300,7 @@ def _own_setup(bot: Bot, body: BotDto, names: set[str]) -> dict[str, bool]:
     A step sent back as detected is not stored, so it keeps following the bot's state.
     """
     found = found_setup(bot)
-    said = bot.setup_overrides | {
+    marks = bot.setup_overrides | {
         step: getattr(body, step) for step in SETUP_STEPS if step in names
     }
-    return {step: value for step, value in said.items() if value not in {None, found[step]}}
+    return {step: value for step, value in marks.items() if value not in {None, found[step]}}

@@ -115,12 +115,16 @@ def _refused(position: int, file: File, exc: ApiError) -> RefusedFile:
 
 def _nothing_taken(refused: Sequence[RefusedFile]) -> ApiError:
     """The error of an upload whose files are all refused."""
-    told = {item.position: f"{item.file_name}: {item.message}" for item in refused}
+    texts = {item.position: f"{item.file_name}: {item.message}" for item in refused}
     if any(item.code == TooLarge.code for item in refused):
-        return TooLarge(" ".join(told.values()))
+        return TooLarge(" ".join(texts.values()))
     return Invalid(
         [
-            {"loc": ["body", "files", item.position], "msg": told[item.position], "type": item.code}
+            {
+                "loc": ["body", "files", item.position],
+                "msg": texts[item.position],
+                "type": item.code,
+            }
             for item in refused
         ]
     )

@@ -246,8 +246,8 @@ def _result(asked: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
 
 def _missing(asked: dict[str, Any], text: str, document_ids: set[int]) -> str:
     """Why an answer fails: `words_missing` or `other_source`; empty if it passes."""
-    said = " ".join(text.casefold().split())
-    if not all(" ".join(word.casefold().split()) in said for word in asked["expected_words"]):
+    words = " ".join(text.casefold().split())
+    if not all(" ".join(word.casefold().split()) in words for word in asked["expected_words"]):
         return "words_missing"
     wanted = asked["expected_source"].casefold()
     if not wanted:

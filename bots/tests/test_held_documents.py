@@ -82,17 +82,18 @@ def test_a_web_address_tells_of_its_pages(ann, site, bot, wrong):
 
 
 def test_home_failures_and_warnings_count_it(ann, cara, site, bot, wrong):
-    home, failures, told = reverse("admin:index"), reverse("failures"), "/report/warning-dashboard"
+    home, failures = reverse("admin:index"), reverse("failures")
+    dashboard = "/report/warning-dashboard"
     title = "1 document held back by golden questions"
 
     def codes(person):
-        return [row["code"] for row in person.get(told).json()["warnings"]]
+        return [row["code"] for row in person.get(dashboard).json()["warnings"]]
 
     assert "All is well" in site.get(failures).content.decode(), "it is tried still"
     assert "documents_held" not in codes(ann)
     try_it()
     (warning,) = [
-        row for row in ann.get(told).json()["warnings"] if row["code"] == "documents_held"
+        row for row in ann.get(dashboard).json()["warnings"] if row["code"] == "documents_held"
     ]
     assert (warning["title"], warning["count"]) == (title, 1)
     assert wrong.file_name in site.get(warning["link"]).content.decode()

@@ -101,7 +101,7 @@ EMAIL: dict[str, Any] = {"name": "email", "type": "email", "label": {"en": "E-ma
 
 
 def said_to_a_field(text, code):
-    return slot_filling.read(EMAIL, text, language=code).said
+    return slot_filling.read(EMAIL, text, language=code).kind
 
 
 @pytest.mark.parametrize("code", detection.LANGUAGES)

@@ -39,8 +39,8 @@ def ask(server, text):
     chat = server.post("/ai/client/chat", {}).json()["id"]
     server.post(f"/ai/client/chat/{chat}", {"text": text, "reply": "async"})
     run_jobs()
-    said = server.get(f"/ai/client/chat/history/{chat}").json()["items"]
-    return [message for message in said if message["sender"]["type"] == "bot"][-1:]
+    items = server.get(f"/ai/client/chat/history/{chat}").json()["items"]
+    return [message for message in items if message["sender"]["type"] == "bot"][-1:]
 
 
 @pytest.mark.django_db(transaction=True)

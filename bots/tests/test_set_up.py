@@ -192,26 +192,26 @@ def test_whether_it_holds_back_what_makes_it_worse_is_set_there(ann, site, path,
 
 def test_the_script_tag_stays_and_works_as_soon_as_there_are_hosts(site, path, bot, nobody):
     page = site.post(path, {"form": "key"}, follow=True).content.decode()
-    told = re.findall(r'data-key=(?:&quot;|")([^"&]+)', page)[0]
-    shop = {"API-KEY": told, "Origin": "https://shop.example"}
+    public_key = re.findall(r'data-key=(?:&quot;|")([^"&]+)', page)[0]
+    shop = {"API-KEY": public_key, "Origin": "https://shop.example"}
     assert "It works nowhere yet" in page
     assert nobody.get("/ai/bot/config", **shop).status_code == 403
     form = {"form": "hosts", "allowed_domain": "shop.example"}
     page = site.post(path, form, follow=True).content.decode()
-    assert told in page
+    assert public_key in page
     assert "It works nowhere yet" not in page
     key = ApiKey.objects.get()
     assert (key.scope, key.bot_id) == ("public", bot.pk)
-    assert told.startswith(key.prefix)
-    assert page.index('id="tag"') < page.index(told)
+    assert public_key.startswith(key.prefix)
+    assert page.index('id="tag"') < page.index(public_key)
     assert nobody.get("/ai/bot/config", **shop).status_code == 200
-    other = {"API-KEY": told, "Origin": "https://other.example"}
+    other = {"API-KEY": public_key, "Origin": "https://other.example"}
     assert nobody.get("/ai/bot/config", **other).status_code == 403
     later = site.get(path).content.decode()
-    assert told in later
+    assert public_key in later
     assert "Last used" in later
     server_key, secret = api_keys.create(bot.client, name="Server", scope="secret")
-    assert (key.public_key, server_key.public_key) == (told, "")
+    assert (key.public_key, server_key.public_key) == (public_key, "")
     assert secret not in site.get(path).content.decode()
     ApiKey.objects.update(public_key="")  # made before it was kept
     assert "was shown when it was made" in site.get(path).content.decode()

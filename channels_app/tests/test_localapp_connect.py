@@ -44,8 +44,8 @@ def test_a_person_consents_and_the_account_is_connected(localapp, nobody, ann, b
     query = parse_qs(urlsplit(pending["consent_url"]).query)
     assert len(query["code_challenge"][0]) == 43
     assert "verifier" not in pending["consent_url"]
-    told = outcome(nobody.browser.get(agree(localapp, pending)))
-    assert told == {
+    result = outcome(nobody.browser.get(agree(localapp, pending)))
+    assert result == {
         "tab": "2", "channel": "localapp", "bot_id": str(bot.pk), "status": "connected",
         "account_id": OA,
     }  # fmt: skip
@@ -57,7 +57,7 @@ def test_a_person_consents_and_the_account_is_connected(localapp, nobody, ann, b
     lasts = row.token_expires_at - timezone.now()
     assert timedelta(hours=24) < lasts <= timedelta(hours=25)
     assert row.refresh_token
-    assert row.access_token not in str(shown) + str(told)
+    assert row.access_token not in str(shown) + str(result)
     assert Event.objects.filter(type="channel.connected").count() == 1
     assert AuditEvent.objects.get(action="channel.connected").user == ann.user
 
@@ -93,22 +93,22 @@ def test_a_consent_without_its_verifier_is_worth_nothing(localapp, nobody):
     consent = Consent.objects.get()
     consent.code_verifier = "x" * 43
     consent.save()
-    told = outcome(nobody.browser.get(agree(localapp, pending)))
-    assert (told["status"], told["error"]) == ("pending", "provider_refused")
+    result = outcome(nobody.browser.get(agree(localapp, pending)))
+    assert (result["status"], result["error"]) == ("pending", "provider_refused")
     row = ChannelConnection.objects.get()
     assert (row.status, row.access_token) == ("pending", "")
     assert "verifier" in row.last_error
 
 
 def test_who_refuses_is_sent_on_and_nothing_is_connected(localapp, nobody):
-    told = outcome(nobody.browser.get(agree(localapp, begin(localapp), allow=False)))
-    assert (told["status"], told["error"]) == ("pending", "consent_refused")
+    result = outcome(nobody.browser.get(agree(localapp, begin(localapp), allow=False)))
+    assert (result["status"], result["error"]) == ("pending", "consent_refused")
     assert ChannelConnection.objects.get().status == "pending"
 
 
 def test_another_account_than_the_asked_one_is_not_connected(localapp, nobody):
-    told = outcome(nobody.browser.get(agree(localapp, begin(localapp, oa_id="77"))))
-    assert told["error"] == "wrong_account"
+    result = outcome(nobody.browser.get(agree(localapp, begin(localapp, oa_id="77"))))
+    assert result["error"] == "wrong_account"
     assert not ChannelConnection.objects.exclude(status="pending").exists()
     assert outcome(nobody.browser.get(agree(localapp, begin(localapp, oa_id=OA))))["account_id"]
 
@@ -118,8 +118,8 @@ def test_an_account_belongs_to_one_bot_and_its_tokens_stay_good(localapp, oa, an
     path = localapp.path(f"connect/{other.pk}")
     pending = ann.post(path, {"redirect_uri": HOME}).json()
     before = len(localapp.sim.calls(what="tokens", method="POST"))
-    told = outcome(nobody.browser.get(agree(localapp, pending)))
-    assert told["error"] == "account_taken"
+    result = outcome(nobody.browser.get(agree(localapp, pending)))
+    assert result["error"] == "account_taken"
     asked = [call for call in localapp.sim.calls(what="tokens", method="POST")[before:]
              if "access_token" in call["path"]]  # fmt: skip
     assert asked == [], "the code was not spent"

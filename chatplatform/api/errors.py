@@ -287,10 +287,10 @@ def _for_reader(request: HttpRequest, refusal: HttpResponse) -> HttpResponse:
     # database may be away.
     known = getattr(request, "LANGUAGE_CODE", "")
     with translation.override(known or translation.get_language_from_request(request)):
-        told = {**body, "detail": translation.gettext(body["detail"])}
+        context = {**body, "detail": translation.gettext(body["detail"])}
         # The error page too offers to end an impersonation.
         own = request if hasattr(request, "viewed_by") else None
-        text = render_to_string("error.html", {**told, "status": refusal.status_code}, own)
+        text = render_to_string("error.html", {**context, "status": refusal.status_code}, own)
     page = HttpResponse(text, status=refusal.status_code)
     if wait := refusal.headers.get("Retry-After"):
         page["Retry-After"] = wait

@@ -67,9 +67,9 @@ class ApiEntryMiddleware(Middleware):
             response["X-Request-ID"] = request_id
             if response.status_code >= 400:
                 # Django would log it outside of the block, where log lines have no request id.
-                told = cast(HttpResponse, response)
-                reason = told.reason_phrase
-                log_response("%s: %s", reason, request.path, response=told, request=request)
+                refusal = cast(HttpResponse, response)
+                reason = refusal.reason_phrase
+                log_response("%s: %s", reason, request.path, response=refusal, request=request)
             return response
 
     def _answer(self, request: HttpRequest) -> HttpResponseBase:

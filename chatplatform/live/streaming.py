@@ -80,7 +80,7 @@ class StreamingReply(HttpResponse):
         events = self.follow(listener, InThread(threads))
         if self.as_stream:
             await send(start_message(self))
-            until = listener.stopping.told if self.endless else None
+            until = listener.stopping.requested if self.endless else None
             async for piece in with_pings(events, until):
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
             await send({"type": "http.response.body", "body": b""})

@@ -114,11 +114,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
-        told = _ANSWER.search(_prompt(body))
-        if told and self.server.confirms is not None:
+        answer = _ANSWER.search(_prompt(body))
+        if answer and self.server.confirms is not None:
             self.server.confirmations.append(body)
-            said = told[1].splitlines() if self.server.confirms else []
-            held = [n for n, line in enumerate(said, start=1) if INVENTED not in line]
+            statements = answer[1].splitlines() if self.server.confirms else []
+            held = [n for n, line in enumerate(statements, start=1) if INVENTED not in line]
             self._json(_whole(json.dumps({"held": held})))
         elif self.path.endswith("/chat/completions"):
             self._complete(self.server.record(body), body)

@@ -199,9 +199,9 @@ def test_a_customer_is_answered_and_another_is_handed_over_to_an_agent(shop, cap
     monkeypatch.setattr(shop.chance, "random", lambda: 1.0)
     for number in (0, 2):
         demo_traffic.visit(shop, number)
-    said = capsys.readouterr().out
-    assert "the bot" in said
-    assert "waits for a person" in said
-    assert "takes the chat of" in said
+    output = capsys.readouterr().out
+    assert "the bot" in output
+    assert "waits for a person" in output
+    assert "takes the chat of" in output
     assert Conversation.objects.filter(channel="web", status="ended", ended_by="agent").exists()
     assert Event.objects.filter(type="conversation.ended").count() == 1

@@ -284,11 +284,11 @@ def test_on_several_hosts_every_service_has_a_profile_and_waits_for_none():
 
 def test_what_reads_reports_is_told_of_the_replica():
     services = compose("docker-compose.replica.yml")
-    told = {
+    readers = {
         name for name, service in services.items()
         if "DATABASE_REPLICA_URL" in service.get("environment", {})
     }  # fmt: skip
-    assert told == {"web", "worker", "worker-bulk", "relay"}
+    assert readers == {"web", "worker", "worker-bulk", "relay"}
     command = compose("docker-compose.yml")["postgres"]["command"]
     assert services["postgres"]["command"][: len(command)] == command
 

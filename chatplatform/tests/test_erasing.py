@@ -196,9 +196,9 @@ def test_a_customer_takes_all_along_and_nothing_of_others(ann, two):
     ]  # fmt: skip
     assert json.loads(texts["customer.json"])["name"] == f"{WORD} Fox"
     chats = [json.loads(line) for line in texts["conversations.jsonl"].splitlines()]
-    said = [json.loads(line) for line in texts["messages.jsonl"].splitlines()]
+    exported = [json.loads(line) for line in texts["messages.jsonl"].splitlines()]
     assert [chat["id"] for chat in chats] == [two[0]["id"]]
     assert chats[0]["feedback"]["comment"] == WORD
-    assert f"My name is {WORD}." in str(said[0]["content"])
+    assert f"My name is {WORD}." in str(exported[0]["content"])
     assert texts[next(name for name in names if WORD in name)] == f"A file of {WORD}"
     assert not any(OTHER in text for text in texts.values())

@@ -27,8 +27,8 @@ SITE_PAGES = (
 @pytest.fixture
 def preview(ann: Person, bot: Bot) -> Conversation:
     """A preview that waits for a person, with all that a chat can have."""
-    said = [{"role": "user", "content": f"May I bring a {WORD}?"}]
-    assert ann.post(f"/ai/{bot.pk}/generate-chat", {"messages": said}).status_code == 200
+    lines = [{"role": "user", "content": f"May I bring a {WORD}?"}]
+    assert ann.post(f"/ai/{bot.pk}/generate-chat", {"messages": lines}).status_code == 200
     run_jobs()
     chat = Conversation.objects.get()
     path = f"/ai/chat/{chat.pk}"
@@ -56,8 +56,8 @@ def preview(ann: Person, bot: Bot) -> Conversation:
 def traces(reply: Any, chat: Conversation) -> list[str]:
     """What an answer tells of a preview."""
     text = b"".join(reply) if reply.streaming else reply.content
-    told = (WORD, chat.chat_code, str(chat.pk), chat.customer.external_id or "")
-    return [item for item in told if item.encode() in text]
+    marks = (WORD, chat.chat_code, str(chat.pk), chat.customer.external_id or "")
+    return [item for item in marks if item.encode() in text]
 
 
 def test_no_list_of_the_api_has_a_preview(ann, preview):

@@ -68,13 +68,13 @@ def started(name, folder, *keys, **environ):
 def test_a_process_without_a_key_in_use_does_not_start(name, tmp_path):
     key_check.check("default")
     done = started(name, tmp_path, OTHER)
-    said = done.stdout + done.stderr
+    output = done.stdout + done.stderr
     # granian, which its workers tell to stop, calls that an end like any other.
     assert done.returncode or name == "web"
-    assert "Traceback" not in said
+    assert "Traceback" not in output
     for word in (fingerprint(OLD), "FIELD_KEYS", "SECRET_KEY"):
-        assert word in said, word
-    assert len([line for line in said.splitlines() if "FIELD_KEYS" in line]) == 1
+        assert word in output, word
+    assert len([line for line in output.splitlines() if "FIELD_KEYS" in line]) == 1
     assert in_use() == {fingerprint(OLD)}
 
 

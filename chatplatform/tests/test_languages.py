@@ -131,9 +131,9 @@ def test_the_figures_and_warnings_of_the_home_are_in_both_languages(client_a):
         person.save()
         browser = Browser()
         browser.force_login(person)
-        told = shown(browser, "admin:index")
-        seen[person.language] = {text for text in told if re.search("[a-z]{2}", text)}
-        assert {"en": "12,345", "vi": "12.345"}[person.language] in told
+        texts = shown(browser, "admin:index")
+        seen[person.language] = {text for text in texts if re.search("[a-z]{2}", text)}
+        assert {"en": "12,345", "vi": "12.345"}[person.language] in texts
     assert seen["en"] & seen["vi"] <= SHARED, "locale/vi lacks these words"
     assert {"the oldest for 3 h", "1 chat waiting for longer than the target."} <= seen["en"]
     assert "lâu nhất đã 3 giờ" in seen["vi"]

@@ -205,6 +205,6 @@ def test_an_empty_list_says_what_to_do_next(client_a):
 def test_an_empty_list_names_buttons_that_are_there():
     pages: list[Any] = list(admin.site._registry.values())
     buttons = [getattr(page, name) for page in pages for name in page.actions_list]
-    told = re.findall("[Pp]ress “(.+?)”", " ".join(EMPTY_STATES.values()))
-    assert len(told) >= 8
-    assert set(told) <= {view.short_description for view in buttons}
+    named = re.findall("[Pp]ress “(.+?)”", " ".join(EMPTY_STATES.values()))
+    assert len(named) >= 8
+    assert set(named) <= {view.short_description for view in buttons}

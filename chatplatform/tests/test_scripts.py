@@ -20,7 +20,7 @@ def test_what_stands_in_a_template_is_text(screen: Page):
 
 def test_a_text_has_the_plural_form_of_the_pages_language(screen: Page):
     screen.goto("/static/chatplatform/icon.svg")
-    said = screen.evaluate(
+    texts = screen.evaluate(
         """async () => {
             const say = async (name) => {
                 const { t, tn } = await import(`/static/common/words.js?${name}`);
@@ -35,7 +35,7 @@ def test_a_text_has_the_plural_form_of_the_pages_language(screen: Page):
             return [english, await say("polish")];
         }"""
     )
-    assert said == [
+    assert texts == [
         ["1 chat", "2 chats", "5 chats", "Hello Zoe"],
         ["1 czat", "2 czaty", "5 czatów", "Hello Zoe"],
     ]

@@ -126,7 +126,7 @@ def _shown(request: HttpRequest, row: Replay, change: ReplayChange) -> dict[str,
 
 def _golden_form(row: Replay, turn: ReplayedReplyDto) -> str:
     """The link to add the question as a golden question, expecting the source that answered it."""
-    said = turn.then if turn.change == ReplayChange.LOST else turn.today
+    answer = turn.then if turn.change == ReplayChange.LOST else turn.today
     asked = {"bot": row.bot_id, "question": " ".join(turn.question.split())[:_LONGEST]}
-    source = {"expected_source": said.sources[0][:_LONGEST]} if said.sources else {}
+    source = {"expected_source": answer.sources[0][:_LONGEST]} if answer.sources else {}
     return f"{reverse('admin:bots_goldenquestion_add_question')}?{urlencode(asked | source)}"

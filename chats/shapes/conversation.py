@@ -185,9 +185,9 @@ class Transcript(Shape):
         lines = [f"{self.bot_name}, {self.chat_code}, {self.created_at:%Y-%m-%d %H:%M} UTC", ""]
         for line in self.messages:
             words = [line.text, ", ".join(line.options), *(f"[{file}]" for file in line.files)]
-            said = " ".join(word for word in words if word)
+            text = " ".join(word for word in words if word)
             name = line.name or ("Customer" if line.sender == "customer" else self.bot_name)
-            lines.append(f"{line.created_at:%Y-%m-%d %H:%M} {name}: {said}")
+            lines.append(f"{line.created_at:%Y-%m-%d %H:%M} {name}: {text}")
         return "\n".join(lines) + "\n"
 
 

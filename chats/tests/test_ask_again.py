@@ -165,8 +165,8 @@ def test_the_bot_goes_on_with_what_it_knows(talk, waiting):
     )  # fmt: skip
     assert Message.objects.filter(pk=turn["reply"]["id"], receipt__while_waiting=True).exists()
     before = Message.objects.count()
-    for said in ("great!", "Thanks!", UNKNOWN, "a human please", "ok"):
-        turn, chat = talk(said)
+    for text in ("great!", "Thanks!", UNKNOWN, "a human please", "ok"):
+        turn, chat = talk(text)
         assert (turn["reply"], turn["status"], chat.assign_type) == (None, "handed_off", "queue")
     assert Message.objects.count() == before + 5, "nothing but the customer's own words"
     assert talk(KNOWN)[0]["status"] == "answered", "a great! silences nobody"

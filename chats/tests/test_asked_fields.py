@@ -113,9 +113,9 @@ def test_three_fields_are_asked_one_at_a_time_and_filled_in(wants, server):
     assert (customer.email, customer.name, customer.attributes) == (
         "bob@example.com", "Bob Lee", {"size": "l"},
     )  # fmt: skip
-    told = [event.data["customer"] for event in updates()]
-    assert [item["attributes"] for item in told] == [{}, {}, {"size": "l"}]
-    assert [item["name"] for item in told] == [None, "Bob Lee", "Bob Lee"]
+    shown = [event.data["customer"] for event in updates()]
+    assert [item["attributes"] for item in shown] == [{}, {}, {"size": "l"}]
+    assert [item["name"] for item in shown] == [None, "Bob Lee", "Bob Lee"]
     assert talk.say(QUESTION) == answer.partition("\n\n")[0]
 
 
@@ -232,8 +232,8 @@ def test_what_a_second_message_says_beside_a_value_is_answered(asked):
 
 def test_a_request_for_a_person_goes_first(asked):
     talk = asked(EMAIL, NAME)
-    said = talk.say("I want to talk to a human. My mail is bob@example.com")
-    assert said == SAYS["en"]["handover"]
+    reply = talk.say("I want to talk to a human. My mail is bob@example.com")
+    assert reply == SAYS["en"]["handover"]
     assert (talk.row.assign_type, talk.customer.email) == ("queue", "bob@example.com")
 
 
@@ -343,8 +343,8 @@ def test_a_model_is_told_what_is_still_wanted_and_our_reading_decides(asked, stu
 def test_a_preview_asks_and_stores_nothing_of_the_staff(wants, ben, bot):
     wants(SIZE)
     for _ in range(2):
-        told = [{"role": "user", "content": QUESTION}]
-        first = ben.post(f"/ai/{bot.pk}/generate-chat", {"messages": told})
+        lines = [{"role": "user", "content": QUESTION}]
+        first = ben.post(f"/ai/{bot.pk}/generate-chat", {"messages": lines})
         assert first.status_code == 200, first.content
         run_jobs()
         chat = Conversation.objects.latest("id")

@@ -90,8 +90,8 @@ def test_fields_are_changed_cleared_and_kept(ben, zoe):
     changes = [event.changes for event in AuditEvent.objects.filter(action="customer.updated")]
     assert changes == [{"fields": ["email", "attributes"]}] * 2
     events = Event.objects.filter(type="customer.updated").order_by("pk")
-    told = [(row.data["customer"]["email"], row.data["customer"]["attributes"]) for row in events]
-    assert told == [("zoe@example.com", {"plan": "pro", "age": 5}), (None, {"plan": "pro"})]
+    shown = [(row.data["customer"]["email"], row.data["customer"]["attributes"]) for row in events]
+    assert shown == [("zoe@example.com", {"plan": "pro", "age": 5}), (None, {"plan": "pro"})]
 
 
 def test_another_customers_external_id_is_refused(server, zoe, visitor):

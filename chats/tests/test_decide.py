@@ -180,9 +180,9 @@ def test_a_receipt_of_a_model_as_it_is_stored():
     assert Receipt().to_json() == {}
 
 
-def asked(said, **fields):
+def asked(answer_kind, **fields):
     """The bot has just asked for the e-mail address, and would ask for the name next."""
-    field = AskedField("email", said, "email", may_repeat=fields.pop("may_repeat", True))
+    field = AskedField("email", answer_kind, "email", may_repeat=fields.pop("may_repeat", True))
     return InfoFacts(field, next="name", **fields)
 
 
@@ -282,6 +282,6 @@ def test_a_text_that_was_passed_over_is_noted_once():
     info = InfoFacts(asked=asked, next="name")
     assert decide.ask_next(answer, info).receipt.passed_over == "city"
     for other in (replace(asked, type="email"), replace(asked, may_repeat=False),
-                  replace(asked, said="declined")):  # fmt: skip
+                  replace(asked, answer_kind="declined")):  # fmt: skip
         info = InfoFacts(asked=other, next="name")
         assert decide.ask_next(answer, info).receipt.passed_over is None

@@ -87,8 +87,8 @@ def test_an_agent_takes_a_chat_both_write_and_it_ends_without_a_reload(screen, s
     screen.get_by_role("button", name="Settings").click()
     screen.get_by_role("button", name="Log out").click()
     screen.get_by_role("button", name="Log in").wait_for()
-    said = [message.text for message in Message.objects.order_by("seq")]
-    assert said == ["Where is my parcel?", "It left us today.", "Thank you!", "A friendly one"]
+    texts = [message.text for message in Message.objects.order_by("seq")]
+    assert texts == ["Where is my parcel?", "It left us today.", "Thank you!", "A friendly one"]
 
 
 @pytest.mark.journey
@@ -303,5 +303,5 @@ def test_nothing_is_lost_or_double_when_the_server_dies_and_the_network_fails(br
         expect(screen.locator("#composer")).to_have_value("Half a thought")
         expect(log(screen)).to_contain_text("Where is my parcel?")
         context.close()
-    said = ["Where is my parcel?", "First", "Are you there?", "Second"]
-    assert seen_by_customer(shop, chat_id) == said
+    texts = ["Where is my parcel?", "First", "Are you there?", "Second"]
+    assert seen_by_customer(shop, chat_id) == texts

@@ -55,8 +55,8 @@ def test_an_answer_shows_its_passages_and_the_gate(ben, server, bot, chat):
 def test_a_handover_shows_what_was_missing(ben, server, bot, chat, client_a):
     trained(bot, SHOP)
     ClientConfig.objects.filter(client=client_a).update(answer_threshold=1.0)
-    told = ask(server, chat, "Do you sell purple elephants?")
-    receipt = receipt_of(ben, told).json()
+    reply = ask(server, chat, "Do you sell purple elephants?")
+    receipt = receipt_of(ben, reply).json()
     assert (receipt["decision"], receipt["handoff_reason"]) == ("below_gate", "no_answer")
     assert receipt["confidence"] < receipt["threshold"] == 1.0
     assert receipt["usage"]["credits"] == 0

@@ -136,8 +136,8 @@ def test_it_says_what_the_widget_says(ann, site, path, bot, page):
     opened = page.post("/ai/client/chat", opening).json()
     visitor, tried = {"Visitor-Token": opened["visitor_token"]}, path
     for text in SAYS:
-        said = {"text": text, "reply": "async"}
-        sent = page.post(f"/ai/client/chat/{opened['id']}", said, **visitor)
+        body = {"text": text, "reply": "async"}
+        sent = page.post(f"/ai/client/chat/{opened['id']}", body, **visitor)
         assert sent.status_code == 202, sent.content
         tried = site.post(tried, {"question": text})["Location"]
         run_jobs()

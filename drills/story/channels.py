@@ -63,8 +63,8 @@ def talk(channel: Channel) -> None:
     user = channel.providers.thread(channel.account, "an")["user_id"]
     sent = world.ben.post(path, {"recipient_id": user, "text": "Ben here."})
     eventually(lambda: "Ben here." in channel.got(), "the agent's words")
-    said = world.ben.get(path, recipient_id=user)["items"]
-    assert {RETURNS, "Ben here."} <= {row["content"][0]["text"] for row in said}
+    items = world.ben.get(path, recipient_id=user)["items"]
+    assert {RETURNS, "Ben here."} <= {row["content"][0]["text"] for row in items}
     (chat,) = world.ann.get("/ai/chats", channel=channel.name)["items"]
     assert chat["assignee"]["name"] == "Ben Fox"
 

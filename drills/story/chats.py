@@ -33,18 +33,18 @@ def open_and_ask(world: World, key: Caller) -> None:
     shown = key.get(path)
     assert (shown["status"], shown["chat_code"]) == ("open", chat["chat_code"])
     assert shown["message_count"] == 4, "the welcome is none"
-    told = key.post(
+    changed = key.post(
         f"/ai/client/chat/customer/{chat['id']}",
         {"email": "zoe@shop.example", "attributes": {"order": 17}},
     )
-    assert told["customer"]["email"] == "zoe@shop.example"
-    said = [message["content"][0]["text"] for message in key.get(
+    assert changed["customer"]["email"] == "zoe@shop.example"
+    texts = [message["content"][0]["text"] for message in key.get(
         f"/ai/client/chat/history/{chat['id']}"
     )["items"]]  # fmt: skip
-    assert said[0] == "Hello at Story!", "the welcome"
-    assert said[1] == RETURNS
+    assert texts[0] == "Hello at Story!", "the welcome"
+    assert texts[1] == RETURNS
     by_code = key.get(f"/ai/client/chat/messages/{chat['chat_code']}")["items"]
-    assert len(by_code) == len(said) == 5
+    assert len(by_code) == len(texts) == 5
     customer_id = world.ann.get(f"/ai/chat/{chat['id']}")["customer_id"]
     customer = world.ann.get(f"/ai/customers/{customer_id}")
     assert (customer["name"], customer["attributes"]) == ("Zoe", {"order": 17})
@@ -57,9 +57,9 @@ def stream(world: World, key: Caller) -> None:
     events = events_of(reply.text)
     names = [name for name, _ in events]
     assert (names[0], names[-1]) == ("message", "done")
-    told = "".join(data["text"] for name, data in events if name == "delta")
+    text = "".join(data["text"] for name, data in events if name == "delta")
     last = events[-1][1]["reply"]
-    assert told.strip() in last["content"][0]["text"]
+    assert text.strip() in last["content"][0]["text"]
     assert world.history(chat["id"])[-1]["id"] == last["id"]
 
 
@@ -163,9 +163,9 @@ def answer_as_assistant(world: World) -> None:
     chat = world.open_chat()
     world.ask(chat["id"], "Is my parcel on its way?", reply="none")
     path = f"/ai/client/chat/assistant/{chat['id']}"
-    said = world.server.post(path, {"text": "It comes tomorrow."})
+    message = world.server.post(path, {"text": "It comes tomorrow."})
     shown = world.history(chat["id"])[-1]
-    assert (shown["id"], shown["sender"]["type"]) == (said["id"], "bot")
+    assert (shown["id"], shown["sender"]["type"]) == (message["id"], "bot")
     assert shown["content"][0]["text"] == "It comes tomorrow."
 
 

@@ -49,13 +49,13 @@ def take_and_answer(world: World) -> None:
     ben_id = world.ben.get("/identity/users/me")["id"]
     world.ben.post(f"{path}/assign", {"assign_type": "agent"})
     assert world.ben.get(path)["assignee"]["external_id"] == str(ben_id)
-    said = world.ben.post(f"{path}/manual", {"text": "Ben here. What is it?"})
+    sent = world.ben.post(f"{path}/manual", {"text": "Ben here. What is it?"})
     with_file = world.ben.upload(
         f"{path}/manual/files", [("files", ("form.txt", b"Form 7"))], text="Our form"
     )
     world.ben.post(f"{path}/manual", {"text": "@Ann Lee, a difficult one", "is_note": True})
     read = world.server.get(f"/ai/client/chat/history/{chat_id}")["items"]
-    assert [row["id"] for row in read[-2:]] == [said["id"], with_file["id"]], "the note is hidden"
+    assert [row["id"] for row in read[-2:]] == [sent["id"], with_file["id"]], "the note is hidden"
     (file,) = [piece for piece in with_file["content"] if piece["type"] == "file"]
     assert world.nobody.call("GET", file["url"]).content == b"Form 7"
     assert world.ben.get(path)["waiting_since"] is None

@@ -42,8 +42,8 @@ def tell(world: World) -> None:
 def by_worker(world: World, wanted: dict[str, Any], *, rows: int) -> None:
     """Export a report that has more rows than one answer holds, through a worker."""
     path = "/report/adhoc/export"
-    told = world.ann.call("POST", path, json=wanted).json()
-    assert told["rows"] == rows
-    path += f"/{told['id']}"
+    export = world.ann.call("POST", path, json=wanted).json()
+    assert export["rows"] == rows
+    path += f"/{export['id']}"
     wait_until(lambda: world.ann.call("GET", path).status_code == 200, what="the export")
     assert world.ann.call("GET", path).text.count("\n") == rows + 1

@@ -114,8 +114,8 @@ def _person(row: SignInProvider, claims: dict[str, Any]) -> User:
                          subject=f"user:{user.pk}", changes={"issuer": row.issuer})  # fmt: skip
         if is_new and known_here and mails.are_sent():
             # An admin who sets the provider could sign in as a colleague, who is warned by mail.
-            told = {"company": str(row.client), "provider": row.issuer}
-            mails.send_to(user, "provider_linked", told)
+            context = {"company": str(row.client), "provider": row.issuer}
+            mails.send_to(user, "provider_linked", context)
     return user
 
 

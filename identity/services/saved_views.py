@@ -56,21 +56,21 @@ def delete(user: User, view_id: int) -> None:
         row.delete()
 
 
-def forget(client_id: int, told: Sequence[str]) -> None:
-    """Delete saved views that mention a customer who is erased. `told` holds the customer's name,
-    addresses and ids."""
+def forget(client_id: int, identifiers: Sequence[str]) -> None:
+    """Delete saved views that mention a customer who is erased. `identifiers` holds the customer's
+    name, addresses and ids."""
     rows = SavedView.objects.filter(Q(user__client=client_id) | Q(user__client=None))
     for row in rows:
         values = [(name, item) for name, many in QueryDict(row.query).lists() for item in many]
         searched = [item for name, item in values if name == "q" or "@" in item]
-        if mentions(row.name, searched, told):
+        if mentions(row.name, searched, identifiers):
             row.delete()
 
 
-def mentions(name: str, searched: Iterable[str], told: Sequence[str]) -> bool:
-    """Whether a view's name or searches share a text or a word of three letters with `told`. A
-    false match does little harm: the view can be saved again."""
-    called = [text.casefold() for text in told if len(text) >= _LEAST]
+def mentions(name: str, searched: Iterable[str], identifiers: Sequence[str]) -> bool:
+    """Whether a view's name or searches share a text or a word of three letters with `identifiers`.
+    A false match does little harm: the view can be saved again."""
+    called = [text.casefold() for text in identifiers if len(text) >= _LEAST]
     words = {word for text in called for word in text.split() if len(word) >= _LEAST}
     sought = [text.casefold() for text in searched if len(text) >= _LEAST]
     texts = [name.casefold(), *sought]

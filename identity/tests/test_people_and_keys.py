@@ -110,12 +110,12 @@ def test_an_admin_makes_no_owner(ann):
     assert not User.objects.filter(full_name="Zoe").exists()
 
 
-def told(page):
+def shown_key(page):
     return re.search(r'x-ref="key">([^<]+)<', page.content.decode())[1]  # type: ignore[index]
 
 
 def test_a_secret_key_is_shown_once_and_works(site, nobody):
-    key = told(site.post(NEW_KEY, KEY))
+    key = shown_key(site.post(NEW_KEY, KEY))
     assert nobody.get("/ai/customers", **{"API-KEY": key}).status_code == 200
     listed = site.get(reverse("admin:identity_apikey_changelist")).content.decode()
     assert ApiKey.objects.get().prefix in listed
@@ -130,7 +130,7 @@ def test_a_public_key_needs_a_bot_and_hosts(site, bot, nobody):
     reply = site.post(NEW_KEY, {**form, "allowed_domain": "http://x"})
     assert b"is not a host name" in reply.content
     assert not ApiKey.objects.exists()
-    key = told(site.post(NEW_KEY, {**form, "allowed_domain": "shop.example", "days": "30"}))
+    key = shown_key(site.post(NEW_KEY, {**form, "allowed_domain": "shop.example", "days": "30"}))
     shop = {"API-KEY": key, "Origin": "https://shop.example"}
     assert nobody.get("/ai/bot/config", **shop).status_code == 200
     assert ApiKey.objects.get().expires_at
@@ -143,7 +143,7 @@ def test_a_public_key_has_a_cap_that_the_form_shows_and_another_page_changes(sit
     assert field.value() == 500
     assert str(field) in site.get(NEW_KEY).content.decode()
     form = {**KEY, "scope": "public", "bot_id": str(bot.pk), "allowed_domain": "shop.example"}
-    told(site.post(NEW_KEY, {**form, "daily_credits": "500"}))
+    shown_key(site.post(NEW_KEY, {**form, "daily_credits": "500"}))
     key = ApiKey.objects.get()
     assert key.daily_credits == 500
     path = reverse("admin:identity_apikey_change_cap", args=[key.pk])
@@ -162,7 +162,7 @@ def test_a_public_key_has_a_cap_that_the_form_shows_and_another_page_changes(sit
 
 
 def test_a_secret_key_has_no_cap(site):
-    told(site.post(NEW_KEY, {**KEY, "daily_credits": "500"}))
+    shown_key(site.post(NEW_KEY, {**KEY, "daily_credits": "500"}))
     key = ApiKey.objects.get()
     assert key.daily_credits is None
     path = reverse("admin:identity_apikey_change_cap", args=[key.pk])

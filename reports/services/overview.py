@@ -71,15 +71,15 @@ def _chosen(client: Client, period: Period, bot: Bot | None) -> QuerySet[Convers
 
 
 def _figures(found: Row, period: Period) -> shapes.Figures:
-    told: dict[str, Any] = {name: found[name] for name in _COUNTS}
+    figures: dict[str, Any] = {name: found[name] for name in _COUNTS}
     for name in _TIMES:
-        told[f"{name}_seconds"] = shapes.Times(
+        figures[f"{name}_seconds"] = shapes.Times(
             p50=found[f"{name}_p50"], p90=found[f"{name}_p90"], mean=found[f"{name}_mean"]
         )
     sentiment = shapes.Sentiments(**{name: found[f"sentiment_{name}"] for name in _SENTIMENTS})
     return shapes.Figures(
         date_from=period.first.isoformat(), date_to=period.last.isoformat(),
-        sentiment=sentiment, **told,
+        sentiment=sentiment, **figures,
     )  # fmt: skip
 
 

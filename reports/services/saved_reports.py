@@ -22,9 +22,9 @@ def save(client: Client, name: str, question: dict[str, list[str]], *, by: User)
     rows = SavedReport.objects.for_client(client)
     if not rows.filter(name=name).exists() and rows.count() >= MOST:
         return False
-    told = {"question": question, "created_by": by}
+    values = {"question": question, "created_by": by}
     with transaction.atomic():
-        row, _ = rows.update_or_create(client=client, name=name, defaults=told)
+        row, _ = rows.update_or_create(client=client, name=name, defaults=values)
         _record(row, "saved", by=by)
     return True
 
@@ -38,10 +38,10 @@ def delete(client: Client, pk: int, *, by: User) -> None:
             row.delete()
 
 
-def forget(client_id: int, told: Sequence[str]) -> None:
+def forget(client_id: int, identifiers: Sequence[str]) -> None:
     """Delete questions that mention an erased customer in their name or search words."""
     for row in SavedReport.objects.filter(client_id=client_id):
-        if saved_views.mentions(row.name, [str(row.question.get("q", ""))], told):
+        if saved_views.mentions(row.name, [str(row.question.get("q", ""))], identifiers):
             row.delete()
 
 

@@ -29,8 +29,8 @@ def write(form: str, columns: Sequence[str], lines: Iterable[Sequence[Any]]) -> 
 
 def _write_xlsx(file: IO[bytes], columns: Sequence[str], lines: Iterable[Iterable[Any]]) -> None:
     # No text becomes a formula or a link.
-    told = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
-    book = xlsxwriter.Workbook(file, told)
+    options = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
+    book = xlsxwriter.Workbook(file, options)
     sheet = book.add_worksheet("Report")
     sheet.write_row(0, 0, columns)
     try:

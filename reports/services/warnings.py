@@ -87,8 +87,8 @@ def of(client: Client) -> list[Found]:
 def _by_rule(rule: _Rule, client: Client, now: datetime) -> Found | None:
     rows = rule.rows(client, now)
     when = rule.since or rule.due_at
-    told = rows.aggregate(count=Count("pk"), **({"at": Min(when)} if when else {}))
-    count = told["count"]
+    totals = rows.aggregate(count=Count("pk"), **({"at": Min(when)} if when else {}))
+    count = totals["count"]
     if not count:
         return None
     order = [when, "pk"] if when else ["pk"]
@@ -101,8 +101,8 @@ def _by_rule(rule: _Rule, client: Client, now: datetime) -> Found | None:
         title=gettext(rule.title).format(n=formatting.number(count), s="" if count == 1 else "s"),
         what_to_do=rule.what_to_do,
         count=count,
-        since=told["at"] if rule.since else None,
-        due_at=told["at"] if rule.due_at else None,
+        since=totals["at"] if rule.since else None,
+        due_at=totals["at"] if rule.due_at else None,
         samples=[shapes.WarningSample(id=str(pk), label=label) for pk, label in samples],
         link=reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist")
         + rule.link.format(ids=ids),

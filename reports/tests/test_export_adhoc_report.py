@@ -49,12 +49,12 @@ def test_who_took_which_rows_is_recorded_without_their_values(ann, nobody, two_c
     download(ann, tags=["secret word"], channels=[])
     asked: dict[str, Any] = {"user": ann.user.pk, "changes__rows": 0}
     assert recorded.get(**asked).changes["fields"] == ["date_from", "date_to", "tags"]
-    told = ask(ann)
-    assert nobody.get(told["url"]).status_code == 202
+    export = ask(ann)
+    assert nobody.get(export["url"]).status_code == 202
     run_jobs()
-    assert rows_of_csv(b"".join(nobody.get(told["url"]).streaming_content))[1:]
+    assert rows_of_csv(b"".join(nobody.get(export["url"]).streaming_content))[1:]
     assert [(row.action, row.user, row.subject, row.changes["rows"]) for row in recorded[1:]] == [
-        (action, ann.user, f"export:{told['id']}", 2)
+        (action, ann.user, f"export:{export['id']}", 2)
         for action in ("report.exported", "report.downloaded")
     ]
     assert "secret" not in str(list(recorded.values()))
@@ -110,13 +110,13 @@ def stored_files():
 @pytest.mark.parametrize("group_by", [[], ["day"]])
 def test_a_large_export_is_written_by_a_worker(ann, nobody, two_chats, form, group_by, settings):
     body = {"format": form, "group_by": group_by, "file_name": "all"}
-    told = ask(ann, **body)
-    path = f"{EXPORT}/{told['id']}"
-    assert (told["status"], told["progress"], told["rows"]) == ("queued", 0, 2)
+    export = ask(ann, **body)
+    path = f"{EXPORT}/{export['id']}"
+    assert (export["status"], export["progress"], export["rows"]) == ("queued", 0, 2)
     waiting = ann.get(path)
-    assert (waiting.status_code, nobody.get(told["url"]).status_code) == (202, 202)
+    assert (waiting.status_code, nobody.get(export["url"]).status_code) == (202, 202)
     run_jobs()
-    replies = [ann.get(path), nobody.get(told["url"])]
+    replies = [ann.get(path), nobody.get(export["url"])]
     files = [b"".join(reply.streaming_content) for reply in replies]
     assert files[0] == files[1]
     assert replies[0]["Content-Disposition"] == f'attachment; filename="all.{form}"'
@@ -139,25 +139,25 @@ def test_the_progress_of_an_export_is_told(ann, two_chats, monkeypatch):
 
 
 def test_a_link_is_of_one_export_and_of_whom_it_was_made_for(ann, ben, cara, nobody, two_chats):
-    told, other = ask(ann), ask(ben)
-    signature = told["url"].partition("=")[2]
-    own, others = (f"{EXPORT}/{row['id']}?signature" for row in (told, other))
-    for wrong in (f"{others}={signature}", f"{told['url']}x", f"{own}=", f"{own}=%3A1"):
+    export, other = ask(ann), ask(ben)
+    signature = export["url"].partition("=")[2]
+    own, others = (f"{EXPORT}/{row['id']}?signature" for row in (export, other))
+    for wrong in (f"{others}={signature}", f"{export['url']}x", f"{own}=", f"{own}=%3A1"):
         assert nobody.get(wrong).status_code == 401, wrong
     User.objects.filter(pk=ben.user.pk).update(is_disabled=True)
     assert nobody.get(other["url"]).status_code == 401
-    assert nobody.get(told["url"]).status_code == 202
-    assert cara.get(f"{EXPORT}/{told['id']}").status_code == 404
+    assert nobody.get(export["url"]).status_code == 202
+    assert cara.get(f"{EXPORT}/{export['id']}").status_code == 404
 
 
 def test_an_export_is_deleted_after_its_day(ann, nobody, two_chats, time_machine):
-    told = ask(ann)
+    export = ask(ann)
     run_jobs()
     tasks.clean_up()
     run_jobs()
     assert len(stored_files()) == 1
     time_machine.move_to(datetime.now(UTC) + timedelta(hours=25))
-    assert nobody.get(told["url"]).status_code == 401
+    assert nobody.get(export["url"]).status_code == 401
     tasks.clean_up()
     run_jobs()
     assert (Export.objects.count(), stored_files()) == (0, [])
@@ -187,12 +187,12 @@ def test_the_export_of_a_dead_worker_is_written_again_and_once(ann, two_chats):
 
 
 def test_an_export_that_cannot_be_made_says_so(ann, two_chats, monkeypatch):
-    told = ask(ann, format="xlsx")
+    export = ask(ann, format="xlsx")
     monkeypatch.setattr(table_writer, "XLSX_ROWS", 1)
     run_jobs()
-    reply = ann.get(f"{EXPORT}/{told['id']}")
+    reply = ann.get(f"{EXPORT}/{export['id']}")
     assert (reply.status_code, reply.json()["code"]) == (409, "export_failed")
-    assert (reply.json()["export_id"], stored_files()) == (told["id"], [])
+    assert (reply.json()["export_id"], stored_files()) == (export["id"], [])
     reply = ann.post(EXPORT, OCTOBER | {"format": "xlsx"})
     assert (reply.status_code, "take csv" in reply.content.decode()) == (422, True)
     monkeypatch.setattr(exports, "MAX_EXPORTS", 1)

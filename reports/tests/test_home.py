@@ -61,8 +61,8 @@ def week(bot):
         make_chat(bot, **ended)
         for stars in (1, 5):
             chat = make_chat(bot, handed_off_at=now, **ended)
-            said = {"client": bot.client, "conversation": chat, "sender_type": "agent"}
-            answer = Message.objects.create(**said, seq=1, text="Hi", content=text_content("Hi"))
+            fields = {"client": bot.client, "conversation": chat, "sender_type": "agent"}
+            answer = Message.objects.create(**fields, seq=1, text="Hi", content=text_content("Hi"))
             Feedback.objects.create(client=bot.client, conversation=chat, rating=stars)
             Feedback.objects.create(
                 client=bot.client, conversation=chat, message=answer, rating=stars
@@ -71,8 +71,8 @@ def week(bot):
         other = {"is_preview": is_preview, "created_at": at}
         chat = make_chat(bot, handed_off_at=now, **ended, **other)
         make_chat(bot, **ended, **other)
-        said = {"client": bot.client, "conversation": chat, "sender_type": "agent"}
-        Message.objects.create(**said, seq=1, text="Hi", content=text_content("Hi"))
+        fields = {"client": bot.client, "conversation": chat, "sender_type": "agent"}
+        Message.objects.create(**fields, seq=1, text="Hi", content=text_content("Hi"))
         Feedback.objects.create(client=bot.client, conversation=chat, rating=1, created_at=at)
     make_chat(bot, is_preview=True, **waits)
     ClientConfig.objects.filter(client=bot.client).update(first_response_target_seconds=300)

@@ -29,8 +29,8 @@ def read(person) -> dict[str, Any]:
 
 
 def waiting(bot, minutes: float, **fields):
-    told = {"assign_type": "queue", "waiting_since": ago(minutes=minutes)} | fields
-    return make_chat(bot, **told)
+    values = {"assign_type": "queue", "waiting_since": ago(minutes=minutes)} | fields
+    return make_chat(bot, **values)
 
 
 def connect(bot, channel: str, **fields):
@@ -181,8 +181,8 @@ def test_another_clients_troubles_are_not_told(cara, bot):
 
 
 def mute(person, code: str, until: Any):
-    told = {"code": code, "until": until.isoformat() if until else None}
-    return person.put(f"{PATH}/mute", told)
+    body = {"code": code, "until": until.isoformat() if until else None}
+    return person.put(f"{PATH}/mute", body)
 
 
 def test_a_muted_warning_is_listed_and_not_shown_on_the_home(ann, ben, cara, bot, time_machine):

@@ -67,8 +67,8 @@ def page(request: HttpRequest) -> HttpResponse:
     return show(request, "overview", form | shown | {"as_of": as_of})
 
 
-def _refused(request: HttpRequest, form: dict[str, Any], told: list[str]) -> HttpResponse:
-    return show(request, "overview", form | {"problems": told}, status=422)
+def _refused(request: HttpRequest, form: dict[str, Any], reasons: list[str]) -> HttpResponse:
+    return show(request, "overview", form | {"problems": reasons}, status=422)
 
 
 def _form(client: Client, asked: dict[str, str], bot: Bot | None) -> dict[str, Any]:

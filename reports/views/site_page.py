@@ -73,8 +73,8 @@ def problems(exc: ValidationError | ApiError) -> list[str]:
     found = []
     for place, words in refusals(exc):
         field = next((_FIELDS[name] for name in place if name in _FIELDS), "")
-        told = _NAMED.sub(lambda match: _FIELDS[match[0].lower()], words)
-        found.append(f"{field}: {told}" if field else told)
+        text = _NAMED.sub(lambda match: _FIELDS[match[0].lower()], words)
+        found.append(f"{field}: {text}" if field else text)
     return found
 
 

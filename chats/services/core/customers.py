@@ -76,10 +76,10 @@ def answers(known: Customer | CustomerInfo) -> dict[str, Any]:
 
 def find_or_create(client: Client, info: CustomerInfo, *, by_public_key: bool = False) -> Customer:
     """Create a customer, or update the existing one with this external id."""
-    told = _names(info) if by_public_key else []
+    self_reported = _names(info) if by_public_key else []
     given: dict[str, Any] = {
         "attributes": info.attributes,
-        "self_reported_fields": told,
+        "self_reported_fields": self_reported,
         **_fields(info),
     }
     if not info.external_id:

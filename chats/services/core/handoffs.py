@@ -20,8 +20,8 @@ def hand_over(
     Nothing happens if the bot does not have the chat, so the customer is told only once."""
     if chat.assign_type != AssignType.BOT:
         return
-    said = standard_replies.handover(reason=reason, language=language or chat.language, chat=chat)
-    messages.append_sentence(chat, said, receipt={"handoff_reason": reason})
+    reply = standard_replies.handover(reason=reason, language=language or chat.language, chat=chat)
+    messages.append_sentence(chat, reply, receipt={"handoff_reason": reason})
     lifecycle.to_queue(chat, reason=reason, by=by)
 
 
@@ -30,12 +30,12 @@ def tell_if_closed(chat: LockedConversation, *, language: str) -> None:
     once until the next opening, and not if an agent has answered since."""
     if chat.assign_type == AssignType.BOT:
         return
-    said = standard_replies.out_of_hours(language=language, chat=chat)
+    reply = standard_replies.out_of_hours(language=language, chat=chat)
     since = business_hours.closed_since(chat.client.config, chat.bot, timezone.now())
-    if said is None or since is None:
+    if reply is None or since is None:
         return
-    told = Q(sender_type=SenderType.SYSTEM, text=said.text)
+    repeated = Q(sender_type=SenderType.SYSTEM, text=reply.text)
     answered = Q(sender_type=SenderType.AGENT, is_note=False)
-    rows = Message.objects.filter(told | answered, conversation=chat, created_at__gte=since)
+    rows = Message.objects.filter(repeated | answered, conversation=chat, created_at__gte=since)
     if not rows.exists():
-        messages.append_sentence(chat, said)
+        messages.append_sentence(chat, reply)

@@ -113,14 +113,14 @@ def append(
 
 def append_sentence(
     chat: LockedConversation,
-    said: standard_replies.Said,
+    reply: standard_replies.ReplyText,
     *,
     author: Author = Author(SenderType.SYSTEM),
     **fields: Unpack[MessageFields],
 ) -> None:
     """Store one of the platform's sentences, by default as the system."""
-    fields["language"] = said.language
-    append(chat, author=author, content=said.content, **fields)
+    fields["language"] = reply.language
+    append(chat, author=author, content=reply.content, **fields)
 
 
 def store_in_bulk(rows: Collection[Message]) -> None:

@@ -14,8 +14,8 @@ from chats.models import Conversation, text_content
 _LAST_RESORT = "en"
 
 
-class Said(NamedTuple):
-    """A sentence and its language."""
+class ReplyText(NamedTuple):
+    """The text of a reply, its language and its buttons."""
 
     text: str
     language: str
@@ -24,38 +24,38 @@ class Said(NamedTuple):
 
     @property
     def content(self) -> list[dict[str, Any]]:
-        """The sentence as the content of a message."""
+        """The reply as the content of a message."""
         content = text_content(self.text)
         if self.choices:
             content[0]["options"] = [{"label": choice, "value": choice} for choice in self.choices]
         return content
 
 
-def sentence(name: str, *, language: str, chat: Conversation) -> Said:
+def sentence(name: str, *, language: str, chat: Conversation) -> ReplyText:
     """The sentence with this name of the phrasebook's section `says`."""
     return _in(language, chat, _own(name, chat), _ours(name))
 
 
-def greeting(*, language: str, chat: Conversation) -> Said:
+def greeting(*, language: str, chat: Conversation) -> ReplyText:
     """The bot's welcome message, or else the client's or the platform's greeting."""
     own = _own("greeting", chat)
     return _in(language, chat, chat.bot.welcome_message, own, _ours("greeting"))
 
 
-def welcome(*, language: str, chat: Conversation) -> Said | None:
+def welcome(*, language: str, chat: Conversation) -> ReplyText | None:
     """The bot's welcome message in the language or in its default one; None if there is none."""
     own = chat.bot.welcome_message
     return _find(own, language) or _find(own, chat.bot.default_language)
 
 
-def confirm(action: str, *, language: str, chat: Conversation) -> Said:
+def confirm(action: str, *, language: str, chat: Conversation) -> ReplyText:
     """The question whether a function may be called, which the customer must confirm."""
     question = sentence("confirm", language=language, chat=chat)
     # str.format() is not used, because the action contains customers' text.
     return question._replace(text=question.text.replace("{action}", action))
 
 
-def ask_info(field: Mapping[str, Any], *, language: str, chat: Conversation) -> Said:
+def ask_info(field: Mapping[str, Any], *, language: str, chat: Conversation) -> ReplyText:
     """The question for a customer-info field: the client's, or ours with the field's label. If the
     field has a label in the wanted language, ours in it precedes the client's in the default
     one."""
@@ -63,44 +63,46 @@ def ask_info(field: Mapping[str, Any], *, language: str, chat: Conversation) -> 
     labels: Mapping[str, str] = field["label"]
     language, default = _offered(language, chat), chat.bot.default_language
     for wanted in (language, default):
-        if said := _find(own, wanted):
-            return said
+        if reply := _find(own, wanted):
+            return reply
         if _find(labels, wanted):
             break
     label = bots.in_language(labels, language, default=default) or field["name"]
     choices = [option["label"] for option in field.get("options") or []]
     asked = label.rstrip("?？؟: ") + (f" ({', '.join(choices)})" if choices else "")
-    said = sentence("ask_info", language=language, chat=chat)
-    return said._replace(text=said.text.replace("{label}", asked))
+    reply = sentence("ask_info", language=language, chat=chat)
+    return reply._replace(text=reply.text.replace("{label}", asked))
 
 
-def about_bot(*, language: str, chat: Conversation) -> Said:
+def about_bot(*, language: str, chat: Conversation) -> ReplyText:
     """The sentence that says whose assistant the bot is and, if the client hands over on request,
     that the customer can ask for a person."""
-    said = sentence("about_bot", language=language, chat=chat)
-    words = said.text.replace("{company}", chat.client.name)
+    reply = sentence("about_bot", language=language, chat=chat)
+    words = reply.text.replace("{company}", chat.client.name)
     if chat.client.config.handoff_on_request:
-        person = sentence("person_possible", language=said.language, chat=chat)
+        person = sentence("person_possible", language=reply.language, chat=chat)
         words = f"{words} {person.text}"
-    return said._replace(text=words)
+    return reply._replace(text=words)
 
 
-def ask_again(headings: Sequence[str], *, person: bool, language: str, chat: Conversation) -> Said:
+def ask_again(
+    headings: Sequence[str], *, person: bool, language: str, chat: Conversation
+) -> ReplyText:
     """The request to rephrase the question, with headings and, if `person`, a person to choose."""
 
     def say(name: str) -> str:
-        return sentence(name, language=said.language, chat=chat).text
+        return sentence(name, language=reply.language, chat=chat).text
 
-    said = sentence("unknown", language=language, chat=chat)
-    parts = [said.text, *([say("nearest")] if headings else [])]
+    reply = sentence("unknown", language=language, chat=chat)
+    parts = [reply.text, *([say("nearest")] if headings else [])]
     choices = tuple(headings)
     if person:
         parts.insert(1, say("person_possible"))
         choices += (say("person_button"),)
-    return Said(" ".join(parts), said.language, choices)
+    return ReplyText(" ".join(parts), reply.language, choices)
 
 
-def handover(*, reason: str, language: str, chat: Conversation) -> Said:
+def handover(*, reason: str, language: str, chat: Conversation) -> ReplyText:
     """The sentence that says that a person will answer or, outside business hours, that it is
     closed."""
     if reason == "approval_needed":
@@ -116,7 +118,7 @@ def handover(*, reason: str, language: str, chat: Conversation) -> Said:
     return _in(language, chat, _own(name, chat), own, _ours(name))
 
 
-def out_of_hours(*, language: str, chat: Conversation) -> Said | None:
+def out_of_hours(*, language: str, chat: Conversation) -> ReplyText | None:
     """The sentence that says that it is closed; None if it is open or the client set no text."""
     config = chat.client.config
     if not config.out_of_hours_message or business_hours.is_open(config, chat.bot, timezone.now()):
@@ -133,13 +135,13 @@ def _ours(name: str) -> Mapping[str, str]:
     return {code: book.says[name] for code, book in phrasebook.all_books().items()}
 
 
-def _in(language: str, chat: Conversation, *sources: Mapping[str, str]) -> Said:
+def _in(language: str, chat: Conversation, *sources: Mapping[str, str]) -> ReplyText:
     """A text in the first language that any source has, from the first source that has it."""
     language = _offered(language, chat)
     for wanted in (language, chat.bot.default_language, chat.client.default_language):
-        if said := next(filter(None, (_find(source, wanted) for source in sources)), None):
-            return said
-    return Said(sources[-1][_LAST_RESORT], _LAST_RESORT)
+        if reply := next(filter(None, (_find(source, wanted) for source in sources)), None):
+            return reply
+    return ReplyText(sources[-1][_LAST_RESORT], _LAST_RESORT)
 
 
 def _offered(language: str, chat: Conversation) -> str:
@@ -148,8 +150,8 @@ def _offered(language: str, chat: Conversation) -> str:
     return language if not offered or base_of(language) in offered else chat.bot.default_language
 
 
-def _find(source: Mapping[str, str], language: str) -> Said | None:
+def _find(source: Mapping[str, str], language: str) -> ReplyText | None:
     """A text in the language, else without its region, else in another region; None if none is."""
     regions = (code for code in source if base_of(code) == base_of(language))
     codes = (language, base_of(language), *regions)
-    return next((Said(source[code], code) for code in codes if source.get(code)), None)
+    return next((ReplyText(source[code], code) for code in codes if source.get(code)), None)

@@ -95,11 +95,11 @@ def mark_failed(erasure_id: str) -> None:
 def _finish(erasure: CustomerErasure, customer: Customer | None) -> None:
     if customer is not None:
         named = (customer.name, customer.email, customer.phone, customer.external_id)
-        told = [text for text in named if text]
-        told += channel_hooks.sender().forget(customer)
-        _forget_jobs(erasure.client_id, told)
+        identifiers = [text for text in named if text]
+        identifiers += channel_hooks.sender().forget(customer)
+        _forget_jobs(erasure.client_id, identifiers)
         for forget in _forgetters:
-            forget(erasure.client_id, told)
+            forget(erasure.client_id, identifiers)
         events.delete_about_customers(erasure.client_id, _numbers(customer))
         # Exported reports may name the customer. They can be made again within a minute.
         jobs.enqueue("reports.delete_exports", client_id=erasure.client_id,

@@ -179,8 +179,8 @@ def _resolution(transcript: Transcript, written: str, *, language: str) -> str:
     resolution too, and if the chat supports its facts."""
     if not rule_based_summary.resolution(transcript.lines, language=language):
         return ""
-    said = SourceCheck(line.text for line in transcript.lines)
-    return written if said.facts_supported(written) else ""
+    check = SourceCheck(line.text for line in transcript.lines)
+    return written if check.facts_supported(written) else ""
 
 
 def _summary_by_rules(chat: Conversation, transcript: Transcript) -> Summary:

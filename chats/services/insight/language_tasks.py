@@ -44,11 +44,11 @@ def translate(client: Client, body: TranslationRequest) -> TranslationResponse:
     """Translate a text with the model, which also names the source language if our own detection
     does not."""
     draft = _translated(client, body.text, to=body.out_lang_code, purpose="translation")
-    told = canonical_language(draft.source_language)
-    known = LANGUAGE_PATTERN.fullmatch(told)
+    named = canonical_language(draft.source_language)
+    known = LANGUAGE_PATTERN.fullmatch(named)
     return TranslationResponse(
         text=draft.text,
-        in_lang_code=detection.recognise(body.text) or (told if known else UNDETERMINED),
+        in_lang_code=detection.recognise(body.text) or (named if known else UNDETERMINED),
         out_lang_code=body.out_lang_code,
         engine=OpenAICompatible.name,
     )

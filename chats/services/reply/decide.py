@@ -123,7 +123,7 @@ class AskedField:
     whether it may be asked for once more."""
 
     name: str
-    said: AnswerKind
+    answer_kind: AnswerKind
     type: str = "text"
     may_repeat: bool = False
 
@@ -306,8 +306,8 @@ def ask_next(decision: Decision, info: InfoFacts) -> Decision:
     field, unless the customer has just left such a question unanswered."""
     is_noted = isinstance(decision, CannedReply) and decision.receipt.decision == "info_given"
     asked = info.asked
-    is_passed_over = asked is not None and asked.said != "given"
-    if asked and asked.type == "text" and asked.said == "other" and asked.may_repeat:
+    is_passed_over = asked is not None and asked.answer_kind != "given"
+    if asked and asked.type == "text" and asked.answer_kind == "other" and asked.may_repeat:
         decision = replace(decision, receipt=replace(decision.receipt, passed_over=asked.name))
     if info.next is None or is_passed_over or not (is_noted or isinstance(decision, Answer)):
         return decision
@@ -317,11 +317,11 @@ def ask_next(decision: Decision, info: InfoFacts) -> Decision:
 def _reply_to_info(info: InfoFacts) -> CannedReply | None:
     """The reply to a message that is about a customer-info field; None for any other message."""
     asked = info.asked
-    if asked and asked.said == "declined":
+    if asked and asked.answer_kind == "declined":
         return CannedReply("info_declined", Receipt("info_declined"))
-    if asked and asked.said == "wrong" and asked.may_repeat:
+    if asked and asked.answer_kind == "wrong" and asked.may_repeat:
         return CannedReply(NOT_A[asked.type], Receipt("info_wrong", asks_for=asked.name))
-    if asked and asked.said == "wrong":
+    if asked and asked.answer_kind == "wrong":
         return CannedReply("info_declined", Receipt("info_wrong"))
     return CannedReply("info_noted", Receipt("info_given")) if info.is_all else None
 

@@ -127,8 +127,8 @@ def _unknown_fields(chat: Conversation) -> list[Field]:
     if not fields:
         return []
     if chat.is_preview:
-        told = Message.objects.filter(conversation=chat, receipt__has_key="filled")
-        names = set(chain.from_iterable(told.values_list("receipt__filled", flat=True)))
+        rows = Message.objects.filter(conversation=chat, receipt__has_key="filled")
+        names = set(chain.from_iterable(rows.values_list("receipt__filled", flat=True)))
         return [field for field in fields if field["name"] not in names]
     known = customers.answers(chat.customer)
     return [field for field in fields if known.get(field["name"]) in (None, "")]
@@ -147,16 +147,16 @@ def _info(
     name: str | None = receipt.get("asks_for")
     asked = next((field for field in unknown if field["name"] == name), None)
     past, passed_over = _asked_before(chat)
-    told = slot_filling.extract(
+    result = slot_filling.extract(
         asked, unknown, texts, language=message.language, is_asked_again=name in passed_over
     )
-    left = (name for name in wanted if name not in told.values)
+    left = (name for name in wanted if name not in result.values)
     return InfoFacts(
-        asked=AskedField(name, told.said, asked["type"], past.count(name) < MAX_QUESTIONS)
+        asked=AskedField(name, result.kind, asked["type"], past.count(name) < MAX_QUESTIONS)
         if name and asked
         else None,
-        filled=told.values,
-        is_all=told.is_all,
+        filled=result.values,
+        is_all=result.is_all,
         next=next((name for name in left if past.count(name) == passed_over.count(name)), None),
     )
 
@@ -164,13 +164,13 @@ def _info(
 def _asked_before(chat: Conversation) -> tuple[list[str], list[str]]:
     """The fields that this bot has asked the customer for in all of their chats (in a preview, in
     this one), and those whose questions the customer ignored; each appears once for each time."""
-    told = Message.objects.for_client(chat.client).filter(
+    rows = Message.objects.for_client(chat.client).filter(
         receipt__has_any_keys=["asks_for", "passed_over"]
     )
     same = (
-        told.filter(conversation=chat)
+        rows.filter(conversation=chat)
         if chat.is_preview
-        else told.filter(conversation__customer=chat.customer_id, conversation__bot=chat.bot_id)
+        else rows.filter(conversation__customer=chat.customer_id, conversation__bot=chat.bot_id)
     )
     receipts = list(same.values_list("receipt__asks_for", "receipt__passed_over"))
     return [asked for asked, _ in receipts if asked], [passed for _, passed in receipts if passed]

@@ -82,7 +82,7 @@ def request_for(
     )
     # A short question may continue an earlier one, so the engine gets those.
     may_follow_up = question_splitting.may_follow_up(asking.question)
-    said = {
+    sentences = {
         name: standard_replies.sentence(name, language=message.language, chat=chat).text
         for name in ("part_unknown", "found", "found_foreign")
     }
@@ -102,7 +102,7 @@ def request_for(
         attempt=jobs.current_attempt(),
         approved_by=asking.approved_by,
         topics=messages.answered_before(chat, before_seq=before_seq) if may_follow_up else (),
-        wording=Wording(**said),
+        wording=Wording(**sentences),
         wanted=facts.wanted,
         verify_answer=config.confirm_answers,
     )

@@ -33,7 +33,7 @@ from chats.services.core import (
     reply_policy,
     standard_replies,
 )
-from chats.services.core.standard_replies import Said
+from chats.services.core.standard_replies import ReplyText
 from chats.services.reply import billing
 from chats.services.reply.decide import (
     Answer,
@@ -60,20 +60,20 @@ def publish_reply(
 ) -> None:
     """Store the reply to a message, unless the message has one or the chat has changed hands,
     together with the values of customer-info fields from the message (`filled`)."""
-    said = None if isinstance(decision, NoReply) else render(message, decision)
+    reply = None if isinstance(decision, NoReply) else render(message, decision)
     with jobs.commit():
         chat = conversations.lock(message.conversation)
         is_answered, scope = fast_sql.reply_state(message)
         has_moved = chat.version != message.conversation.version or not _may_say(decision, scope)
         is_dropped = is_answered or has_moved
         paid = billing.settle(message, None if is_dropped else decision)
-        if said and not is_dropped:
+        if reply and not is_dropped:
             answers = (*earlier, str(message.pk)) if earlier else None
             names = customers.fill_in(chat, filled) if filled else ()
             receipt = replace(
                 decision.receipt, credits=paid, answers=answers, filled=tuple(names) or None
             )
-            _store(chat, message, decision, said, receipt.to_json())
+            _store(chat, message, decision, reply, receipt.to_json())
     waited = timezone.now() - message.created_at
     metrics.REPLY_SECONDS.observe(waited.total_seconds(), _outcome(decision, is_dropped=is_dropped))
     if is_dropped:
@@ -105,20 +105,20 @@ def _may_say(decision: Decision, scope: ReplyScope | None) -> bool:
     return scope is not None
 
 
-def render(message: Message, decision: Spoken) -> Said:
+def render(message: Message, decision: Spoken) -> ReplyText:
     """The text of a decision in the message's language, with the question for a field, if any."""
-    said, wanted = _sentence(message, decision), decision.receipt.asks_for
+    reply, wanted = _sentence(message, decision), decision.receipt.asks_for
     fields = message.conversation.bot.customer_info_fields
     field = next((field for field in fields if field["name"] == wanted), None)
     if field is None:
-        return said
+        return reply
     question = standard_replies.ask_info(
         field, language=message.language, chat=message.conversation
     )
-    return said._replace(text=f"{said.text}\n\n{question.text}")
+    return reply._replace(text=f"{reply.text}\n\n{question.text}")
 
 
-def _sentence(message: Message, decision: Spoken) -> Said:
+def _sentence(message: Message, decision: Spoken) -> ReplyText:
     chat, language = message.conversation, message.language
     match decision:
         case CannedReply(name="unknown", offers=Offers() as offers):
@@ -126,7 +126,7 @@ def _sentence(message: Message, decision: Spoken) -> Said:
                 offers.headings, person=offers.person, language=language, chat=chat
             )
         case Answer():
-            return Said(decision.text, language)
+            return ReplyText(decision.text, language)
         case AskCustomer():
             return standard_replies.confirm(decision.call.description, language=language, chat=chat)
         case CannedReply(name="greeting"):
@@ -145,12 +145,12 @@ def _store(
     chat: LockedConversation,
     message: Message,
     decision: Decision,
-    said: Said,
+    reply: ReplyText,
     receipt: dict[str, Any],
 ) -> None:
     if isinstance(decision, HandOver):
         receipt["handoff_reason"] = decision.reason
-    _append(chat, decision, said, receipt=receipt, in_reply_to=message)
+    _append(chat, decision, reply, receipt=receipt, in_reply_to=message)
     if receipt.get("decision") in NO_ANSWER and not chat.is_preview:
         enqueue_question_grouping.enqueue_grouping(chat.bot)
     if isinstance(decision, HandOver):
@@ -162,7 +162,7 @@ def _store(
 def _append(
     chat: LockedConversation,
     decision: Decision,
-    said: Said,
+    reply: ReplyText,
     *,
     receipt: dict[str, Any],
     in_reply_to: Message | None = None,
@@ -171,7 +171,7 @@ def _append(
     citations = decision.citations if isinstance(decision, Answer) else ()
     messages.append_sentence(
         chat,
-        said,
+        reply,
         author=messages.Author.bot_of(chat) if is_of_bot else messages.Author(SenderType.SYSTEM),
         in_reply_to=in_reply_to,
         citations=[asdict(citation) for citation in citations],
@@ -237,9 +237,9 @@ def _leave_to_agents(
     """Tell the customer about the call, show the agents its result, and hand the chat over."""
     is_told = bool(decision.name or decision.call)
     if is_told:
-        said = render(message, decision)
-        noted = {"said": said.text} if decision.name else {}
-        _append(chat, decision, said, receipt=receipt | noted)
+        reply = render(message, decision)
+        noted = {"said": reply.text} if decision.name else {}
+        _append(chat, decision, reply, receipt=receipt | noted)
     _note_result(chat, call)
     if decision.call:
         _note_waiting(chat, decision.call)

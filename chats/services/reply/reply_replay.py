@@ -82,9 +82,9 @@ def _described(asked: Message, decision: decide.Decision) -> ReplyAgain:
     receipt: dict[str, Any] = decision.receipt.to_json()
     citations = decision.citations if isinstance(decision, Answer) else ()
     reason = decision.reason if isinstance(decision, decide.HandOver) else None
-    said = None if isinstance(decision, NoReply) else publishing.render(asked, decision)
+    reply = None if isinstance(decision, NoReply) else publishing.render(asked, decision)
     return ReplyAgain(
-        text=with_choices(said.text, said.choices) if said else "",
+        text=with_choices(reply.text, reply.choices) if reply else "",
         decision=receipt.get("decision") or reason or "",
         is_answered=isinstance(decision, Answer),
         sources=tuple(dict.fromkeys(citation.title for citation in citations)),
