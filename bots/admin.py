@@ -203,7 +203,7 @@ class BotAdmin(TenantAdmin):
             look=shown.get("look"),
             has_docs=settings.API_DOCS,
             hosts=shown.get("hosts"),
-            page_key=shown.get("key"),
+            key_form=shown.get("key"),
             sources=[(_source_name(row), *_source_state(row, held)) for row in sources],
             is_busy=any(row.status in waiting for row in sources)
             or any(row.run_outcome != models.GoldenOutcome.HELD for row in held),

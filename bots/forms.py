@@ -177,7 +177,7 @@ TEACH = {
 }  # fmt: skip
 
 
-def _make_page_key(bot: Bot, data: dict[str, Any], by: User) -> None:
+def _make_public_key(bot: Bot, data: dict[str, Any], by: User) -> None:
     api_keys.create(
         bot.client, name="Web page", scope=KeyScope.PUBLIC, bot_id=bot.pk, created_by=by, **data
     )
@@ -196,6 +196,6 @@ SHOW = {
         lambda bot, data, by: bots.update(bot, body=BotDto(**data), by=by),
     ),
     "key": Step(
-        DailyCreditsForm, "The script tag", "Make the script tag", "Made.", _make_page_key
+        DailyCreditsForm, "The script tag", "Make the script tag", "Made.", _make_public_key
     ),
 }  # fmt: skip

@@ -30,16 +30,16 @@ def put_message(chat: Any, sender_type: str, **fields: Any) -> Message:
     )  # fmt: skip
 
 
-def visitor_of(page: Person, chat: Conversation) -> Person:
+def visitor_of(public_key: Person, chat: Conversation) -> Person:
     """The visitor for whom this public key opened the conversation."""
     assert chat.visitor_id
     token = visitor_tokens.issue(bot_id=chat.bot_id, visitor_id=chat.visitor_id)
-    return Person({**page.headers, visitor_tokens.HEADER: token}, key=page.key)
+    return Person({**public_key.headers, visitor_tokens.HEADER: token}, key=public_key.key)
 
 
-def visit(page: Person, **body: Any) -> tuple[Person, Any]:
+def visit(public_key: Person, **body: Any) -> tuple[Person, Any]:
     """A new visitor, and the conversation that the public key opens for them."""
-    reply = page.post("/ai/client/chat", body)
+    reply = public_key.post("/ai/client/chat", body)
     assert reply.status_code == 201, reply.content
     chat = Conversation.objects.get(pk=reply.json()["id"])
-    return visitor_of(page, chat), chat
+    return visitor_of(public_key, chat), chat

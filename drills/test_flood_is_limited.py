@@ -34,7 +34,7 @@ THREADS = 16  # of the worker
 QUESTION = {"text": "How many days do I have to return an item?", "reply": "async"}
 
 
-def test_a_pages_key_is_flooded(tmp_path: Path) -> None:
+def test_a_public_key_is_flooded(tmp_path: Path) -> None:
     everyday = {"RATE_LIMIT_SCALE": "1", "TRUSTED_PROXIES": "127.0.0.1/32"}
     with demo_shop(tmp_path, **everyday) as shop:
         owner = shop.owner()

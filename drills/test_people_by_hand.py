@@ -49,7 +49,7 @@ class Shop(Platform):
     def password(self) -> str:
         return self.secret("demo_password")
 
-    def page_key(self) -> dict[str, str]:
+    def public_key(self) -> dict[str, str]:
         return {"API-KEY": self.secret("demo_page_key")}
 
     def origin(self) -> str:
@@ -164,7 +164,7 @@ def test_the_web_process_dies_in_the_middle_of_an_answer(shop: Shop) -> None:
     frame = next(frame for frame in page.frames if "/widget/" in frame.url)
     kept = json.loads(frame.evaluate("JSON.stringify(Object.assign({}, localStorage))"))
     chat = next(json.loads(text) for text in kept.values() if '"token"' in text)
-    visitor = {**shop.page_key(), "Visitor-Token": chat["token"]}
+    visitor = {**shop.public_key(), "Visitor-Token": chat["token"]}
     rows = shop.call("GET", f"{CHAT}/history/{chat['chat']}", visitor)["items"]
     replied = [row["in_reply_to"] for row in rows if row["in_reply_to"]]
     assert len(replied) == len(set(replied)) <= 2
@@ -227,14 +227,14 @@ def test_a_strange_page_frames_neither_widget_nor_desk_nor_site(
 )  # fmt: skip
 def test_a_strange_origin_is_granted_nothing(shop: Shop, origin: str) -> None:
     for method, more in (("GET", {}), ("OPTIONS", {"Access-Control-Request-Method": "GET"})):
-        headers = {**shop.page_key(), "Origin": origin, **more}
+        headers = {**shop.public_key(), "Origin": origin, **more}
         reply = shop.client.request(method, "/ai/bot/config", headers=headers)
         assert "Access-Control-Allow-Origin" not in reply.headers
         assert "Origin" in reply.headers["Vary"]
 
 
 def test_a_visitor_reads_their_own_chat_alone(shop: Shop) -> None:
-    key = shop.page_key()
+    key = shop.public_key()
     first, second = (shop.call("POST", CHAT, key, json={}) for _ in range(2))
     token = {**key, "Visitor-Token": first["visitor_token"]}
     assert shop.client.get(f"{CHAT}/{first['id']}", headers=token).status_code == 200
@@ -260,7 +260,7 @@ def test_who_a_visitor_is_must_be_signed(shop: Shop) -> None:
     seen = []
     for signature in (None, "0" * 64, right):
         body = {"customer": {"external_id": "shop-1003"}, "identity_signature": signature}
-        seen.append(shop.client.post(CHAT, headers=shop.page_key(), json=body).status_code)
+        seen.append(shop.client.post(CHAT, headers=shop.public_key(), json=body).status_code)
     assert seen == [401, 401, 201]
 
 

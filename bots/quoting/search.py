@@ -313,7 +313,7 @@ class Index:
         words, weights, cover, scores, best = found
         features = self._features(near, cover, best, language, folded=words is self._folded)
         has_vectors = near.own is not None and bool(self._has_vector[best])
-        gate = _gate(features, has_vectors=has_vectors)
+        confidence = _confidence(features, has_vectors=has_vectors)
         hits = tuple(
             Hit(
                 chunk=self.chunks[number],
@@ -327,7 +327,7 @@ class Index:
         )
         return SearchResult(
             hits,
-            1.0 if written is not None else gate,
+            1.0 if written is not None else confidence,
             features,
             own,
             weights,
@@ -503,7 +503,7 @@ def _foreign(near: _Near, chunk: IndexedChunk, best: int) -> tuple[float, float]
     return float(cosine + share * (topic - cosine)), float(above_next)
 
 
-def _gate(features: Features, *, has_vectors: bool) -> float:
+def _confidence(features: Features, *, has_vectors: bool) -> float:
     """The probability that the best piece answers, on the scale of `DEFAULT_THRESHOLD`."""
     if not has_vectors:
         # Cautious: while a document has no vectors, questions on other topics must go to people.

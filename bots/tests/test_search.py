@@ -1,4 +1,4 @@
-"""The index of one bot: order of hits, mixing of scores, important documents, the gate."""
+"""The index of one bot: order of hits, mixing of scores, important documents, the confidence."""
 
 import time
 

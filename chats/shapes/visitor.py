@@ -135,7 +135,7 @@ class VisitorConversation(Shape):
     def from_row(
         cls, row: models.Conversation, *, place_in_queue: int | None, is_agent_typing: bool
     ) -> "VisitorConversation":
-        assert row.visitor_id, "only a page's chats are shown to visitors"
+        assert row.visitor_id, "only chats of public keys are shown to visitors"
         window_ends_at = row.reply_window_expires_at
         return cls.copy_from(
             row,

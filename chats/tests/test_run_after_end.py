@@ -138,7 +138,7 @@ def test_a_translation_is_made_once(ann, server, chat, model):
 
 @pytest.fixture
 def capped(ann, bot):
-    """`capped(credits)`: a page's key that may spend so much in a day."""
+    """`capped(credits)`: a public key with this daily cap."""
 
     def make(daily_credits):
         page = make_key(ann.client, "public", bot.pk)

@@ -87,7 +87,7 @@ def test_it_loads_the_words_of_one_language(nobody, key, named, accepted, loaded
     assert re.findall(r"words/(\w+)", text) == ([] if loaded == "en" else [loaded])
 
 
-def test_without_a_pages_key_there_is_no_frame(nobody, server, page):
+def test_without_a_public_key_there_is_no_frame(nobody, server, page):
     secret = server.headers["API-KEY"]
     for wrong in ("", "x", "<script>", "\x00", secret):
         assert nobody.get(FRAME, {"key": wrong}).status_code == 404

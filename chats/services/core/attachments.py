@@ -132,11 +132,11 @@ def _count_bytes(caller: Principal, size: int) -> Sequence[Quota]:
     """Count a visitor's bytes against the daily quotas of the visitor, their address and the public
     key; 429 if one is used up."""
     assert caller.key
-    factor, page = caller.client.rate_limit_factor, str(caller.key.pk)
+    factor, public_key = caller.client.rate_limit_factor, str(caller.key.pk)
     holders = (
         (str(caller), rate_limits.VISITORS_BYTES),
-        (f"{page}:{counted_address(current_address())}", rate_limits.ADDRESS_BYTES),
-        (page, settings.PUBLIC_KEY_UPLOAD_BYTES_PER_DAY),
+        (f"{public_key}:{counted_address(current_address())}", rate_limits.ADDRESS_BYTES),
+        (public_key, settings.PUBLIC_KEY_UPLOAD_BYTES_PER_DAY),
     )
     quotas = [
         Quota("bytes", holder, scaled(amount, factor), DAY_SECONDS, size)

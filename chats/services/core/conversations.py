@@ -130,15 +130,15 @@ def update_customer(caller: Principal, chat_id: uuid.UUID, info: ChatCustomer) -
     return chat
 
 
-def sign_in(page: Principal, info: CustomerInfo) -> Principal:
+def sign_in(visitor: Principal, info: CustomerInfo) -> Principal:
     """Move the visitor's chats to the customer with the signed external id; return the caller with
     that customer as its visitor. Chats of another customer who has an external id stay."""
     own = Q(customer__external_id=None) | Q(customer__external_id=info.external_id)
-    rows = visible_to_caller(page).filter(own).select_for_update(no_key=True, of=("self",))
+    rows = visible_to_caller(visitor).filter(own).select_for_update(no_key=True, of=("self",))
     chats = list(rows.order_by("pk").values_list("pk", flat=True))
-    customer = customers.of_visitor(page, info)
+    customer = customers.of_visitor(visitor, info)
     Conversation.objects.filter(pk__in=chats).update(customer=customer, visitor_id=customer.pk)
-    return replace(page, visitor_id=customer.pk)
+    return replace(visitor, visitor_id=customer.pk)
 
 
 def lock(chat: Conversation) -> LockedConversation:

@@ -53,13 +53,13 @@ def find_or_create_for_chat(bot: Bot, info: CustomerInfo, *, by: Principal) -> C
     return customer
 
 
-def of_visitor(page: Principal, info: CustomerInfo) -> Customer:
+def of_visitor(caller: Principal, info: CustomerInfo) -> Customer:
     """The visitor's customer, updated with what the visitor says; a new one if needed."""
-    rows = Customer.objects.for_client(page.client)
-    known = rows.filter(pk=page.visitor_id).first() if page.visitor_id else None
+    rows = Customer.objects.for_client(caller.client)
+    known = rows.filter(pk=caller.visitor_id).first() if caller.visitor_id else None
     if known:
         return identify(known.pk, info, by_public_key=True)
-    return find_or_create(page.client, info, by_public_key=True)
+    return find_or_create(caller.client, info, by_public_key=True)
 
 
 def check_update(bot: Bot, info: CustomerInfo, *location: str) -> None:

@@ -46,12 +46,12 @@ def lacks_credits(chat: Conversation) -> bool:
 def lacks_credits_for(caller: Principal, chat_id: uuid.UUID) -> bool:
     """`lacks_credits` for a chat that the caller may see. If a public key lacks them, that is
     remembered for a second, because each of its visitors' messages asks."""
-    page = caller.key.pk if caller.key and caller.is_public_key else None
-    if page and _short_until.get(page, 0) > time.monotonic():
+    public_key = caller.key.pk if caller.key and caller.is_public_key else None
+    if public_key and _short_until.get(public_key, 0) > time.monotonic():
         return True
     is_short = lacks_credits(conversations.get(caller, pk=chat_id))
-    if page and is_short:
-        _short_until[page] = time.monotonic() + _REMEMBERED_SECONDS
+    if public_key and is_short:
+        _short_until[public_key] = time.monotonic() + _REMEMBERED_SECONDS
     return is_short
 
 

@@ -45,7 +45,7 @@ class Command(BaseCommand):
         # The month of chats quotes the documents.
         _train(owner.client)
         bot = Bot.objects.filter(client=owner.client).order_by("id")[0]
-        _make_page_key(bot)
+        _make_public_key(bot)
         with transaction.atomic():
             count = demo_chats.create(bot, password=password)
             if count:
@@ -76,7 +76,7 @@ def _train(client: Client | None) -> None:
         document_embedding.encode_all(document_id)
 
 
-def _make_page_key(bot: Bot) -> None:
+def _make_public_key(bot: Bot) -> None:
     """Create the public key of the demo shop's website, once."""
     if not (settings.DATA_DIR / "keys" / "demo_page_key").exists():
         _, key = api_keys.create(
