@@ -95,6 +95,7 @@ class BotAdmin(TenantAdmin):
     search_fields = ("bot_name", "description", "client__name")
     list_select_related = ("client",)
     inlines = (SampleQuestionInline,)
+    labels: ClassVar = {"allowed_domain": "Allowed websites"}
     fields = (
         "client", "bot_name", "description", "bot_icon", "primary_color", "secondary_color",
         "allowed_domain", "default_language", "languages", "style", "welcome_message", "terms",

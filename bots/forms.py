@@ -104,7 +104,7 @@ class LookForm(ServiceForm):
 
 class HostsForm(ServiceForm):
     allowed_domain = forms.CharField(
-        label="Hosts of your pages",
+        label="Allowed websites",
         max_length=2000,
         help_text="Where the chat may be shown, such as shop.example or *.shop.example; several"
         " with commas.",
@@ -187,7 +187,7 @@ def _make_public_key(bot: Bot, data: dict[str, Any], by: User) -> None:
 SHOW = {
     "look": Step(LookForm, "The look", "Save the look", "Saved.", _save_look),
     "hosts": Step(
-        HostsForm, "Where it may be shown", "Save the hosts", "Saved.",
+        HostsForm, "Where it may be shown", "Save the websites", "Saved.",
         lambda bot, data, by: bots.update(bot, body=BotDto(**data), by=by),
     ),
     "hold": Step(

@@ -207,7 +207,7 @@ class KeyForm(ServiceForm):
         label="Kind",
         choices=[
             (KeyScope.SECRET, "Secret: for your server, never shown to visitors"),
-            (KeyScope.PUBLIC, "Public: for a website, on the hosts below"),
+            (KeyScope.PUBLIC, "Public: for the allowed websites below"),
         ],
     )
     bot_id = forms.TypedChoiceField(label="Bot", coerce=int, empty_value=None, required=False)

@@ -109,8 +109,8 @@ def show(screen):
     colour = frame.locator(".head").evaluate("head => getComputedStyle(head).backgroundColor")
     assert colour == "rgb(15, 118, 110)"
     send(screen, "Save the look", "look")
-    screen.get_by_label("Hosts of your pages").fill("tea.example")
-    send(screen, "Save the hosts", "hosts")
+    screen.get_by_label("Allowed websites").fill("tea.example")
+    send(screen, "Save the websites", "hosts")
     send(screen, "Make the script tag", "key")
     tag = screen.get_by_label("The script tag").input_value()
     assert ApiKey.objects.get().prefix in tag

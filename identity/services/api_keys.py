@@ -77,7 +77,9 @@ def create_with_hosts(client: Client, *, hosts: str, **fields: Any) -> tuple[Api
                 bots().allow_hosts(client, bot_id, hosts, by=fields.get("created_by"))
             elif not bots().allowed_hosts(bot_id):
                 raise Invalid.field(
-                    "body", "allowed_domain", msg="Name at least one host: the key works nowhere."
+                    "body",
+                    "allowed_domain",
+                    msg="Name at least one website: the key works nowhere.",
                 )
     return made
 

@@ -126,7 +126,7 @@ def test_a_public_key_needs_a_bot_and_hosts(site, bot, nobody):
     form = {**KEY, "scope": "public"}
     assert b"A public key speaks for one bot" in site.post(NEW_KEY, form).content
     form["bot_id"] = str(bot.pk)
-    assert b"Name at least one host" in site.post(NEW_KEY, form).content
+    assert b"Name at least one website" in site.post(NEW_KEY, form).content
     reply = site.post(NEW_KEY, {**form, "allowed_domain": "http://x"})
     assert b"is not a host name" in reply.content
     assert not ApiKey.objects.exists()
