@@ -46,7 +46,7 @@ def alias() -> str:
 
 
 def as_of() -> datetime:
-    """The time as of which a report that is read now shows the data."""
+    """The time up to which a report that is read now includes changes."""
     seconds = lag_seconds() if alias() == REPLICA else 0
     return timezone.now() - timedelta(seconds=seconds or 0)
 

@@ -69,7 +69,7 @@ class RegistrationForm(CompanyForm):
     field_order = ("company_name", "full_name", "email", "password", "language", "timezone")
 
     def clean_timezone(self) -> str:
-        """The browser's time zone, or UTC if it is unknown: the person could not correct it."""
+        """The browser's time zone, or UTC if we do not know it: the field is hidden."""
         name: str = self.cleaned_data["timezone"]
         return name if name in time_zones() else "UTC"
 
@@ -122,7 +122,7 @@ ASKS_AGAIN_CHOICES = [
 
 
 def asks_again(config: ClientConfig) -> str:
-    """The key of the choice in ASKS_AGAIN_CHOICES that the settings hold."""
+    """The key in ASKS_AGAIN_CHOICES that matches the client's setting."""
     chosen = config.ask_again_before_handoff
     return "" if chosen is None else str(chosen).lower()
 
@@ -148,9 +148,9 @@ class AnsweringForm(ServiceForm):
         label=gettext_lazy("Have the model check each answer that it writes"),
         required=False,
         help_text=gettext_lazy(
-            "It is asked once more if its passages hold what it wrote, for an invention may sound"
-            " like them. Each answer takes longer and costs a second request. Without a model this"
-            " changes nothing."
+            "The model is asked again whether the passages support what it wrote, because an"
+            " invented answer can sound right. Each answer takes longer and costs a second request."
+            " Without a model this changes nothing."
         ),
     )
 

@@ -18,7 +18,7 @@ from chatplatform.api.shapes import JsonObject
 
 MAX_SCHEMA_CHARS = 20_000
 MAX_ARGUMENTS_CHARS = 20_000
-# Subschemas and levels of a schema, counted along its references; they bound the cost of a check.
+# The most subschemas and levels of a schema, including referenced ones: limits the cost of a check.
 MAX_NODES = 2_000
 MAX_DEPTH = 12
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"

@@ -299,7 +299,7 @@ class OpenAICompatible:
 
 @contextmanager
 def _used_before(used: Usage) -> Iterator[None]:
-    """Add the usage before a failure to that of the failure."""
+    """If the engine fails, add the tokens used before to those of the failed request."""
     try:
         yield
     except EngineUnavailable as error:

@@ -106,8 +106,8 @@ def says_nothing(text: str, *, language: str) -> bool:
 def open_request(lines: Sequence[Line], *, language: str) -> tuple[str, tuple[str, ...]]:
     """What the customer still wants to know, and their earlier questions, the latest first.
 
-    The customer still wants to know what they asked since the last reply. If that is only small
-    talk or a request for a person, it is their last question before it.
+    That is everything they asked since the last reply. If it is only small talk or a request for a
+    person, it is the last question before that.
     """
     asked: list[str] = []
     since_reply: list[str] = []

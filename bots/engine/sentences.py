@@ -27,10 +27,10 @@ _INITIAL = re.compile(r"\b[^\W\d_]\.[ \t]*\Z")
 _ORDINAL = re.compile(r"\d\.[ \t]*\Z")
 _MONTH = re.compile(rf"\s*{lexicon.pattern('sentences', 'months')}", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
-# Scripts without spaces, or with long words: their letters are counted instead of words.
+# In scripts without spaces, or with long words, letters are counted instead of words.
 _WIDE = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-# A list number, a heading, a line that ends in a colon or a question belongs to what follows it. So
-# does a line of a few words that is no sentence and has no figure.
+# List numbers, headings, questions and lines that end in a colon belong to what follows them. So do
+# lines of a few words that have no digits and are not sentences.
 _LABEL = re.compile(
     r"\s*+(?:\d{1,2}[.)]|#[^\n]*\n|[^\[\]]*:[*_]*[ \t]*\n|[^\[\]]*[?？؟][\"'”’»)*_]*)\s*"
 )
@@ -55,8 +55,8 @@ def sentences(text: str, start: int = 0) -> list[str]:
 def statements(answer: str) -> list[str]:
     """Split the whole answer into the parts that a judge confirms one by one, at least one.
 
-    A part that says little by itself joins its neighbour: a bare figure, a mark or a few words join
-    what they answer, a list number or a heading joins what follows, and "31." joins its month.
+    A part that says little by itself is joined to another: a bare figure or a few words to the part
+    before, a list number or a heading to the part after, and "31." to its month.
     """
     found = [""]
     label = ""

@@ -15,12 +15,12 @@ from bots.language.embedding import Vectors
 SUGGESTED = 3
 # Cosines of this encoder lie close together: unrelated texts at about 0.80, paraphrases at 0.92.
 _UNRELATED, _SAME = 0.80, 0.92
-# The weights of the mean of a tag's examples, and of its name, in the tag's nearness; that of the
-# nearest example is 1.
+# A tag's nearness is a weighted mean. The nearest example weighs 1; these are the weights of the
+# mean of all examples, and of the tag's name.
 _MEAN, _NAME = 0.3, 0.4
 # Fitted on `bench/insights/`: the nearness at which confidence is 0.5, and how steeply it rises.
 _MIDDLE, _STEEPNESS = 0.85, 50.0
-# Tags of less confidence are not worth showing.
+# Tags with less confidence are not worth showing.
 _LEAST = 0.05
 # A tag may be given without review if its confidence is 0.5 or more and its nearness exceeds the
 # second tag's by this much.

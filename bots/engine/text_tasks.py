@@ -309,7 +309,7 @@ def judge(
         f"\n{question.setting}",
         "\n\n".join([*known, _transcript(lines), _fenced("ANSWER", statements)]),
         VerdictDraft,
-        # An upper bound: a reasoning model spends most of it before it writes.
+        # An upper bound: a reasoning model uses most of these tokens before it writes.
         max_tokens=1_500 + 8 * len(answer),
     )
 

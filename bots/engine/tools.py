@@ -16,7 +16,7 @@ MAX_ARGUMENT_CHARS = 20_000
 MAX_CALLS_OF_A_ROUND = 64
 _CUT = "\n[cut here]"
 _FIGURES = re.compile(r"\d+(?:[.,:]\d+)*")
-# Rounds beyond the number of calls; they bound a model that goes on although its calls are refused.
+# Rounds allowed beyond the number of calls: a model may keep asking although it is refused.
 _SPARE_ROUNDS = 2
 
 RULES = """\
@@ -109,7 +109,7 @@ class Calls:
     def _place(self, piece: Any) -> RequestedCall:
         index = piece.get("index")
         if index is None:
-            # Calls that are sent whole have no index: in a whole message, and in some streams.
+            # A call has no index in a complete message, and in streams that send each call whole.
             return self._add(len(self.found))
         if not isinstance(index, int):
             raise TypeError("a function call's index is not a number")
@@ -205,7 +205,7 @@ class Exchange:
             {
                 "id": name,
                 "type": "function",
-                # A server would reject its own arguments if they are not JSON.
+                # The server would reject arguments that are not JSON, even its own model's.
                 "function": {"name": call.name, "arguments": _as_json(call.arguments)},
             }
             for name, call in zip(ids, wanted, strict=True)

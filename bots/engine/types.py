@@ -22,7 +22,7 @@ class Snippet:
     page: int | None = None
     # Prevails over snippets that contradict it.
     is_important: bool = False
-    # The day since when it is valid or known, as 2026-11-21; empty if unknown.
+    # The day since which it has been valid or known, such as 2026-11-21; empty if unknown.
     dated: str = ""
     # The heading above it in the document; empty if there is none.
     heading: str = ""
@@ -49,9 +49,9 @@ class Line:
 class Wording:
     """The platform's sentences around a quotation, in the customer's language."""
 
-    # In place of an answer, if a `{question}` of a message has none and another one has.
+    # For a `{question}` without an answer, if another question of the same message has one.
     part_unknown: str = ""
-    # Above a quotation in which a model found no answer, and above one in another language.
+    # Introduces a quotation in which a model found no answer, or one in another language.
     found: str = ""
     found_foreign: str = ""
 
@@ -64,7 +64,7 @@ class Question:
     one for each question of the message; `threshold` is the confidence that a result must reach;
     `is_doubted` says that a model found no answer in the snippets. `model` replaces the engine's
     own; `temperature` is 0..2, and None stands for 0, or for the model's default at OpenAI.
-    `setting` tells the model whom it speaks for, and the time; its figures support no statement.
+    `setting` tells the model whom it speaks for, and the time; its figures are no evidence.
     `verify_answer`: a judge must confirm the answer before any of it is shown.
     """
 

@@ -25,7 +25,7 @@ class _List:
 def _loader(language: str) -> call_once[_List]:
     @call_once
     def load() -> _List:
-        # Takes 0.1 to 0.7 seconds, and a few MB stay.
+        # Loading takes 0.1 to 0.7 seconds, and the list keeps a few MB.
         path = resources.files("spellchecker") / "resources" / f"{language}.json.gz"
         return _List(json.loads(gzip.decompress(path.read_bytes())))
 

@@ -1,4 +1,4 @@
-"""Normalises texts into words to match by, and into keys that tell equal questions."""
+"""Normalises texts into words for matching, and into keys for recognising equal questions."""
 
 import re
 import unicodedata
@@ -65,7 +65,7 @@ def _stem(word: str) -> str:
 
 
 def tokens(text: str, *, language: str) -> list[str]:
-    """The words to match by; pairs of characters in scripts without spaces."""
+    """The words for matching; in scripts without spaces, pairs of characters."""
     result: list[str] = []
     text = normalize("NFC", text.lower())
     for run in _DENSE_RUN.findall(text):
@@ -87,7 +87,7 @@ _LIGHT_KEYS = frozenset(tokens(f"{_LIGHT} {fold(_LIGHT)}", language="en"))
 
 
 def same_question_key(question: str) -> str:
-    """A key by which questions are the same despite light words, inflection, case and order.
+    """A key that is equal for questions that differ only in light words, inflection, case or order.
 
     It is empty if the question only has light words.
     """

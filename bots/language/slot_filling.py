@@ -36,7 +36,7 @@ _MAX_NAME_WORDS = 8
 _MAX_BESIDE = 2
 # Maximum words beside a requested value before the message counts as saying something else too.
 _MAX_SENTENCE = 8
-# The kinds of answers in ascending order: of several messages, the highest kind counts.
+# The kinds of answers in ascending order; if several messages answer, the highest kind counts.
 _PRIORITY: tuple[AnswerKind, ...] = ("other", "wrong", "declined", "given")
 _MIN_DIGITS, _MAX_DIGITS = 6, 15
 # Characters of a message that are searched for values.

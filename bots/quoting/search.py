@@ -21,10 +21,10 @@ MEANING_SHARE = 0.7
 # Fewer pieces are often one document on one topic: all are close to a good question, so the best
 # one need not stand out.
 MAX_CHUNKS_OF_ONE_TOPIC = 100
-# A shorter piece answers no question in another language.
+# Shorter pieces, such as titles, are not taken as answers to questions in another language.
 MIN_FOREIGN_WORDS = 8
-# A longer piece has several topics, as in a text without headings. To a question in another
-# language its best sentence counts too: the longer the piece, the more, up to SENTENCE_SHARE.
+# Longer pieces often have several topics. If the question is in another language, the piece's best
+# sentence counts too; its share grows with the length of the piece, up to SENTENCE_SHARE.
 WORDS_OF_ONE_TOPIC = 20
 SENTENCE_SHARE = 0.5
 # The number of nearest pieces whose sentences are compared.
@@ -62,7 +62,7 @@ class IndexedChunk:
     # The question that the client wrote this text to answer; empty for an ordinary passage.
     answers: str = ""
     is_important: bool = False
-    # The day from which its document is valid or known, as 2026-11-21; empty if unknown.
+    # The day since which its document has been valid or known (2026-11-21); empty if unknown.
     dated: str = ""
     # Its place in the document; None if the index gets the pieces in the document's order.
     position: int | None = None
@@ -74,9 +74,9 @@ class IndexedChunk:
 class Hit:
     """A piece that was found; its `score` 0..1 is relative to this search.
 
-    `coverage` is the piece's share of the question's weight, in which rare words count most.
-    `cosine` compares it with the question's own part. `preceding` and `following` are its
-    neighbours under the same heading.
+    `coverage` is the share of the question's words that the piece contains, weighted so that rare
+    words count most. `cosine` compares it with the question's own part. `preceding` and `following`
+    are its neighbours under the same heading.
     """
 
     chunk: IndexedChunk
@@ -91,9 +91,9 @@ class Hit:
 class Features:
     """Figures of the best piece, from which the confidence is computed.
 
-    `nearness` is a cosine that leaves out what is near to any question (`embedding.own_part`):
-    half of it, or all of it for a piece in another language. `above_next` compares the best piece
-    with the next ones; of long pieces in another language, their sentences.
+    `nearness` is the cosine with the question after half of what all questions have in common is
+    removed (`embedding.own_part`), or all of it if the piece is in another language. `above_next`
+    is the lead over the next pieces; long pieces in another language are compared by sentences.
     """
 
     above_next: float
@@ -140,10 +140,10 @@ def coverage(weights: Mapping[str, float], words: Iterable[str]) -> float:
 class _Near(NamedTuple):
     """Cosines of all pieces to a question and to its own part; None without vectors.
 
-    `lift` leads from the cosine of a piece in another language to that of its own part and its
-    best sentence, by which such pieces are ordered. `topics`
-    has, by piece, the cosines of its topics without all that any question has in common: one for a
-    short piece, else one for each sentence.
+    Pieces in another language are ordered by their cosine plus `lift`, which replaces it by the
+    cosine with the question's own part and raises it for a near sentence. `topics` maps the nearest
+    of these pieces to cosines without anything that all questions have in common: one cosine for a
+    short piece, one for each sentence of a long one.
     """
 
     all: Vectors | None
@@ -196,7 +196,7 @@ class Index:
             else None
         )
         self._languages = np.array([chunk.language for chunk in self.chunks])
-        # Titles and names are near to questions in another language for no reason.
+        # Titles and names are close to questions in another language by chance.
         self._is_text = np.array(
             [
                 len(chunk.text.split()) >= MIN_FOREIGN_WORDS or not chunk.text.isascii()
@@ -517,8 +517,8 @@ def _confidence(features: Features, *, has_vectors: bool) -> float:
     if features.chunks < MAX_CHUNKS_OF_ONE_TOPIC:
         # Fitted on single documents of 20 to 90 pieces (`bench/judged_replies.py`).
         return _logistic(128.0 * features.nearness + 5.0 * features.coverage - 55.6)
-    # Fitted on hundreds of pieces, English and Vietnamese (`bench/answer_quality.py`): some of many
-    # pieces are near to any question, so the best one must stand out.
+    # Fitted on hundreds of pieces, English and Vietnamese (`bench/answer_quality.py`): among so
+    # many pieces, some are close to any question, so the best one must stand out.
     return _logistic(
         81.3 * features.nearness + 8.0 * features.coverage + 70.0 * features.above_next - 39.6
     )

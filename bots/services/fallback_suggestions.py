@@ -12,10 +12,10 @@ _MAX_CHARACTERS = 80
 
 
 def nearest(bot: Bot, request: AnswerRequest, trace: Trace) -> tuple[str, ...]:
-    """The headings or titles nearest to a question that the bot can answer if asked.
+    """Headings or titles near to a question, each of which the bot can answer if it is asked.
 
-    They are in the request's language, or in others if none is. Questions of written answers are
-    left out, since they may be another customer's words.
+    They are in the request's language if there are any, else in other languages. Questions of
+    written answers are left out, since they may be another customer's words.
     """
     if trace.evidence is None:
         return ()

@@ -100,8 +100,8 @@ class FunctionDTO(Shape):
         None,
         exclude=True,
         description="Headers with credentials, stored encrypted and never shown. If left out, the"
-        " function of this name keeps its stored ones; 422 if it has any and scheme, host or port"
-        " of the address changed. `{}` removes them.",
+        " function of this name keeps its stored ones; 422 if it has any and the address's scheme,"
+        " host or port changed. `{}` removes them.",
         json_schema_extra={"writeOnly": True},
     )
     secret_header_names: list[str] | None = read_only("Names of the stored secret headers.")

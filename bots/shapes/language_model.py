@@ -48,8 +48,8 @@ class LanguageModelDto(Shape):
         max_length=500,
         pattern=r"^[\x21-\x7e]*$",
         description="API key for that server, stored encrypted, never shown, and sent over https"
-        " only. If left out, the stored key stays; 422 if there is one and scheme, host or port of"
-        " the address changed. An empty string removes it.",
+        " only. If left out, the stored key stays; 422 if there is one and the address's scheme,"
+        " host or port changed. An empty string removes it.",
         json_schema_extra={"writeOnly": True},
     )
     has_api_key: bool | None = read_only("Whether a key is stored.")
@@ -78,7 +78,9 @@ class LanguageModelTest(Shape):
     """The result of a test in which the model translates one word."""
 
     is_working: bool = Field(description="Whether the model gave a usable answer.")
-    error: str | None = Field(description="Why it did not, in words; null if it did.")
+    error: str | None = Field(
+        description="Why the model gave no usable answer, in words; null if it gave one."
+    )
     answered_by: str | None = Field(
         description="The model's name as the server reports it; null without an answer."
     )

@@ -41,7 +41,7 @@ def call(
     come from a setting.
 
     A broken connection raises a `temporary` error, or for a send (`is_send`) an `uncertain` one
-    unless nothing was sent. A stored credential that is no valid header raises a `token` error.
+    unless nothing was sent. A stored credential that is not a valid header raises a `token` error.
     """
     try:
         return egress.request(
@@ -60,7 +60,7 @@ def parse(reply: egress.Reply, *, without: Iterable[Any] = ()) -> Any:
     """The JSON of an answer; None if it is not JSON. Masks the credentials in `without`."""
     body = reply.body
     for secret in without:
-        # A shorter value is no credential, and might be part of the answer's text.
+        # A shorter value is not a credential, and might be part of the answer's text.
         if len(str(secret)) >= _SHORTEST:
             body = body.replace(str(secret).encode(), b"...")
     try:

@@ -112,7 +112,7 @@ class CallbackViewSet(OperationViewSet):
         The body is stored before the answer; afterwards each event is processed once, however
         often it is sent. 503 `channel_not_configured` if the platform has no app secret.
         """
-        # Use read(), since a batch may be larger than the API's own limit of bodies.
+        # Use read(), since a batch may be larger than the API's own limit on bodies.
         raw = request.read(settings.MAX_CALLBACK_BYTES + 1)
         if len(raw) > settings.MAX_CALLBACK_BYTES:
             raise TooLarge

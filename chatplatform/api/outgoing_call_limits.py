@@ -37,7 +37,7 @@ def always_calls_out(view: Any) -> Any:
 
 
 def calls_out(view: Any) -> Any:
-    """Mark a view of the site whose POST calls out; few of one client's run at once, else 429."""
+    """Mark a view of the site whose POST calls out; 429 if too many of one client run at once."""
 
     @functools.wraps(view)
     def serve(page: Any, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 _tracer: Any = None
-# The ids of the trace and the first span that are made next; None: random ids.
+# The ids for the next trace and its first span; None: random ids.
 _next_ids: ContextVar[tuple[int, int] | None] = ContextVar("next_ids", default=None)
 
 

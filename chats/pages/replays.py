@@ -59,7 +59,7 @@ class ReplayAdmin(TenantAdmin):
         "day", "bot", "status", "error", "progress", _GAINED, _LOST, _CHANGED,
         _count("answered", gettext_lazy("Answered both times")),
         _count("unanswered", gettext_lazy("Answered neither time")),
-        _count("with_calls", gettext_lazy("Left out, for functions were called")),
+        _count("with_calls", gettext_lazy("Left out because functions were called")),
         "created_by", "created_at", "finished_at",
     )  # fmt: skip
     actions_list = ("replay_day",)
@@ -69,9 +69,9 @@ class ReplayAdmin(TenantAdmin):
     def shown_status(self, row: Replay) -> tuple[str, str]:
         return row.status, row.get_status_display()
 
-    @display(description=cast("str", gettext_lazy("Made again")))
+    @display(description=cast("str", gettext_lazy("Replayed")))
     def progress(self, row: Replay) -> SafeString:
-        more = gettext(", the day held more") if row.is_cut else ""
+        more = gettext(", the day had more") if row.is_cut else ""
         return format_html("{}{}", progress_bar(row.done, len(row.message_ids)), more)
 
     def is_under_way(self, row: Replay) -> bool:
@@ -105,9 +105,10 @@ class ReplayAdmin(TenantAdmin):
         return self.form_page(
             request, form, act,
             title=gettext("Replay a day"),
-            button=gettext("Make the replies again"),
+            button=gettext("Replay"),
             intro=gettext(
-                "What would the bot say today? No customer notices. A model's tokens are paid."
+                "What would the bot say today? Customers do not notice. If a model answers, its"
+                " tokens are charged."
             ),
         )  # fmt: skip
 

@@ -219,7 +219,7 @@ class Message(Shape):
 
 
 class ArrivalReport(Shape):
-    """Reports messages to the customer as delivered or read: all, or all up to a given one."""
+    """Reports that the customer received or read messages: all, or all up to a given one."""
 
     model_config = example(seq=4)
 

@@ -67,7 +67,7 @@ def pay(order: CreditOrder, *, by: User | None) -> None:
 
 
 def refuse(order: CreditOrder, *, by: User | None) -> None:
-    """End a pending order without its credits; 409 if it was paid."""
+    """Close a pending order without adding its credits; 409 if it was paid."""
     with transaction.atomic():
         if _close(order, OrderStatus.REFUSED):
             _audit(order, "credit_order.refused", by=by)

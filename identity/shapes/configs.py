@@ -167,8 +167,8 @@ class ClientConfigDto(Shape):
     )
     answer_while_waiting: bool = Field(
         True,
-        description="Whether the bot goes on answering from its documents while a chat waits in the"
-        " queue, until an agent has the chat or writes.",
+        description="Whether the bot keeps answering from its documents while a chat waits in the"
+        " queue, until an agent takes the chat or writes.",
     )
     handoff_message: dict[Language, Notice] = Field(
         default_factory=dict,
@@ -184,8 +184,8 @@ class ClientConfigDto(Shape):
         le=1,
         allow_inf_nan=False,
         description="Lowest probability, 0..1, at which the bot answers; below it the bot hands"
-        " over. A model is asked from 0.15 on, since it reports itself if the documents hold no"
-        " answer.",
+        " over. A model is asked if the probability is at least 0.15, since a model says so if the"
+        " documents hold no answer.",
     )
     fallback_to_extractive: bool = Field(
         True,
@@ -197,9 +197,9 @@ class ClientConfigDto(Shape):
         description="Whether the model checks each of its answers, statement by statement, against"
         " its passages. Only a confirmed answer is sent; any other counts as a failure of the"
         " model. The check costs a second request for each answer, and a streamed answer arrives in"
-        " one piece. If false, only answers are checked that have no citation, claim an action that"
-        " was not done, or hold a link, an address or a figure without a source; any other"
-        " invention reaches the customer.",
+        " one piece. If false, the model checks only answers that have no citation, claim an"
+        " action that was not done, or contain a link, an address or a figure without a source;"
+        " any other invention reaches the customer.",
     )
     burst_wait_ms: int = Field(
         0,

@@ -52,7 +52,7 @@ class ClientViewSet(TenantViewSet):
     def confirm_registration(
         self, body: client_shapes.ConfirmRegistrationRequest
     ) -> client_shapes.ClientDto:
-        """Create the company of a mailed link. Its owner can sign in afterwards.
+        """Create the company for which a link was mailed. Its owner can sign in afterwards.
 
         The link works once, for a day: else 400 `registration_token_invalid`. 422 if `password` is
         not the password of the registration. After 10 tries with one link, or 30 from one network

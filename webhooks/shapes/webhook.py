@@ -33,7 +33,7 @@ def event_id(row_id: uuid.UUID) -> str:
 
 
 def row_id(text: str) -> uuid.UUID | None:
-    """The primary key in an event's id; None if the text is no event id."""
+    """The primary key in an event's id; None if the text is not an event id."""
     match = _EVENT_ID.fullmatch(text)
     return uuid.UUID(match[1]) if match else None
 

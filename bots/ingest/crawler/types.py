@@ -39,7 +39,7 @@ class Limits:
     redirects: int = 3
     sitemaps: int = 10
     delay_seconds: float = 0.5  # between two requests
-    max_delay_seconds: float = 5.0  # the longest Crawl-delay of a site that is respected
+    max_delay_seconds: float = 5.0  # a site's longer Crawl-delay is cut to this
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Fetched:
             raise NotStored("http_error", Outcome.FAILED, status)
 
     def content(self) -> tuple[bytes, str]:
-        """The body and its type, which the content decides and the header refines for text."""
+        """The body and its type, which is detected; the header only tells kinds of text apart."""
         self.check_status()
         if self.reply.status == 304 and self.known:
             return self.known.read(), self.known.mime_type

@@ -31,7 +31,7 @@ MAX_XML_BYTES = 8 * 2**20
 MAX_STREAMED_BYTES = 64 * 2**20
 MAX_SLIDES = 2_000
 
-# How many cells to its right a merged cell fills at most.
+# The most cells that a merged cell fills to its right.
 _MAX_MERGED_COLUMNS = 60
 _MAX_MERGED = 1_000
 # The most columns that a sheet can have.
@@ -301,7 +301,7 @@ def _column(reference: str | None) -> int:
 
 
 def _table(name: str, rows: Iterator[_Row]) -> Iterator[Section]:
-    """A section for each row of a sheet that does not name columns.
+    """Yield a section for each row of a sheet, except rows that name columns.
 
     The first row of several cells names the columns if its cells are words or years. If it names
     groups of columns, the next such row names the columns. Lone cells above it are text.

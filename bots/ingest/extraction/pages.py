@@ -21,7 +21,7 @@ from bots.ingest.extraction.document import (
 
 _SKIPPED = frozenset("script style noscript template nav head svg button select iframe".split())  # noqa: SIM905 - as below
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-# A term is a heading of its description, below h1 to h6.
+# A term counts as the heading of its description, one level below h6.
 _TERMS = {"dt": 7, "summary": 7}
 _BLOCKS = frozenset(
     """
@@ -119,7 +119,7 @@ def _blocks(element: Any, *, is_item: bool = False) -> Iterator[_Block]:
 def _of_block(element: Any, tag: str, *, is_item: bool) -> Iterator[_Block]:
     level = _HEADINGS.get(tag) or _TERMS.get(tag)
     text = _line(element).rstrip("¶")
-    # A heading is never taken for contents, since it may link to itself.
+    # A heading may link to itself, but is never a table of contents.
     if level is None and _is_contents(element, text):
         return
     if level is None and tag == "p" and _is_bold_heading(element, text):

@@ -40,7 +40,7 @@ class Line:
 
 
 def pieces(spans: Iterable[Any]) -> list[Line]:
-    """The pieces of a page's lines, which wide gaps separate, from the top.
+    """Split the page's lines at wide gaps; the pieces come from the top down.
 
     Rotated text follows the upright text.
     """
@@ -159,7 +159,7 @@ def _has_common_steps(left: Sequence[Line], right: Sequence[Line]) -> bool:
 
 
 def _wide_steps(lines: Sequence[Line]) -> list[float]:
-    """The heights of the rows that a larger step than the smallest follows."""
+    """The heights of the rows followed by a step much larger than the smallest."""
     rows = _rows(lines)
     steps = [above[0].y - below[0].y for above, below in pairwise(rows)]
     least = min(steps, default=0)
@@ -215,7 +215,7 @@ def _is_rest(row: Sequence[Line], following: Sequence[Line]) -> bool:
 
 
 def _columns(table: Sequence[list[Line]]) -> list[tuple[float, float]]:
-    """The columns of a table, from its rows with the most cells; fewer than two if it is none."""
+    """The columns of a table, by its fullest rows; fewer than two if it is not a table."""
     counts = Counter(len(row) for row in table if len(row) > 1)
     if counts.total() < 2:
         return []

@@ -10,7 +10,7 @@ from django.utils import timezone as clock
 
 from channels_app.providers.errors import Kind, ProviderError, kind_by_status
 
-# Refused tokens were seen with several numbers, some of them with the other sign.
+# The provider reports a refused token by any of these numbers, sometimes with the opposite sign.
 _TOKEN = (-216, 216, -220, -401, 401, -242)
 KINDS: dict[int, Kind] = {
     -32: Kind.RATE,
@@ -52,7 +52,7 @@ def error_from(body: Any, status: int, *, is_send: bool, wait: timedelta | None)
 
 
 def _code(body: Any) -> int | None:
-    """The error number of an answer; None for a success, or if it is no answer of the API."""
+    """The error number of an answer; None on success, or if the answer is not the API's."""
     try:
         return int(body["error"]) or None
     except (KeyError, TypeError, ValueError, OverflowError):

@@ -43,8 +43,8 @@ class ChannelMessage:
 def store_answer_elsewhere(
     chat: Conversation, message: ChannelMessage, *, author_name: str
 ) -> Message:
-    """Store what a person of the client wrote with another tool. A chat that the bot has moves to
-    the queue, so that the bot does not reply as well."""
+    """Store what a person of the client wrote with another tool. If the bot has the chat, the chat
+    moves to the queue, so that the bot does not reply as well."""
     with transaction.atomic():
         locked = conversations.lock(chat)
         if locked.status != Status.ENDED and locked.assign_type == AssignType.BOT:

@@ -178,7 +178,7 @@ def identify(customer_id: int, info: CustomerInfo, *, by_public_key: bool = Fals
 
 def unite(customer_id: int, merged_id: int, *, by: User | ApiKey | None) -> Customer:
     """Merge a customer into another: chats, identities and attributes move, the row is deleted, and
-    values of the remaining customer win. `by` is None if a provider reports it. 404 if either was
+    the remaining customer's values win. `by` is None if a provider reports it. 404 if either was
     merged meanwhile."""
     with transaction.atomic():
         # Lock chats before customers, as everywhere. With the customers locked, no new row can

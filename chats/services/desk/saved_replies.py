@@ -30,7 +30,7 @@ def list_for_user(user: User, query: desk_shapes.SavedRepliesQuery) -> QuerySet[
 
 
 def create(user: User, body: desk_shapes.SavedReplyDto) -> SavedReply:
-    """Save a reply; 403 if it is shared and the user is no admin."""
+    """Save a reply; 403 if it is shared and the user is not an admin."""
     assert user.client
     require(body, "shortcut", "texts")
     return _store(SavedReply(client=user.client, owner=user), body, by=user)
@@ -38,13 +38,13 @@ def create(user: User, body: desk_shapes.SavedReplyDto) -> SavedReply:
 
 def update(user: User, reply_id: int, body: desk_shapes.SavedReplyDto) -> SavedReply:
     """Change the given fields; the reply may become shared, or the user's own. 403 if it is or
-    becomes shared and the user is no admin."""
+    becomes shared and the user is not an admin."""
     with transaction.atomic():
         return _store(_lock(user, reply_id), body, by=user)
 
 
 def delete(user: User, reply_id: int) -> None:
-    """Delete a saved reply; 403 if it is shared and the user is no admin."""
+    """Delete a saved reply; 403 if it is shared and the user is not an admin."""
     with transaction.atomic():
         row = _lock(user, reply_id)
         _ensure_may_change(user, is_shared=row.owner_id is None)

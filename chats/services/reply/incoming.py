@@ -143,7 +143,7 @@ def _open(caller: Principal, bot: Bot, creation: ChatCreation) -> LockedConversa
 
 
 def _find_open(caller: Principal, bot: Bot, creation: ChatCreation) -> Conversation | None:
-    """The customer's newest chat with the bot that has not ended and is on no messaging channel."""
+    """The customer's newest open or snoozed chat with the bot, except on messaging channels."""
     assert caller.key
     rows = conversations.visible_to_key(caller.key).exclude(status=Status.ENDED)
     own = rows.exclude(channel__in=MESSAGING_CHANNELS).filter(bot=bot)
