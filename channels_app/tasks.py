@@ -5,7 +5,7 @@ from uuid import UUID
 from channels_app.providers.types import Signal
 from channels_app.services import (
     callbacks,
-    consents,
+    oauth_authorizations,
     sending,
     token_refresh,
     typing_and_receipts,
@@ -93,4 +93,4 @@ def enqueue_forgotten() -> None:
 def clean_up() -> None:
     """Delete callbacks and consents past their retention."""
     callbacks.delete_old()
-    consents.delete_old()
+    oauth_authorizations.delete_old()

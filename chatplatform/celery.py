@@ -30,9 +30,9 @@ def _require_keys(**_: object) -> None:
 
 @worker_init.connect
 def _hold_lock(**_: object) -> None:
-    from chatplatform.jobs import process_lock  # noqa: PLC0415 - Django is not set up at import
+    from chatplatform.jobs import worker_liveness  # noqa: PLC0415 - Django is not set up at import
 
-    process_lock.enable()
+    worker_liveness.enable()
 
 
 @worker_init.connect

@@ -40,7 +40,7 @@ class Job(models.Model):
     max_attempts = models.PositiveSmallIntegerField(null=True)
     lease_until = models.DateTimeField(null=True)
     lease_token = models.UUIDField(null=True)
-    # The number of the process that runs the job, by `process_lock`; null if unknown.
+    # The number of the process that runs the job, by `worker_liveness`; null if unknown.
     lease_holder = models.BigIntegerField(null=True)
     # How many processes in a row have died while they ran the job.
     crashes = models.PositiveSmallIntegerField(db_default=0)

@@ -56,8 +56,8 @@ from chats.pages.list_filters import (
     WaitingFilter,
 )
 from chats.services.core import reply_policy
+from chats.services.data_exchange import bot_previews, erasing, exporting
 from chats.services.desk import customer_records, inbox
-from chats.services.exchange import bot_previews, erasing, exporting
 from chats.services.insight import question_groups, unanswered_questions
 from chats.services.reply import incoming, reply_replay
 from chats.shapes import message as message_shapes

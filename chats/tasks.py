@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from chatplatform.jobs import Queue, job, periodic
 from chats.services.core import staff_notifications, tags
+from chats.services.data_exchange import customer_transcripts, erasing, retention
 from chats.services.desk import agent_actions, routing, timers
-from chats.services.exchange import customer_transcripts, erasing, retention
 from chats.services.insight import (
     chat_analysis,
     language_tasks,

@@ -5,6 +5,7 @@ from django.urls import path
 from chats.views import widget_pages
 from chats.views.chat_analysis import ClientLanguageViewSet, InsightViewSet
 from chats.views.customer_chat import AttachmentViewSet, ClientChatViewSet
+from chats.views.data_exchange import ClientDocumentsViewSet, MessagingViewSet, MigrationViewSet
 from chats.views.desk import (
     ChatViewSet,
     CustomerViewSet,
@@ -13,7 +14,6 @@ from chats.views.desk import (
     PreviewViewSet,
     SavedReplyViewSet,
 )
-from chats.views.exchange import ClientDocumentsViewSet, MessagingViewSet, MigrationViewSet
 from chats.views.train import GoldenCollectViewSet, ReplayViewSet, UnansweredViewSet
 from chats.views.words import WordsViewSet
 

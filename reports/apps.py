@@ -7,7 +7,7 @@ class Config(AppConfig):
     name = "reports"
 
     def ready(self) -> None:
-        from chats.services.exchange import erasing  # noqa: PLC0415 - models are loaded by now
+        from chats.services.data_exchange import erasing  # noqa: PLC0415 - models are loaded by now
         from reports.services import saved_reports  # noqa: PLC0415
 
         erasing.also_forget(saved_reports.forget)

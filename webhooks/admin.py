@@ -38,7 +38,7 @@ from webhooks.models import (
     Event,
     WebhookConfig,
 )
-from webhooks.services import configs, deliveries, events_of_row
+from webhooks.services import configs, deliveries, event_history
 from webhooks.shapes import webhook as webhook_shapes
 
 COLORS: dict[str, str] = {
@@ -117,7 +117,7 @@ class EventAdmin(TenantAdmin):
     def about(self, subject: str, row: Any) -> list[Entry]:
         """The events about a row, for its page; a conversation's without its messages."""
         client_id, (noun, _, row_id) = client_id_of(row), subject.partition(":")
-        found = events_of_row.about(client_id, noun, row_id)[:MOST_SHOWN] if client_id else ()
+        found = event_history.about(client_id, noun, row_id)[:MOST_SHOWN] if client_id else ()
         return [Entry(item.created_at, humanize_code(item.type), **_told(item)) for item in found]
 
     def link_to(self, subject: str, row: Any) -> tuple[str, str] | None:

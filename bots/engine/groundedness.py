@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from bots.engine import facts
+from bots.engine import verifiable_facts
 from bots.language.normalization import fold, tokens
 
 # Words with the same beginning count as forms of one word: return, returned, returning.
@@ -20,14 +20,14 @@ class SourceCheck:
     """Looks up facts and words in the texts of some sources."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self._text = facts.readable("\n".join(texts)).lower()
-        self._figures = facts.figures_of(self._text)
-        self._digits = set(map(facts.digits_of, _DIGITS.findall(self._text)))
+        self._text = verifiable_facts.readable("\n".join(texts)).lower()
+        self._figures = verifiable_facts.figures_of(self._text)
+        self._digits = set(map(verifiable_facts.digits_of, _DIGITS.findall(self._text)))
         self._words = _words(self._text)
 
     def unsupported_facts(self, text: str) -> list[str]:
         """The links, addresses, telephone numbers and figures that occur in no source."""
-        found = facts.facts_of(text)
+        found = verifiable_facts.facts_of(text)
         return sorted(
             {address for address in found.addresses if not self._has_address(address)}
             | {phone for phone in found.phones if not any(phone in digit for digit in self._digits)}
@@ -55,6 +55,6 @@ class SourceCheck:
 
 def _words(text: str) -> set[str]:
     """The stems of a text's words; pairs of characters in scripts without spaces."""
-    words = tokens(fold(facts.readable(text)), language="")
+    words = tokens(fold(verifiable_facts.readable(text)), language="")
     long = (word for word in words if len(word) >= _MIN_LETTERS or not word.isascii())
     return {word[:_STEM_LETTERS] for word in long}

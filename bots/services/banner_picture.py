@@ -10,7 +10,7 @@ from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
-from bots.ingest import picture
+from bots.ingest import image_reencoding
 from bots.models import Bot
 from bots.services import bots
 from bots.shapes.widget import (
@@ -111,14 +111,14 @@ def _set(bot: Bot, action: str, *, by: User, **fields: Any) -> None:
         bots.record(bot, f"banner.{action}", by=by)
 
 
-def _reencoded(file: Any) -> picture.Picture:
+def _reencoded(file: Any) -> image_reencoding.Picture:
     if not isinstance(file, UploadedFile):
         raise Invalid.field("body", "file", msg="Send a file.")
     if (file.size or 0) > MAX_BANNER_BYTES:
         raise TooLarge(f"A banner has at most {MAX_BANNER_BYTES:,} bytes.")
     try:
-        return picture.reencode(file.read())
-    except picture.PictureError as exc:
+        return image_reencoding.reencode(file.read())
+    except image_reencoding.PictureError as exc:
         raise Invalid.field("body", "file", msg=exc.message, type=exc.code) from exc
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from django.db import IntegrityError
 from django.db.models import Q
 
-from bots.engine import Capability, Engine, argument_schemas, function_templates, tools
+from bots.engine import Capability, Engine, argument_schemas, request_templates, tools
 from bots.models import Approval, Bot, CallStatus, Function, FunctionCall, FunctionCalling
 from bots.services import functions
 from chatplatform import egress, jobs
@@ -50,8 +50,8 @@ class Subject:
     @property
     def values(self) -> dict[str, str | None]:
         return {
-            function_templates.CUSTOMER: self.customer_external_id,
-            function_templates.CHAT: str(self.conversation_id),
+            request_templates.CUSTOMER: self.customer_external_id,
+            request_templates.CHAT: str(self.conversation_id),
         }
 
 
@@ -265,7 +265,7 @@ def _send(call: FunctionCall, function: Function, subject: Subject, *, seconds_l
             max_bytes=MAX_ANSWER_BYTES,
             purpose="function",
         )
-    except function_templates.WrongValue as error:
+    except request_templates.WrongValue as error:
         _record(call, CallStatus.REFUSED, error=str(error))
     except egress.Blocked:
         _record(call, CallStatus.REFUSED, error=f"blocked destination: {egress.REFUSAL}")
@@ -283,19 +283,17 @@ def _send(call: FunctionCall, function: Function, subject: Subject, *, seconds_l
 def _request(function: Function, values: dict[str, Any]) -> tuple[str, bytes | None]:
     """The URL and the body of the request; raises WrongValue."""
     template = (
-        function_templates.read_body(function.body_template) if function.body_template else None
+        request_templates.read_body(function.body_template) if function.body_template else None
     )
-    used = function_templates.url_names(function.url) | (
-        template.names if template else frozenset()
-    )
-    if function_templates.CUSTOMER in used and not values[function_templates.CUSTOMER]:
-        raise function_templates.WrongValue("It is not known who the customer is.")
-    url = function_templates.url(function.url, values)
+    used = request_templates.url_names(function.url) | (template.names if template else frozenset())
+    if request_templates.CUSTOMER in used and not values[request_templates.CUSTOMER]:
+        raise request_templates.WrongValue("It is not known who the customer is.")
+    url = request_templates.url(function.url, values)
     if function.method in {"GET", "DELETE"}:
         return url, None
     if template:
-        return url, function_templates.body(template, values)
-    own = {name: value for name, value in values.items() if name not in function_templates.BOUND}
+        return url, request_templates.body(template, values)
+    own = {name: value for name, value in values.items() if name not in request_templates.BOUND}
     return url, json.dumps(own, ensure_ascii=False).encode()
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import transaction
 
-from bots.engine import argument_schemas, function_templates
+from bots.engine import argument_schemas, request_templates
 from bots.models import Bot, Function, FunctionCalling
 from bots.services import bots, engines
 from bots.shapes.function_calling import FunctionCallingConfigDTO, FunctionDTO
@@ -43,7 +43,7 @@ def replace(bot: Bot, *, body: FunctionCallingConfigDTO, by: User) -> FunctionCa
     for position, function in enumerate(body.functions):
         _check(position, function)
     # Resolve host names before the transaction, since that may take seconds.
-    urls = [function_templates.sample_url(function.http.url) for function in body.functions]
+    urls = [request_templates.sample_url(function.http.url) for function in body.functions]
     blocked = egress.first_blocked(urls, purpose="function")
     if blocked is not None:
         raise _invalid(blocked, "http", "url", msg=egress.REFUSAL)
@@ -96,7 +96,7 @@ def _merged_secret_headers(
         headers = {}
     else:
         headers = secret_headers(existing)
-        if headers and function_templates.origin(existing.url) != function_templates.origin(
+        if headers and request_templates.origin(existing.url) != request_templates.origin(
             function.http.url
         ):
             raise _invalid(
@@ -117,10 +117,10 @@ def _check(position: int, function: FunctionDTO) -> None:
     except argument_schemas.WrongSchema as error:
         raise _invalid(position, "parameters", msg=str(error)) from error
     names = set(function.parameters.get("properties", ()))
-    if names & function_templates.BOUND:
-        name = sorted(names & function_templates.BOUND)[0]
+    if names & request_templates.BOUND:
+        name = sorted(names & request_templates.BOUND)[0]
         raise _invalid(position, "parameters", msg=f"{name} is filled in by the platform")
-    _check_names(position, "url", names, lambda: function_templates.url_names(function.http.url))
+    _check_names(position, "url", names, lambda: request_templates.url_names(function.http.url))
     if not function.http.body_template:
         return
     if function.http.method in _BODILESS:
@@ -129,14 +129,14 @@ def _check(position: int, function: FunctionDTO) -> None:
         position,
         "body_template",
         names,
-        lambda: function_templates.read_body(function.http.body_template).names,
+        lambda: request_templates.read_body(function.http.body_template).names,
     )
 
 
 def _check_names(position: int, field: str, names: set[str], read: Any) -> None:
     try:
-        unknown = read() - names - function_templates.BOUND
-    except function_templates.WrongTemplate as error:
+        unknown = read() - names - request_templates.BOUND
+    except request_templates.WrongTemplate as error:
         raise _invalid(position, "http", field, msg=str(error)) from error
     if unknown:
         name = sorted(unknown)[0]

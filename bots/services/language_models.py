@@ -5,7 +5,7 @@ import time
 from django.db import transaction
 from django.db.models import QuerySet
 
-from bots.engine import function_templates, text_tasks
+from bots.engine import request_templates, text_tasks
 from bots.engine.types import EngineError, Usage
 from bots.models import Bot, LanguageModel
 from bots.services import engines
@@ -95,7 +95,7 @@ def _of(client: Client, bot: Bot | None) -> QuerySet[LanguageModel]:
 def _merged_key(row: LanguageModel, body: LanguageModelDto) -> str:
     """The key to store. A stored key is never sent to another origin."""
     key = row.api_key if body.api_key is None else body.api_key
-    is_moved = function_templates.origin(row.base_url) != function_templates.origin(body.base_url)
+    is_moved = request_templates.origin(row.base_url) != request_templates.origin(body.base_url)
     if key and body.api_key is None and is_moved:
         raise Invalid.field(
             "body", "api_key", msg="The address has another host: give the key again, or remove it."

@@ -8,7 +8,7 @@ import orjson
 from django.conf import settings
 
 from bots.models import Bot
-from bots.services import agent_hooks, banner_picture, bots, business_hours, welcome
+from bots.services import agent_presence, banner_picture, bots, business_hours, welcome
 from bots.shapes.bot import BotStyle
 from bots.shapes.widget import BotConfigDto, ConfigField, Option, UploadLimits
 from identity.shapes.configs import stored_holidays, stored_hours
@@ -39,7 +39,7 @@ def for_bot(bot: Bot, *, language: str | None) -> BotConfigDto:
         business_hours=stored_hours(week),
         holidays=stored_holidays([entry for entry in holidays if entry["date"] >= today]),
         out_of_hours_message=_text(bot, config.out_of_hours_message, chosen),
-        agents_online=len(agent_hooks.agents().online(bot.client_id)),
+        agents_online=len(agent_presence.agents().online(bot.client_id)),
         upload_limits=UploadLimits(
             max_files=settings.MAX_MESSAGE_FILES,
             max_file_bytes=settings.MAX_UPLOAD_BYTES,

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import orjson
 from pydantic import TypeAdapter
 
-from bots.engine import facts, masking
+from bots.engine import masking, verifiable_facts
 from bots.language import detection, embedding, phrasebook
 from bots.language.normalization import normalize
 from bots.tests import hostile_texts
@@ -38,7 +38,7 @@ def send(text: str) -> None:
     detection._ranked(text)
     phrasebook.plain(text)
     masking.Mask().hide(text)
-    facts.facts_of(text)
+    verifiable_facts.facts_of(text)
     sound = text.encode("utf-8", "replace").decode()
     assert orjson.loads(orjson.dumps(sound)) == sound
     assert TypeAdapter(str).validate_json(orjson.dumps(sound)) == sound

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bots.engine import argument_schemas, function_templates
+from bots.engine import argument_schemas, request_templates
 
 SITE = "https://shop.example"
 
@@ -24,7 +24,7 @@ SITE = "https://shop.example"
     ],
 )
 def test_arguments_stay_in_their_place(template, values, filled):
-    assert function_templates.url(SITE + template, values) == SITE + filled
+    assert request_templates.url(SITE + template, values) == SITE + filled
 
 
 @pytest.mark.parametrize(
@@ -45,8 +45,8 @@ def test_arguments_stay_in_their_place(template, values, filled):
     ],
 )
 def test_arguments_that_change_the_path_are_refused(template, value):
-    with pytest.raises(function_templates.WrongValue):
-        function_templates.url(SITE + template, {"id": value})
+    with pytest.raises(request_templates.WrongValue):
+        request_templates.url(SITE + template, {"id": value})
 
 
 HOSTILE = '", "admin": true, "x": "\\ \n {{b}} \u2028'
@@ -66,8 +66,7 @@ HOSTILE = '", "admin": true, "x": "\\ \n {{b}} \u2028'
 )
 def test_a_body_is_json_whatever_is_put_in(template, values, filled):
     assert (
-        json.loads(function_templates.body(function_templates.read_body(template), values))
-        == filled
+        json.loads(request_templates.body(request_templates.read_body(template), values)) == filled
     )
 
 
@@ -75,8 +74,8 @@ def test_a_body_is_json_whatever_is_put_in(template, values, filled):
     "template", ["", "{", '{"a": {{a}', "{{{a}}}", '{"{{a}}": 1}', "{{{a}}: 1}", "NaN", "[\ue000]"]
 )
 def test_wrong_templates(template):
-    with pytest.raises(function_templates.WrongTemplate):
-        function_templates.read_body(template)
+    with pytest.raises(request_templates.WrongTemplate):
+        request_templates.read_body(template)
 
 
 ORDER = {

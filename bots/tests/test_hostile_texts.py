@@ -17,7 +17,6 @@ import bots.ingest
 import bots.language
 import bots.quoting
 from bots.engine import (
-    facts,
     guardrail,
     masking,
     prompting,
@@ -27,6 +26,7 @@ from bots.engine import (
     tagging,
     text_tasks,
     tools,
+    verifiable_facts,
 )
 from bots.engine.groundedness import SourceCheck
 from bots.engine.types import Line, Question, Snippet
@@ -144,7 +144,8 @@ CALLS: dict[Callable[..., Any], Call] = {
     **{
         item: item
         for item in (
-            facts.facts_of, facts.figures_of, facts.readable, facts.digits_of, sentences.sentences,
+            verifiable_facts.facts_of, verifiable_facts.figures_of, verifiable_facts.readable,
+            verifiable_facts.digits_of, sentences.sentences,
             sentences.statements, intents.asks_for_person, tools.cut, phrasebook.reports_deed,
             chunking.count_words, chunking.is_row, chunking.split_sentences, detection.guess,
             detection.recognise, phrasebook.plain, phrasebook.languages_of, quantities.amounts,
@@ -196,8 +197,8 @@ CALLS: dict[Callable[..., Any], Call] = {
 }  # fmt: skip
 # Of what a client configures, or of single words and figures that others have cut out.
 NO_TEXTS = {
-    "argument_schemas.parse", "function_templates.url_names", "function_templates.sample_url",
-    "function_templates.origin", "function_templates.url", "function_templates.read_body",
+    "argument_schemas.parse", "request_templates.url_names", "request_templates.sample_url",
+    "request_templates.origin", "request_templates.url", "request_templates.read_body",
     "chunking.embedded", "phrasebook.base_of", "spelling.errors",
     "child_process.run", "lexicon.by_language", "lexicon.pattern", "lexicon.words",
     "quotation.extract",

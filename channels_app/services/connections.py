@@ -16,7 +16,7 @@ from channels_app.models import LIVE, SENDING, ChannelConnection, ConnectionStat
 from channels_app.providers import PROVIDERS, Provider
 from channels_app.providers.errors import ProviderError
 from channels_app.providers.types import Account, Connected, Tokens
-from channels_app.services import consents
+from channels_app.services import oauth_authorizations
 from channels_app.shapes import connection as connection_shapes
 from chatplatform import locks
 from chatplatform.api.errors import ApiError, Forbidden, NotFound
@@ -167,11 +167,11 @@ def consent(
     """
     if code is None:
         return begin_consent(bot, provider, redirect_uri=redirect_uri, by=by)
-    ended = consents.end(
+    ended = oauth_authorizations.end(
         state or "", by=by, bot_id=bot.pk, channel=provider.channel, redirect_uri=redirect_uri
     )
     token = store_tokens(
-        bot.client, provider.channel, consents.redeem(provider, ended, code), by=by
+        bot.client, provider.channel, oauth_authorizations.redeem(provider, ended, code), by=by
     )
     row = ended.connection
     # Another consent may have connected an account in this row, which has a token of its own.
@@ -190,7 +190,7 @@ def begin_consent(
         row, _ = ChannelConnection.objects.get_or_create(
             client=bot.client, bot=bot, channel=provider.channel, account_id=""
         )
-        url = consents.begin(
+        url = oauth_authorizations.begin(
             provider, row, by=by, redirect_uri=redirect_uri, account_id=account_id or ""
         )
     return connection_shapes.ChannelConnection.from_row(row, consent_url=url)
@@ -202,11 +202,11 @@ def end_consent(provider: Provider, *, state: str, code: str, account_id: str) -
     Returns the address to redirect the person to; its query holds the outcome. 400
     `invalid_state` if the state is not ours, was used, or is too old.
     """
-    consent = consents.find(state)
+    consent = oauth_authorizations.find(state)
     row = consent.connection
     if row.channel != provider.channel:
-        raise consents.InvalidState
-    consents.use(consent)
+        raise oauth_authorizations.InvalidState
+    oauth_authorizations.use(consent)
     try:
         connected = _connect_consented(provider, consent, code, account_id)
     except ApiError as exc:
@@ -215,7 +215,8 @@ def end_consent(provider: Provider, *, state: str, code: str, account_id: str) -
         outcome = {"status": "pending", "error": exc.code, "error_description": str(exc)}
     else:
         outcome = {"status": connected.status, "account_id": connected.account_id or ""}
-    return consents.way_back(consent, {"channel": row.channel, "bot_id": row.bot_id} | outcome)
+    answer = {"channel": row.channel, "bot_id": row.bot_id} | outcome
+    return oauth_authorizations.way_back(consent, answer)
 
 
 def _connect_consented(
@@ -229,7 +230,7 @@ def _connect_consented(
         raise Forbidden
     # Check before redeeming the code: new tokens may end those of a bot that has the account.
     ensure_free(bot, provider.channel, account_id)
-    tokens = consents.redeem(provider, consent, code)
+    tokens = oauth_authorizations.redeem(provider, consent, code)
     with subscribing(bot.client):
         found = provider.connect(tokens.access_token, account_id)
         if consent.account_id not in {"", found.id}:

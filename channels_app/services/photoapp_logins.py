@@ -5,7 +5,7 @@ from dataclasses import replace
 from bots.models import Bot
 from channels_app.providers import PROVIDERS
 from channels_app.providers.photoapp import PhotoappDirect
-from channels_app.services import connections, consents
+from channels_app.services import connections, oauth_authorizations
 from channels_app.shapes.connection import ChannelConnection, PhotoappConnectDto
 from identity.models import User
 
@@ -20,10 +20,10 @@ def sign_in(bot: Bot, body: PhotoappConnectDto, *, by: User) -> ChannelConnectio
         return connections.consent(
             bot, provider, redirect_uri=redirect_uri, code=code, state=state, by=by
         )
-    ended = consents.end(
+    ended = oauth_authorizations.end(
         state or "", by=by, bot_id=bot.pk, channel="photoapp", redirect_uri=redirect_uri
     )
-    tokens = consents.redeem(_DIRECT, ended, code)
+    tokens = oauth_authorizations.redeem(_DIRECT, ended, code)
     found = _DIRECT.find(tokens.access_token)
     connections.ensure_free(bot, "photoapp", found.id)
     with connections.subscribing(bot.client):

@@ -25,7 +25,7 @@ from django.db import (
 from django.db.models.functions import Now
 
 from chatplatform.api.request_context import serving
-from chatplatform.jobs import lease_renewer, process_lock, registry
+from chatplatform.jobs import lease_renewer, registry, worker_liveness
 from chatplatform.jobs.freezing import MAY_RUN
 from chatplatform.jobs.registry import call_with_known, declared
 from chatplatform.media_stores import FilesUnavailable
@@ -169,7 +169,7 @@ def _try_claim(job_id: int) -> Lease | None:
     token = uuid.uuid4()
     try:
         with transaction.atomic(), connection.cursor() as cursor:
-            holder = process_lock.holder()
+            holder = worker_liveness.holder()
             values: dict[str, Any] = {"id": job_id, "token": token, "holder": holder}
             cursor.execute(_CLAIM, values | {"lease": settings.JOB_LEASE_SECONDS})
             row = cursor.fetchone()
@@ -353,7 +353,7 @@ def take_back(job_id: int) -> None:
         if job_row is None:
             return
         hangs = rows.filter(pk=job_id, lease_until__lt=Now() - HANGS_FOR).exists()
-        is_gone = process_lock.is_gone(job_row.lease_holder)
+        is_gone = worker_liveness.is_gone(job_row.lease_holder)
         if not hangs and not is_gone:
             return
         lost = [job_row]

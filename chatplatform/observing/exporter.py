@@ -16,7 +16,7 @@ from django.utils.module_loading import import_string
 
 from chatplatform.observing import metrics
 from chatplatform.observing.metrics import Metric, Reading
-from chatplatform.observing.slots import Slots
+from chatplatform.observing.process_slots import Slots
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry

@@ -19,7 +19,7 @@ from chatplatform.live import valkey
 from chatplatform.models import Job
 from chatplatform.testing import run_before, run_jobs
 from chats.models import Conversation, Customer, Summary
-from chats.services.exchange import retention
+from chats.services.data_exchange import retention
 from identity.models import AuditEvent
 from identity.testing import make_key
 from reports.models import Export
@@ -172,7 +172,7 @@ def test_it_goes_on_by_several_jobs_and_with_chats_that_began_since(ann, two, bo
         chat = {"client": bot.client, "bot": bot, "customer": customer, "language": "en"}
         Conversation.objects.create(**chat)
 
-    with run_before("chats.services.exchange.retention.delete", begin):
+    with run_before("chats.services.data_exchange.retention.delete", begin):
         shown = erased(ann, customer.pk)
     assert (shown["status"], shown["chats_total"], shown["chats_erased"]) == ("done", 1, 2)
     assert not Customer.objects.filter(pk=customer.pk).exists()

@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from chatplatform import jobs
-from chatplatform.jobs import GiveUp, lease_renewer, leases, process_lock, relay
+from chatplatform.jobs import GiveUp, lease_renewer, leases, relay, worker_liveness
 from chatplatform.models import Job, JobState
 from chatplatform.testing import in_thread
 from chatplatform.tests.job_work import NAME, add, expire_lease, fail
@@ -172,11 +172,11 @@ def test_a_failure_that_its_process_survives_ends_the_suspicion(work):
 @pytest.fixture
 def holder(monkeypatch):
     """The number of this process's lock, as if it was a worker."""
-    monkeypatch.setattr(process_lock, "_is_worker", True)
-    monkeypatch.setattr(process_lock, "_holder", None)
-    yield process_lock.holder()
-    assert process_lock._holder
-    process_lock._holder.stop()
+    monkeypatch.setattr(worker_liveness, "_is_worker", True)
+    monkeypatch.setattr(worker_liveness, "_holder", None)
+    yield worker_liveness.holder()
+    assert worker_liveness._holder
+    worker_liveness._holder.stop()
 
 
 def swept(job, holder, *, seconds):

@@ -23,7 +23,7 @@ from chatplatform import jobs
 from chatplatform.jobs import backlog, relay
 from chatplatform.models import Job, JobState
 from chatplatform.observing import metrics
-from chatplatform.observing.slots import Slots
+from chatplatform.observing.process_slots import Slots
 from chatplatform.testing import run_jobs, written_at
 from chatplatform.testing.metrics_scraping import scrape_until
 from chatplatform.testing.web_process import database_url, wait_until_idle, web

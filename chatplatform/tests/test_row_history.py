@@ -18,7 +18,7 @@ from chatplatform.tests.test_guard_site import world
 from chats.testing import make_chat
 from identity.models import AuditEvent, User
 from identity.services import audit, users
-from webhooks.services import announce, events_of_row
+from webhooks.services import announce, event_history
 
 
 def browser_of(user):
@@ -82,7 +82,7 @@ def test_a_document_shows_its_training_by_an_index(ann, bot, mine_document, cara
     assert "Document failed It is empty." in shown
     assert "trained" not in shown
     assert "Customer" not in shown
-    rows = events_of_row.about(ann.client.pk, "document", str(mine_document.pk))
+    rows = event_history.about(ann.client.pk, "document", str(mine_document.pk))
     with connection.cursor() as cursor:
         # The table is small: its planner would rather sort.
         for way in ("seqscan", "bitmapscan", "sort"):

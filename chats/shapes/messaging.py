@@ -10,7 +10,7 @@ from chatplatform.api.pagination import ListPage, Page
 from chatplatform.api.shapes import FreeObject, Moment, Shape, Text, example
 from chats import models
 from chats.shapes.conversation import ConversationStatus
-from chats.shapes.exchange import MessageEntity
+from chats.shapes.data_exchange import MessageEntity
 from chats.shapes.insight import TagNames
 from chats.shapes.message import ClientMessageId, MessageContent, MessageText, Recipient, Sender
 from chats.shapes.people import Identity, Location, OwnId

@@ -196,7 +196,9 @@ def test_an_import_that_crashed_is_run_again(server, bot, tmp_path, monkeypatch)
 
     with (
         pytest.raises(KeyboardInterrupt),
-        run_before("chats.services.exchange.importing.import_messages", die_at_the_second_page),
+        run_before(
+            "chats.services.data_exchange.importing.import_messages", die_at_the_second_page
+        ),
     ):
         run_import(tmp_path, bot)
     assert Conversation.objects.count() == 3

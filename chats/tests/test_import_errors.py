@@ -15,7 +15,7 @@ from chats.tests.test_import_numbers import chat_row, import_rows, message_row, 
 
 pytestmark = pytest.mark.django_db
 
-IMPORT_MESSAGES = "chats.services.exchange.importing.import_messages"
+IMPORT_MESSAGES = "chats.services.data_exchange.importing.import_messages"
 
 
 @pytest.mark.parametrize(

@@ -136,7 +136,7 @@ def test_an_import_that_crashed_before_closing_gaps_is_run_again(bot, tmp_path):
         tmp_path, {"conversations": [chat_row()], "messages": [message_row(1), message_row(7)]}
     )
     with (
-        mock.patch("chats.services.exchange.importing.close_gaps", die),
+        mock.patch("chats.services.data_exchange.importing.close_gaps", die),
         pytest.raises(KeyboardInterrupt),
     ):
         run_import(tmp_path, bot)
@@ -187,7 +187,7 @@ def test_a_message_gets_one_reply_of_a_page(bot, tmp_path):
 def test_a_customer_writes_during_the_import(server, bot, tmp_path):
     messages = [message_row(1), message_row(2)]
     with run_before(
-        "chats.services.exchange.importing.import_messages",
+        "chats.services.data_exchange.importing.import_messages",
         lambda: send_message(server, "meanwhile"),
     ):
         import_rows(tmp_path, bot, [chat_row(last_seq=2)], messages)
@@ -198,7 +198,7 @@ def test_a_customer_writes_during_the_import(server, bot, tmp_path):
 @pytest.mark.django_db(transaction=True)
 def test_published_numbers_stay_in_spite_of_a_gap(server, bot, tmp_path):
     with run_before(
-        "chats.services.exchange.importing.import_messages",
+        "chats.services.data_exchange.importing.import_messages",
         lambda: send_message(server, "meanwhile"),
     ):
         output = import_rows(

@@ -24,7 +24,7 @@ from chats.models import (
     Tagging,
 )
 from chats.services.core import conversations, lifecycle
-from chats.services.exchange import retention
+from chats.services.data_exchange import retention
 from chats.testing import make_chat
 from identity.models import AuditEvent, ClientConfig, CreditEntry
 from webhooks.models import Delivery, DeliveryAttempt, Event, Payload, WebhookConfig

@@ -20,8 +20,8 @@ from chats.services.core import (
     messages,
     row_json,
 )
+from chats.services.data_exchange import customer_transcripts
 from chats.services.desk import inbox
-from chats.services.exchange import customer_transcripts
 from chats.services.reply import incoming
 from chats.shapes.conversation import (
     ChatCreation,

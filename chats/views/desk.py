@@ -14,6 +14,7 @@ from chatplatform.api.pagination import Page, page
 from chatplatform.live.streaming import StreamingReply
 from chats.models import Customer
 from chats.services.core import attachments, row_json, staff_notifications
+from chats.services.data_exchange import bot_previews, erasing, exporting
 from chats.services.desk import (
     agent_actions,
     customer_records,
@@ -21,7 +22,6 @@ from chats.services.desk import (
     inbox,
     saved_replies,
 )
-from chats.services.exchange import bot_previews, erasing, exporting
 from chats.services.reply import incoming
 from chats.shapes import desk as desk_shapes
 from chats.shapes.bot_preview import GenerateChatRequest, GeneratedChat

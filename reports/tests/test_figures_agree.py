@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from bots.testing import make_bot
 from chats.models import Message
 from chats.services.core import conversations
-from chats.services.exchange import retention
+from chats.services.data_exchange import retention
 from chats.testing import make_chat, put_message
 from reports.models import ChatStats
 from reports.services import chat_rollup

@@ -20,9 +20,9 @@ from pydantic import ValidationError
 
 from bots.models import Bot
 from chatplatform import locks
-from chats.services.exchange import chatwoot, importing
-from chats.services.exchange.importing import ImportResult
-from chats.shapes.exchange import ConversationEntity, MessageEntity
+from chats.services.data_exchange import chatwoot, importing
+from chats.services.data_exchange.importing import ImportResult
+from chats.shapes.data_exchange import ConversationEntity, MessageEntity
 from identity.models import Client
 
 BATCH = 200

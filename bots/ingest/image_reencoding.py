@@ -56,7 +56,7 @@ def reencode(data: bytes, *, timeout_seconds: float = 10, memory_mb: int = 512) 
         file.flush()
         try:
             finished = child_process.run(
-                "bots.ingest.picture",
+                "bots.ingest.image_reencoding",
                 file.name,
                 str(memory_mb),
                 str(max(1, int(timeout_seconds))),

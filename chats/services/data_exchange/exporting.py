@@ -21,7 +21,7 @@ from chats.models import (
 )
 from chats.services.core.conversations import visible_to_key
 from chats.services.desk import customer_records
-from chats.shapes.exchange import ConversationEntity, MessageEntity, MigratePage
+from chats.shapes.data_exchange import ConversationEntity, MessageEntity, MigratePage
 from chats.shapes.people import CustomerDto
 from identity.auth import Principal
 from identity.models import ApiKey

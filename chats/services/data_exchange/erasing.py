@@ -13,8 +13,8 @@ from chatplatform.api.errors import first_or_404
 from chatplatform.models import Job, JobState
 from chats.models import Conversation, Customer, CustomerErasure, ErasureStatus
 from chats.services.core import channel_hooks
+from chats.services.data_exchange import retention
 from chats.services.desk import customer_records
-from chats.services.exchange import retention
 from identity.auth import Principal
 from identity.models import AuditEvent, Client
 from identity.services import audit, saved_views

@@ -9,10 +9,10 @@ from bots.shapes.widget import KeyBotQuery
 from chatplatform.api.error_shapes import Error
 from chatplatform.api.operation import operation
 from chatplatform.api.pagination import Page, page
+from chats.services.data_exchange import exporting, messaging_api
 from chats.services.desk import inbox
-from chats.services.exchange import exporting, messaging_api
 from chats.services.insight import chat_analysis
-from chats.shapes import exchange as exchange_shapes
+from chats.shapes import data_exchange as exchange_shapes
 from chats.shapes import insight as insight_shapes
 from chats.shapes import messaging as messaging_shapes
 from chats.views.base import ChatsViewSet

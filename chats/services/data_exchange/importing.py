@@ -29,7 +29,7 @@ from chats.models import (
     Tagging,
 )
 from chats.services.core import messages, staff_notifications, tags
-from chats.shapes.exchange import HIGHEST, ConversationEntity, MessageEntity, PortableFeedback
+from chats.shapes.data_exchange import HIGHEST, ConversationEntity, MessageEntity, PortableFeedback
 from identity.models import Client, User
 
 # Maps the id of a row in the files to its id here.
