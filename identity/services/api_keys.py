@@ -130,9 +130,8 @@ def get_valid(presented: str) -> ApiKey | None:
     prefix, secret = parts.groups()
     until, cached = _cache.get(prefix, (0.0, None))
     is_fresh = time.monotonic() < until
-    rows = ApiKey.objects.select_related("client")
-    live = rows.filter(prefix=prefix, revoked_at=None, client__is_disabled=False)
-    key = cached if is_fresh else live.first()
+    # Most requests end here: even a query that is only built takes a tenth of their time.
+    key = cached if is_fresh else _find(prefix)
     if key is None or not constant_time_equal(key.secret_hash, hash_secret(secret)):
         return None
     if key.expires_at and key.expires_at <= timezone.now():
@@ -148,6 +147,11 @@ def get_valid(presented: str) -> ApiKey | None:
     own = _copy(key)
     own.client = _copy(key.client)
     return own
+
+
+def _find(prefix: str) -> ApiKey | None:
+    live = ApiKey.objects.filter(prefix=prefix, revoked_at=None, client__is_disabled=False)
+    return live.select_related("client").first()
 
 
 def _check_bot(client: Client, scope: str, bot_id: int | None) -> None:
