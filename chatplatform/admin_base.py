@@ -14,7 +14,7 @@ from django.contrib.admin.utils import (
 )
 from django.contrib.auth import get_user_model
 from django.core.exceptions import PermissionDenied
-from django.db.models import BooleanField, JSONField, QuerySet
+from django.db.models import BooleanField, DateTimeField, JSONField, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
@@ -26,6 +26,7 @@ from django.utils.translation import gettext
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import action as unfold_action
 from unfold.decorators import display
+from unfold.enums import ActionVariant
 from unfold.templatetags import unfold_list
 from unfold.utils import prettify_json
 
@@ -40,6 +41,7 @@ from chatplatform.api.errors import ApiError
 from chatplatform.empty_states import EMPTY_STATES
 from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.codes import humanize_code
+from chatplatform.templatetags.dates import when
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
@@ -184,6 +186,18 @@ def in_words(name: str) -> Any:
 
 
 @functools.cache
+def moment(name: str) -> Any:
+    """A column that shows a time as people say it."""
+
+    @display(description=humanize_code(name), ordering=name)
+    def shown(row: Any) -> Any:
+        return when(getattr(row, name))
+
+    cast("Any", shown).moment_of = name
+    return shown
+
+
+@functools.cache
 def person(name: str) -> Any:
     """A column that names a person and links to them, if they belong to the row's client."""
 
@@ -321,7 +335,8 @@ class ColumnsMixin(ModelAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         fields = super().get_readonly_fields(request, obj)
-        return (*fields, *map(in_words, sorted(self.codes)), *map(person, sorted(self._people)))
+        shown = (*map(in_words, sorted(self.codes)), *map(moment, sorted(self._moments)))
+        return (*fields, *shown, *map(person, sorted(self._people)))
 
     def get_list_filter(self, request: HttpRequest) -> Any:
         names = [name for name in super().get_list_filter(request) if self._tells(request, name)]
@@ -332,6 +347,12 @@ class ColumnsMixin(ModelAdmin):
         """The names of the columns that hold a person."""
         fields = self.model._meta.concrete_fields
         return {field.name for field in fields if field.related_model is get_user_model()}
+
+    @cached_property
+    def _moments(self) -> set[str]:
+        """The names of the columns that hold a time."""
+        fields = self.model._meta.concrete_fields
+        return {field.name for field in fields if isinstance(field, DateTimeField)}
 
     @cached_property
     def _labelled(self) -> dict[str, Any]:
@@ -347,6 +368,8 @@ class ColumnsMixin(ModelAdmin):
     def _worded(self, name: Any) -> Any:
         if name in self.labels:
             return self._labelled[name]
+        if name in self._moments:
+            return moment(name)
         return in_words(name) if isinstance(name, str) and name in self.codes else name
 
     def _shown(self, name: Any) -> Any:
@@ -373,7 +396,12 @@ class FormsMixin(ModelAdmin):
     def page(
         self, request: HttpRequest, template: str, title: str, **context: Any
     ) -> TemplateResponse:
-        """A further page of this class, with its own template and title."""
+        """A further page of this class, with its own template and title.
+
+        `tabs` in the context replaces the section's tabs: each has `title`, `link` and `active`.
+        `actions` are the buttons beside the title: each has `title` and `link`, and perhaps `icon`
+        and `is_primary`.
+        """
         shown = self.admin_site.each_context(request)
         shown |= {"opts": self.model._meta, "title": title, "page": self}
         return TemplateResponse(request, template, shown | context)
@@ -444,6 +472,13 @@ class TenantAdmin(  # type: ignore[misc] # two of Unfold's own bases differ
         if row and self.is_under_way(row):
             reply["Refresh"] = "3"
         return reply
+
+    def get_actions_list(self, request: HttpRequest) -> Any:
+        """The buttons above the list; the first one is the list's primary action."""
+        found = super().get_actions_list(request)
+        for item in found[:1]:
+            item.variant = ActionVariant.PRIMARY
+        return found
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
         """The buttons above a row, without the recorded ones during an impersonation."""

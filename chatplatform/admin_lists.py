@@ -287,6 +287,8 @@ def _cell(column: Any, row: Any, page: Any) -> str:
         value = dict(field.flatchoices).get(value, value)
     if getattr(attribute, "label", None) and isinstance(value, tuple):
         value = value[-1]
+    if moment := getattr(column, "moment_of", None):
+        value = getattr(row, moment)
     if isinstance(value, datetime):
         return value.isoformat(timespec="seconds")
     return "" if value is None else strip_tags(str(value)).strip()

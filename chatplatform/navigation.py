@@ -1,87 +1,203 @@
-"""The site's navigation: list pages in groups, as far as the viewer may read them."""
+"""The site's navigation: sections and their pages, as far as the viewer may read them."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from django.apps import apps
+from django.conf import settings
 from django.contrib import admin
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
-# The list pages of each group: title, icon, and the model that is listed.
-PAGES: dict[str, tuple[tuple[str, str, str], ...]] = {
-    "Conversations": (
-        ("Conversations", "forum", "chats.Conversation"),
-        ("Questions without an answer", "help", "chats.QuestionGroup"),
-        ("Customers", "person", "chats.Customer"),
-        ("Ratings", "star", "chats.Feedback"),
-        ("Summaries", "summarize", "chats.Summary"),
-        ("Summaries in bulk", "dynamic_feed", "chats.SummaryJob"),
+
+@dataclass(frozen=True)
+class Page:
+    """A page of a section. `target` is the model whose list it is, or the name of a path."""
+
+    title: str
+    target: str
+    icon: str = ""
+    # The platform's staff find it in their menu; other people follow a link to it.
+    is_technical: bool = False
+
+    @property
+    def is_list(self) -> bool:
+        return "." in self.target
+
+    @property
+    def admin(self) -> Any:
+        """The admin page of the model."""
+        return admin.site.get_model_admin(apps.get_model(self.target))
+
+    @property
+    def link(self) -> str:
+        if self.is_list:
+            return reverse(f"admin:{self.target.lower().replace('.', '_')}_changelist")
+        return reverse(self.target)
+
+
+@dataclass(frozen=True)
+class Section:
+    """An entry of the menu. Its pages are tabs under the title of each of them."""
+
+    title: str
+    icon: str
+    pages: tuple[Page, ...]
+    # Agents answer customers; they do not run the company.
+    is_for_agents: bool = True
+
+
+SECTIONS = (
+    Section(gettext_noop("Home"), "home", (Page("Home", "admin:index"),), is_for_agents=False),
+    Section(gettext_noop("Inbox"), "inbox", (Page("Inbox", "admin:desk"),)),
+    Section(
+        gettext_noop("Conversations"), "forum",
+        (
+            Page(gettext_noop("All conversations"), "chats.Conversation", "forum"),
+            Page(gettext_noop("Ratings"), "chats.Feedback", "star"),
+            Page(gettext_noop("Summaries"), "chats.Summary", "summarize"),
+            Page(
+                gettext_noop("Summaries in bulk"), "chats.SummaryJob", "dynamic_feed",
+                is_technical=True,
+            ),
+        ),
     ),
-    "Bots & training": (
-        ("Bots", "smart_toy", "bots.Bot"),
-        ("Prompts", "edit_note", "bots.Prompt"),
-        ("Documents", "description", "bots.Document"),
-        ("Web addresses", "language", "bots.WebUrl"),
-        ("Passages", "short_text", "bots.Chunk"),
-        ("Golden questions", "verified", "bots.GoldenQuestion"),
-        ("Replays", "replay", "chats.Replay"),
-        ("Golden runs", "fact_check", "bots.GoldenRun"),
-        ("Language models", "neurology", "bots.LanguageModel"),
-        ("Function settings", "tune", "bots.FunctionCalling"),
-        ("Functions", "function", "bots.Function"),
-        ("Function calls", "call_made", "bots.FunctionCall"),
+    Section(
+        gettext_noop("Customers"), "group",
+        (Page(gettext_noop("Customers"), "chats.Customer", "person"),),
     ),
-    "Channels": (
-        ("Connections", "cable", "channels_app.ChannelConnection"),
-        ("Sent messages", "send", "channels_app.OutboundSend"),
+    Section(
+        gettext_noop("Bots"), "smart_toy",
+        (
+            Page(gettext_noop("All bots"), "bots.Bot", "smart_toy"),
+            Page(gettext_noop("Unanswered questions"), "chats.QuestionGroup", "help"),
+            Page(gettext_noop("Golden questions"), "bots.GoldenQuestion", "verified"),
+            Page(gettext_noop("Golden runs"), "bots.GoldenRun", "fact_check"),
+            Page(gettext_noop("Replays"), "chats.Replay", "replay"),
+            Page(gettext_noop("Documents"), "bots.Document", "description"),
+            Page(gettext_noop("Websites"), "bots.WebUrl", "language"),
+            Page(gettext_noop("Instructions"), "bots.Prompt", "edit_note", is_technical=True),
+            Page(gettext_noop("Passages"), "bots.Chunk", "short_text", is_technical=True),
+            Page(gettext_noop("Language models"), "bots.LanguageModel", "neurology"),
+            Page(
+                gettext_noop("Function settings"), "bots.FunctionCalling", "tune",
+                is_technical=True,
+            ),
+        ),
+        is_for_agents=False,
     ),
-    "Webhooks": (
-        ("Endpoints", "webhook", "webhooks.WebhookConfig"),
-        ("Deliveries", "local_shipping", "webhooks.Delivery"),
-        ("Events", "bolt", "webhooks.Event"),
+    Section(
+        gettext_noop("Reports"), "monitoring",
+        (
+            Page(gettext_noop("Overview"), "reports_overview", "monitoring"),
+            Page(gettext_noop("Explore"), "reports_adhoc", "table_view"),
+            Page(gettext_noop("Alerts"), "reports_warnings", "warning"),
+            Page(gettext_noop("Exports"), "reports.Export", "download"),
+        ),
     ),
-    "Reports": (("Large exports", "download", "reports.Export"),),
-    "People & keys": (
-        ("People", "group", "identity.User"),
-        ("API keys", "key", "identity.ApiKey"),
-        ("Log-in provider", "login", "identity.SignInProvider"),
+    Section(
+        gettext_noop("Channels"), "cable",
+        (
+            Page(gettext_noop("Channels"), "channels_app.ChannelConnection", "cable"),
+            Page(
+                gettext_noop("Sent messages"), "channels_app.OutboundSend", "send",
+                is_technical=True,
+            ),
+            Page(
+                gettext_noop("Callbacks"), "channels_app.InboundCallback", "call_received",
+                is_technical=True,
+            ),
+        ),
+        is_for_agents=False,
     ),
-    "Settings": (
-        ("Company", "apartment", "identity.Client"),
-        ("Chats", "settings", "identity.ClientConfig"),
-        ("Plan and credits", "account_balance_wallet", "identity.Subscription"),
-        ("Credit orders", "receipt_long", "identity.CreditOrder"),
-        ("Credit ledger", "menu_book", "identity.CreditEntry"),
-        ("Audit log", "history", "identity.AuditEvent"),
+    Section(
+        gettext_noop("Developers"), "code",
+        (
+            Page(gettext_noop("API keys"), "identity.ApiKey", "key"),
+            Page(gettext_noop("Webhooks"), "webhooks.WebhookConfig", "webhook"),
+            Page(gettext_noop("Deliveries"), "webhooks.Delivery", "local_shipping"),
+            Page(gettext_noop("Events"), "webhooks.Event", "bolt"),
+            Page(gettext_noop("Functions"), "bots.Function", "function"),
+            Page(gettext_noop("Function calls"), "bots.FunctionCall", "call_made"),
+            Page(gettext_noop("API documentation"), "docs", "menu_book"),
+        ),
+        is_for_agents=False,
     ),
-    "System": (
-        ("Jobs", "work_history", "chatplatform.Job"),
-        ("Callbacks", "call_received", "channels_app.InboundCallback"),
+    Section(
+        gettext_noop("Team"), "badge", (Page(gettext_noop("People"), "identity.User", "group"),)
     ),
-}
-# The report pages: title, icon, and the name of the path.
-_REPORTS = (
-    ("Overview", "monitoring", "reports_overview"),
-    ("Ad-hoc reports", "table_view", "reports_adhoc"),
-    ("Warnings", "warning", "reports_warnings"),
-)
+    Section(
+        gettext_noop("Settings"), "settings",
+        (
+            Page(gettext_noop("Company"), "identity.Client", "apartment"),
+            Page(gettext_noop("Conversations"), "identity.ClientConfig", "forum"),
+            Page(
+                gettext_noop("Plan and credits"), "identity.Subscription",
+                "account_balance_wallet",
+            ),
+            Page(gettext_noop("Orders"), "identity.CreditOrder", "receipt_long"),
+            Page(
+                gettext_noop("Credit ledger"), "identity.CreditEntry", "menu_book",
+                is_technical=True,
+            ),
+            Page(gettext_noop("Sign-in provider"), "identity.SignInProvider", "login"),
+            Page(gettext_noop("Audit log"), "identity.AuditEvent", "history"),
+            Page(gettext_noop("Jobs"), "chatplatform.Job", "work_history", is_technical=True),
+        ),
+        is_for_agents=False,
+    ),
+)  # fmt: skip
 # The filter of a list by client; the platform's staff keep it from list to list.
 _CLIENT = "client__id__exact"
 
 
 def for_viewer(request: HttpRequest) -> list[dict[str, Any]]:
-    """The groups of Unfold's sidebar, with the list pages that the viewer may read."""
-    user: Any = request.user
-    first = [_item("Desk", "support_agent", reverse("admin:desk"))]
-    if user.is_superuser:
+    """The groups of Unfold's sidebar: for a client's people one entry for each section, for the
+    platform's staff every list."""
+    viewer: Any = request.user
+    if viewer.is_superuser:
         first = [_item("Home", "home", reverse("admin:index"))]
-    elif user.role != "agent":
-        first.insert(0, _item("Home", "home", reverse("admin:index")))
-    chosen = chosen_client(request)
-    failures = reverse("failures")
-    first.append(_item("Failures", "report", of_client(failures, chosen) if chosen else failures))
-    return [{"items": first}, *_groups(request, str(chosen or ""))]
+        first.append(_item("Inbox", "inbox", reverse("admin:desk")))
+        return [{"items": first}, *_groups(request, str(chosen_client(request) or ""))]
+    current = _section(request)
+    items = [
+        _item(section.title, section.icon, readable[0].link) | {"active": section == current}
+        for section, readable in _readable(request)
+    ]
+    return [{"items": items}]
+
+
+def pages(request: HttpRequest) -> Iterator[tuple[str, str, str]]:
+    """The title, address and icon of each page that the viewer may read."""
+    for section in SECTIONS:
+        for page in section.pages:
+            if _may_read(request, page):
+                yield gettext(page.title), page.link, page.icon or section.icon
+
+
+def tabs(request: HttpRequest) -> list[dict[str, Any]]:
+    """The pages of the current section, as tabs; none if it has only one."""
+    viewer: Any = request.user
+    if not viewer.is_authenticated or viewer.is_superuser:
+        return []
+    section = _section(request)
+    if section is None:
+        return []
+    current = _current(request)
+    found = [
+        {"title": gettext(page.title), "link": page.link, "active": page == current}
+        for page in section.pages
+        if not page.is_technical and _may_read(request, page)
+    ]
+    return found if len(found) > 1 else []
+
+
+def place(request: HttpRequest) -> tuple[str, str]:
+    """The titles of the current section and page; empty where the navigation does not lead."""
+    section, page = _section(request), _current(request)
+    return gettext(section.title) if section else "", gettext(page.title) if page else ""
 
 
 def chosen_client(request: HttpRequest) -> int | None:
@@ -102,27 +218,74 @@ def of_client(path: str, client_id: int) -> str:
     return f"{path}{'&' if '?' in path else '?'}{_CLIENT}={client_id}"
 
 
+def _readable(request: HttpRequest) -> Iterator[tuple[Section, list[Page]]]:
+    """The sections of a client's viewer, each with the pages that they may read."""
+    viewer: Any = request.user
+    for section in SECTIONS:
+        if (
+            viewer.role == "agent"
+            and not section.is_for_agents
+            and not _is_trainers(section, viewer)
+        ):
+            continue
+        found = [page for page in section.pages if _may_read(request, page)]
+        if any(not page.is_technical for page in found):
+            yield section, [page for page in found if not page.is_technical]
+
+
+def _is_trainers(section: Section, viewer: Any) -> bool:
+    """Whether an agent sees the section because they may also train bots."""
+    return section.title == "Bots" and viewer.can_train
+
+
+def _may_read(request: HttpRequest, page: Page) -> bool:
+    viewer: Any = request.user
+    if page.is_list:
+        return bool(page.admin.has_view_permission(request))
+    if page.target == "docs":
+        return bool(settings.API_DOCS)
+    return not page.target.startswith("reports_") or viewer.client_id is not None
+
+
+def _current(request: HttpRequest) -> Page | None:
+    """The page whose address the request's begins with; the longest, if there are several."""
+    found = [
+        page
+        for section in SECTIONS
+        for page in section.pages
+        if page.target != "docs" and _leads_to(page, request.path)
+    ]
+    return max(found, key=lambda page: len(page.link), default=None)
+
+
+def _leads_to(page: Page, path: str) -> bool:
+    return path == page.link if page.target == "admin:index" else path.startswith(page.link)
+
+
+def _section(request: HttpRequest) -> Section | None:
+    current = _current(request)
+    return next((section for section in SECTIONS if current in section.pages), None)
+
+
 def _groups(
     request: HttpRequest, client_id: str, *, of_clients: bool = False
 ) -> list[dict[str, Any]]:
-    """The groups that the viewer may read; links to client-owned lists keep the chosen client."""
-    viewer: Any = request.user
-    shown = {}
-    for name, pages in PAGES.items():
+    """The lists that the viewer may read; links to client-owned lists keep the chosen client."""
+    shown = []
+    for section in SECTIONS:
         items = []
-        for title, icon, label in pages:
-            page = admin.site.get_model_admin(apps.get_model(label))
-            is_tenants: Any = getattr(page, "client_path", None) == "client"
-            if not page.has_view_permission(request) or (of_clients and not is_tenants):
+        for page in section.pages:
+            if not page.is_list or not _may_read(request, page):
                 continue
-            link = reverse(f"admin:{label.lower().replace('.', '_')}_changelist")
-            if client_id.isdecimal() and is_tenants:
-                link = of_client(link, int(client_id))
-            items.append(_item(title, icon, link))
-        if name == "Reports" and not viewer.is_superuser:
-            items = [_item(title, icon, reverse(name)) for title, icon, name in _REPORTS] + items
-        shown[name] = items
-    return [{"title": gettext(name), "items": items} for name, items in shown.items() if items]
+            is_tenants = getattr(page.admin, "client_path", None) == "client"
+            if of_clients and not is_tenants:
+                continue
+            has_client = client_id.isdecimal() and is_tenants
+            link = of_client(page.link, int(client_id)) if has_client else page.link
+            items.append(_item(page.title, page.icon, link))
+        if items:
+            shown.append({"title": gettext(section.title), "items": items})
+    return shown
 
 
 def _item(title: str, icon: str, link: str) -> dict[str, Any]:

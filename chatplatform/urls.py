@@ -18,7 +18,11 @@ urlpatterns = [
     path("", start_page.start, name="start"),
     operations("identity", "webhooks", "bots", "chats", "channels_app", "reports", also=health),
     path("openapi.json", start_page.of_docs(openapi_json), name="schema"),
-    path("docs", start_page.of_docs(SpectacularSwaggerSplitView.as_view(url_name="schema"))),
+    path(
+        "docs",
+        start_page.of_docs(SpectacularSwaggerSplitView.as_view(url_name="schema")),
+        name="docs",
+    ),
     path("redoc", start_page.of_docs(SpectacularRedocView.as_view(url_name="schema"))),
     path("favicon.ico", start_page.favicon),
     path("admin", start_page.site_without_slash),

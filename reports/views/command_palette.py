@@ -14,6 +14,7 @@ from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.translation import gettext
 from unfold.dataclasses import SearchResult
 
 from bots.models import Bot, Document
@@ -49,10 +50,9 @@ def page(request: HttpRequest) -> HttpResponse:
 
 
 def _found(request: HttpRequest, term: str) -> Iterator[SearchResult]:
-    for group in navigation.for_viewer(request):
-        for item in group["items"]:
-            if term.lower() in item["title"].lower():
-                yield SearchResult(item["title"], "Page", item["link"], item["icon"])
+    for title, link, icon in navigation.pages(request):
+        if term.lower() in title.lower():
+            yield SearchResult(title, gettext("Page"), link, icon)
     yield from _rows(request, Bot, Q(bot_name__icontains=term), "smart_toy")
     client = getattr(request.user, "client", None)
     if client and len(term) >= _SHORTEST:

@@ -1,0 +1,34 @@
+"""The filter `when`, which shows a time as people say it: `{{ row.created_at|when }}`."""
+
+from datetime import datetime, timedelta
+
+from django import template
+from django.utils import formats, timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+
+register = template.Library()
+
+
+@register.filter
+def when(at: datetime | None) -> SafeString | str:
+    """A time in the reader's zone, such as "Today 19:38" or "25 Nov"; in full as its tooltip."""
+    if at is None:
+        return "–"
+    local = timezone.localtime(at)
+    full = formats.date_format(local, "j F Y H:i")
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>', local.isoformat(), full, _in_words(local)
+    )
+
+
+def _in_words(at: datetime) -> str:
+    today = timezone.localdate()
+    if at.date() == today:
+        return gettext("Today %(time)s") % {"time": f"{at:%H:%M}"}
+    if at.date() == today - timedelta(days=1):
+        return gettext("Yesterday %(time)s") % {"time": f"{at:%H:%M}"}
+    if at.date() == today + timedelta(days=1):
+        return gettext("Tomorrow %(time)s") % {"time": f"{at:%H:%M}"}
+    return formats.date_format(at, "j M" if at.year == today.year else "j M Y")

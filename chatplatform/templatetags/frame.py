@@ -1,0 +1,32 @@
+"""What the frame of a page shows: its tabs and where it stands in the navigation."""
+
+from typing import Any
+
+from django import template
+from django.template import RequestContext
+
+from chatplatform import navigation
+
+register = template.Library()
+
+
+@register.inclusion_tag("admin/tabs.html", takes_context=True)
+def page_tabs(context: RequestContext) -> dict[str, Any]:
+    """The tabs of the page's section, or the page's own `tabs`."""
+    own = context.get("tabs")
+    return {"tabs": navigation.tabs(context["request"]) if own is None else own}
+
+
+@register.simple_tag(takes_context=True)
+def section_title(context: RequestContext) -> str:
+    """The title of the section in which the page stands."""
+    return navigation.place(context["request"])[0]
+
+
+@register.simple_tag(takes_context=True)
+def page_title(context: RequestContext) -> str:
+    """The title of the page: a list has its name in the navigation, a row its own."""
+    if context.get("original") is not None:
+        return str(context["original"])
+    listed = navigation.place(context["request"])[1] if context.get("cl") else ""
+    return listed or str(context.get("title") or "")
