@@ -161,5 +161,5 @@ def find_a_page(screen):
     screen.keyboard.press("Control+k")
     screen.get_by_placeholder("Type to search").fill("questions withou")
     screen.get_by_placeholder("Type to search").press("t")
-    screen.locator("#command-results").get_by_text("Questions without an answer").click()
+    screen.locator("#command-results").get_by_text("Unanswered questions").click()
     screen.get_by_role("heading", name="Questions without an answer").wait_for()
