@@ -82,7 +82,7 @@ def learnt(pieces: Sequence[search.IndexedChunk], code: str) -> Bot:
             sentence_vectors=piece.sentence_vectors.tobytes(),
         )  # fmt: skip
         places[piece.title] += 1
-    large_bots.fill(bot.pk)
+    large_bots.backfill(bot.pk)
     return bot
 
 

@@ -39,10 +39,10 @@ def encode_document(*, document_id: int, end: int) -> None:
     document_embedding.encode(document_id, end=end)
 
 
-@job("bots.fill_large", queue=Queue.TRAIN, max_attempts=3)
-def fill_large(*, bot_id: int) -> None:
+@job("bots.backfill_search_table", queue=Queue.TRAIN, max_attempts=3)
+def backfill_search_table(*, bot_id: int) -> None:
     """Copy the new passages of a large bot into the database's search table."""
-    large_bots.fill(bot_id)
+    large_bots.backfill(bot_id)
 
 
 @job("bots.crawl_web_url", queue=Queue.TRAIN, max_attempts=3, on_dead=crawls.fail_interrupted)
@@ -80,7 +80,7 @@ def expire_function_calls() -> None:
     function_calls.expire()
 
 
-@periodic("bots.fill_large_bots")
-def fill_large_bots() -> None:
-    """Enqueue `fill_large` for large bots whose search table lacks passages; safe to run twice."""
+@periodic("bots.backfill_large_bots")
+def backfill_large_bots() -> None:
+    """Backfill the search table of each large bot that lacks passages; safe to run twice."""
     large_bots.enqueue_missing()

@@ -92,7 +92,7 @@ class ChannelConnection(TenantModel):
         return f"{self.channel} {self.account_name or self.account_id or self.status}"
 
 
-class Consent(TenantModel):
+class OAuthAuthorization(TenantModel):
     """One person's visit to a provider's consent page; the returned `state` names this row.
 
     It can be used once, before `expires_at`, by the same person for the same bot.
@@ -113,10 +113,10 @@ class Consent(TenantModel):
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        indexes = [models.Index(fields=["expires_at"], name="consent_age")]
+        indexes = [models.Index(fields=["expires_at"], name="oauth_authorization_age")]
 
     def __str__(self) -> str:
-        return f"consent of {self.user_id} for {self.connection_id}"
+        return f"authorization by {self.user_id} for {self.connection_id}"
 
 
 class CustomerIdentity(TenantModel):

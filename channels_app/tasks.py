@@ -53,10 +53,10 @@ def process_items(
     waiting_items.process(UUID(connection_id), customer_key, held_since)
 
 
-@job("channels_app.process_item_aside", queue=Queue.CHANNEL)
-def process_item_aside(*, item_id: int, attempt: int) -> None:
+@job("channels_app.retry_deferred_item", queue=Queue.CHANNEL)
+def retry_deferred_item(*, item_id: int, attempt: int) -> None:
     """Retry an event of a channel that was set aside after it failed."""
-    waiting_items.process_aside(item_id, attempt)
+    waiting_items.retry_deferred(item_id, attempt)
 
 
 @job("channels_app.empty_callback", queue=Queue.CHANNEL, max_attempts=30_000)

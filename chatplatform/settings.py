@@ -148,11 +148,11 @@ MIDDLEWARE = [
     "chatplatform.web.content_policy.ContentPolicy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "chatplatform.api.middleware.AdminOnly",
-    "chatplatform.api.middleware.CountPages",
+    "chatplatform.api.middleware.PageRateLimit",
 ]
 # Sessions, CSRF and messages serve only the admin site; the API authenticates by header.
 ADMIN_MIDDLEWARE = [
-    "chatplatform.api.middleware.BriefReads",
+    "chatplatform.api.middleware.ReadStatementTimeout",
     # Safe from BREACH: answers have a random length, and forms hold a token that changes with each
     # page, so the compressed size reveals nothing.
     "django.middleware.gzip.GZipMiddleware",
@@ -464,12 +464,12 @@ _PERIODIC = {
     "chats.run_timers": 10,
     "chats.clean_up": 3600,
     "bots.crawl_due": 300,
-    "bots.fill_large_bots": 300,
+    "bots.backfill_large_bots": 300,
     "identity.clean_up": 3600,
     "identity.clean_up_credits": 300,
     "bots.expire_function_calls": 600,
     "chatplatform.clean_up_files": 3600,
-    "chatplatform.make_months": 21600,
+    "chatplatform.create_partitions": 21600,
     "webhooks.number_events": 30,
     "webhooks.clean_up": 3600,
     "channels_app.refresh_tokens": 600,

@@ -24,8 +24,8 @@ def clean_up_jobs() -> None:
         Job.objects.filter(pk__in=ids).delete()
 
 
-@periodic("chatplatform.make_months")
-def make_months() -> None:
+@periodic("chatplatform.create_partitions")
+def create_partitions() -> None:
     """Make the next months of the tables in month partitions."""
     partitions.make_ahead()
 

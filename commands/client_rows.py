@@ -39,7 +39,7 @@ NOT_CARRIED = {
     "identity.SiteSession": "people sign in again",
     "identity.Impersonation": "ends with its session",
     "identity.PasswordReset": "its link names the old cell, and works for an hour",
-    "channels_app.Consent": "an answer of the provider that comes within minutes, or not at all",
+    "channels_app.OAuthAuthorization": "people return from the provider within an hour, or never",
     "webhooks.UnnumberedEvent": "`freeze_client` gives every event its place in the feed",
     "reports.ChatStats": "counted anew from the messages",
 }

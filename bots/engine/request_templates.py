@@ -27,11 +27,11 @@ _ORIGIN = re.compile(r"^[^:/?#]+://[^/?#]*")
 _PATH_MARKS = re.compile(r"[/\\]")
 
 
-class WrongTemplate(ValueError):
+class InvalidTemplate(ValueError):
     """The template is not valid; the message says why."""
 
 
-class WrongValue(ValueError):
+class InvalidArgument(ValueError):
     """An argument does not fit its placeholder; the message is written for the model."""
 
 
@@ -44,17 +44,17 @@ class Body:
 
 
 def url_names(template: str) -> frozenset[str]:
-    """The names of a URL's placeholders; raises WrongTemplate."""
+    """The names of a URL's placeholders; raises InvalidTemplate."""
     start = _ORIGIN.match(template)
     if start is None:
-        raise WrongTemplate("must begin with a scheme and a host")
+        raise InvalidTemplate("must begin with a scheme and a host")
     if "{" in start[0] or "}" in start[0]:
-        raise WrongTemplate("must have no placeholder before its path")
+        raise InvalidTemplate("must have no placeholder before its path")
     bare = _IN_URL.sub("", template)
     if "{" in bare or "}" in bare:
-        raise WrongTemplate("has a brace that is no placeholder such as {order_id}")
+        raise InvalidTemplate("has a brace that is no placeholder such as {order_id}")
     if "#" in bare:
-        raise WrongTemplate("must have no fragment")
+        raise InvalidTemplate("must have no fragment")
     return frozenset(_IN_URL.findall(template))
 
 
@@ -70,14 +70,14 @@ def origin(template: str) -> str:
 
 
 def url(template: str, values: Mapping[str, Any]) -> str:
-    """Fill a URL template with values; raises WrongValue."""
+    """Fill a URL template with values; raises InvalidArgument."""
     path, mark, query = template.partition("?")
     start = len(origin(path))
     segments = [_segment(part, values) for part in path[start:].split("/")]
     query = _IN_URL.sub(lambda m: quote(_plain(m[1], values.get(m[1])), safe=""), query)
     filled = f"{path[:start]}{'/'.join(segments)}{mark}{query}"
     if len(filled) > MAX_URL_CHARS:
-        raise WrongValue("The arguments are too long for the address.")
+        raise InvalidArgument("The arguments are too long for the address.")
     return filled
 
 
@@ -85,37 +85,39 @@ def _segment(template: str, values: Mapping[str, Any]) -> str:
     for name in _IN_URL.findall(template):
         text = _plain(name, values.get(name))
         if not text:
-            raise WrongValue(f"{name} is needed.")
+            raise InvalidArgument(f"{name} is needed.")
         if {".", ".."} & set(_PATH_MARKS.split(text)):
-            raise WrongValue(f"{name} must not hold the path segments . and ..")
+            raise InvalidArgument(f"{name} must not hold the path segments . and ..")
     filled = _IN_URL.sub(lambda m: quote(_plain(m[1], values[m[1]]), safe=""), template)
     if filled in {".", ".."} and filled != template:
         # Each argument was checked above, but two together may form a dot segment.
-        raise WrongValue("The arguments must not make up a path segment . or ..")
+        raise InvalidArgument("The arguments must not make up a path segment . or ..")
     return filled
 
 
 def _plain(name: str, value: Any) -> str:
-    """Convert a text, number or boolean to text; other values raise WrongValue."""
+    """Convert a text, number or boolean to text; other values raise InvalidArgument."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (dict, list)):
-        raise WrongValue(f"{name} must be a text, a number or a boolean here.")
+        raise InvalidArgument(f"{name} must be a text, a number or a boolean here.")
     text = "" if value is None else str(value)
     if any(ord(char) < 32 or ord(char) == 127 for char in text):
-        raise WrongValue(f"{name} must not hold control characters.")
+        raise InvalidArgument(f"{name} must not hold control characters.")
     return text
 
 
 def read_body(template: str) -> Body:
-    """Parse a body template; raises WrongTemplate."""
+    """Parse a body template; raises InvalidTemplate."""
     if _BARE in template:
-        raise WrongTemplate("holds a character of the private use area")
+        raise InvalidTemplate("holds a character of the private use area")
     text = _TOKEN.sub(lambda m: m[0] if m[0][0] == '"' else f'"{_BARE}{m[1]}"', template)
     try:
         tree = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise WrongTemplate(f"is not JSON with {{{{name}}}} for its arguments: {error}") from error
+        raise InvalidTemplate(
+            f"is not JSON with {{{{name}}}} for its arguments: {error}"
+        ) from error
     return Body(tree, frozenset(_names(tree)))
 
 
@@ -127,7 +129,7 @@ def _names(node: Any) -> Iterator[str]:
     if isinstance(node, dict):
         for key, value in node.items():
             if _IN_BODY.search(key) or key.startswith(_BARE):
-                raise WrongTemplate("must have no placeholder in the name of a field")
+                raise InvalidTemplate("must have no placeholder in the name of a field")
             yield from _names(value)
     elif isinstance(node, list):
         for item in node:

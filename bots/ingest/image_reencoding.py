@@ -31,7 +31,7 @@ class Picture:
     height: int
 
 
-class PictureError(Exception):
+class ImageError(Exception):
     """`code`: unsupported_type, too_large, malformed or timeout."""
 
     def __init__(self, code: str, message: str) -> None:
@@ -40,15 +40,15 @@ class PictureError(Exception):
         self.message = message
 
 
-_UNSUPPORTED = PictureError("unsupported_type", "The file is not a PNG, JPEG or WebP picture.")
-_TOO_LARGE = PictureError("too_large", f"A picture has at most {MAX_PIXELS:,} pixels.")
-_MALFORMED = PictureError("malformed", "The picture is damaged; save it again.")
-_TOO_MANY_BYTES = PictureError("too_large", "The picture is too large; scale it down.")
-_TIMEOUT = PictureError("timeout", "Reading the picture took too long.")
+_UNSUPPORTED = ImageError("unsupported_type", "The file is not a PNG, JPEG or WebP picture.")
+_TOO_LARGE = ImageError("too_large", f"A picture has at most {MAX_PIXELS:,} pixels.")
+_MALFORMED = ImageError("malformed", "The picture is damaged; save it again.")
+_TOO_MANY_BYTES = ImageError("too_large", "The picture is too large; scale it down.")
+_TIMEOUT = ImageError("timeout", "Reading the picture took too long.")
 
 
 def reencode(data: bytes, *, timeout_seconds: float = 10, memory_mb: int = 512) -> Picture:
-    """The picture, re-encoded without metadata; PictureError if the file holds none."""
+    """The picture, re-encoded without metadata; ImageError if the file holds none."""
     if not data.startswith((b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"RIFF")):
         raise _UNSUPPORTED
     with tempfile.NamedTemporaryFile() as file:
@@ -77,7 +77,7 @@ def _parse_output(finished: child_process.Finished) -> Picture:
         raise _TOO_MANY_BYTES
     result: dict[str, Any] = json.loads(head)
     if "code" in result:
-        raise PictureError(result["code"], result["message"])
+        raise ImageError(result["code"], result["message"])
     return Picture(data, **result)
 
 
@@ -105,7 +105,7 @@ def reencode_here(data: bytes) -> Picture:
         raise _TOO_LARGE from None
     except MemoryError:
         raise _TOO_LARGE from None
-    except PictureError:
+    except ImageError:
         raise
     except Exception:
         # A decoder may raise anything on a hostile file.
@@ -122,7 +122,7 @@ def _main(path: str, memory_mb: str, cpu_seconds: str) -> None:
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - nothing else is loaded yet
             picture = reencode_here(file.read())
-    except PictureError as error:
+    except ImageError as error:
         child_process.print_and_exit(
             json.dumps({"code": error.code, "message": error.message}).encode()
         )

@@ -33,7 +33,7 @@ class Approval(models.TextChoices):
 
 
 class Function(TenantModel):
-    """An HTTP request that the model may have made."""
+    """An HTTP request, defined by the client, that the bot's model may have us send."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     bot = models.ForeignKey(Bot, on_delete=models.CASCADE, related_name="functions")
@@ -61,12 +61,12 @@ class Function(TenantModel):
 class CallStatus(models.TextChoices):
     """The state of a call that a model requested."""
 
-    WAITING = "waiting"  # for an approval
+    WAITING = "waiting"  # an agent or customer must approve it
     RUNNING = "running"
     SUCCEEDED = "succeeded"
-    FAILED = "failed"  # an error of the server or the network
-    REFUSED = "refused"  # by our checks: unknown, wrong arguments, blocked target, limit
-    REJECTED = "rejected"  # by the agent or customer who had to approve it
+    FAILED = "failed"  # the server or the network failed
+    REFUSED = "refused"  # our checks refused it: unknown, wrong arguments, blocked target, limit
+    REJECTED = "rejected"  # the agent or customer who had to approve it said no
 
 
 class FunctionCall(TenantModel):

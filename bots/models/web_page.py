@@ -12,7 +12,7 @@ class PageStatus(models.TextChoices):
 
     TRAINED = "trained"
     UNCHANGED = "unchanged"
-    REFUSED = "refused"  # by the site, our guard or a limit; see `reason`
+    REFUSED = "refused"  # the site, our guard or a limit refused it; see `reason`
     FAILED = "failed"
 
 

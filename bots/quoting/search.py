@@ -13,7 +13,7 @@ from bots.ingest import chunking
 from bots.language import dictionaries, embedding, quantities
 from bots.language.embedding import Vectors
 from bots.language.normalization import fold, same_question_key, tokens
-from bots.quoting.spelling import Speller
+from bots.quoting.spelling import SpellCorrector
 from bots.quoting.word_index import WordIndex
 
 WORD_SHARE = 0.3
@@ -210,13 +210,13 @@ class Index:
         self._answers = self._written_answers()
 
     @cached_property
-    def _speller(self) -> Speller:
+    def _spell_corrector(self) -> SpellCorrector:
         """Corrects typing errors; it is built for the first question."""
-        return Speller(f"{chunk.heading}\n{chunk.text}" for chunk in self.chunks)
+        return SpellCorrector(f"{chunk.heading}\n{chunk.text}" for chunk in self.chunks)
 
     @cached_property
-    def _folded_speller(self) -> Speller:
-        return Speller(fold(f"{chunk.heading}\n{chunk.text}") for chunk in self.chunks)
+    def _folded_spell_corrector(self) -> SpellCorrector:
+        return SpellCorrector(fold(f"{chunk.heading}\n{chunk.text}") for chunk in self.chunks)
 
     @cached_property
     def _vietnamese(self) -> frozenset[str]:
@@ -275,7 +275,8 @@ class Index:
         if not self.chunks:
             return question
         field = self._field(question)
-        speller = self._folded_speller if field is self._folded else self._speller
+        is_folded = field is self._folded
+        corrector = self._folded_spell_corrector if is_folded else self._spell_corrector
 
         def is_known(word: str) -> bool:
             forms = (part for code in ("", "en") for part in tokens(word, language=code))
@@ -285,7 +286,7 @@ class Index:
             both = (set(tokens(word, language=c) + tokens(text, language=c)) for c in ("", "en"))
             return max(field.together(words) for words in both)
 
-        return speller.corrected(question, is_known=is_known, fits=fits)
+        return corrector.corrected(question, is_known=is_known, fits=fits)
 
     def language_of(self, question: str, *, detected: str) -> str:
         """The detected language, or Vietnamese if the question is Vietnamese without diacritics."""

@@ -15,7 +15,7 @@ MIN_LETTERS = 3
 _TWO_ERRORS = 8
 
 
-class Speller:
+class SpellCorrector:
     """Corrects words by the spelling of a bot's documents."""
 
     def __init__(self, texts: Iterable[str]) -> None:

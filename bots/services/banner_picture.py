@@ -118,7 +118,7 @@ def _reencoded(file: Any) -> image_reencoding.Picture:
         raise TooLarge(f"A banner has at most {MAX_BANNER_BYTES:,} bytes.")
     try:
         return image_reencoding.reencode(file.read())
-    except image_reencoding.PictureError as exc:
+    except image_reencoding.ImageError as exc:
         raise Invalid.field("body", "file", msg=exc.message, type=exc.code) from exc
 
 

@@ -241,7 +241,7 @@ def update_columns(bot: Bot, *, by: User, **fields: Any) -> Bot:
     return get(bot.client, bot.pk)
 
 
-def check_offered_languages(bot: Bot, codes: Iterable[str], *, at: tuple[str | int, ...]) -> None:
+def check_supported_languages(bot: Bot, codes: Iterable[str], *, at: tuple[str | int, ...]) -> None:
     """Refuse languages that the bot is not offered in; a bot without a list accepts any."""
     for code in codes:
         if bot.languages and code not in bot.languages:
@@ -268,7 +268,7 @@ def _fill(bot: Bot, body: BotDto, names: Iterable[str]) -> None:
     if isinstance(bot.welcome_message, dict):
         # Stored texts may be sent back unchanged, even in languages that the bot no longer offers.
         new = dict(bot.welcome_message.items() - stored["welcome_message"].items())
-        check_offered_languages(bot, new, at=("body", "welcome_message"))
+        check_supported_languages(bot, new, at=("body", "welcome_message"))
     if isinstance(bot.welcome_message, str):
         bot.welcome_message = _with_text(
             stored["welcome_message"], bot.default_language, bot.welcome_message

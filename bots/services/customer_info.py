@@ -17,7 +17,7 @@ def update(bot: Bot, *, body: CustomerInfoFields, by: User) -> CustomerInfoField
     """Replace the fields that the bot asks for."""
     for position, field in enumerate(body.fields):
         for name, texts in (("label", field.label), ("question", field.question)):
-            bots.check_offered_languages(bot, texts, at=("body", "fields", position, name))
+            bots.check_supported_languages(bot, texts, at=("body", "fields", position, name))
     stored = body.model_dump(mode="json")["fields"]
     row = bots.update_columns(bot, by=by, customer_info_fields=stored)
     return CustomerInfoFields.from_bot(row)

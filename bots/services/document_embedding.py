@@ -187,7 +187,7 @@ def advance(document: Document) -> None:
     Indexes are rebuilt with what is stored so far.
     """
     bots.bump_knowledge_version(document.bot_id)
-    large_bots.enqueue_fill(document.bot_id, client_id=document.client_id)
+    large_bots.enqueue_backfill(document.bot_id, client_id=document.client_id)
     stages = _MISSING if embedding.available() else ()
     for stage in stages:
         if _missing(document, stage).exists():

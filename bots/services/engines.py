@@ -90,7 +90,7 @@ def why_no_functions(client: Client, bot: Bot) -> str | None:
 
 
 @dataclass
-class PaidWork:
+class MeteredWork:
     """One task for a client, charged when it ends."""
 
     engine: Engine
@@ -122,7 +122,7 @@ def paid_work(
     characters: int,
     needs_model: bool = False,
     key_id: int | None = None,
-) -> Iterator[PaidWork]:
+) -> Iterator[MeteredWork]:
     """Work on a text of `characters` length, charged if the block ends without an error.
 
     `key_id`: the key whose daily cap applies too. 402 if the balance or the cap is too low; 503 if
@@ -145,7 +145,7 @@ def paid_work(
         _reported(),
         credits.charge(client.pk, cost=cost, reference=reference, key_id=key_id) as charge,
     ):
-        yield PaidWork(engine, charge)
+        yield MeteredWork(engine, charge)
 
 
 @contextmanager

@@ -265,7 +265,7 @@ def _send(call: FunctionCall, function: Function, subject: Subject, *, seconds_l
             max_bytes=MAX_ANSWER_BYTES,
             purpose="function",
         )
-    except request_templates.WrongValue as error:
+    except request_templates.InvalidArgument as error:
         _record(call, CallStatus.REFUSED, error=str(error))
     except egress.Blocked:
         _record(call, CallStatus.REFUSED, error=f"blocked destination: {egress.REFUSAL}")
@@ -281,13 +281,13 @@ def _send(call: FunctionCall, function: Function, subject: Subject, *, seconds_l
 
 
 def _request(function: Function, values: dict[str, Any]) -> tuple[str, bytes | None]:
-    """The URL and the body of the request; raises WrongValue."""
+    """The URL and the body of the request; raises InvalidArgument."""
     template = (
         request_templates.read_body(function.body_template) if function.body_template else None
     )
     used = request_templates.url_names(function.url) | (template.names if template else frozenset())
     if request_templates.CUSTOMER in used and not values[request_templates.CUSTOMER]:
-        raise request_templates.WrongValue("It is not known who the customer is.")
+        raise request_templates.InvalidArgument("It is not known who the customer is.")
     url = request_templates.url(function.url, values)
     if function.method in {"GET", "DELETE"}:
         return url, None

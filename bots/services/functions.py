@@ -136,7 +136,7 @@ def _check(position: int, function: FunctionDTO) -> None:
 def _check_names(position: int, field: str, names: set[str], read: Any) -> None:
     try:
         unknown = read() - names - request_templates.BOUND
-    except request_templates.WrongTemplate as error:
+    except request_templates.InvalidTemplate as error:
         raise _invalid(position, "http", field, msg=str(error)) from error
     if unknown:
         name = sorted(unknown)[0]

@@ -85,7 +85,7 @@ SELECT DISTINCT drawn.chunk_id FROM unnest(%(lots)s::bigint[]) lot, LATERAL (
 """
 
 
-def is_filled(bot_id: int) -> bool:
+def is_backfilled(bot_id: int) -> bool:
     """Whether the bot is large and its passages are in the database's search table.
 
     Until they are copied for the first time, the bot is searched in memory.
@@ -95,35 +95,37 @@ def is_filled(bot_id: int) -> bool:
         return False
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM bots_passage WHERE bot_id = %s", [bot_id])
-        (filled,) = cursor.fetchone()
-    return bool(filled >= _MOST * count)
+        (copied,) = cursor.fetchone()
+    return bool(copied >= _MOST * count)
 
 
-def enqueue_fill(bot_id: int, *, client_id: int) -> None:
+def enqueue_backfill(bot_id: int, *, client_id: int) -> None:
     """Enqueue the copying of a large bot's new passages into the database's search table."""
     if _count(bot_id) > settings.LARGE_BOT_PASSAGES and _has_table():
         key = str(bot_id)
-        jobs.enqueue("bots.fill_large", client_id=client_id, dedupe_key=key, bot_id=bot_id)
+        jobs.enqueue(
+            "bots.backfill_search_table", client_id=client_id, dedupe_key=key, bot_id=bot_id
+        )
 
 
 def enqueue_missing() -> None:
-    """`enqueue_fill` for each large bot with passages missing, as after a move or a dead job."""
+    """Enqueue a backfill for each large bot that lacks passages, as after a move or a dead job."""
     if not _has_table():
         return
     counted = Document.objects.values("bot_id", "client_id").annotate(passages=Sum("chunk_count"))
     for row in counted.filter(passages__gt=settings.LARGE_BOT_PASSAGES):
         if _missing(row["bot_id"], behind=0, limit=1):
-            enqueue_fill(row["bot_id"], client_id=row["client_id"])
+            enqueue_backfill(row["bot_id"], client_id=row["client_id"])
 
 
-def fill(bot_id: int) -> None:
+def backfill(bot_id: int) -> None:
     """Copy the encoded passages that are missing; after a while, a new job continues."""
     started, last = time.monotonic(), 0
     while rows := _missing(bot_id, behind=last):
         last = rows[-1].pk
         if time.monotonic() - started > _RUN_SECONDS:
             with jobs.commit():
-                enqueue_fill(bot_id, client_id=rows[0].client_id)
+                enqueue_backfill(bot_id, client_id=rows[0].client_id)
             return
         values = [
             (row.pk, bot_id, row.document_id, piece.vector.tolist(), *_words(piece))

@@ -109,7 +109,7 @@ def index_with(bot: Bot, document_ids: Sequence[int]) -> AnyIndex:
 
 
 def _index_of(bot_id: int, *, held: Sequence[int] = ()) -> AnyIndex:
-    if large_bots.is_filled(bot_id):
+    if large_bots.is_backfilled(bot_id):
         return LargeIndex(bot_id, held=held)
     return Index(stored_passages.load(bot_id, now=datetime.now(UTC), held=held))
 

@@ -27,7 +27,7 @@ _MIN_WORDS, _MAX_CHARACTERS = 3, 120
 
 def update_messages(bot: Bot, *, body: WelcomeMessages, by: User) -> WelcomeMessages:
     """Replace the bot's welcome messages."""
-    bots.check_offered_languages(bot, body.messages, at=("body", "messages"))
+    bots.check_supported_languages(bot, body.messages, at=("body", "messages"))
     stored = bots.update_columns(bot, by=by, welcome_message=body.messages)
     return WelcomeMessages.model_construct(messages=stored.welcome_message)
 
@@ -67,7 +67,7 @@ def replace_questions(bot: Bot, *, body: SampleQuestions, by: User) -> list[Samp
     ]
     for row in rows:
         at = ("body", "questions", row.position, "language")
-        bots.check_offered_languages(bot, [row.language], at=at)
+        bots.check_supported_languages(bot, [row.language], at=at)
     _check_duplicates(rows)
     with transaction.atomic():
         # The lock keeps the lists of concurrent requests from mixing.

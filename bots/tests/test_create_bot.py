@@ -163,7 +163,7 @@ def test_concurrent_requests_stay_within_the_limit(ann):
 
     with (
         mock.patch("bots.services.bots.MAX_BOTS", 1),
-        run_before("bots.services.bots.check_offered_languages", other),
+        run_before("bots.services.bots.check_supported_languages", other),
     ):
         late = {"bot_name": "Late", "welcome_message": {"en": "Welcome"}}
         assert ann.post(PATH, late).status_code == 409

@@ -45,7 +45,7 @@ def test_arguments_stay_in_their_place(template, values, filled):
     ],
 )
 def test_arguments_that_change_the_path_are_refused(template, value):
-    with pytest.raises(request_templates.WrongValue):
+    with pytest.raises(request_templates.InvalidArgument):
         request_templates.url(SITE + template, {"id": value})
 
 
@@ -74,7 +74,7 @@ def test_a_body_is_json_whatever_is_put_in(template, values, filled):
     "template", ["", "{", '{"a": {{a}', "{{{a}}}", '{"{{a}}": 1}', "{{{a}}: 1}", "NaN", "[\ue000]"]
 )
 def test_wrong_templates(template):
-    with pytest.raises(request_templates.WrongTemplate):
+    with pytest.raises(request_templates.InvalidTemplate):
         request_templates.read_body(template)
 
 

@@ -9,7 +9,7 @@ from django.db import connection
 
 from bots.models import Bot, Chunk, Document
 from bots.services import large_bots, retrieval, stored_passages
-from bots.tasks import fill_large_bots
+from bots.tasks import backfill_large_bots
 from chatplatform.models import Job, JobState
 from chatplatform.testing import run_jobs
 
@@ -99,7 +99,7 @@ def test_a_half_filled_bot_is_searched_in_memory_and_filled(taught):
     with mock.patch.object(stored_passages, "load", wraps=large_load) as load:
         assert "thirty days" in found(taught, QUESTION).hits[0].chunk.text
     assert load.call_count == 1
-    fill_large_bots()
+    backfill_large_bots()
     run_jobs()
     assert len(ids()) == Chunk.objects.count()
 
@@ -157,40 +157,40 @@ def test_other_bots_passages_are_not_found(ann, cara, taught):
     assert {hit.chunk.document_id for hit in found(taught, QUESTION).hits} <= own
 
 
-def test_until_it_is_filled_it_is_searched_in_memory(taught):
+def test_until_it_is_backfilled_it_is_searched_in_memory(taught):
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM bots_passage")
     retrieval.clear_cache()
     with mock.patch.object(stored_passages, "load", wraps=large_load) as load:
         assert "thirty days" in found(taught, QUESTION).hits[0].chunk.text
     assert load.call_count == 1
-    large_bots.fill(taught.pk)
+    large_bots.backfill(taught.pk)
     assert "thirty days" in found(taught, QUESTION).hits[0].chunk.text
     assert len(ids()) == Chunk.objects.count()
 
 
-def test_what_is_not_filled_is_filled_by_and_by(ann, taught, settings):
+def test_missing_passages_are_backfilled(ann, taught, settings):
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM bots_passage")
     settings.LARGE_BOT_PASSAGES = 1_000
-    fill_large_bots()
+    backfill_large_bots()
     run_jobs()
     assert ids() == [], "it is small"
     settings.LARGE_BOT_PASSAGES = 1
-    fill_large_bots()
+    backfill_large_bots()
     run_jobs()
     assert len(ids()) == Chunk.objects.count()
-    fill_large_bots()
-    assert not Job.objects.filter(name="bots.fill_large", state=JobState.QUEUED).exists()
+    backfill_large_bots()
+    assert not Job.objects.filter(name="bots.backfill_search_table", state=JobState.QUEUED).exists()
 
 
 def test_a_long_run_goes_on_in_another_job(taught, monkeypatch):
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM bots_passage")
     monkeypatch.setattr(large_bots, "_RUN_SECONDS", -1)
-    large_bots.fill(taught.pk)
+    large_bots.backfill(taught.pk)
     assert ids() == []
-    queued = Job.objects.filter(name="bots.fill_large", state=JobState.QUEUED)
+    queued = Job.objects.filter(name="bots.backfill_search_table", state=JobState.QUEUED)
     assert [job.args for job in queued] == [{"bot_id": taught.pk}]
 
 
@@ -202,5 +202,5 @@ def test_without_the_extension_every_bot_is_searched_in_memory(ann, bot):
             " DROP FUNCTION bots_delete_passages; DROP EXTENSION vector"
         )
     teach(ann, bot, TEXTS)
-    assert not Job.objects.filter(name="bots.fill_large").exists()
+    assert not Job.objects.filter(name="bots.backfill_search_table").exists()
     assert "thirty days" in found(bot, QUESTION).hits[0].chunk.text

@@ -112,7 +112,7 @@ def test_two_questions_at_once_build_one_index(ann, bot):
     # No database in the threads, since nothing would close their connections.
     with (
         mock.patch("bots.services.retrieval._next_change", return_value=None),
-        mock.patch("bots.services.large_bots.is_filled", return_value=False),
+        mock.patch("bots.services.large_bots.is_backfilled", return_value=False),
         mock.patch("bots.services.stored_passages.load", return_value=chunks) as load,
     ):
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from bots.services import bots, offered_languages, visitor_identity, welcome, widget_config
+from bots.services import bots, supported_languages, visitor_identity, welcome, widget_config
 from bots.shapes.bot import BotDto, BotLanguageConfigDto, BotsResponse, ToggleDisableBotDto
 from bots.shapes.widget import (
     BotConfigDto,
@@ -124,7 +124,7 @@ class LanguageViewSet(TenantViewSet):
     @operation("identity", "Get Client Config Languages", access=BEARER)
     def retrieve(self) -> BotLanguageConfigDto:
         """The languages that you have set, else all that your enabled bots are offered in."""
-        return offered_languages.of_client(self.client)
+        return supported_languages.of_client(self.client)
 
     @operation("identity", "Update Client Config Languages", access=ADMIN)
     def update(self, body: BotLanguageConfigDto) -> BotLanguageConfigDto:
@@ -133,12 +133,12 @@ class LanguageViewSet(TenantViewSet):
         Existing bots keep their languages. If the body has no languages, yours are those that your
         enabled bots are offered in.
         """
-        return offered_languages.update(self.client, body=body, by=self.user)
+        return supported_languages.update(self.client, body=body, by=self.user)
 
     @operation("identity", "Get Client Config Languages By Api Key", access=API_KEY)
     def retrieve_by_key(self) -> BotLanguageConfigDto:
         """The languages of the key's bot, or the client's if the key serves all bots."""
-        return offered_languages.of_key(self.key)
+        return supported_languages.of_key(self.key)
 
 
 def _matches(if_none_match: str, tag: str) -> bool:

@@ -42,7 +42,7 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='Consent',
+            name='OAuthAuthorization',
             fields=[
                 ('id', models.UUIDField(default=chatplatform.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('account_id', models.CharField(blank=True, default='', max_length=100)),
@@ -156,8 +156,8 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(fields=('bot', 'channel', 'account_id'), name='channel_account_of_bot_unique'),
         ),
         migrations.AddIndex(
-            model_name='consent',
-            index=models.Index(fields=['expires_at'], name='consent_age'),
+            model_name='oauthauthorization',
+            index=models.Index(fields=['expires_at'], name='oauth_authorization_age'),
         ),
         migrations.AddConstraint(
             model_name='customeridentity',

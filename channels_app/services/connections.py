@@ -12,7 +12,13 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from bots.models import Bot
-from channels_app.models import LIVE, SENDING, ChannelConnection, ConnectionStatus, Consent
+from channels_app.models import (
+    LIVE,
+    SENDING,
+    ChannelConnection,
+    ConnectionStatus,
+    OAuthAuthorization,
+)
 from channels_app.providers import PROVIDERS, Provider
 from channels_app.providers.errors import ProviderError
 from channels_app.providers.types import Account, Connected, Tokens
@@ -167,13 +173,12 @@ def consent(
     """
     if code is None:
         return begin_consent(bot, provider, redirect_uri=redirect_uri, by=by)
-    ended = oauth_authorizations.end(
+    authorization = oauth_authorizations.complete(
         state or "", by=by, bot_id=bot.pk, channel=provider.channel, redirect_uri=redirect_uri
     )
-    token = store_tokens(
-        bot.client, provider.channel, oauth_authorizations.redeem(provider, ended, code), by=by
-    )
-    row = ended.connection
+    tokens = oauth_authorizations.redeem(provider, authorization, code)
+    token = store_tokens(bot.client, provider.channel, tokens, by=by)
+    row = authorization.connection
     # Another consent may have connected an account in this row, which has a token of its own.
     rows = ChannelConnection.objects.filter(pk=row.pk, status=ConnectionStatus.PENDING)
     if rows.update(connected_by=by, token_expires_at=token.expires_at):
@@ -190,7 +195,7 @@ def begin_consent(
         row, _ = ChannelConnection.objects.get_or_create(
             client=bot.client, bot=bot, channel=provider.channel, account_id=""
         )
-        url = oauth_authorizations.begin(
+        url = oauth_authorizations.start(
             provider, row, by=by, redirect_uri=redirect_uri, account_id=account_id or ""
         )
     return connection_shapes.ChannelConnection.from_row(row, consent_url=url)
@@ -202,13 +207,13 @@ def end_consent(provider: Provider, *, state: str, code: str, account_id: str) -
     Returns the address to redirect the person to; its query holds the outcome. 400
     `invalid_state` if the state is not ours, was used, or is too old.
     """
-    consent = oauth_authorizations.find(state)
-    row = consent.connection
+    authorization = oauth_authorizations.find(state)
+    row = authorization.connection
     if row.channel != provider.channel:
         raise oauth_authorizations.InvalidState
-    oauth_authorizations.use(consent)
+    oauth_authorizations.consume(authorization)
     try:
-        connected = _connect_consented(provider, consent, code, account_id)
+        connected = _connect_consented(provider, authorization, code, account_id)
     except ApiError as exc:
         rows = ChannelConnection.objects.filter(pk=row.pk, status=ConnectionStatus.PENDING)
         rows.update(last_error=str(exc)[:500])
@@ -216,24 +221,24 @@ def end_consent(provider: Provider, *, state: str, code: str, account_id: str) -
     else:
         outcome = {"status": connected.status, "account_id": connected.account_id or ""}
     answer = {"channel": row.channel, "bot_id": row.bot_id} | outcome
-    return oauth_authorizations.way_back(consent, answer)
+    return oauth_authorizations.return_url(authorization, answer)
 
 
 def _connect_consented(
-    provider: Provider, consent: Consent, code: str, account_id: str
+    provider: Provider, authorization: OAuthAuthorization, code: str, account_id: str
 ) -> connection_shapes.ChannelConnection:
-    """Connect the account that a consent was for, with the tokens that its code gives."""
-    bot, by = consent.connection.bot, consent.user
+    """Connect the account that an authorization is for, with the tokens that its code gives."""
+    bot, by = authorization.connection.bot, authorization.user
     if not code:
         raise ConsentRefused
     if not by.is_active or by.role not in {Role.OWNER, Role.ADMIN}:
         raise Forbidden
     # Check before redeeming the code: new tokens may end those of a bot that has the account.
     ensure_free(bot, provider.channel, account_id)
-    tokens = oauth_authorizations.redeem(provider, consent, code)
+    tokens = oauth_authorizations.redeem(provider, authorization, code)
     with subscribing(bot.client):
         found = provider.connect(tokens.access_token, account_id)
-        if consent.account_id not in {"", found.id}:
+        if authorization.account_id not in {"", found.id}:
             raise WrongAccount
         return store(bot, provider.channel, replace(found, tokens=tokens), by=by)
 

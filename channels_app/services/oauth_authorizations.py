@@ -1,4 +1,4 @@
-"""Consents: a person visits the provider's consent page and returns with a state that we signed."""
+"""OAuth authorizations: a person consents at the provider and returns with our signed state."""
 
 import base64
 import hashlib
@@ -15,14 +15,14 @@ from django.core import signing
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from channels_app.models import ChannelConnection, Consent
+from channels_app.models import ChannelConnection, OAuthAuthorization
 from channels_app.providers import Provider
 from channels_app.providers.types import Tokens
 from chatplatform.api.errors import ApiError, Invalid
 from identity.models import User
 
 LIFETIME = timedelta(hours=1)
-_SALT = "channels_app.consent"
+_SALT = "channels_app.oauth_authorization"
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
@@ -34,7 +34,7 @@ class InvalidState(ApiError):
     )
 
 
-def begin(
+def start(
     provider: Provider,
     connection: ChannelConnection,
     *,
@@ -42,14 +42,14 @@ def begin(
     redirect_uri: str,
     account_id: str = "",
 ) -> str:
-    """Store a consent and return the provider's consent page, which leads to `redirect_uri`.
+    """Store an authorization; return the provider's consent page, which leads to `redirect_uri`.
 
-    `account_id` limits the consent to this account.
+    `account_id` limits the authorization to this account.
     """
     _check(redirect_uri)
     verifier = secrets.token_urlsafe(32)
     digest = hashlib.sha256(verifier.encode()).digest()
-    consent = Consent(
+    authorization = OAuthAuthorization(
         client=connection.client,
         connection=connection,
         user=by,
@@ -60,64 +60,71 @@ def begin(
     )
     url = provider.consent_url(
         redirect_uri=redirect_uri,
-        state=signing.dumps(consent.pk.hex, salt=_SALT),
+        state=signing.dumps(authorization.pk.hex, salt=_SALT),
         challenge=base64.urlsafe_b64encode(digest).rstrip(b"=").decode(),
     )
-    consent.save()
+    authorization.save()
     return url
 
 
-def end(state: str, *, by: User, bot_id: int, channel: str, redirect_uri: str) -> Consent:
-    """Mark the consent that a state names as used, and return it.
+def complete(
+    state: str, *, by: User, bot_id: int, channel: str, redirect_uri: str
+) -> OAuthAuthorization:
+    """Mark the authorization that a state names as used, and return it.
 
-    400 `invalid_state` if it was begun for something else, was used, or is too old.
+    400 `invalid_state` if it was started for something else, was used, or is too old.
     """
-    consent = find(state)
-    is_same = consent.user_id == by.pk and consent.redirect_uri == redirect_uri
-    connection = consent.connection
+    authorization = find(state)
+    is_same = authorization.user_id == by.pk and authorization.redirect_uri == redirect_uri
+    connection = authorization.connection
     if not is_same or (connection.bot_id, connection.channel) != (bot_id, channel):
         raise InvalidState
-    use(consent)
-    return consent
+    consume(authorization)
+    return authorization
 
 
-def find(state: str) -> Consent:
-    """The consent that a state names, with its connection; 400 if the state is not ours."""
+def find(state: str) -> OAuthAuthorization:
+    """The authorization that a state names, with its connection; 400 if the state is not ours."""
     try:
-        consent_id = uuid.UUID(signing.loads(state, salt=_SALT))
+        authorization_id = uuid.UUID(signing.loads(state, salt=_SALT))
     except (signing.BadSignature, ValueError, TypeError, AttributeError) as exc:
         raise InvalidState from exc
-    rows = Consent.objects.select_related("connection__bot", "connection__client", "user")
-    consent: Consent | None = rows.filter(pk=consent_id).first()
-    if consent is None:
+    rows = OAuthAuthorization.objects.select_related(
+        "connection__bot", "connection__client", "user"
+    )
+    authorization: OAuthAuthorization | None = rows.filter(pk=authorization_id).first()
+    if authorization is None:
         raise InvalidState
-    return consent
+    return authorization
 
 
-def use(consent: Consent) -> None:
-    """Mark a consent as used; 400 if it was used or is too old. Of two requests one succeeds."""
-    rows = Consent.objects.filter(pk=consent.pk, used_at=None, expires_at__gt=Now())
-    if not rows.update(used_at=Now()):
+def consume(authorization: OAuthAuthorization) -> None:
+    """Mark an authorization as used; of two requests one succeeds.
+
+    400 if it was used or is too old.
+    """
+    unused = OAuthAuthorization.objects.filter(pk=authorization.pk, used_at=None)
+    if not unused.filter(expires_at__gt=Now()).update(used_at=Now()):
         raise InvalidState
 
 
-def redeem(provider: Provider, consent: Consent, code: str) -> Tokens:
-    """Exchange the code that came back with a consent's state for tokens."""
+def redeem(provider: Provider, authorization: OAuthAuthorization, code: str) -> Tokens:
+    """Exchange the code that came back with an authorization's state for tokens."""
     return provider.redeem_code(
-        code, redirect_uri=consent.redirect_uri, verifier=consent.code_verifier
+        code, redirect_uri=authorization.redirect_uri, verifier=authorization.code_verifier
     )
 
 
-def way_back(consent: Consent, outcome: Mapping[str, Any]) -> str:
-    """The consent's `redirect_uri` with the outcome added to its query."""
-    parts = urlsplit(consent.redirect_uri)
+def return_url(authorization: OAuthAuthorization, outcome: Mapping[str, Any]) -> str:
+    """The authorization's `redirect_uri` with the outcome added to its query."""
+    parts = urlsplit(authorization.redirect_uri)
     query = "&".join(filter(None, [parts.query, urlencode(outcome)]))
     return urlunsplit(parts._replace(query=query))
 
 
 def delete_old() -> None:
-    """Delete consents that expired more than a day ago."""
-    Consent.objects.filter(expires_at__lt=timezone.now() - timedelta(days=1)).delete()
+    """Delete authorizations that expired more than a day ago."""
+    OAuthAuthorization.objects.filter(expires_at__lt=timezone.now() - timedelta(days=1)).delete()
 
 
 def _check(redirect_uri: str) -> None:

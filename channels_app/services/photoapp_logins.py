@@ -20,10 +20,10 @@ def sign_in(bot: Bot, body: PhotoappConnectDto, *, by: User) -> ChannelConnectio
         return connections.consent(
             bot, provider, redirect_uri=redirect_uri, code=code, state=state, by=by
         )
-    ended = oauth_authorizations.end(
+    authorization = oauth_authorizations.complete(
         state or "", by=by, bot_id=bot.pk, channel="photoapp", redirect_uri=redirect_uri
     )
-    tokens = oauth_authorizations.redeem(_DIRECT, ended, code)
+    tokens = oauth_authorizations.redeem(_DIRECT, authorization, code)
     found = _DIRECT.find(tokens.access_token)
     connections.ensure_free(bot, "photoapp", found.id)
     with connections.subscribing(bot.client):

@@ -183,7 +183,7 @@ def process(connection_id: UUID, key: str, held_since: float | None = None) -> N
         ChannelConnection.objects.filter(pk=connection.pk).update(last_event_at=seen)
 
 
-def process_aside(item_id: int, attempt: int) -> None:
+def retry_deferred(item_id: int, attempt: int) -> None:
     """Try an item that was set aside. The next attempt is stored before this one begins."""
     row = InboundItem.objects.filter(pk=item_id, outcome=Outcome.WAITING, attempts=attempt).first()
     connection = _connection(row.connection_id) if row else None
@@ -376,7 +376,7 @@ def _set_aside(row: InboundItem, error: str) -> None:
     if changed and connection:
         wait = _FIRST_ASIDE * 2 ** min(row.attempts - ATTEMPTS, 10)
         jobs.enqueue(
-            "channels_app.process_item_aside", client_id=connection.client_id,
+            "channels_app.retry_deferred_item", client_id=connection.client_id,
             wait=min(wait, _LONGEST_ASIDE), ordering_key=f"{_ASIDE_KEY}{row.pk}",
             item_id=row.pk, attempt=row.attempts,
         )  # fmt: skip

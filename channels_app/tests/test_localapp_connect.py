@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from bots.testing import make_bot
-from channels_app.models import ChannelConnection, Consent
+from channels_app.models import ChannelConnection, OAuthAuthorization
 from channels_app.services import token_refresh
 from channels_app.tests.helpers import OA, run_waiting
 from chatplatform.testing import run_jobs
@@ -76,7 +76,7 @@ def test_a_state_of_another_channel_is_not_taken(localapp, socialnet, nobody):
     state = parse_qs(urlsplit(pending["consent_url"]).query)["state"][0]
     reply = nobody.browser.get("/localapp/callback", {"state": state, "code": "x", "oa_id": OA})
     assert reply.json()["code"] == "invalid_state"
-    assert not Consent.objects.exclude(used_at=None).exists()
+    assert not OAuthAuthorization.objects.exclude(used_at=None).exists()
 
 
 @pytest.mark.parametrize("which", [0, 1])
@@ -90,9 +90,9 @@ def test_the_state_may_come_from_our_address_or_from_the_provider(localapp, nobo
 
 def test_a_consent_without_its_verifier_is_worth_nothing(localapp, nobody):
     pending = begin(localapp)
-    consent = Consent.objects.get()
-    consent.code_verifier = "x" * 43
-    consent.save()
+    authorization = OAuthAuthorization.objects.get()
+    authorization.code_verifier = "x" * 43
+    authorization.save()
     result = outcome(nobody.browser.get(agree(localapp, pending)))
     assert (result["status"], result["error"]) == ("pending", "provider_refused")
     row = ChannelConnection.objects.get()
@@ -139,7 +139,7 @@ def test_who_lost_the_right_meanwhile_connects_nothing(localapp, ann, nobody):
                                   {"redirect_uri": HOME, "oa_id": "a/b"}])  # fmt: skip
 def test_a_wrong_body_begins_nothing(localapp, body):
     assert localapp.ann.post(localapp.bot_path("connect"), body).status_code == 422
-    assert not Consent.objects.exists()
+    assert not OAuthAuthorization.objects.exists()
 
 
 def test_giving_up_forgets_the_tokens_and_ignores_the_events(localapp, oa, ann):

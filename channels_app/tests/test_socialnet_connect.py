@@ -8,7 +8,7 @@ from django.db import connection as database
 from django.utils import timezone
 
 from bots.testing import make_bot
-from channels_app.models import ChannelConnection, Consent
+from channels_app.models import ChannelConnection, OAuthAuthorization
 from channels_app.services import connections
 from channels_app.tests.helpers import OTHER_PAGE, PAGE
 from chatplatform.testing import at_once
@@ -135,7 +135,7 @@ def test_a_state_is_one_bots_and_one_pages(socialnet, ann):
 
 def test_a_state_ends_after_an_hour(socialnet):
     query = agree(socialnet, begin(socialnet))
-    Consent.objects.update(expires_at=timezone.now())
+    OAuthAuthorization.objects.update(expires_at=timezone.now())
     is_refused(come_back(socialnet, query))
 
 
@@ -158,7 +158,7 @@ def test_a_code_that_is_refused_stores_nothing(socialnet):
 def test_the_person_is_sent_back_over_https_alone(socialnet, url):
     reply = socialnet.ann.post(socialnet.bot_path("connect"), {"redirect_uri": url})
     assert reply.status_code == 422
-    assert not Consent.objects.exists()
+    assert not OAuthAuthorization.objects.exists()
 
 
 def test_this_machine_will_do_in_development(socialnet, settings):

@@ -148,13 +148,13 @@ class HeadersTooLarge(ApiError):
     detail = f"The headers of a request have at most {MAX_HEADER_BYTES:,} bytes."
 
 
-class TooSlow(ApiError):
+class BodyTimeout(ApiError):
     code, status = "too_slow", 408
     detail = "The body arrived too slowly. Send the request again."
     headers: ClassVar[dict[str, str]] = {"Connection": "close"}
 
 
-class BrokenBody(ApiError):
+class MalformedBody(ApiError):
     detail = "The body broke off, or its chunks are malformed."
     headers: ClassVar[dict[str, str]] = {"Connection": "close"}
 

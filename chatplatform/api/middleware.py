@@ -141,7 +141,7 @@ class AdminOnly(Middleware):
         return None
 
 
-class BriefReads(Middleware):
+class ReadStatementTimeout(Middleware):
     """Cancels a slow statement while a page of the site is read, so that it does not hold a
     thread."""
 
@@ -152,7 +152,7 @@ class BriefReads(Middleware):
             return self.get_response(request)
 
 
-class CountPages(Middleware):
+class PageRateLimit(Middleware):
     """Counts the requests for the site's pages; a reader over the limit gets a 429 as HTML.
 
     It comes last: the person is known by then, and static files have already been served.

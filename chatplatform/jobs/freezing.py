@@ -4,5 +4,5 @@ since it belongs to a higher app."""
 # A condition on the job `j`.
 MAY_RUN = """NOT EXISTS (
     SELECT FROM identity_client f WHERE f.id = j.client_id AND f.frozen_at IS NOT NULL
-      AND j.name NOT IN ('channels_app.process_items', 'channels_app.process_item_aside')
+      AND j.name NOT IN ('channels_app.process_items', 'channels_app.retry_deferred_item')
 )"""

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from chatplatform.api.errors import TooSlow
+from chatplatform.api.errors import BodyTimeout
 from chatplatform.web import bodies
 from chatplatform.web.application import Application
 from identity.testing import make_key
@@ -106,7 +106,7 @@ def test_a_body_may_pause_if_it_comes_fast_enough(monkeypatch, size, is_cut):
         raise AssertionError("nobody is asked about a small body")
 
     if is_cut:
-        with pytest.raises(TooSlow):
+        with pytest.raises(BodyTimeout):
             asyncio.run(bodies.read(CHUNKED, receive, never))
     else:
         with asyncio.run(bodies.read(CHUNKED, receive, never)) as body:

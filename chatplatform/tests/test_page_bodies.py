@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from chatplatform.api.errors import TooLarge, TooManyRequests, TooSlow
+from chatplatform.api.errors import BodyTimeout, TooLarge, TooManyRequests
 from chatplatform.testing.web_process import web
 from chatplatform.tests.test_bodies import FORM, exchange
 from chatplatform.web import bodies
@@ -107,7 +107,7 @@ def test_a_large_body_of_a_page_comes_within_minutes(monkeypatch):
     pieces = [200_000] * 33
     with read(pages, pieces, now) as body:
         assert body.size == sum(pieces)
-    with pytest.raises(TooSlow):
+    with pytest.raises(BodyTimeout):
         read(pages, [*pieces, 200_000], now)
     with read(BodyLimit(90_000_000), [*pieces, 200_000], now) as body:
         assert body.size > sum(pieces)

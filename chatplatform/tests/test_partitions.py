@@ -10,7 +10,7 @@ from django.db import connection
 
 from chatplatform import partitions
 from chatplatform.ids import first_id, uuid7
-from chatplatform.tasks import make_months
+from chatplatform.tasks import create_partitions
 from chatplatform.testing import make_month, written_at
 from commands.management.commands.migrate import grant
 from webhooks.models import Delivery, DeliveryAttempt, Event, FeedEntry, Payload
@@ -37,9 +37,9 @@ def where(model):
 @pytest.mark.parametrize("model", PARTED, ids=lambda model: model.__name__)
 def test_months_are_made_ahead(db, model):
     with written_at(LATER):
-        make_months()
+        create_partitions()
         made = names(model)
-        make_months()
+        create_partitions()
     assert made[-3:] == ["_2041_03", "_2041_04", "_2041_05"]
     assert names(model) == made, "a second run finds them"
 
@@ -52,7 +52,7 @@ def test_an_insert_beyond_the_months_waits_in_the_default_one(client_a, endpoint
             client=client_a, delivery=delivery, number=1, created_at=LATER
         )
         assert [where(model) for model in PARTED] == [["_default"]] * 4
-        make_months()
+        create_partitions()
     assert [where(model) for model in PARTED] == [["_2041_03"]] * 4
     assert Event.objects.get().pk == Payload.objects.get().pk == event.pk
     assert Delivery.objects.get().log.get().number == 1

@@ -21,10 +21,10 @@ from chatplatform.api import proxies
 from chatplatform.api.bulkhead import Bulkhead
 from chatplatform.api.errors import (
     MAX_HEADER_BYTES,
-    BrokenBody,
+    BodyTimeout,
     HeadersTooLarge,
+    MalformedBody,
     TooLarge,
-    TooSlow,
 )
 from chatplatform.api.operation import PUBLIC, Form, Operation, operations_of
 from chatplatform.api.rate_limits import counted_address
@@ -110,7 +110,7 @@ async def read(
         while more:
             message = await pace.next(receive)
             if message["type"] == "http.disconnect":
-                raise BrokenBody
+                raise MalformedBody
             piece = message.get("body", b"")
             body.size += len(piece)
             if body.size > limit.size == _IN_MEMORY:
@@ -141,18 +141,18 @@ class _Pace:
         self._ends_at = self._started_at + seconds
 
     async def next(self, receive: Receive) -> dict[str, Any]:
-        """The next piece; raises TooSlow if it or the last few pieces took too long."""
+        """The next piece; raises BodyTimeout if it or the last few pieces took too long."""
         try:
             async with asyncio.timeout(min(PATIENCE_SECONDS, self._ends_at - time.monotonic())):
                 message = await receive()
         except TimeoutError as exc:
-            raise TooSlow from exc
+            raise BodyTimeout from exc
         if time.monotonic() > self._ends_at:
-            raise TooSlow
+            raise BodyTimeout
         self._bytes += len(message.get("body", b""))
         if (passed := time.monotonic() - self._begun_at) >= PATIENCE_SECONDS:
             if self._bytes < passed * SLOWEST_BYTES_A_SECOND and message.get("more_body"):
-                raise TooSlow
+                raise BodyTimeout
             self._begun_at, self._bytes = time.monotonic(), 0
         return message
 

@@ -52,7 +52,8 @@ class Conversation(TenantModel):
     version = models.PositiveIntegerField(default=1)
     waiting_since = models.DateTimeField(null=True)
     handoff_reason = models.CharField(max_length=60, null=True)
-    handed_off_at = models.DateTimeField(null=True)  # first handover, or opening without the bot
+    # When it first went to the team: handed over by the bot, or opened without it.
+    handed_off_at = models.DateTimeField(null=True)
     previous_chat = models.ForeignKey("self", on_delete=models.SET_NULL, null=True)
     language = models.CharField(max_length=20)
     tags = ArrayField(models.CharField(max_length=60), default=list)
@@ -113,12 +114,11 @@ class Conversation(TenantModel):
                 models.F("id").desc(),
                 name="conversation_activity",
             ),
-            # The export, in order of opening.
+            # The export reads conversations in the order in which they were opened.
             models.Index(fields=["client", "id"], name="conversation_export"),
-            models.Index(
-                fields=["client", "created_at", "id"], name="conversation_report"
-            ),  # periods
-            # The messaging API's filter by the other system's groups.
+            # Reports count the conversations that were opened in a period.
+            models.Index(fields=["client", "created_at", "id"], name="conversation_report"),
+            # The messaging API filters by `group_id`, which the client's own system sets.
             models.Index(
                 fields=["client", "group_id", "-id"],
                 condition=~models.Q(group_id=""),
@@ -127,7 +127,7 @@ class Conversation(TenantModel):
             # All conversations of a bot or a customer.
             models.Index(fields=["bot", "-id"], name="conversation_of_bot"),
             models.Index(fields=["customer", "-id"], name="conversation_of_customer"),
-            # For the timers: conversations to end, to warn about, to wake, to return.
+            # Timers find the conversations to end, to warn about, to wake and to return.
             models.Index(
                 fields=["last_message_at"],
                 condition=models.Q(status="open"),

@@ -31,7 +31,7 @@ class Customer(TenantModel):
             ),
         ]
         indexes = [
-            # For the search by a part of the name, e-mail address, phone number or external id.
+            # Finds customers by a part of their name, e-mail, phone number or external id.
             GinIndex(
                 OpClass(Upper("name"), "gin_trgm_ops"),
                 OpClass(Upper("email"), "gin_trgm_ops"),

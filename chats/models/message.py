@@ -101,11 +101,11 @@ class Message(TenantModel):
             ),
         ]
         indexes = [
-            # The export, in order of the ids.
+            # The export reads messages in the order of their ids.
             models.Index(fields=["client", "id"], name="message_export"),
-            # The site's list of unanswered questions.
+            # The site lists unanswered questions, newest first.
             models.Index(fields=["client", "-id"], condition=UNANSWERED, name="message_unanswered"),
-            # The search of a client's messages by a part of their text.
+            # Finds a client's messages whose text contains a search term.
             GinIndex(
                 models.F("client"),
                 OpClass(Upper("text"), "gin_trgm_ops"),

@@ -1,5 +1,6 @@
 """Filters of the site's lists of conversations and ratings."""
 
+from abc import ABC, abstractmethod
 from datetime import datetime, time, timedelta
 from typing import Any, ClassVar
 from zoneinfo import ZoneInfo
@@ -28,7 +29,7 @@ def _client(request: HttpRequest) -> Client | None:
     return Client.objects.filter(pk=chosen).first() if chosen else viewer(request).client
 
 
-class FixedFilter(SimpleListFilter):
+class FixedFilter(ABC, SimpleListFilter):
     """A filter with fixed options: reading the values in use would scan the whole table."""
 
     options: ClassVar[dict[str, str]]
@@ -40,9 +41,9 @@ class FixedFilter(SimpleListFilter):
         condition = self.condition(request, self.value() or "")
         return queryset if condition is None else queryset.filter(condition)
 
+    @abstractmethod
     def condition(self, request: HttpRequest, value: str) -> Q | None:
         """The condition of an option; None for any other value, which filters nothing."""
-        raise NotImplementedError
 
 
 class HandoffFilter(FixedFilter):

@@ -46,7 +46,7 @@ class ReplyWindowClosed(ApiError):
     )
 
 
-class BotIsOff(ApiError):
+class BotDisabled(ApiError):
     code, status = "bot_disabled", 409
     detail = "The bot is off: leave the conversation in the queue or with an agent."
 
@@ -98,7 +98,7 @@ def to_bot(chat: LockedConversation, *, by: User | None) -> None:
     """Return the chat to the bot; 409 `bot_disabled` if the bot is off."""
     ensure_not_ended(chat)
     if conversations.bot_off_reason(chat.bot):
-        raise BotIsOff
+        raise BotDisabled
     before = chat.assignee
     _move(
         chat,

@@ -41,7 +41,7 @@ from identity.auth import Principal
 from identity.models import User
 
 
-class IdTaken(ApiError):
+class DuplicateMessageId(ApiError):
     code, status = "client_message_id_taken", 409
     detail = "Another sender or a note has this client_message_id."
 
@@ -216,7 +216,7 @@ def find_existing(
         return None
     is_same = (message.sender_type, message.is_note) == (author.type, is_note)
     if not is_same or (author.type == SenderType.AGENT and message.sender_id != author.id):
-        raise IdTaken
+        raise DuplicateMessageId
     message.conversation = chat
     return message
 

@@ -152,6 +152,7 @@ def _offered(language: str, chat: Conversation) -> str:
 
 def _find(source: Mapping[str, str], language: str) -> ReplyText | None:
     """A text in the language, else without its region, else in another region; None if none is."""
-    regions = (code for code in source if base_of(code) == base_of(language))
-    codes = (language, base_of(language), *regions)
+    base = base_of(language)
+    regions = (code for code in source if code.startswith(f"{base}-"))
+    codes = (language, base, *regions)
     return next((ReplyText(source[code], code) for code in codes if source.get(code)), None)

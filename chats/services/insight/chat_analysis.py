@@ -156,7 +156,7 @@ def _new_summary(chat: Conversation, made_since: datetime | None, key_id: int | 
 
 
 def _summary_by_model(
-    chat: Conversation, transcript: Transcript, work: engines.PaidWork
+    chat: Conversation, transcript: Transcript, work: engines.MeteredWork
 ) -> Summary:
     mask = transcripts.mask_for(chat.client)
     lines = transcript.hidden_by(mask)
@@ -215,7 +215,7 @@ def _store_summary(chat: Conversation, summary: Summary, made_since: datetime | 
 
 def _paid_work(
     kind: str, chat: Conversation, transcript: Transcript, key_id: int | None = None
-) -> AbstractContextManager[engines.PaidWork]:
+) -> AbstractContextManager[engines.MeteredWork]:
     return engines.paid_work(
         chat.client,
         bot=chat.bot,
@@ -226,7 +226,7 @@ def _paid_work(
 
 
 def _proposed_tags(
-    chat: Conversation, transcript: Transcript, work: engines.PaidWork
+    chat: Conversation, transcript: Transcript, work: engines.MeteredWork
 ) -> list[Suggested]:
     own = {key_of(row.name) for row in tags.for_chat(chat)}
     known = tags.vocabulary(chat)
@@ -271,7 +271,7 @@ def _sentiment_by_rules(transcript: Transcript) -> tuple[Sentiment, ByMessage]:
 
 
 def _sentiment_by_model(
-    chat: Conversation, transcript: Transcript, work: engines.PaidWork
+    chat: Conversation, transcript: Transcript, work: engines.MeteredWork
 ) -> tuple[Sentiment, ByMessage]:
     lines = transcript.hidden_by(transcripts.mask_for(chat.client))
     draft = work.complete(text_tasks.analyse_sentiment(lines))

@@ -193,7 +193,7 @@ def _by_model(
     transcript: transcripts.Transcript,
     found: Sequence[Part],
     body: SuggestionRequest,
-    work: engines.PaidWork,
+    work: engines.MeteredWork,
     *,
     language: str,
 ) -> list[Suggestion]:
