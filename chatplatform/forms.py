@@ -50,7 +50,8 @@ def _words(error: Any) -> str:
             count=most
         )
     words = described["msg"].removeprefix("Value error, ")
-    return words[:1].upper() + words[1:]
+    # An address at the beginning keeps its letters.
+    return words[:1].upper() + words[1:] if words.split(" ")[0].isalpha() else words
 
 
 class ServiceForm(forms.Form):

@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.contrib.auth.password_validation import validate_password
 from django.utils.translation import gettext, gettext_lazy
 
 from chatplatform.api.request_context import current_address
@@ -67,6 +68,18 @@ class RegistrationForm(CompanyForm):
     )
     timezone = forms.CharField(required=False, widget=forms.HiddenInput)
     field_order = ("company_name", "full_name", "email", "password", "language", "timezone")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # A mistake in another field does not cost the password; the page is never cached.
+        password: Any = self.fields["password"].widget
+        password.render_value = True
+
+    def clean_password(self) -> str:
+        """The password, judged together with the other fields."""
+        password: str = self.cleaned_data["password"]
+        validate_password(password)
+        return password
 
     def clean_timezone(self) -> str:
         """The browser's time zone, or UTC if we do not know it: the field is hidden."""

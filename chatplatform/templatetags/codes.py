@@ -15,19 +15,19 @@ _WRITTEN = re.compile(r"(\w+_)?name|model|question|shortcut|reference")
 # Words for codes that would say too little if they were just spelled out.
 _WORDS = {
     "answered": gettext_noop("Answered"),
-    "below_gate": gettext_noop("Nothing that the bot knows fits well enough"),
-    "nothing_to_quote": gettext_noop("The bot found passages, and none that answers"),
+    "below_gate": gettext_noop("Confidence too low"),
+    "nothing_to_quote": gettext_noop("Nothing in the content answers it"),
     "no_answer": gettext_noop("The bot had no answer"),
-    "model_refused": gettext_noop("The model found no answer in the passages"),
+    "model_refused": gettext_noop("The model found no answer in the content"),
     "engine_failed": gettext_noop("The model failed"),
-    "agents_reply": gettext_noop("People answer the chats of this bot"),
-    "files_only": gettext_noop("The customer sent files, and no words"),
+    "agents_reply": gettext_noop("Agents answer this bot's conversations"),
+    "files_only": gettext_noop("Only files, no text"),
     "agent_silent": gettext_noop("The agent did not answer in time"),
-    "agent_gone": gettext_noop("The agent may answer chats no more"),
-    "user.view_started": gettext_noop("The platform's staff began to look as this person"),
-    "user.view_ended": gettext_noop("The platform's staff looks as this person no more"),
-    "overtaken": gettext_noop("Nothing waits any more: deleted, or changed since"),
-    "answered_elsewhere": gettext_noop("Somebody answered in the channel itself"),
+    "agent_gone": gettext_noop("The agent can no longer answer conversations"),
+    "user.view_started": gettext_noop("Staff started viewing as this person"),
+    "user.view_ended": gettext_noop("Staff stopped viewing as this person"),
+    "overtaken": gettext_noop("No longer needed"),
+    "answered_elsewhere": gettext_noop("Answered in the channel's own app"),
 }
 
 

@@ -61,7 +61,8 @@ def reset_password(request: HttpRequest) -> HttpResponse:
     language = get_language_from_request(request)
     page = render(request, "identity/reset_password.html", {"is_vietnamese": language == "vi"})
     page["Content-Security-Policy"] = (
-        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
+        "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self';"
+        " connect-src 'self';"
         " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
     page["Referrer-Policy"] = "no-referrer"

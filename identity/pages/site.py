@@ -46,7 +46,7 @@ _BEFORE_SECOND_FACTOR = {"second_factor", "logout", "jsi18n"}
 
 # Only the desk's own scripts run; nothing loads from elsewhere, and no text becomes markup.
 DESK_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
+    "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; connect-src 'self';"
     " img-src 'self' blob:; media-src 'self'; base-uri 'none'; form-action 'none';"
     " frame-ancestors 'none'; require-trusted-types-for 'script'"
 )

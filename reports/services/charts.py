@@ -43,6 +43,17 @@ class Column:
     path: str
 
 
+def points(values: Sequence[float], *, width: int = 100, height: int = 24) -> str:
+    """The points of an SVG polyline through the values; empty if all are zero."""
+    if not any(values) or len(values) < 2:
+        return ""
+    step, highest = width / (len(values) - 1), max(values)
+    return " ".join(
+        f"{place * step:.1f},{height - 1 - value / highest * (height - 2):.1f}"
+        for place, value in enumerate(values)
+    )
+
+
 def chart(columns: Sequence[Column], *, noun: str, part: str) -> Chart:
     """A chart of the columns, scaled so that the highest fills its height."""
     highest = max([1, *(column.value for column in columns)])

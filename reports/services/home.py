@@ -1,8 +1,8 @@
-"""The client's home page in the site: figures, warnings and set-up steps."""
+"""The client's home page in the site: what needs somebody, figures, and the set-up steps."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, field
+from datetime import date, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -10,17 +10,31 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, gettext_noop, ngettext
 
 from bots.models import Bot, Document
-from chats.models import AssignType, Conversation, Status
+from chats.models import AssignType, Conversation, GroupStatus, QuestionGroup, Status
+from chats.services.insight import question_groups
 from identity.models import ApiKey, Client, Plan, Subscription, User
-from reports.services import failures, formatting, overview, periods
+from reports.services import charts, failures, formatting, overview, periods
 from reports.services import warnings as client_warnings
 from reports.shapes.adhoc import PeriodQuery
-from reports.shapes.overview import Figures
+from reports.shapes.overview import ChatOverview, Figures
 
-_DAYS = 7
+_DAYS, _CHART_DAYS, _MOST_ASKED = 7, 14, 5
+_VIEW = gettext_noop("View")
+# What to do about a warning, if it is more than to view its rows.
+_VERBS = {
+    "chats_unanswered": gettext_noop("Answer"),
+    "chats_unanswered_soon": gettext_noop("Answer"),
+    "channel_broken": gettext_noop("Connect again"),
+    "channel_token_expiring": gettext_noop("Connect again"),
+    "webhook_failing": gettext_noop("Fix"),
+    "training_failed": gettext_noop("Fix"),
+    "documents_held": gettext_noop("Review"),
+    "low_ratings": gettext_noop("Read"),
+    "negative_sentiment": gettext_noop("Read"),
+}
 _KINDS_WITHOUT_WARNING = ("addresses", "deliveries", "inbound", "sends")
 
 
@@ -32,6 +46,16 @@ class Figure:
     value: str
     note: str
     path: str
+    # The change since the week before, such as "+12 %"; and whether it is good, if it is either.
+    change: str = ""
+    is_better: bool | None = None
+    # One value for each day, for a sparkline.
+    days: list[float] = field(default_factory=list)
+
+    @property
+    def line(self) -> str:
+        """The points of the sparkline, 100 wide and 24 high; empty without a value."""
+        return charts.points(self.days)
 
 
 @dataclass(frozen=True)
@@ -42,55 +66,126 @@ class Hint:
     path: str
     model: type[Any]
     is_done: bool = False
+    # What to do about it, for a button.
+    verb: str = ""
 
 
 def figures(client: Client) -> list[Figure]:
     """Waiting customers, and the last seven days compared with the seven before."""
-    first = periods.today_in(client.timezone) - timedelta(days=_DAYS - 1)
-    week = PeriodQuery(date_from=first)
-    found = overview.of(client, week)
-    now, before = found.current, found.previous
-    waited = formatting.duration(before.person_response_seconds.p50)
+    found = _week(client)
+    now, before, days = found.current, found.previous, found.series
     chats = f"{failures.list_path('chats_conversation')}?began={_DAYS}"
     return [
         _waiting(client),
         Figure(
-            gettext("Chats"),
+            gettext("Conversations"),
             formatting.number(now.chats),
-            _before(formatting.number(before.chats)),
+            _last_week(formatting.number(before.chats)),
             chats,
+            change=_percent(now.chats, before.chats),
+            days=[day.chats for day in days],
         ),
-        Figure(
-            gettext("Solved by the bot"),
-            formatting.share(now.bot_resolved, now.chats),
-            _before(formatting.share(before.bot_resolved, before.chats)),
-            f"{chats}&answered_by=bot",
-        ),
-        Figure(
-            gettext("First response of a person"),
-            formatting.duration(now.person_response_seconds.p50),
-            gettext("half of them; {value} in the week before").format(value=waited),
-            f"{chats}&answered_by=person",
-        ),
-        Figure(
-            gettext("Rating"),
-            gettext("{mean} of 5").format(mean=formatting.number(now.rating_mean, places=1))
-            if now.rating_mean
-            else "–",
-            ngettext("{count} rating", "{count} ratings", now.rating_count).format(
-                count=formatting.number(now.rating_count)
-            ),
-            f"{failures.list_path('chats_feedback')}?about=chat&began={_DAYS}",
-        ),
+        _solved(found, f"{chats}&answered_by=bot"),
+        _response(now, before, f"{chats}&answered_by=person"),
+        _rating(found),
         _credits(client, now),
     ]
+
+
+def two_weeks(client: Client) -> charts.Chart:
+    """The conversations of the last 14 days, each bar with a link to its day's."""
+    first = periods.today_in(client.timezone) - timedelta(days=_CHART_DAYS - 1)
+    series = overview.of(client, PeriodQuery(date_from=first)).series
+    link = reverse("reports_adhoc")
+    columns = [
+        charts.Column(
+            date_format(date.fromisoformat(row.day), gettext("j M")), row.chats, row.bot_resolved,
+            f"{link}?date_from={row.day}&date_to={row.day}",
+        )
+        for row in series
+    ]  # fmt: skip
+    return charts.chart(columns, noun=gettext("conversations"), part=gettext("resolved by the bot"))
+
+
+def most_asked(client: Client) -> list[QuestionGroup]:
+    """The unanswered questions that customers ask most, each with its `question`."""
+    rows = QuestionGroup.objects.for_client(client).filter(status=GroupStatus.OPEN)
+    asked = question_groups.with_question(rows.select_related("bot"))
+    return list(asked.order_by("-count", "-id")[:_MOST_ASKED])
+
+
+def _week(client: Client) -> ChatOverview:
+    first = periods.today_in(client.timezone) - timedelta(days=_DAYS - 1)
+    return overview.of(client, PeriodQuery(date_from=first))
+
+
+def _solved(found: ChatOverview, path: str) -> Figure:
+    now, before = found.current, found.previous
+    gain = _share(now) - _share(before) if now.chats and before.chats else 0
+    return Figure(
+        gettext("Resolved by the bot"),
+        formatting.share(now.bot_resolved, now.chats),
+        _last_week(formatting.share(before.bot_resolved, before.chats)),
+        path,
+        change=gettext("{points} points").format(points=f"{gain:+d}") if gain else "",
+        is_better=gain > 0 if gain else None,
+        days=[day.bot_resolved / day.chats if day.chats else 0 for day in found.series],
+    )
+
+
+def _response(now: Figures, before: Figures, path: str) -> Figure:
+    took, took_before = now.person_response_seconds.p50, before.person_response_seconds.p50
+    note = gettext("median · {value} last week").format(value=formatting.duration(took_before))
+    change, is_better = "", None
+    if took is not None and took_before:
+        is_better = took < took_before
+        words = gettext("{value} faster") if is_better else gettext("{value} slower")
+        change = words.format(value=formatting.duration(abs(took - took_before)))
+    value = formatting.duration(took)
+    return Figure(
+        gettext("First response of a person"), value, note, path,
+        change=change, is_better=is_better,
+    )  # fmt: skip
+
+
+def _rating(found: ChatOverview) -> Figure:
+    now, before = found.current, found.previous
+    mean = now.rating_mean
+    gain = round(mean - before.rating_mean, 1) if mean and before.rating_mean else 0
+    return Figure(
+        gettext("Rating"),
+        gettext("{mean} of 5").format(mean=formatting.number(mean, places=1)) if mean else "–",
+        ngettext("{count} rating", "{count} ratings", now.rating_count).format(
+            count=formatting.number(now.rating_count)
+        ),
+        f"{failures.list_path('chats_feedback')}?about=chat&began={_DAYS}",
+        change=f"{gain:+.1f}" if gain else "",
+        is_better=gain > 0 if gain else None,
+        days=[day.rating_mean or 0 for day in found.series],
+    )
+
+
+def _share(figures: Figures) -> int:
+    return round(100 * figures.bot_resolved / figures.chats)
+
+
+def _percent(now: int, before: int) -> str:
+    return f"{100 * (now - before) / before:+.0f} %" if before and now != before else ""
 
 
 def warnings(client: Client) -> list[Hint]:
     """Unmuted warnings, and failures that have no warning, each with a link to its rows."""
     found = (item for item in client_warnings.of(client) if item.warning.muted_until is None)
     return [
-        *(Hint(item.warning.title, item.warning.link, item.model) for item in found),
+        *(
+            Hint(
+                item.warning.title,
+                item.warning.link,
+                item.model,
+                verb=gettext(_VERBS.get(item.warning.code, _VIEW)),
+            )
+            for item in found
+        ),
         *failure_hints(client, _KINDS_WITHOUT_WARNING),
     ]
 
@@ -102,15 +197,25 @@ def failure_hints(client: Client | None, kinds: Iterable[str]) -> list[Hint]:
         for kind in (failures.KINDS[name] for name in kinds)
     ]
     return [
-        Hint(f"{formatting.number(count)} × {gettext(kind.title)}", reverse("failures"), kind.model)
+        Hint(
+            f"{formatting.number(count)} × {gettext(kind.title)}",
+            reverse("failures"),
+            kind.model,
+            verb=gettext(_VIEW),
+        )
         for kind, count in counts
         if count
     ]
 
 
+def has_conversations(client: Client) -> bool:
+    """Whether a customer has written; the team's previews do not count."""
+    return Conversation.objects.for_client(client).filter(is_preview=False).exists()
+
+
 def set_up_steps(client: Client) -> list[Hint]:
-    """The first steps of a new client; empty once there is a conversation."""
-    if Conversation.objects.for_client(client).filter(is_preview=False).exists():
+    """The first steps of a new client; empty once all are done or there is a conversation."""
+    if has_conversations(client):
         return []
     read = Document.objects.for_client(client).filter(chunk_count__gt=0)
     bot = Bot.objects.for_client(client).order_by("pk").first()
@@ -118,10 +223,10 @@ def set_up_steps(client: Client) -> list[Hint]:
     set_up = reverse("admin:bots_bot_set_up", args=[bot.pk]) if bot else new_bot
     steps: list[tuple[str, QuerySet[Any], str]] = [
         (gettext("Create a bot"), Bot.objects.for_client(client), new_bot),
-        (gettext("Train it on a document"), read, set_up),
-        (gettext("Make a key for your page or server"), ApiKey.objects.for_client(client),
+        (gettext("Add content that it answers from"), read, set_up),
+        (gettext("Install it on your website"), ApiKey.objects.for_client(client),
          reverse("admin:identity_apikey_new_key")),
-        (gettext("Invite a colleague"), User.objects.for_client(client)[1:2],
+        (gettext("Invite a teammate"), User.objects.for_client(client)[1:2],
          reverse("admin:identity_user_invite")),
     ]  # fmt: skip
     return [
@@ -147,10 +252,13 @@ def _waiting(client: Client) -> Figure:
     oldest = rows.order_by("waiting_since").values_list("waiting_since", flat=True).first()
     if oldest is None:
         return Figure(
-            gettext("Waiting now"), formatting.number(rows.count()), gettext("nobody waits"), path
+            gettext("Waiting now"),
+            formatting.number(rows.count()),
+            gettext("nobody is waiting"),
+            path,
         )
     wait = formatting.duration((timezone.now() - oldest).total_seconds())
-    note = gettext("the oldest for {wait}").format(wait=wait)
+    note = gettext("longest wait {wait}").format(wait=wait)
     return Figure(gettext("Waiting now"), formatting.number(rows.count()), note, path)
 
 
@@ -184,5 +292,5 @@ def _end_of_credits(account: Subscription, week: Figures, zone: ZoneInfo) -> str
     return words.format(day=day)
 
 
-def _before(value: str) -> str:
-    return gettext("{value} in the week before").format(value=value)
+def _last_week(value: str) -> str:
+    return gettext("{value} last week").format(value=value)

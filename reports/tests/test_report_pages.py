@@ -63,8 +63,6 @@ def test_every_figure_leads_to_its_rows(ann, ben, october):
     assert year.context["days"].names == ["1 Nov 2025", "2 May 2026", "31 Oct 2026"]
     assert [len(browser.get(bar.path).context["rows"]) for bar in days] == [2, 1]
     assert days[0].label == "5 Oct: 2 chats, 1 resolved by the bot"
-    assert "script-src" not in page["Content-Security-Policy"]
-    assert b"<script" not in page.content
 
 
 def test_a_table_is_exported_as_it_is_shown(ann, october, settings, tmp_path):

@@ -92,13 +92,13 @@ def save(request: HttpRequest) -> HttpResponse:
     asked = _asked(request.POST)
     name = request.POST.get("name", "").replace("\x00", "").strip()
     if user.role == "viewer":
-        messages.error(request, "Viewers cannot save questions.")
+        messages.error(request, "Viewers cannot save reports.")
     elif request.POST.get("delete", "").isdecimal():
         saved_reports.delete(client, int(request.POST["delete"][:18]), by=user)
     elif not 1 <= len(name) <= 80:
         messages.error(request, "A name has 1 to 80 characters.")
     elif not saved_reports.save(client, name, _lasting(client, asked), by=user):
-        messages.error(request, f"There are {saved_reports.MOST} saved questions already.")
+        messages.error(request, f"There are {saved_reports.MOST} saved reports already.")
     return redirect(path_to("adhoc", asked))
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
-from reports.services import home, platform
+from reports.services import charts, home, platform
 
 
 def add_figures(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
@@ -14,10 +14,19 @@ def add_figures(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]
     if client is None:
         return context | {"figures": platform.figures(), "warnings": platform.warnings()}
     steps, warnings = home.set_up_steps(client), home.warnings(client)
-    return context | {
+    shown = context | {
         "steps": _readable(request, steps),
-        "figures": [] if steps else home.figures(client),
+        "done": sum(step.is_done for step in steps),
         "warnings": _readable(request, warnings),
+    }
+    if not home.has_conversations(client):
+        return shown
+    return shown | {
+        "figures": home.figures(client),
+        "chart": home.two_weeks(client),
+        "width": charts.WIDTH,
+        "height": charts.HEIGHT,
+        "most_asked": home.most_asked(client),
     }
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 from pydantic import ValidationError
 
@@ -55,7 +56,7 @@ def page(request: HttpRequest) -> HttpResponse:
     try:
         bot = bots.get(client, int(request.GET["bot"])) if request.GET.get("bot") else None
     except (ValueError, ApiError):
-        return _refused(request, _form(client, asked, None), ["This is no bot of yours."])
+        return _refused(request, _form(client, asked, None), ["There is no such bot."])
     form = _form(client, asked, bot)
     try:
         query = PeriodQuery.model_validate(asked)
@@ -103,12 +104,12 @@ def _shown(found: ChatOverview, period: Period, bot: Bot | None) -> dict[str, An
                         chosen | {"date_from": row.day, "date_to": row.day})
                 for row in found.series
             ],
-            noun="chats", part="resolved by the bot",
+            noun="conversations", part="resolved by the bot",
         ),
         "hours": charts.chart(
             [_column(f"{row.hour}:00", row, chosen | {"group_by": "hour"})
              for row in found.by_hour],
-            noun="chats", part="resolved by the bot",
+            noun="conversations", part="resolved by the bot",
         ),
         "parts": _parts(found, chosen),
         "width": charts.WIDTH, "height": charts.HEIGHT,
@@ -122,7 +123,8 @@ def _column(name: str, row: PartFigures, query: dict[str, Any]) -> charts.Column
 def _cards(now: Figures, before: Figures, chosen: dict[str, Any]) -> list[Card]:
     """Counts linked to their conversations, then durations, ratings and sentiments."""
     counts: list[tuple[str, str, dict[str, Any]]] = [
-        ("Chats", "chats", {}), ("Messages", "messages", {}), ("Customers", "customers", {}),
+        ("Conversations", "chats", {}), ("Messages", "messages", {}),
+        ("Customers", "customers", {}),
         ("Resolved by the bot", "bot_resolved", {"bot_resolved": "true"}),
         ("Handed over", "handed_off", {"handed_off": "true"}),
         ("Ended", "ended", {"statuses": "ended"}),
@@ -136,7 +138,7 @@ def _cards(now: Figures, before: Figures, chosen: dict[str, Any]) -> list[Card]:
     times = {
         "First response": "first_response_seconds", "First response of the bot":
         "bot_response_seconds", "First response of a person": "person_response_seconds",
-        "Time to the end": "resolution_seconds",
+        "Time to close": "resolution_seconds",
     }  # fmt: skip
     rows = path_to("adhoc", chosen)
     cards += [
@@ -169,7 +171,9 @@ def _spread(of: Times) -> str:
     """The other statistics next to the median."""
     if of.p50 is None:
         return ""
-    return f"nine of ten {formatting.duration(of.p90)}, mean {formatting.duration(of.mean)}"
+    return gettext("90 %% within %(most)s · average %(mean)s") % {
+        "most": formatting.duration(of.p90), "mean": formatting.duration(of.mean),
+    }  # fmt: skip
 
 
 def _stars(of: Figures) -> str:

@@ -4,10 +4,12 @@ import re
 from typing import Any
 from urllib.parse import urlencode
 
+from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext_lazy
 from pydantic import ValidationError
 
 from chatplatform.api.errors import ApiError
@@ -16,13 +18,11 @@ from identity.models import Client, User
 from reports.services import periods
 from reports.shapes.adhoc import PeriodQuery
 
-# The pages need no scripts, and nothing from other hosts.
-_POLICY = (
-    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self';"
-    " frame-ancestors 'none'"
-)
-_TABS = (("overview", "Overview"), ("adhoc", "Ad-hoc"), ("warnings", "Warnings"))
-
+_TITLES = {
+    "overview": gettext_lazy("Overview"),
+    "adhoc": gettext_lazy("Explore"),
+    "warnings": gettext_lazy("Alerts"),
+}
 # The labels of the fields.
 _FIELDS = {
     "date_from": "From", "date_to": "To", "q": "Words", "rating_min": "Stars from",
@@ -46,10 +46,10 @@ def show(
 ) -> HttpResponse:
     """A report page. `as_of` in the context is the time whose data it shows."""
     user, client = viewer_of(request)
-    tabs = [(path_to(name), label, name == page) for name, label in _TABS]
-    shared = {"tabs": tabs, "client": client, "may_write": user.role != "viewer"}
+    shared = admin.site.each_context(request) | {
+        "title": _TITLES[page], "client": client, "may_write": user.role != "viewer",
+    }  # fmt: skip
     reply = render(request, f"admin/reports/{page}.html", shared | context, status=status)
-    reply["Content-Security-Policy"] = _POLICY
     reply["Cache-Control"] = "no-store"
     return reply
 
