@@ -72,7 +72,7 @@ class SampleQuestionInline(ReadOnlyInline):
 class BotRows(RowsShown):
     """The list of bots, whose rows lead to their content."""
 
-    def url_for_result(self, result: models.Bot) -> str:
+    def url_for_result(self, result: Any) -> str:
         return reverse("admin:bots_bot_content", args=[result.pk])
 
 

@@ -156,6 +156,7 @@ def test_a_file_is_replaced_and_its_old_text_is_gone(site, bot):
     run_jobs()
     row.refresh_from_db()
     assert (row.file_name, row.status, row.is_important) == ("prices-2027.txt", "trained", True)
+    assert row.valid_to
     assert row.valid_to.isoformat() == "2027-02-01T00:00:00+00:00"
     shown = site.get(page).content.decode()
     assert "six euros" in shown

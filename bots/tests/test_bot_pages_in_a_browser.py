@@ -68,6 +68,7 @@ def test_a_policy_is_corrected_and_a_notice_ends(owner, ann, bot):
     run_jobs()
     row = Document.objects.get(pk=made.json()["id"])
     assert (row.content, row.status) == ("Within 30 days.", "trained")
+    assert row.valid_to
     assert row.valid_to.isoformat() == "2030-12-25T00:00:00+00:00"
 
 

@@ -17,7 +17,7 @@ from django.utils.translation import gettext, gettext_lazy
 from bots.forms import BotForm
 from bots.models import Bot, Chunk, Document, DocumentSource, WebUrl
 from bots.pages.bot import content_forms, states, steps
-from bots.services import documents, publish_gate, web_urls
+from bots.services import document_usage, documents, publish_gate, web_urls
 from chatplatform.admin_base import TenantAdmin, viewer
 from chatplatform.forms import ServiceForm
 
@@ -50,6 +50,8 @@ class Item:
     details: SafeString | str
     is_important: bool
     changed: datetime
+    # Answers of the last 30 days.
+    used: int
 
 
 def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
@@ -60,6 +62,7 @@ def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
     number = max(1, int(asked) if asked.isdecimal() and len(asked) < 6 else 1)
     keys, count = _keys(bot, kind, search, number)
     rows = _rows(bot, keys)
+    used = _used(bot, rows)
     may_add = steps.may(page, request, "train")
     add = {
         "title": gettext("Add content"), "icon": "add", "is_primary": True,
@@ -70,7 +73,7 @@ def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
         title=gettext("Content"),
         actions=[add] if may_add else [],
         add=add if may_add else None,
-        items=[_item(bot, row) for row in rows],
+        items=[_item(bot, row, used) for row in rows],
         is_busy=any(map(states.is_busy, rows)),
         kinds=[(name, words, name == kind) for name, (words, _) in KINDS.items()],
         kind=kind,
@@ -132,17 +135,31 @@ def _add_runs(bot: Bot, sites: list[Any]) -> None:
         row.run_id, row.run_outcome = (item.run_id, item.run_outcome) if item else (None, None)
 
 
-def _item(bot: Bot, row: Any) -> Item:
+def _used(bot: Bot, rows: Iterable[Any]) -> dict[tuple[str, int], int]:
+    """How many answers used each row of the list: a website's are those of all its pages."""
+    answers = document_usage.answers(bot)
+    found = {("document", pk): count for pk, count in answers.items()}
+    sites = [row for row in rows if isinstance(row, WebUrl)]
+    pages = Document.objects.filter(bot=bot, web_url__in=sites, pk__in=answers)
+    for site_id, pk in pages.values_list("web_url_id", "pk") if sites else ():
+        key = ("website", site_id or 0)
+        found[key] = found.get(key, 0) + answers[pk]
+    return found
+
+
+def _item(bot: Bot, row: Any, used: dict[tuple[str, int], int]) -> Item:
     state, color = states.label(row)
     if isinstance(row, WebUrl):
         return Item(
             KINDS["website"][1], row.url, reverse("admin:bots_bot_website", args=[bot.pk, row.pk]),
             state, color, states.details(row), False, row.last_fetched_at or row.created_at,
+            used.get(("website", row.pk), 0),
         )  # fmt: skip
     return Item(
         KINDS[_KIND_OF[DocumentSource(row.source)]][1], name_of(row),
         reverse("admin:bots_bot_document", args=[bot.pk, row.pk]),
         state, color, states.details(row), row.is_important, row.updated_at,
+        used.get(("document", row.pk), 0),
     )  # fmt: skip
 
 
@@ -206,6 +223,7 @@ def document(page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int
         state=state,
         color=color,
         details=states.details(row),
+        used=document_usage.answers(bot).get(row.pk, 0),
         is_busy=states.is_busy(row),
         passages=[] if "edit" in made and may_train else passages[:_PASSAGES_SHOWN],
         more=max(0, row.chunk_count - _PASSAGES_SHOWN),
