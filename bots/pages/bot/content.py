@@ -218,6 +218,7 @@ def document(page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int
         template="admin/bots/document.html",
         title=name_of(row),
         row=row,
+        document_page=page.admin_site.get_model_admin(Document),
         is_file=bool(row.file),
         forms=shown,
         state=state,

@@ -10,7 +10,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from bots.forms import BotForm, DateInput, begin_of, end_of, first_day, last_day
-from bots.models import Bot, Document, DocumentSource, WebUrl
+from bots.models import Bot, Document, DocumentSource, DocumentStatus, WebUrl
 from bots.services import documents, web_urls, written_sources
 from bots.shapes.train import ImportantDocumentDto
 from bots.shapes.web_url import WebUrlDto
@@ -241,7 +241,7 @@ class UseForm(DocumentForm):
     )
     valid_from = forms.DateField(
         label=gettext_lazy("Valid from"), required=False, widget=DateInput,
-        help_text=gettext_lazy("Empty: from now on."),
+        help_text=gettext_lazy("Empty: from the start."),
     )  # fmt: skip
     valid_until = forms.DateField(
         label=gettext_lazy("Valid until"), required=False, widget=DateInput,
@@ -296,7 +296,12 @@ class EditWebForm(WebForm):
 
 
 class ReadAgainForm(DocumentForm):
+    heading = gettext_lazy("Read again")
     button = gettext_lazy("Read again")
+
+    @property
+    def is_needed(self) -> bool:
+        return bool(self.document.status == DocumentStatus.FAILED)
 
     def save(self, data: dict[str, Any], by: User) -> bool:
         return documents.retrain(self.document)
@@ -306,6 +311,7 @@ class ReadAgainForm(DocumentForm):
 
 
 class CrawlAgainForm(EditWebForm):
+    heading = gettext_lazy("Read again")
     button = gettext_lazy("Read again")
     url = crawl_depth = refresh_hours = None  # type: ignore[assignment] # it has no fields
 
