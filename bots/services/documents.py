@@ -186,11 +186,6 @@ def _find_by_digest(bot: Bot, digests: Iterable[str]) -> dict[str, Document]:
     return {document.sha256: document for document in rows}
 
 
-class FileExists(ApiError):
-    code, status, place = "file_exists", 409, ("files",)
-    detail = "The bot has this file already."
-
-
 class FileMissing(ApiError):
     code, status = "file_missing", 404
     detail = "The stored file is gone; upload it again."
@@ -237,7 +232,7 @@ def uploaded_documents(bot: Bot, *, status: DocumentStatus | None = None) -> Que
 def replace(bot: Bot, *, document_id: int, file: File, by: User) -> Document:
     """Replace the file of an uploaded document and train it again; what else is set stays.
 
-    The bot keeps the old version until then. 409 if another document has this file.
+    The bot keeps the old version until then. 422 if another document has this file.
     """
     if not uploaded_documents(bot).filter(pk=document_id).exists():
         raise NotFound
@@ -247,7 +242,7 @@ def replace(bot: Bot, *, document_id: int, file: File, by: User) -> Document:
             document = _lock_with_bot(bot, document_id)
             double = uploaded_documents(bot).filter(sha256=stored.sha256)
             if double.exclude(pk=document.pk).exists():
-                raise FileExists
+                raise Invalid.field("body", "files", 0, msg="The bot has this file already.")
             old = document.file.name
             # A running training of the old version finds the document queued and stores nothing.
             uploaded_documents(bot).filter(pk=document.pk).update(
