@@ -30,6 +30,7 @@ from chatplatform.templatetags.codes import humanize_code
 from chatplatform.templatetags.row_activity import client_id_of
 
 # The query parameter that names the columns of a list; it is repeated for each column.
+_NOUN = re.compile(r"^[a-z_]+(?=:)")
 COLUMNS = "columns"
 MOST_EXPORTED = 10_000
 # A list counts its rows up to this number.
@@ -133,7 +134,8 @@ class RowsShown(ChangeList):
         field: Any = self.opts.get_field(parameter.split("__")[0])
         site: Any = self.model_admin.admin_site
         if not field.is_relation or not site.is_registered(field.related_model):
-            return value
+            # A subject of the audit log, such as `web_url:5`, begins with a code.
+            return _NOUN.sub(lambda noun: noun[0].replace("_", " "), value, count=1)
         try:
             rows = site.get_model_admin(field.related_model).get_queryset(self.request)
             return str(rows.filter(pk=value).first() or value)

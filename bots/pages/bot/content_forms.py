@@ -75,7 +75,7 @@ class WebForm(BotForm):
     url = forms.CharField(
         label=gettext_lazy("Address"),
         max_length=2000,
-        widget=forms.TextInput(attrs={"placeholder": "your-shop.com/help", "inputmode": "url"}),
+        widget=forms.TextInput(attrs={"placeholder": "www.shop.example/help", "inputmode": "url"}),
         help_text=gettext_lazy("A page or a sitemap that everybody can read."),
     )
     crawl_depth = forms.TypedChoiceField(

@@ -22,10 +22,9 @@ class HostsForm(BotForm):
         label=gettext_lazy("Allowed websites"),
         max_length=2000,
         required=False,
-        widget=forms.Textarea(attrs={"rows": 3, "placeholder": "www.your-shop.com"}),
+        widget=forms.Textarea(attrs={"rows": 3, "placeholder": "www.shop.example"}),
         help_text=gettext_lazy(
-            "Where the chat may be shown, one a line. *.your-shop.com stands for all its"
-            " subdomains."
+            "Where the chat may be shown, one a line. *.shop.example stands for all its subdomains."
         ),
     )
 
