@@ -30,7 +30,6 @@ from chatplatform.templatetags.codes import humanize_code
 from chatplatform.templatetags.row_activity import client_id_of
 
 # The query parameter that names the columns of a list; it is repeated for each column.
-_NOUN = re.compile(r"^[a-z_]+(?=:)")
 COLUMNS = "columns"
 MOST_EXPORTED = 10_000
 # A list counts its rows up to this number.
@@ -38,6 +37,7 @@ MOST_COUNTED = 1000
 # The most characters of a list's query string, characters of a search, and words of a search. Each
 # word is looked for in every searched column.
 MOST_ADDRESS, MOST_SEARCHED, MOST_WORDS = 4_000, 200, 10
+_NOUN = re.compile(r"^[a-z_]+(?=:)")
 _QUOTED = re.compile(r"""("|').*\1""", re.DOTALL)
 # A filter by a related row offers at most this many choices.
 _MOST_CHOICES = 100
