@@ -1,9 +1,9 @@
 """Admin pages of bots and their content: set up, view, train again, delete."""
 
-from datetime import timedelta
+import functools
+from collections.abc import Callable
 from typing import Any, ClassVar, cast
 
-from django.conf import settings
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
@@ -11,7 +11,6 @@ from django.http import HttpRequest
 from django.http.response import HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path, reverse
-from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
@@ -20,9 +19,9 @@ from unfold.decorators import display
 
 from bots import forms, models
 from bots.pages import functions, language_models
+from bots.pages.bot import content, install, settings, states
 from bots.services import bots, documents, prompt_versions, publish_gate, web_urls
 from bots.shapes.bot import BotDto
-from bots.shapes.web_url import PageCounts
 from chatplatform.admin_base import (
     ReadOnlyInline,
     TenantAdmin,
@@ -32,22 +31,13 @@ from chatplatform.admin_base import (
     in_use,
     viewer,
 )
+from chatplatform.admin_lists import RowsShown
 from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.codes import humanize_code
-from identity.models import ApiKey, KeyScope
 
 # Imported because they register themselves.
 __all__ = ["functions", "language_models"]
-
-COLORS: dict[str, str] = {
-    models.DocumentStatus.QUEUED: "info",
-    models.DocumentStatus.TRAINING: "warning",
-    models.DocumentStatus.TRAINED: "success",
-    models.DocumentStatus.FAILED: "danger",
-}
-# The set-up page shows only the newest documents; the list page has all.
-_SOURCES_SHOWN = 50
 
 
 class TrainedAdmin(TenantAdmin):
@@ -55,7 +45,7 @@ class TrainedAdmin(TenantAdmin):
 
     codes = frozenset({"error_code"})
 
-    @display(description="Status", ordering="status", label=COLORS)
+    @display(description="Status", ordering="status", label=states.COLORS)
     def shown_status(self, row: models.Document | models.WebUrl) -> tuple[str, str]:
         return row.status, row.get_status_display()
 
@@ -79,15 +69,21 @@ class SampleQuestionInline(ReadOnlyInline):
     ordering = ("position", "id")
 
 
+class BotRows(RowsShown):
+    """The list of bots, whose rows lead to their content."""
+
+    def url_for_result(self, result: Any) -> str:
+        return reverse("admin:bots_bot_content", args=[result.pk])
+
+
 @admin.register(models.Bot)
 class BotAdmin(TenantAdmin):
-    """Bots; the set-up page changes them through services, which check hosts, languages and
-    limits.
-    """
+    """Bots. Their own pages change them through services, which check hosts, languages and limits;
+    the row with all columns is read-only."""
 
     actions = ("disable", "enable", "delete_bots")
     actions_list = ("new_bot",)
-    actions_detail = ("set_up",)
+    actions_detail = ("open",)
     list_display = (
         "bot_name", "client", "default_language", in_use, "agent_reply", "created_at",
     )  # fmt: skip
@@ -107,47 +103,60 @@ class BotAdmin(TenantAdmin):
     )  # fmt: skip
 
     def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.look)
-        return [path("<int:bot_id>/look/", view, name="bots_bot_look"), *super().get_urls()]
+        """The pages of one bot; each names the bot, and perhaps a row of it."""
+        pages: dict[str, tuple[str, Callable[..., HttpResponse]]] = {
+            "content": ("content/", content.overview),
+            "add_content": ("content/add/<slug:way>/", calls_out(content.add)),
+            "document": ("content/<int:document_id>/", content.document),
+            "delete_document": ("content/<int:document_id>/delete/", content.delete_document),
+            "website": ("content/website/<int:web_url_id>/", calls_out(content.website)),
+            "delete_website": ("content/website/<int:web_url_id>/delete/", content.delete_website),
+            "look": ("look/", settings.look),
+            "behaviour": ("behaviour/", settings.behaviour),
+            "install": ("install/", install.overview),
+            "identity_secret": ("install/secret/", install.identity_secret),
+            "quality": ("quality/", settings.quality),
+            "preview": ("preview/", xframe_options_sameorigin(settings.preview)),
+        }
+        own = [
+            path(f"<int:bot_id>/{rest}", self._of_bot(view), name=f"bots_bot_{name}")
+            for name, (rest, view) in pages.items()
+        ]
+        return [*own, *super().get_urls()]
+
+    def _of_bot(self, view: Callable[..., HttpResponse]) -> Any:
+        """A page of one bot; 404 unless the viewer may see the bot."""
+
+        @functools.wraps(view)
+        def serve(request: HttpRequest, bot_id: int, **ids: Any) -> HttpResponse:
+            if not self.has_view_permission(request):
+                raise PermissionDenied
+            bot = self.row(request, bot_id)
+            return view(self, request, bot, **ids)
+
+        return self.admin_site.admin_view(serve)
 
     @button("New bot", permissions=["create"], icon="add")
     def new_bot(self, request: HttpRequest) -> HttpResponse:
-        """Create a bot from its name and continue on the set-up page."""
+        """Create a bot from its name and continue with its content."""
         client = viewer(request).client
 
         def act(data: dict[str, Any]) -> HttpResponse:
             made = bots.create(client, body=BotDto(**data), by=viewer(request))
-            return redirect("admin:bots_bot_set_up", made.id)
+            return redirect("admin:bots_bot_content", made.id)
 
         form = forms.NewBotForm(request.POST or None)
-        return self.form_page(request, form, act, title="New bot", button="Create the bot")
+        return self.form_page(
+            request, form, act, title=gettext("New bot"), button=gettext("Create bot")
+        )
 
-    @calls_out
-    @button("Set up", url_path="set-up", permissions=["train"], icon="tune")
-    def set_up(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """All that a new bot needs on one screen: content, look, a preview, the script tag."""
-        bot: models.Bot = self.row(request, object_id)
-        steps = forms.TEACH | (forms.SHOW if self.has_manage_permission(request) else {})
-        chosen = request.POST.get("form")
-        bound: dict[str, Any] = {}
-        if chosen in steps:
-            step = steps[chosen]
-            form = bound[chosen] = self._form(bot, chosen, step, request)
-            done = form.carry_out(lambda data: [step.act(bot, data, viewer(request))])
-            if done:
-                messages.success(request, step.done, extra_tags=chosen)
-                for item in getattr(done[0], "refused", ()):
-                    reason = f"Left out: {item.file_name}: {item.message}"
-                    messages.error(request, reason, extra_tags=chosen)
-                return redirect(f"{request.path}#{chosen}")
-        shown = {name: bound.get(name) or self._form(bot, name, steps[name]) for name in steps}
-        return self._set_up_page(request, bot, shown)
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
+        return BotRows
 
-    @xframe_options_sameorigin
-    def look(self, request: HttpRequest, bot_id: int) -> HttpResponse:
-        """The preview beside the form of the look: the widget's style with the form's values."""
-        bot = self.row(request, bot_id)
-        return self.page(request, "admin/bots/look.html", "Look", bot=bot)
+    @button("Open", url_path="open", permissions=["view"], icon="tune")
+    def open(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """From the row with all columns to the pages of the bot."""
+        return redirect("admin:bots_bot_content", self.row(request, object_id).pk)
 
     @admin.action(description="Disable", permissions=["manage"])
     @confirm_action(
@@ -168,131 +177,6 @@ class BotAdmin(TenantAdmin):
     )
     def delete_bots(self, request: HttpRequest, rows: QuerySet[models.Bot]) -> None:
         each(request, rows, lambda bot: bots.delete(bot, by=viewer(request)))
-
-    def _form(
-        self, bot: models.Bot, name: str, step: forms.Step, request: HttpRequest | None = None
-    ) -> Any:
-        """The form of a step, bound to the request if there is one."""
-        prompt = prompt_versions.find_current(bot.pk) if name == "prompt" else None
-        initial = {
-            "allowed_domain": bot.allowed_domain,
-            "hold_back_worse": bot.hold_back_worse,
-            "content": prompt.content if prompt else "",
-            **forms.look_of(bot),
-        }
-        sent = (request.POST, request.FILES) if request else ()
-        return step.form(*sent, initial=initial, auto_id=f"{name}_%s")
-
-    def _set_up_page(
-        self, request: HttpRequest, bot: models.Bot, shown: dict[str, Any]
-    ) -> HttpResponse:
-        written = models.Document.objects.filter(bot=bot, web_url=None).order_by("-id")
-        pages = web_urls.list_for_bot(bot).order_by("-id")
-        sources: list[Any] = [*pages, *written[:_SOURCES_SHOWN]]
-        held = list(publish_gate.held().filter(bot=bot).only("web_url"))
-        waiting = {models.DocumentStatus.QUEUED, models.DocumentStatus.TRAINING}
-        keys = ApiKey.objects.filter(bot_id=bot.pk, scope=KeyScope.PUBLIC, revoked_at=None)
-        keys = keys.exclude(expires_at__lte=timezone.now())
-        return self.page(
-            request, "admin/bots/set_up.html", f"Set up {bot.bot_name}",
-            bot=bot,
-            teach=[
-                (name, step, shown[name])
-                for name, step in {**forms.TEACH, "hold": forms.SHOW["hold"]}.items()
-                if name in shown
-            ],
-            look=shown.get("look"),
-            has_docs=settings.API_DOCS,
-            hosts=shown.get("hosts"),
-            key_form=shown.get("key"),
-            sources=[(_source_name(row), *_source_state(row, held)) for row in sources],
-            is_busy=any(row.status in waiting for row in sources)
-            or any(row.run_outcome != models.GoldenOutcome.HELD for row in held),
-            done=[message.extra_tags for message in messages.get_messages(request)],
-            may_try=viewer(request).client_id is not None,
-            is_trained=any(_is_known(row) for row in sources),
-            loader=request.build_absolute_uri("/widget/v1/loader.js"),
-            key=keys.order_by("-id").first(),
-        )  # fmt: skip
-
-
-def _source_name(row: models.Document | models.WebUrl) -> str:
-    return row.url if isinstance(row, models.WebUrl) else row.title or row.file_name
-
-
-def _source_state(
-    row: models.Document | models.WebUrl, held: list[Any]
-) -> tuple[str, str, SafeString | str]:
-    """The state of a source, its colour and a sentence; `held`: the documents held back.
-
-    A web address shows the state of its first crawled page that is held back.
-    """
-    is_page = isinstance(row, models.WebUrl)
-    own = [item for item in held if row.pk == (item.web_url_id if is_page else item.pk)]
-    if not own:
-        return row.get_status_display(), COLORS[row.status], _source_words(row)
-    is_held = own[0].run_outcome == models.GoldenOutcome.HELD
-    state, color = (gettext("Held back"), "danger") if is_held else (gettext("On trial"), "info")
-    return state, color, format_html("{} · {}", _source_words(row), _held_words(own[0]))
-
-
-def _held_words(document: Any) -> SafeString:
-    """Whether a document is held back or still being tested, with a link to its golden run."""
-    is_held = document.run_outcome == models.GoldenOutcome.HELD
-    return format_html(
-        '<a class="underline" href="{}">{}</a>',
-        reverse("admin:bots_goldenrun_change", args=[document.run_id]),
-        gettext("Held back by its golden run")
-        if is_held
-        else gettext("Being tried by its golden run"),
-    )
-
-
-def _source_words(row: models.Document | models.WebUrl) -> str:
-    """The result or the progress of a source's training, in words."""
-    if row.status == models.DocumentStatus.FAILED:
-        return row.error_message or humanize_code(row.error_code)
-    if row.status != models.DocumentStatus.TRAINED:
-        return _stage_words(row) if isinstance(row, models.Document) else f"{row.progress} %"
-    if isinstance(row, models.WebUrl):
-        return _page_words(row)
-    passages = "1 passage" if row.chunk_count == 1 else f"{row.chunk_count} passages"
-    return f"{passages}. {row.warning}" if row.warning else passages
-
-
-def _is_known(row: models.Document | models.WebUrl) -> bool:
-    """Whether the bot answers from a source."""
-    if isinstance(row, models.WebUrl):
-        return row.status == models.DocumentStatus.TRAINED
-    return row.is_answering
-
-
-# Stages of training in words; the bot answers from a document from the third stage on.
-_STAGES = {
-    models.DocumentStage.WAITING: gettext_lazy("waits for its turn"),
-    models.DocumentStage.READING: gettext_lazy("is being read"),
-    models.DocumentStage.PASSAGES: gettext_lazy("answers by its words; finer search is being made"),
-    models.DocumentStage.SENTENCES: gettext_lazy("answers; finer quotes are being made"),
-    models.DocumentStage.COMPLETE: gettext_lazy("complete"),
-}
-_LONG = timedelta(minutes=2)
-
-
-def _stage_words(row: models.Document) -> str:
-    """The progress of a document's training, with the minutes so far if it takes long."""
-    words = f"{_STAGES[models.DocumentStage(row.stage)]} ({row.progress} %)"
-    took = timezone.now() - row.started_at if row.started_at else timedelta(0)
-    is_running = row.status == models.DocumentStatus.TRAINING
-    if not is_running or took < _LONG:
-        return words
-    minutes = int(took.total_seconds() // 60)
-    long = gettext("a long document: %(minutes)s minutes so far") % {"minutes": minutes}
-    return f"{words}, {long}"
-
-
-def _page_words(web_url: models.WebUrl) -> str:
-    counts = {name: getattr(web_url, f"{name}_pages") for name in PageCounts.model_fields}
-    return ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "–"
 
 
 @admin.register(models.Prompt)
@@ -335,9 +219,9 @@ class DocumentAdmin(TrainedAdmin):
     @display(description="Progress", ordering="progress")
     def shown_progress(self, row: Any) -> str:
         if row.status == models.DocumentStatus.TRAINING:
-            return _stage_words(row)
+            return states.stage_words(row)
         if row.run_id:
-            return _held_words(row)
+            return states.held_words(row)
         return str(super().shown_progress(row))
 
     @display(description="Problem")
@@ -347,7 +231,7 @@ class DocumentAdmin(TrainedAdmin):
     @display(description=cast("str", gettext_lazy("Golden run")))
     def golden_run(self, row: Any) -> SafeString | str:
         """The golden run that decides about the document, if it is held back."""
-        return _held_words(row) if row.run_id else "–"
+        return states.held_words(row) if row.run_id else "–"
 
     @display(description="Original")
     def original(self, row: models.Document) -> str:
@@ -450,7 +334,7 @@ class WebUrlAdmin(TrainedAdmin):
 
     @display(description="Pages")
     def shown_pages(self, web_url: models.WebUrl) -> str:
-        return _page_words(web_url)
+        return states.page_words(web_url)
 
     @admin.action(description="Crawl now", permissions=["train"])
     def crawl_now(self, request: HttpRequest, rows: QuerySet[models.WebUrl]) -> None:

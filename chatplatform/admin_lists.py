@@ -37,6 +37,7 @@ MOST_COUNTED = 1000
 # The most characters of a list's query string, characters of a search, and words of a search. Each
 # word is looked for in every searched column.
 MOST_ADDRESS, MOST_SEARCHED, MOST_WORDS = 4_000, 200, 10
+_NOUN = re.compile(r"^[a-z_]+(?=:)")
 _QUOTED = re.compile(r"""("|').*\1""", re.DOTALL)
 # A filter by a related row offers at most this many choices.
 _MOST_CHOICES = 100
@@ -133,7 +134,8 @@ class RowsShown(ChangeList):
         field: Any = self.opts.get_field(parameter.split("__")[0])
         site: Any = self.model_admin.admin_site
         if not field.is_relation or not site.is_registered(field.related_model):
-            return value
+            # A subject of the audit log, such as `web_url:5`, begins with a code.
+            return _NOUN.sub(lambda noun: noun[0].replace("_", " "), value, count=1)
         try:
             rows = site.get_model_admin(field.related_model).get_queryset(self.request)
             return str(rows.filter(pk=value).first() or value)

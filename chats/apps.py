@@ -7,7 +7,12 @@ class ChatsConfig(AppConfig):
     name = "chats"
 
     def ready(self) -> None:
-        from bots.services import agent_presence  # noqa: PLC0415 - models are loaded by now
+        from bots.services import (  # noqa: PLC0415 - models are loaded by now
+            agent_presence,
+            document_usage,
+        )
         from chats.services.core import presence  # noqa: PLC0415
+        from chats.services.insight import cited_documents  # noqa: PLC0415
 
         agent_presence.install(presence)
+        document_usage.install(cited_documents)

@@ -73,6 +73,9 @@ class Bot(TenantModel):
     # New documents and instructions are held back until a golden run shows that they break no
     # golden question, or a person publishes them.
     hold_back_worse = models.BooleanField(default=False, db_default=False)
+    # The website that showed the widget last, and when, to the minute.
+    seen_on = models.CharField(max_length=253, default="", db_default="", blank=True)
+    seen_at = models.DateTimeField(null=True)
     # Incremented when the bot's passages change, so that processes rebuild their indexes.
     knowledge_version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(db_default=Now())

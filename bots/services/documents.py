@@ -4,6 +4,7 @@ import hashlib
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from typing import IO, Any, TypeAlias
 
 from django.conf import settings
@@ -27,7 +28,7 @@ from bots.models import (
 from bots.services import bots
 from bots.shapes.train import ImportantDocumentDto, RefusedFile, SkippedFile
 from chatplatform import jobs, media
-from chatplatform.api.errors import ApiError, Invalid, TooLarge, first_or_404
+from chatplatform.api.errors import ApiError, Invalid, NotFound, TooLarge, first_or_404
 from identity.models import ApiKey, User
 from identity.services import audit
 
@@ -226,6 +227,35 @@ def uploaded_documents(bot: Bot, *, status: DocumentStatus | None = None) -> Que
     """The bot's uploaded files in this status, or in any; unordered."""
     rows = Document.objects.filter(bot=bot, source=DocumentSource.FILE, web_url=None)
     return rows.filter(status=status) if status else rows
+
+
+def replace(bot: Bot, *, document_id: int, file: File, by: User) -> Document:
+    """Replace the file of an uploaded document and train it again; what else is set stays.
+
+    The bot keeps the old version until then. 422 if another document has this file.
+    """
+    if not uploaded_documents(bot).filter(pk=document_id).exists():
+        raise NotFound
+    stored = _store(file, _checked_type(0, file))
+    try:
+        with transaction.atomic():
+            document = _lock_with_bot(bot, document_id)
+            double = uploaded_documents(bot).filter(sha256=stored.sha256)
+            if double.exclude(pk=document.pk).exists():
+                raise Invalid.field("body", "files", 0, msg="The bot has this file already.")
+            old = document.file.name
+            # A running training of the old version finds the document queued and stores nothing.
+            uploaded_documents(bot).filter(pk=document.pk).update(
+                **asdict(stored), **QUEUED, updated_at=datetime.now(UTC)
+            )
+            document = Document.objects.get(pk=document.pk)
+            enqueue_training(document)
+            record(document, "changed", by=by)
+            media.remove_later(bot.client_id, [old])
+    except BaseException:
+        default_storage.delete(stored.file)
+        raise
+    return document
 
 
 def enqueue_training(document: Document) -> None:

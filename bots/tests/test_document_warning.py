@@ -62,7 +62,7 @@ def test_a_document_says_what_of_it_was_not_read(ann, bot, data, told, read):
     pages = [
         reverse("admin:bots_document_change", args=[document["id"]]),
         reverse("admin:bots_document_changelist"),
-        reverse("admin:bots_bot_set_up", args=[bot.pk]),
+        reverse("admin:bots_bot_content", args=[bot.pk]),
     ]
     warning = document["warning"]
     if told is None:

@@ -47,9 +47,9 @@ def try_it():
     run_jobs()
 
 
-def test_the_set_up_the_document_and_the_list_lead_to_the_run(ann, site, bot, wrong):
+def test_the_content_the_document_and_the_list_lead_to_the_run(ann, site, bot, wrong):
     pages = [
-        reverse("admin:bots_bot_set_up", args=[bot.pk]),
+        reverse("admin:bots_bot_content", args=[bot.pk]),
         reverse("admin:bots_document_change", args=[wrong.pk]),
         reverse("admin:bots_document_changelist"),
     ]
@@ -63,21 +63,21 @@ def test_the_set_up_the_document_and_the_list_lead_to_the_run(ann, site, bot, wr
         assert link_of_run(ann, bot, HELD) in site.get(page).content.decode()
     held = site.get(pages[0]).content.decode()
     assert re.search(r">\s*Held back\s*<", held)
-    assert held.count("Trained") == 1, "the other one"
+    assert len(re.findall(r">\s*Ready\s*<", held)) == 1, "the other one"
     assert 'hx-trigger="every 2s"' not in held
     (run,) = ann.get(f"/ai/{bot.pk}/golden-runs").json()["items"]
     assert ann.post(f"/ai/{bot.pk}/golden-runs/{run['id']}/publish").status_code == 200
     for page in pages:
         assert HELD not in site.get(page).content.decode()
-    assert site.get(pages[0]).content.decode().count("Trained") == 2
+    assert len(re.findall(r">\s*Ready\s*<", site.get(pages[0]).content.decode())) == 2
 
 
 def test_a_web_address_tells_of_its_pages(ann, site, bot, wrong):
     try_it()
     own = {"client": bot.client, "bot": bot, "url": "http://x.example/", "status": "trained"}
     Document.objects.filter(pk=wrong.pk).update(web_url=WebUrl.objects.create(**own))
-    page = site.get(reverse("admin:bots_bot_set_up", args=[bot.pk])).content.decode()
-    (row,) = re.findall(r"<tr(?:(?!<tr).)*http://x\.example/.*?</tr>", page, re.DOTALL)
+    page = site.get(reverse("admin:bots_bot_content", args=[bot.pk])).content.decode()
+    (row,) = re.findall(r"<li(?:(?!<li).)*http://x\.example/.*?</li>", page, re.DOTALL)
     assert link_of_run(ann, bot, HELD) in row
 
 

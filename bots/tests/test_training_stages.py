@@ -262,7 +262,7 @@ def test_a_document_held_back_answers_only_after_its_run(ann, bot):
 def test_the_site_says_the_stage_and_that_a_document_takes_long(ann, bot):
     send(ann, bot)
     run_jobs(1)
-    browser, page = Browser(), reverse("admin:bots_bot_set_up", args=[bot.pk])
+    browser, page = Browser(), reverse("admin:bots_bot_content", args=[bot.pk])
     browser.force_login(ann.user)
     short = browser.get(page).content.decode()
     assert "answers by its words; finer search is being made" in short

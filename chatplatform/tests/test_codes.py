@@ -133,12 +133,13 @@ def walked(browser, begin):
 
 
 # What a page shows inside itself.
-FRAMED = {"bots_bot_look"}
+FRAMED = {"bots_bot_preview"}
 # Pages beside lists and rows that nobody may miss.
 OWN_PAGES = {
     VIEWING: {
-        "bots_bot_new_bot", "bots_bot_set_up", "chats_try_bot", "chats_unanswered", "failures",
-        "identity_user_invite", "identity_apikey_new_key", "identity_creditorder_order",
+        "bots_bot_new_bot", "bots_bot_content", "bots_bot_install", "chats_try_bot",
+        "chats_unanswered", "failures", "identity_user_invite",
+        "identity_apikey_new_key", "identity_creditorder_order",
         "reports_overview", "webhooks_webhookconfig_new_endpoint", "webhooks_webhookconfig_manage",
     },
     "staff": {

@@ -42,10 +42,10 @@ def test_pages_of_the_site(ann):
         directives = policy(browser.get(reverse(f"admin:{name}")))
         assert "'unsafe-inline'" not in directives["script-src"], name
         assert directives["frame-ancestors"] == ["'none'"], name
-    set_up = browser.get(reverse("admin:bots_bot_set_up", args=[bot.pk]))
-    assert b"<script>" not in set_up.content
-    look = policy(browser.get(reverse("admin:bots_bot_look", args=[bot.pk])))
-    assert look["frame-ancestors"] == ["'self'"], "its set-up page shows it"
+    look = browser.get(reverse("admin:bots_bot_look", args=[bot.pk]))
+    assert b"<script>" not in look.content
+    preview = policy(browser.get(reverse("admin:bots_bot_preview", args=[bot.pk])))
+    assert preview["frame-ancestors"] == ["'self'"], "the page Look shows it"
 
 
 def test_an_answer_of_the_api_is_no_page(db):

@@ -28,7 +28,7 @@ OWN_FILES_BECAUSE = {
     "bots/quoting": "how passages are found and quoted without a model: without rows",
     "bots/ingest": "files and web sites become passages: without rows",
     "bots/language": "what a language needs, and how texts are read: without rows",
-    "bots/static": "the script of the look that a bot's set-up shows",
+    "bots/static": "the script of the widget beside a bot's forms",
     "chats/pages": "larger pages of the site, each in a module of its own",
     "chats/static": "the pages of the desk and of the widget",
     "reports/static": "the style of the reports' pages",

@@ -221,7 +221,7 @@ def signed_in(user):
         ("HEAD", "provider_sign_in", ["acme"]),
         ("GET", "provider_signed_in", []),
         ("POST", "chats_again", [uuid.UUID(int=1), uuid.UUID(int=2)]),
-        ("POST", "bots_bot_set_up", [1]),
+        ("POST", "bots_bot_add_content", [1, "website"]),
         ("POST", "bots_languagemodel_set_model", []),
         ("POST", "bots_languagemodel_edit", [1]),
         ("POST", "bots_languagemodel_changelist", []),
@@ -239,5 +239,8 @@ def test_what_calls_out_has_threads_of_its_own(method, name, args):
 
 
 def test_other_pages_have_the_threads_of_all():
-    for method, path in (("GET", "/admin/bots/bot/1/set-up/"), ("POST", "/admin/login/")):
+    for method, path in (
+        ("GET", "/admin/bots/bot/1/content/add/website/"),
+        ("POST", "/admin/login/"),
+    ):
         assert not will_wait(RequestFactory().generic(method, path))

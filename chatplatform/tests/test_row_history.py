@@ -118,8 +118,8 @@ def test_it_is_bounded_and_stands_on_the_page_that_sets_a_bot_up_too(ann, bot):
         audit.record(ann.client.pk, "bot.updated", by=ann.user, subject=f"bot:{bot.pk}",
                      changes={"fields": ["default_language", "style"]})  # fmt: skip
     browser = browser_of(ann.user)
-    set_up = browser.get(reverse("admin:bots_bot_set_up", args=[bot.pk]))
-    for page in (page_of(browser, bot), set_up):
+    behaviour = browser.get(reverse("admin:bots_bot_behaviour", args=[bot.pk]))
+    for page in (page_of(browser, bot), behaviour):
         shown = activity(page)
         assert shown.count("Bot updated Changed: default language, style") == MOST_SHOWN
 

@@ -15,6 +15,7 @@ from webhooks.models import WebhookConfig
 OPEN_TO_ALL = ("/", "/admin/login/", "/admin/register/", "/admin/forgot-password/")
 FOR_STAFF = ("/admin/", "/admin/second-factor/", "/admin/chats/conversation/")
 # Used on phones too: a thumb hits each target.
+BOT_PAGES = ("content", "look", "behaviour", "install")
 FOR_THUMBS = (*OPEN_TO_ALL, "/admin/")
 
 
@@ -62,7 +63,7 @@ def test_the_first_pages_after_the_sign_in_shut_nobody_out(screen, ann, bot, loo
         client=bot.client, url="https://x.example/", is_active=False
     )
     own = (
-        reverse("admin:bots_bot_set_up", args=[bot.pk]),
+        *(reverse(f"admin:bots_bot_{name}", args=[bot.pk]) for name in BOT_PAGES),
         reverse("admin:webhooks_webhookconfig_manage", args=[hook.pk]),
     )
     enter_site(screen, ann.user)

@@ -127,7 +127,7 @@ def test_a_long_list_is_not_counted_and_can_be_walked_to_its_end(site, ann):
 def own_pages(bot, endpoint):
     return (
         reverse("admin:chats_unanswered"),
-        reverse("admin:bots_bot_set_up", args=[bot.pk]),
+        reverse("admin:bots_bot_content", args=[bot.pk]),
         reverse("admin:webhooks_webhookconfig_manage", args=[endpoint.pk]),
         reverse("failures"),
     )

@@ -100,7 +100,7 @@ def test_no_change_is_made_while_viewing(staff):
             "email": "x@x.example", "full_name": "X", "role": "owner", "language": "en",
         },
         reverse("admin:identity_apikey_new_key"): {"name": "x", "scope": "secret", "days": ""},
-        reverse("admin:bots_bot_set_up", args=[bot.pk]): {"form": "prompt", "content": "Lie."},
+        reverse("admin:bots_bot_behaviour", args=[bot.pk]): {"form": "instructions"},
         reverse("failures"): {"kind": "documents", "value": ["", "", ""]},
         reverse("reports_warnings"): {"code": "x"},
         "/admin/password_change/": {"old_password": PASSWORD},

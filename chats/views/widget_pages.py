@@ -3,6 +3,7 @@
 import hashlib
 import re
 from functools import cache
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
@@ -11,9 +12,9 @@ from django.utils import translation
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import condition, require_safe
 
-from bots.services import bots
+from bots.services import bots, install
 from chatplatform.web.languages import spoken_to
-from identity.auth import LOOPBACK
+from identity.auth import LOOPBACK, origin_host, origin_matches
 from identity.models import KeyScope
 from identity.services import api_keys
 
@@ -65,6 +66,8 @@ def frame(request: HttpRequest) -> HttpResponse:
     with translation.override(_language(request)):
         page = render(request, "chats/widget.html")
     hosts = [host.strip().lower() for host in bots.allowed_hosts(key.bot_id)]
+    if not key.client.frozen_at:
+        _note_website(request, key.bot_id, hosts)
     # On any port, and over plain http only on this machine.
     framers = " ".join(
         f"{'http' if host in LOOPBACK else 'https'}://{host}:*" for host in hosts if host
@@ -74,6 +77,18 @@ def frame(request: HttpRequest) -> HttpResponse:
     page["Cross-Origin-Resource-Policy"] = "cross-origin"
     page["Referrer-Policy"] = "no-referrer"
     return page
+
+
+def _note_website(request: HttpRequest, bot_id: int, hosts: list[str]) -> None:
+    """Note which allowed website shows the frame, by the origin that browsers tell."""
+    try:
+        parts = urlsplit(request.headers.get("Referer", ""))
+    except ValueError:
+        return
+    origin = f"{parts.scheme}://{parts.netloc}"
+    host = origin_host(origin)
+    if host and origin_matches(origin, hosts):
+        install.note_website(bot_id, host=host)
 
 
 def _language(request: HttpRequest) -> str:

@@ -220,7 +220,7 @@ def set_up_steps(client: Client) -> list[Hint]:
     read = Document.objects.for_client(client).filter(chunk_count__gt=0)
     bot = Bot.objects.for_client(client).order_by("pk").first()
     new_bot = reverse("admin:bots_bot_new_bot")
-    set_up = reverse("admin:bots_bot_set_up", args=[bot.pk]) if bot else new_bot
+    set_up = reverse("admin:bots_bot_content", args=[bot.pk]) if bot else new_bot
     steps: list[tuple[str, QuerySet[Any], str]] = [
         (gettext("Create a bot"), Bot.objects.for_client(client), new_bot),
         (gettext("Add content that it answers from"), read, set_up),

@@ -47,6 +47,8 @@ wants to be; everything else stays inside. Run again, the loader only tells the 
   frame.title = title || "Chat";
   frame.name = name;
   frame.allow = "clipboard-write";
+  // The site says where the chat was seen, whatever the page's own policy.
+  frame.referrerPolicy = "origin";
   frame.src = `${origin}/widget/v1/frame?${query}`;
   addEventListener("resize", () => wanted && place());
   addEventListener("message", ({ source, origin: from, data }) => {

@@ -1,0 +1,169 @@
+"""The forms of what a bot asks its customers for."""
+
+import re
+from typing import Any
+
+from django import forms
+from django.utils import translation
+from django.utils.translation import gettext, gettext_lazy
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
+
+from bots.forms import BotForm, languages_of
+from bots.language.normalization import fold
+from bots.models import Bot
+from bots.services import bots, customer_info
+from bots.shapes.widget import CustomerInfoField, CustomerInfoFields, Option
+from identity.models import User
+
+_OFF, _OPTIONAL, _REQUIRED = "", "optional", "required"
+_WISHES = [
+    (_OFF, gettext_lazy("Do not ask")),
+    (_OPTIONAL, gettext_lazy("Ask")),
+    (_REQUIRED, gettext_lazy("Ask, required")),
+]
+_TIMES = [
+    ("before", gettext_lazy("In a form before the conversation")),
+    ("during", gettext_lazy("By the bot, during the conversation")),
+]
+# The attributes of every customer, with the type of each.
+_CONTACT = {"name": "text", "email": "email", "phone": "phone"}
+_LABELS = {
+    "name": gettext_lazy("Name"),
+    "email": gettext_lazy("E-mail address"),
+    "phone": gettext_lazy("Phone number"),
+}
+_TYPES = [
+    ("text", gettext_lazy("Text")),
+    ("number", gettext_lazy("Number")),
+    ("date", gettext_lazy("Date")),
+    ("email", gettext_lazy("E-mail address")),
+    ("phone", gettext_lazy("Phone number")),
+    ("select", gettext_lazy("Choice from a list")),
+]
+
+
+def _change(bot: Bot, fields: list[CustomerInfoField], by: User) -> CustomerInfoFields:
+    """Store the fields, without labels in languages that the bot no longer speaks."""
+    for field in fields:
+        for texts in (field.label, field.question):
+            for code in [code for code in texts if bot.languages and code not in bot.languages]:
+                del texts[code]
+        field.label = field.label or {bot.default_language: field.name}
+    return customer_info.update(bot, body=CustomerInfoFields(fields=fields), by=by)
+
+
+def _stored(bot: Bot) -> list[CustomerInfoField]:
+    return [CustomerInfoField(**field) for field in bot.customer_info_fields]
+
+
+class ContactForm(BotForm):
+    heading = gettext_lazy("Contact details")
+    intro = gettext_lazy("What customers are asked for before they talk to a person.")
+    right = "train"
+    name = forms.ChoiceField(label=_LABELS["name"], choices=_WISHES, required=False)
+    email = forms.ChoiceField(label=_LABELS["email"], choices=_WISHES, required=False)
+    phone = forms.ChoiceField(label=_LABELS["phone"], choices=_WISHES, required=False)
+    when = forms.ChoiceField(label=gettext_lazy("When"), choices=_TIMES)
+
+    def stored(self) -> dict[str, Any]:
+        own = {field.name: field for field in _stored(self.bot) if field.name in _CONTACT}
+        during = bool(own) and not any(field.ask_before_chat for field in own.values())
+        return {"when": "during" if during else "before"} | {
+            name: _REQUIRED if field.required else _OPTIONAL for name, field in own.items()
+        }
+
+    def save(self, data: dict[str, Any], by: User) -> CustomerInfoFields:
+        bot = bots.get(self.bot.client, self.bot.pk)
+        stored = {field.name: field for field in _stored(bot)}
+        contact = [
+            (stored.get(name) or _new(bot, name, kind)).model_copy(
+                update={
+                    "required": data[name] == _REQUIRED,
+                    "ask_before_chat": data["when"] == "before",
+                }
+            )
+            for name, kind in _CONTACT.items()
+            if data[name]
+        ]
+        others = [field for name, field in stored.items() if name not in _CONTACT]
+        return _change(bot, [*contact, *others], by)
+
+
+def _new(bot: Bot, name: str, kind: Any) -> CustomerInfoField:
+    label = {}
+    for code in languages_of(bot):
+        with translation.override(code):
+            label[code] = str(_LABELS[name])
+    return CustomerInfoField(name=name, label=label, type=kind)
+
+
+class OtherFieldsForm(BotForm):
+    heading = gettext_lazy("Other details")
+    intro = gettext_lazy("Anything else to ask customers for, such as an order number.")
+    right = "train"
+    removed = forms.MultipleChoiceField(
+        label=gettext_lazy("Ask no longer for"),
+        required=False,
+        widget=UnfoldAdminCheckboxSelectMultipleWidget,
+    )
+    field_order = ("removed",)
+
+    def add_fields(self) -> None:
+        others = [field for field in _stored(self.bot) if field.name not in _CONTACT]
+        default = self.bot.default_language
+        named = [(field.name, bots.in_language(field.label, default, default=default) or field.name)
+                 for field in others]  # fmt: skip
+        self.offer("removed", [(name, label) for name, label in named])
+        if not others:
+            del self.fields["removed"]
+        self.add_texts("label", gettext_lazy("Ask also for"), {}, most=100, rows=1)
+        self.add_field("type", forms.ChoiceField(label=gettext_lazy("Kind"), choices=_TYPES))
+        self.add_field(
+            "options",
+            forms.CharField(
+                label=gettext_lazy("Choices"),
+                required=False,
+                max_length=6_000,
+                widget=forms.Textarea(attrs={"rows": 3, "data-choices": ""}),
+                help_text=gettext_lazy("For a choice from a list, one a line."),
+            ),
+        )
+        self.add_field(
+            "required", forms.BooleanField(label=gettext_lazy("Required"), required=False)
+        )
+        self.add_field("when", forms.ChoiceField(label=gettext_lazy("When"), choices=_TIMES))
+
+    def save(self, data: dict[str, Any], by: User) -> CustomerInfoFields:
+        bot = bots.get(self.bot.client, self.bot.pk)
+        removed = data.get("removed", [])
+        kept = [field for field in _stored(bot) if field.name not in removed]
+        label = self.texts(data, "label")
+        if label:
+            kept.append(self._made(bot, label, data, {field.name for field in kept}))
+        elif not removed:
+            raise forms.ValidationError(gettext("Enter what to ask for."))
+        return _change(bot, kept, by)
+
+    def _made(
+        self, bot: Bot, label: dict[str, str], data: dict[str, Any], taken: set[str]
+    ) -> CustomerInfoField:
+        words = label.get(bot.default_language) or next(iter(label.values()))
+        lines = [line.strip() for line in data["options"].splitlines() if line.strip()]
+        return CustomerInfoField(
+            name=_name(words, taken | set(_CONTACT)),
+            label=label,
+            type=data["type"],
+            required=data["required"],
+            ask_before_chat=data["when"] == "before",
+            options=[Option(label=line, value=line) for line in lines]
+            if data["type"] == "select"
+            else [],
+        )
+
+
+def _name(words: str, taken: set[str]) -> str:
+    """A name for a customer's attribute that is free: the words in ASCII, or a number."""
+    base = re.sub(r"[^a-z0-9]+", "_", fold(words)).strip("_")[:34] or "field"
+    base = base if base[0].isalpha() else f"field_{base}"[:34]
+    names = (base, *(f"{base}_{number}" for number in range(2, 100)))
+    return next(name for name in names if name not in taken)

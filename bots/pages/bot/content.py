@@ -1,0 +1,320 @@
+"""A bot's content: one list of files, websites, texts and answers, and the page of each."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import CharField, F, Q, QuerySet, Value
+from django.db.models.functions import Coalesce
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext, gettext_lazy
+
+from bots.forms import BotForm
+from bots.models import Bot, Chunk, Document, DocumentSource, WebUrl
+from bots.pages.bot import content_forms, states, steps
+from bots.services import document_usage, documents, publish_gate, web_urls
+from chatplatform.admin_base import TenantAdmin, viewer
+from chatplatform.forms import ServiceForm
+
+_ON_A_PAGE = 50
+_PASSAGES_SHOWN = 100
+# The kinds of content by the name in the page's address: words and icon.
+KINDS: dict[str, tuple[Any, str]] = {
+    "file": (gettext_lazy("Files"), "description"),
+    "website": (gettext_lazy("Websites"), "language"),
+    "text": (gettext_lazy("Texts"), "notes"),
+    "answer": (gettext_lazy("Answers"), "question_answer"),
+}
+_SOURCES = {
+    "file": DocumentSource.FILE,
+    "text": DocumentSource.TEXT,
+    "answer": DocumentSource.QUESTION_ANSWER,
+}
+_KIND_OF = {source: kind for kind, source in _SOURCES.items()}
+
+
+@dataclass(frozen=True)
+class Item:
+    """One row of the list."""
+
+    icon: str
+    name: str
+    link: str
+    state: str
+    color: str
+    details: SafeString | str
+    is_important: bool
+    changed: datetime
+    # Answers of the last 30 days.
+    used: int
+
+
+def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
+    """The list of all that the bot reads; it reloads itself while something is being read."""
+    kind = request.GET.get("kind", "")
+    search = request.GET.get("q", "").strip()[:200]
+    asked = request.GET.get("page", "")
+    number = max(1, int(asked) if asked.isdecimal() and len(asked) < 6 else 1)
+    keys, count = _keys(bot, kind, search, number)
+    rows = _rows(bot, keys)
+    used = _used(bot, rows)
+    may_add = steps.may(page, request, "train")
+    add = {
+        "title": gettext("Add content"), "icon": "add", "is_primary": True,
+        "link": reverse("admin:bots_bot_add_content", args=[bot.pk, "files"]),
+    }  # fmt: skip
+    return steps.show(
+        page, request, bot, "content",
+        title=gettext("Content"),
+        actions=[add] if may_add else [],
+        add=add if may_add else None,
+        items=[_item(bot, row, used) for row in rows],
+        is_busy=any(map(states.is_busy, rows)),
+        kinds=[(name, words, name == kind) for name, (words, _) in KINDS.items()],
+        kind=kind,
+        search=search,
+        is_filtered=bool(kind or search),
+        number=number,
+        has_more=count > number * _ON_A_PAGE,
+    )  # fmt: skip
+
+
+def _keys(bot: Bot, kind: str, search: str, number: int) -> tuple[list[tuple[str, int]], int]:
+    """The kind and id of each row of a page of the list, the latest change first, and the number of
+    all rows."""
+    own = Document.objects.filter(bot=bot, web_url=None)
+    sites = WebUrl.objects.filter(bot=bot)
+    if kind in _SOURCES:
+        own, sites = own.filter(source=_SOURCES[kind]), sites.none()
+    elif kind in KINDS:
+        own = own.none()
+    if search:
+        words = Q(title__icontains=search) | Q(file_name__icontains=search)
+        own = own.filter(words | Q(content__icontains=search))
+        sites = sites.filter(url__icontains=search)
+    count = own.count() + sites.count()
+    changed = {"document": F("updated_at"), "website": Coalesce("last_fetched_at", "created_at")}
+    parts: list[QuerySet[Any, Any]] = [
+        rows.annotate(
+            row_kind=Value(name, output_field=CharField()), changed=changed[name]
+        ).values_list("row_kind", "pk", "changed")
+        for name, rows in (("document", own), ("website", sites))
+    ]
+    ordered = parts[0].union(parts[1], all=True).order_by("-changed", "row_kind", "-pk")
+    start = (number - 1) * _ON_A_PAGE
+    return [(name, pk) for name, pk, _ in ordered[start : start + _ON_A_PAGE]], count
+
+
+def _rows(bot: Bot, keys: Iterable[tuple[str, int]]) -> list[Any]:
+    """The documents and websites with these kinds and ids, in the same order."""
+    keys = list(keys)
+    ids = {name: [pk for kind, pk in keys if kind == name] for name in ("document", "website")}
+    own = publish_gate.with_run(Document.objects.filter(bot=bot), document="pk")
+    sites = web_urls.with_page_counts(WebUrl.objects.filter(bot=bot))
+    found: dict[tuple[str, int], Any] = {}
+    found |= {("document", row.pk): row for row in own.filter(pk__in=ids["document"])}
+    found |= {("website", row.pk): row for row in sites.filter(pk__in=ids["website"])}
+    _add_runs(bot, [found[key] for key in keys if key[0] == "website" and key in found])
+    rows = [found[key] for key in keys if key in found]
+    for row in rows:
+        row.bot = bot
+    return rows
+
+
+def _add_runs(bot: Bot, sites: list[Any]) -> None:
+    """Give each website the run of the first of its crawled pages that is held back."""
+    held = publish_gate.held().filter(bot=bot, web_url__in=sites).order_by("-id")
+    first = {item.web_url_id: item for item in held} if sites else {}
+    for row in sites:
+        item: Any = first.get(row.pk)
+        row.run_id, row.run_outcome = (item.run_id, item.run_outcome) if item else (None, None)
+
+
+def _used(bot: Bot, rows: Iterable[Any]) -> dict[tuple[str, int], int]:
+    """How many answers used each row of the list: a website's are those of all its pages."""
+    answers = document_usage.answers(bot)
+    found = {("document", pk): count for pk, count in answers.items()}
+    sites = [row for row in rows if isinstance(row, WebUrl)]
+    pages = Document.objects.filter(bot=bot, web_url__in=sites, pk__in=answers)
+    for site_id, pk in pages.values_list("web_url_id", "pk") if sites else ():
+        key = ("website", site_id or 0)
+        found[key] = found.get(key, 0) + answers[pk]
+    return found
+
+
+def _item(bot: Bot, row: Any, used: dict[tuple[str, int], int]) -> Item:
+    state, color = states.label(row)
+    if isinstance(row, WebUrl):
+        return Item(
+            KINDS["website"][1], row.url, reverse("admin:bots_bot_website", args=[bot.pk, row.pk]),
+            state, color, states.details(row), False, row.last_fetched_at or row.created_at,
+            used.get(("website", row.pk), 0),
+        )  # fmt: skip
+    return Item(
+        KINDS[_KIND_OF[DocumentSource(row.source)]][1], name_of(row),
+        reverse("admin:bots_bot_document", args=[bot.pk, row.pk]),
+        state, color, states.details(row), row.is_important, row.updated_at,
+        used.get(("document", row.pk), 0),
+    )  # fmt: skip
+
+
+def name_of(document: Document) -> str:
+    """A document as its owner knows it: a file by its own name, all else by its title."""
+    if document.source == DocumentSource.FILE and not document.web_url_id:
+        return document.file_name
+    return document.title or document.url or document.file_name
+
+
+def add(page: TenantAdmin, request: HttpRequest, bot: Bot, way: str) -> HttpResponse:
+    """Add content in one of four ways; the others are one click away."""
+    if way not in content_forms.WAYS:
+        raise Http404
+    form = content_forms.WAYS[way]
+    content = reverse("admin:bots_bot_content", args=[bot.pk])
+    shown, done = steps.bound(page, request, bot, {way: form}, then=content)
+    steps.check_any(shown, done)
+    if done:
+        return done
+    if way == "answer" and not shown[0][1].is_bound:
+        shown[0][1].initial["question"] = request.GET.get("question", "")[:300]
+    return steps.show(
+        page, request, bot, "content",
+        template="admin/bots/add_content.html",
+        title=gettext("Add content"),
+        forms=shown,
+        ways=[
+            (other.heading, reverse("admin:bots_bot_add_content", args=[bot.pk, name]), name == way)
+            for name, other in content_forms.WAYS.items()
+        ],
+    )  # fmt: skip
+
+
+def document(page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int) -> HttpResponse:
+    """One document: its text, which can be edited or its file replaced, and when it is used."""
+    row = _document(bot, document_id)
+    made: dict[str, Any] = {}
+    if row.source == DocumentSource.TEXT:
+        made["edit"] = content_forms.EditTextForm
+    elif row.source == DocumentSource.QUESTION_ANSWER:
+        made["edit"] = content_forms.EditAnswerForm
+    elif not row.web_url_id:
+        made["replace"] = content_forms.ReplaceFileForm
+    made["use"] = content_forms.UseForm
+    if not row.web_url_id:
+        made["again"] = content_forms.ReadAgainForm
+    shown, done = steps.bound(page, request, row, made)
+    if done:
+        return done
+    state, color = states.label(row)
+    passages = Chunk.objects.filter(document=row).order_by("position")
+    may_train = steps.may(page, request, "train")
+    return steps.show(
+        page, request, bot, "content",
+        template="admin/bots/document.html",
+        title=name_of(row),
+        row=row,
+        document_page=page.admin_site.get_model_admin(Document),
+        is_file=bool(row.file),
+        forms=shown,
+        state=state,
+        color=color,
+        details=states.details(row),
+        used=document_usage.answers(bot).get(row.pk, 0),
+        is_busy=states.is_busy(row),
+        passages=[] if "edit" in made and may_train else passages[:_PASSAGES_SHOWN],
+        more=max(0, row.chunk_count - _PASSAGES_SHOWN),
+        delete=reverse("admin:bots_bot_delete_document", args=[bot.pk, row.pk])
+        if may_train
+        else None,
+    )  # fmt: skip
+
+
+def website(page: TenantAdmin, request: HttpRequest, bot: Bot, web_url_id: int) -> HttpResponse:
+    """One website: its settings, and the pages that the bot has read of it."""
+    row = _website(bot, web_url_id)
+    made: dict[str, type[BotForm]] = {
+        "edit": content_forms.EditWebForm, "again": content_forms.CrawlAgainForm,
+    }  # fmt: skip
+    shown, done = steps.bound(page, request, row, made)
+    if done:
+        return done
+    _add_runs(bot, [row])
+    state, color = states.label(row)
+    may_train = steps.may(page, request, "train")
+    return steps.show(
+        page, request, bot, "content",
+        template="admin/bots/website.html",
+        title=row.url,
+        row=row,
+        forms=shown,
+        state=state,
+        color=color,
+        details=states.details(row),
+        is_busy=states.is_busy(row),
+        delete=reverse("admin:bots_bot_delete_website", args=[bot.pk, row.pk])
+        if may_train
+        else None,
+    )  # fmt: skip
+
+
+def delete_document(
+    page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int
+) -> HttpResponse:
+    """Delete a document, after a confirmation."""
+    row = _document(bot, document_id)
+
+    def act() -> None:
+        documents.delete(bot, document_id=row.pk, by=viewer(request))
+
+    return _delete(page, request, bot, name_of(row), act)
+
+
+def delete_website(
+    page: TenantAdmin, request: HttpRequest, bot: Bot, web_url_id: int
+) -> HttpResponse:
+    """Delete a website, after a confirmation."""
+    row = _website(bot, web_url_id)
+
+    def act() -> None:
+        web_urls.delete(bot, web_url_id=row.pk, by=viewer(request))
+
+    return _delete(page, request, bot, row.url, act)
+
+
+def _delete(page: TenantAdmin, request: HttpRequest, bot: Bot, name: str, act: Any) -> HttpResponse:
+    steps.check(page, request, "train")
+
+    def remove(data: dict[str, Any]) -> HttpResponse:
+        act()
+        messages.success(request, gettext("Deleted %(name)s.") % {"name": name})
+        return redirect("admin:bots_bot_content", bot.pk)
+
+    return page.form_page(
+        request, ServiceForm(request.POST if request.method == "POST" else None), remove,
+        title=gettext("Delete %(name)s?") % {"name": name},
+        button=gettext("Delete"),
+        intro=gettext("The bot forgets all that it says. This cannot be undone."),
+        tabs=steps.tabs(page, request, bot, "content"),
+    )  # fmt: skip
+
+
+def _document(bot: Bot, document_id: int) -> Any:
+    rows = publish_gate.with_run(Document.objects.filter(bot=bot), document="pk")
+    row = rows.select_related("web_url").filter(pk=document_id).first()
+    if row is None:
+        raise Http404
+    row.bot = bot
+    return row
+
+
+def _website(bot: Bot, web_url_id: int) -> Any:
+    row = web_urls.list_for_bot(bot).filter(pk=web_url_id).first()
+    if row is None:
+        raise Http404
+    row.bot = bot
+    return row

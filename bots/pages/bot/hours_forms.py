@@ -1,0 +1,139 @@
+"""The forms of a bot's own business hours and holidays."""
+
+import re
+from typing import Any
+
+from django import forms
+from django.utils.dates import WEEKDAYS
+from django.utils.translation import gettext, gettext_lazy
+
+from bots.forms import BotForm
+from bots.services import bots
+from bots.shapes.bot import BotDto
+from identity.models import User
+from identity.shapes.configs import BusinessHours, DayHours, Holiday
+
+_COMPANYS, _NONE, _OWN = "company", "none", "own"
+_SPAN = re.compile(r"(\d{1,2})(?:[:.h](\d\d))?\s*[-–—]\s*(\d{1,2})(?:[:.h](\d\d))?")
+_HOLIDAY = re.compile(r"(\d{4}-\d\d-\d\d)\s*(?:\(([^)]*)\))?\s*(.*)")
+
+
+def _spans(text: str) -> list[tuple[str, str]]:
+    """The hours in a text such as "09:00–12:00, 13–18"; raises an error that shows the form."""
+    found = []
+    for part in filter(None, map(str.strip, text.split(","))):
+        match = _SPAN.fullmatch(part)
+        if match is None:
+            raise forms.ValidationError(gettext("Enter hours such as 09:00–18:00."))
+        hour, minute, last_hour, last_minute = (int(group or 0) for group in match.groups())
+        found.append((f"{hour:02}:{minute:02}", f"{last_hour:02}:{last_minute:02}"))
+    return found
+
+
+def _in_words(entries: list[dict[str, Any]]) -> str:
+    return ", ".join(f"{entry['opens']}–{entry['closes']}" for entry in entries)
+
+
+class HoursForm(BotForm):
+    heading = gettext_lazy("Business hours of this bot")
+    choice = forms.ChoiceField(
+        label=gettext_lazy("Hours"),
+        choices=[
+            (_COMPANYS, gettext_lazy("As the company")),
+            (_NONE, gettext_lazy("Always open")),
+            (_OWN, gettext_lazy("Own hours")),
+        ],
+    )
+
+    def add_fields(self) -> None:
+        stored = self.bot.business_hours
+        choice = _COMPANYS if stored is None else _OWN if stored else _NONE
+        self.initial["choice"] = choice
+        for day, name in WEEKDAYS.items():
+            entries = [entry for entry in stored or [] if entry["weekday"] == day]
+            placeholder = gettext("Closed")
+            field = forms.CharField(
+                label=name, required=False, max_length=200, initial=_in_words(entries),
+                widget=forms.TextInput(attrs={"placeholder": placeholder, "data-own-hours": ""}),
+            )  # fmt: skip
+            self.add_field(f"day_{day}", field)
+        self.fields["day_0"].help_text = gettext(
+            "Such as 09:00–18:00 or 09:00–12:00, 13:00–18:00. Empty: closed."
+        )
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        for day in WEEKDAYS:
+            try:
+                data[f"day_{day}"] = _spans(data.get(f"day_{day}", ""))
+            except forms.ValidationError as exc:
+                self.add_error(f"day_{day}", exc)
+        return data
+
+    def save(self, data: dict[str, Any], by: User) -> BotDto:
+        hours: list[BusinessHours] | None = [
+            BusinessHours(weekday=day, opens=opens, closes=closes)
+            for day in WEEKDAYS
+            for opens, closes in data[f"day_{day}"]
+        ]
+        if data["choice"] == _OWN and not hours:
+            raise forms.ValidationError(gettext("Enter the hours of at least one day."))
+        if data["choice"] != _OWN:
+            hours = None if data["choice"] == _COMPANYS else []
+        return bots.update(self.bot, body=BotDto(business_hours=hours), by=by)
+
+
+class HolidaysForm(BotForm):
+    heading = gettext_lazy("Holidays of this bot")
+    choice = forms.ChoiceField(
+        label=gettext_lazy("Holidays"),
+        choices=[
+            (_COMPANYS, gettext_lazy("As the company")),
+            (_NONE, gettext_lazy("None")),
+            (_OWN, gettext_lazy("Own holidays")),
+        ],
+    )
+    days = forms.CharField(
+        label=gettext_lazy("Days"),
+        required=False,
+        max_length=40_000,
+        widget=forms.Textarea(
+            attrs={
+                "rows": 4,
+                "placeholder": "2026-12-25 Christmas\n2026-12-24 (09:00–12:00)",
+                "data-own-hours": "",
+            }
+        ),
+        help_text=gettext_lazy("One a line: the date, hours in brackets if it is open, the name."),
+    )
+
+    def stored(self) -> dict[str, Any]:
+        stored = self.bot.holidays
+        choice = _COMPANYS if stored is None else _OWN if stored else _NONE
+        lines = []
+        for entry in stored or []:
+            hours = f"({_in_words(entry['hours'])})" if entry["hours"] else ""
+            lines.append(" ".join(filter(None, [entry["date"], hours, entry["name"]])))
+        return {"choice": choice, "days": "\n".join(lines)}
+
+    def clean_days(self) -> list[Holiday]:
+        return [_holiday(line) for line in self.cleaned_data["days"].splitlines() if line.strip()]
+
+    def save(self, data: dict[str, Any], by: User) -> BotDto:
+        days: list[Holiday] | None = data["days"]
+        if data["choice"] != _OWN:
+            days = None if data["choice"] == _COMPANYS else []
+        return bots.update(self.bot, body=BotDto(holidays=days), by=by)
+
+
+def _holiday(line: str) -> Holiday:
+    match = _HOLIDAY.fullmatch(line.strip())
+    try:
+        if match is None:
+            raise ValueError(line)
+        day, hours, name = match.groups()
+        spans = [DayHours(opens=opens, closes=closes) for opens, closes in _spans(hours or "")]
+        return Holiday(date=day, name=name, hours=spans)
+    except ValueError as exc:
+        words = gettext("Enter a date such as 2026-12-25, not “%(line)s”.")
+        raise forms.ValidationError(words % {"line": line.strip()[:60]}) from exc

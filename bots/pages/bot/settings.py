@@ -1,0 +1,124 @@
+"""The pages Look, Behaviour and Quality of a bot, and the frame that shows its widget."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext
+
+from bots.forms import BotForm, language_name, languages_of
+from bots.models import Bot, GoldenQuestion, GoldenRun, LanguageModel
+from bots.pages.bot import behaviour_forms, contact_forms, hours_forms, look_forms, steps
+from bots.services import bots, widget_config
+from bots.shapes.bot import SETUP_STEPS
+from chatplatform.admin_base import TenantAdmin
+from chatplatform.templatetags.codes import humanize_code
+
+LOOK: dict[str, type[BotForm]] = {
+    "appearance": look_forms.AppearanceForm,
+    "welcome": look_forms.WelcomeForm,
+    "window": look_forms.WindowForm,
+    "invitation": look_forms.InvitationForm,
+    "banner": look_forms.BannerForm,
+    "terms": look_forms.TermsForm,
+}
+BEHAVIOUR: dict[str, type[BotForm]] = {
+    "languages": behaviour_forms.LanguagesForm,
+    "welcome": look_forms.WelcomeForm,
+    "questions": behaviour_forms.QuestionsForm,
+    "contact": contact_forms.ContactForm,
+    "details": contact_forms.OtherFieldsForm,
+    "hours": hours_forms.HoursForm,
+    "holidays": hours_forms.HolidaysForm,
+    "instructions": behaviour_forms.InstructionsForm,
+    "versions": behaviour_forms.VersionsForm,
+    "review": behaviour_forms.ReviewForm,
+    "answering": behaviour_forms.AnsweringForm,
+}
+# Settings that no form has; the page Behaviour shows them greyed.
+SET_BY_API = SETUP_STEPS
+# As in the widget's frame, which only pages of ours may show here.
+_PREVIEW_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: https: http:;"
+    " base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+)
+
+
+def look(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
+    """How the widget looks, beside the widget itself."""
+    return _show(page, request, bot, "look", LOOK, title=gettext("Look"))
+
+
+def behaviour(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
+    """How the bot answers, and what it asks for."""
+    own = LanguageModel.objects.filter(client=bot.client)
+    described = bots.describe(bot.client, bot.pk)
+    return _show(
+        page, request, bot, "behaviour", BEHAVIOUR,
+        title=gettext("Behaviour"),
+        model=own.filter(bot=bot).first() or own.filter(bot=None).first(),
+        models=reverse("admin:bots_languagemodel_changelist"),
+        config=bot.client.config,
+        confidence=round(bot.client.config.answer_threshold * 100),
+        handover=reverse("admin:identity_clientconfig_change", args=[bot.client.config.pk]),
+        functions=f"{reverse('admin:bots_function_changelist')}?bot__id__exact={bot.pk}",
+        set_by_api=[(humanize_code(name), getattr(described, name)) for name in SET_BY_API],
+    )  # fmt: skip
+
+
+def quality(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
+    """Where to look after what the bot answers."""
+    of_bot = f"?bot__id__exact={bot.pk}"
+    golden = GoldenQuestion.objects.filter(bot=bot).count()
+    latest = GoldenRun.objects.filter(bot=bot).order_by("-id").first()
+    cards = [
+        (gettext("Unanswered questions"), gettext("What customers asked in vain."),
+         "admin:chats_questiongroup_changelist", None),
+        (gettext("Golden questions"), gettext("Questions that the bot must answer correctly."),
+         "admin:bots_goldenquestion_changelist", golden),
+        (gettext("Golden runs"), gettext("Whether it answers them, after every change."),
+         "admin:bots_goldenrun_changelist", None),
+        (gettext("Replays"), gettext("What it would answer today to questions of an earlier day."),
+         "admin:chats_replay_changelist", None),
+    ]  # fmt: skip
+    return steps.show(
+        page, request, bot, "quality",
+        title=gettext("Quality"),
+        cards=[(title, words, f"{reverse(name)}{of_bot}", count)
+               for title, words, name, count in cards],
+        latest=latest,
+    )  # fmt: skip
+
+
+def preview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
+    """The widget's own panel with the bot's configuration, for the frame beside the forms."""
+    asked = request.GET.get("language", "")
+    language = asked if asked in languages_of(bot, bot.welcome_message) else bot.default_language
+    config = widget_config.for_bot(bot, language=language)
+    reply = page.page(
+        request, "admin/bots/preview.html", bot.bot_name, bot=bot,
+        config=config.model_dump(mode="json"),
+        language=language,
+    )  # fmt: skip
+    reply["Content-Security-Policy"] = _PREVIEW_POLICY
+    return reply
+
+
+def _show(
+    page: TenantAdmin,
+    request: HttpRequest,
+    bot: Bot,
+    active: str,
+    forms: dict[str, type[BotForm]],
+    **context: Any,
+) -> HttpResponse:
+    shown, done = steps.bound(page, request, bot, forms)
+    steps.check_any(shown, done)
+    if done:
+        return done
+    preview_path = reverse("admin:bots_bot_preview", args=[bot.pk])
+    codes = languages_of(bot, bot.welcome_message)
+    context["previews"] = [
+        (language_name(code), f"{preview_path}?language={code}") for code in codes
+    ]
+    return steps.show(page, request, bot, active, forms=shown, **context)

@@ -1,0 +1,122 @@
+"""The state of a bot's content in words."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext, gettext_lazy, ngettext
+
+from bots.forms import first_day, last_day
+from bots.models import Document, DocumentStage, DocumentStatus, GoldenOutcome, WebUrl
+from bots.shapes.web_url import PageCounts
+from chatplatform.templatetags.codes import humanize_code
+
+COLORS: dict[str, str] = {
+    DocumentStatus.QUEUED: "info",
+    DocumentStatus.TRAINING: "warning",
+    DocumentStatus.TRAINED: "success",
+    DocumentStatus.FAILED: "danger",
+}
+# Stages of training in words; the bot answers from a document from the third stage on.
+_STAGES = {
+    DocumentStage.WAITING: gettext_lazy("in line"),
+    DocumentStage.READING: gettext_lazy("is being read"),
+    DocumentStage.PASSAGES: gettext_lazy("answers by its words; finer search is being made"),
+    DocumentStage.SENTENCES: gettext_lazy("answers; finer quotes are being made"),
+    DocumentStage.COMPLETE: gettext_lazy("complete"),
+}
+_LONG = timedelta(minutes=2)
+_BUSY = frozenset({DocumentStatus.QUEUED, DocumentStatus.TRAINING})
+
+
+def is_busy(row: Any) -> bool:
+    """Whether the state of a document or website will change by itself soon."""
+    is_on_trial = bool(getattr(row, "run_id", None)) and row.run_outcome != GoldenOutcome.HELD
+    return row.status in _BUSY or is_on_trial
+
+
+def label(row: Any) -> tuple[str, str]:
+    """The state of a document or website in one or two words, and its colour."""
+    if getattr(row, "run_id", None):
+        is_held = row.run_outcome == GoldenOutcome.HELD
+        return (gettext("Held back"), "danger") if is_held else (gettext("On trial"), "info")
+    if row.status == DocumentStatus.TRAINED and isinstance(row, Document):
+        now = timezone.now()
+        if row.valid_from and row.valid_from > now:
+            return gettext("Later"), "info"
+        if row.valid_to and row.valid_to <= now:
+            return gettext("Expired"), "warning"
+    words = {
+        DocumentStatus.QUEUED: gettext("In line"),
+        DocumentStatus.TRAINING: gettext("Reading"),
+        DocumentStatus.TRAINED: gettext("Ready"),
+        DocumentStatus.FAILED: gettext("Could not be read"),
+    }
+    return words[DocumentStatus(row.status)], COLORS[row.status]
+
+
+def details(row: Any) -> SafeString | str:
+    """What else there is to say about the state of a document or website."""
+    parts: list[Any] = []
+    if row.status == DocumentStatus.FAILED:
+        parts.append(row.error_message or humanize_code(row.error_code))
+    elif row.status == DocumentStatus.TRAINING:
+        parts.append(f"{row.progress} %" if isinstance(row, WebUrl) else stage_words(row))
+    elif row.status == DocumentStatus.TRAINED:
+        parts.append(page_words(row) if isinstance(row, WebUrl) else row.warning)
+    if isinstance(row, Document) and (row.valid_from or row.valid_to):
+        parts.append(_validity(row))
+    if getattr(row, "run_id", None):
+        parts.append(held_words(row))
+    return format_html_join(" · ", "{}", ((part,) for part in parts if part))
+
+
+def _validity(row: Document) -> str:
+    words = []
+    for template, day in (
+        (gettext("from %(day)s"), first_day(row.valid_from, row.bot)),
+        (gettext("until %(day)s"), last_day(row.valid_to, row.bot)),
+    ):
+        if day:
+            words.append(template % {"day": date_format(day, "j M Y")})
+    return " ".join(words)
+
+
+def held_words(document: Any) -> SafeString:
+    """Whether a document is held back or still being tested, with a link to its golden run."""
+    is_held = document.run_outcome == GoldenOutcome.HELD
+    return format_html(
+        '<a class="underline" href="{}">{}</a>',
+        reverse("admin:bots_goldenrun_change", args=[document.run_id]),
+        gettext("Held back by its golden run")
+        if is_held
+        else gettext("Being tried by its golden run"),
+    )
+
+
+def stage_words(row: Document) -> str:
+    """The progress of a document's training, with the minutes so far if it takes long."""
+    words = f"{_STAGES[DocumentStage(row.stage)]} ({row.progress} %)"
+    took = timezone.now() - row.started_at if row.started_at else timedelta(0)
+    is_running = row.status == DocumentStatus.TRAINING
+    if not is_running or took < _LONG:
+        return words
+    minutes = int(took.total_seconds() // 60)
+    long = gettext("a long document: %(minutes)s minutes so far") % {"minutes": minutes}
+    return f"{words}, {long}"
+
+
+def page_words(web_url: Any) -> str:
+    """The pages of the latest crawl, such as "12 pages · 2 could not be read"."""
+    counts = {name: getattr(web_url, f"{name}_pages") for name in PageCounts.model_fields}
+    good = counts["trained"] + counts["unchanged"] + counts["training"]
+    words = [ngettext("%(count)s page", "%(count)s pages", good) % {"count": good}]
+    if counts["failed"]:
+        words.append(gettext("%(count)s could not be read") % {"count": counts["failed"]})
+    if counts["refused"]:
+        words.append(gettext("%(count)s left out") % {"count": counts["refused"]})
+    return " · ".join(words)

@@ -1,0 +1,114 @@
+"""What the pages of one bot share: their tabs, and forms that are saved one by one."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext
+
+from bots.forms import BotForm
+from bots.models import Bot, Document, SampleQuestion
+from bots.services import prompt_versions
+from chatplatform.admin_base import TenantAdmin, viewer
+
+
+def may(page: TenantAdmin, request: HttpRequest, right: str) -> bool:
+    """Whether the viewer has a right such as `train` or `manage`."""
+    return bool(getattr(page, f"has_{right}_permission")(request))
+
+
+def tabs(page: TenantAdmin, request: HttpRequest, bot: Bot, active: str) -> list[dict[str, Any]]:
+    """The tabs of a bot that the viewer may open, with a tick at the steps that are done."""
+    is_manager = may(page, request, "manage")
+    is_known = Document.objects.filter(bot=bot, chunk_count__gt=0).exists()
+    has_behaviour = SampleQuestion.objects.filter(bot=bot).exists() or bool(
+        bot.customer_info_fields or prompt_versions.find_current(bot.pk)
+    )
+    found = [
+        ("content", gettext("Content"), "bots_bot_content", is_known, True),
+        ("look", gettext("Look"), "bots_bot_look", bool(bot.welcome_message),
+         may(page, request, "train")),
+        ("behaviour", gettext("Behaviour"), "bots_bot_behaviour", has_behaviour,
+         may(page, request, "train")),
+        ("test", gettext("Test"), "chats_try_bot", None, viewer(request).client_id is not None),
+        ("install", gettext("Install"), "bots_bot_install", bot.seen_at is not None, is_manager),
+        ("quality", gettext("Quality"), "bots_bot_quality", None, True),
+    ]  # fmt: skip
+    return [
+        {
+            "title": title,
+            "link": reverse(f"admin:{path}", args=[bot.pk]),
+            "active": name == active,
+            "is_done": bool(is_done),
+        }
+        for name, title, path, is_done, is_open in found
+        if is_open
+    ]
+
+
+def show(
+    page: TenantAdmin, request: HttpRequest, bot: Bot, active: str, **context: Any
+) -> HttpResponse:
+    """A page of a bot: `active` names its tab and its template."""
+    title = f"{bot.bot_name} · {context.pop('title')}"
+    template = context.pop("template", f"admin/bots/{active}.html")
+    said = [message.extra_tags for message in messages.get_messages(request)]
+    context |= {"bot": bot, "tabs": tabs(page, request, bot, active), "said": said}
+    return page.page(request, template, title, **context)
+
+
+def check(page: TenantAdmin, request: HttpRequest, right: str) -> None:
+    """Refuse viewers who lack a right."""
+    if not may(page, request, right):
+        raise PermissionDenied
+
+
+def bound(
+    page: TenantAdmin,
+    request: HttpRequest,
+    subject: Any,
+    forms: Mapping[str, Callable[..., BotForm]],
+    *,
+    then: str | None = None,
+) -> tuple[list[tuple[str, BotForm]], HttpResponse | None]:
+    """The forms that the viewer may send, each with its name; and the redirect that follows if the
+    request has sent one of them and it was saved: to `then`, or to the same page.
+
+    `subject` is the bot, or the row of it that the forms are about.
+    """
+    allowed = {
+        name: form
+        for name, form in forms.items()
+        if may(page, request, form.right)  # type: ignore[attr-defined]
+    }
+    chosen = request.POST.get("form", "")
+    if request.method == "POST" and chosen not in allowed:
+        raise PermissionDenied
+    shown: list[tuple[str, BotForm]] = []
+    for name, form in allowed.items():
+        sent = (request.POST, request.FILES) if name == chosen else ()
+        made = form(subject, *sent, auto_id=f"{name}_%s")
+        if sent and _save(request, made, "" if then else name):
+            return shown, redirect(then or f"{request.get_full_path()}#{name}")
+        if made.is_needed:
+            shown.append((name, made))
+    return shown, None
+
+
+def check_any(shown: list[tuple[str, BotForm]], done: HttpResponse | None) -> None:
+    """Refuse viewers who may send none of a page's forms."""
+    if not shown and done is None:
+        raise PermissionDenied
+
+
+def _save(request: HttpRequest, form: BotForm, name: str) -> bool:
+    done = form.carry_out(lambda data: [form.save(data, viewer(request))])
+    if done:
+        # An upload may have left out some of its files.
+        level = messages.WARNING if getattr(done[0], "refused", None) else messages.SUCCESS
+        messages.add_message(request, level, form.told(done[0]), extra_tags=name)
+    return bool(done)

@@ -1,0 +1,50 @@
+"""What puts a bot on a website: its public key, and where its widget was seen."""
+
+from datetime import UTC, datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Q
+
+from bots.models import Bot
+from bots.services import bots
+from identity.models import ApiKey, KeyScope, User
+from identity.services import api_keys
+
+_NOTE_EVERY = timedelta(minutes=1)
+
+
+def find_key(bot: Bot) -> ApiKey | None:
+    """The bot's newest valid public key; None without one whose text is stored."""
+    keys = ApiKey.objects.filter(
+        Q(expires_at=None) | Q(expires_at__gt=datetime.now(UTC)),
+        client_id=bot.client_id,
+        bot_id=bot.pk,
+        scope=KeyScope.PUBLIC,
+        revoked_at=None,
+    )
+    return keys.exclude(public_key="").order_by("-pk").first()
+
+
+def ensure_key(bot: Bot, *, daily_credits: int, by: User) -> ApiKey:
+    """The bot's public key; a new one with this daily cap if there is none."""
+    with transaction.atomic():
+        # The lock keeps concurrent requests from creating two.
+        bots.lock(bot)
+        key = find_key(bot)
+        if key is None:
+            key, _ = api_keys.create(
+                bot.client,
+                name="Website",
+                scope=KeyScope.PUBLIC,
+                bot_id=bot.pk,
+                created_by=by,
+                daily_credits=daily_credits,
+            )
+    return key
+
+
+def note_website(bot_id: int, *, host: str) -> None:
+    """Store that a website shows the bot's widget, at most once a minute for the same one."""
+    now = datetime.now(UTC)
+    is_due = Q(seen_at=None) | Q(seen_at__lt=now - _NOTE_EVERY) | ~Q(seen_on=host)
+    Bot.objects.filter(is_due, pk=bot_id).update(seen_on=host[:253], seen_at=now)

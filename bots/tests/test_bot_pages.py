@@ -1,0 +1,452 @@
+"""A bot's pages: content, look, behaviour and installation, each form saved by itself."""
+
+from typing import Any
+
+import pytest
+from django import forms
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client as Browser
+from django.urls import reverse
+
+from bots.models import Bot, Document, Prompt, WebUrl
+from bots.pages.bot import behaviour_forms
+from bots.pages.bot.install import INSTALL
+from bots.pages.bot.settings import BEHAVIOUR, LOOK, SET_BY_API
+from bots.services.bots import WITH_DEFAULT_FIELD, WRITABLE
+from bots.shapes.bot import BotDto, BotStyle
+from bots.shapes.train import PromptDto
+from bots.shapes.widget import BotBannerDto
+from bots.testing import trained
+from chatplatform.testing import run_jobs
+from identity.models import ApiKey
+from identity.testing import make_person
+
+NEW = reverse("admin:bots_bot_new_bot")
+
+
+@pytest.fixture
+def site(ann):
+    browser = Browser()
+    browser.force_login(ann.user)
+    return browser
+
+
+def to(bot, name, *ids):
+    return reverse(f"admin:bots_bot_{name}", args=[bot.pk, *ids])
+
+
+def as_role(client, role, **rights):
+    person: Any = make_person(client, role, "Tim").user
+    for name, value in rights.items():
+        setattr(person, name, value)
+    person.save()
+    browser = Browser()
+    browser.force_login(person)
+    return browser
+
+
+def sent(browser, path, name):
+    """What a browser sends of a form as it stands."""
+    page = browser.get(path).context
+    shown = dict(page["forms"])[name]
+    values: dict[str, Any] = {"form": name}
+    for field in shown:
+        value = field.value()
+        if value in (None, False, "") or isinstance(field.field, forms.FileField):
+            continue
+        values[field.name] = "on" if value is True else value
+    return values
+
+
+def test_a_bot_is_created_and_leads_to_its_content(site, ann):
+    reply = site.post(NEW, {"bot_name": "Tess"})
+    bot = Bot.objects.get()
+    assert (bot.bot_name, bot.client) == ("Tess", ann.client)
+    assert reply.url == to(bot, "content")
+    assert to(bot, "add_content", "files") in site.get(reply.url).content.decode()
+    rows = site.get(reverse("admin:bots_bot_changelist")).content.decode()
+    assert f'href="{reply.url}' in rows
+
+
+def test_of_an_upload_the_good_files_are_taken_and_the_others_named(site, bot):
+    def files(*more):
+        return [SimpleUploadedFile("a.exe", b"MZ\x00\x01"), SimpleUploadedFile("b.txt", b""), *more]
+
+    add = to(bot, "add_content", "files")
+    form = {"form": "files", "files": files(SimpleUploadedFile("good.txt", b"Open at nine."))}
+    page = site.post(add, form, follow=True)
+    assert page.redirect_chain[-1][0] == to(bot, "content")
+    assert Document.objects.get().file_name == "good.txt"
+    page_of_none = site.post(add, {"form": "files", "files": files()})
+    for shown in (page.content.decode(), page_of_none.content.decode()):
+        assert "a.exe: " in shown
+        assert "b.txt: " in shown
+    assert Document.objects.count() == 1
+
+
+def test_the_list_tells_how_far_the_bot_has_read_and_looks_again_by_itself(site, bot):
+    add = to(bot, "add_content", "files")
+    site.post(add, {"form": "files", "files": SimpleUploadedFile("a.txt", b"Open at nine.")})
+    page = site.get(to(bot, "content")).content.decode()
+    assert "In line" in page
+    assert 'hx-trigger="every 2s"' in page
+    Document.objects.update(status="failed", error_message="The file is empty.")
+    page = site.get(to(bot, "content")).content.decode()
+    assert "The file is empty." in page
+    assert "every 2s" not in page
+
+
+@pytest.mark.parametrize("given", ["8.8.8.8/help", "http://8.8.8.8/help"])
+def test_a_website_is_added_with_or_without_its_scheme(site, bot, given):
+    form = {"form": "website", "url": given, "crawl_depth": "1"}
+    assert site.post(to(bot, "add_content", "website"), form).url == to(bot, "content")
+    row = WebUrl.objects.get()
+    assert row.url.endswith("://8.8.8.8/help")
+    assert row.url.startswith("http:" if "://" in given else "https:")
+    page = site.get(to(bot, "website", row.pk))
+    assert page.context["state"] == "In line"
+    edit = {"form": "edit", "url": row.url, "crawl_depth": "2", "refresh_hours": "24"}
+    site.post(to(bot, "website", row.pk), edit)
+    row.refresh_from_db()
+    assert (row.crawl_depth, row.refresh_hours) == (2, 24)
+    site.post(to(bot, "delete_website", row.pk))
+    assert not WebUrl.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("way", "form", "field"),
+    [
+        ("website", {"url": "http://10.0.0.1/", "crawl_depth": "0"}, "url"),
+        ("website", {"url": "notaurl", "crawl_depth": "0"}, "url"),
+        ("text", {"title": "Parking", "text": "!!!"}, "text"),
+        ("files", {"files": SimpleUploadedFile("a.exe", b"MZ\x00\x01")}, "files"),
+    ],
+)
+def test_what_is_refused_is_said_beside_the_field_and_adds_nothing(site, bot, way, form, field):
+    page = site.post(to(bot, "add_content", way), {"form": way, **form})
+    assert list(dict(page.context["forms"])[way].errors) == [field]
+    assert not Document.objects.exists()
+    assert not WebUrl.objects.exists()
+
+
+def test_a_second_answer_to_a_question_leads_to_the_first(site, bot):
+    form = {"form": "answer", "question": "May I park?", "answer": "Yes."}
+    add = to(bot, "add_content", "answer")
+    site.post(add, form)
+    row = Document.objects.get()
+    assert f'href="{to(bot, "document", row.pk)}"' in site.post(add, form).content.decode()
+    assert Document.objects.count() == 1
+    asked = site.get(add, {"question": "Do you deliver?"}).content.decode()
+    assert 'value="Do you deliver?"' in asked
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_file_is_replaced_and_its_old_text_is_gone(site, bot):
+    add = to(bot, "add_content", "files")
+    old = SimpleUploadedFile("prices.txt", b"Green tea costs five euros a bag.")
+    site.post(add, {"form": "files", "files": old})
+    run_jobs()
+    row = Document.objects.get()
+    page = to(bot, "document", row.pk)
+    assert "five euros" in site.get(page).content.decode()
+    use = {"form": "use", "is_important": "on", "valid_until": "2027-01-31"}
+    assert site.post(page, use).status_code == 302
+    new = SimpleUploadedFile("prices-2027.txt", b"Green tea costs six euros a bag.")
+    assert site.post(page, {"form": "replace", "files": new}).status_code == 302
+    run_jobs()
+    row.refresh_from_db()
+    assert (row.file_name, row.status, row.is_important) == ("prices-2027.txt", "trained", True)
+    assert row.valid_to
+    assert row.valid_to.isoformat() == "2027-02-01T00:00:00+00:00"
+    shown = site.get(page).content.decode()
+    assert "six euros" in shown
+    assert "five euros" not in shown
+    with row.file.open() as file:
+        assert file.read() == b"Green tea costs six euros a bag."
+    same = SimpleUploadedFile("x.exe", b"MZ\x00\x01")
+    refused = site.post(page, {"form": "replace", "files": same})
+    assert "files" in dict(refused.context["forms"])["replace"].errors
+    row.refresh_from_db()
+    assert row.file_name == "prices-2027.txt"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_text_is_edited_in_place_and_deleted_after_a_question(site, bot):
+    form = {"form": "text", "title": "Returns", "text": "Within 14 days."}
+    site.post(to(bot, "add_content", "text"), form)
+    run_jobs()
+    row = Document.objects.get()
+    page = to(bot, "document", row.pk)
+    site.post(page, {"form": "edit", "title": "Returns", "text": "Within 30 days."})
+    run_jobs()
+    row.refresh_from_db()
+    assert (row.content, row.status) == ("Within 30 days.", "trained")
+    assert "Document changed" in site.get(page).content.decode()
+    assert row.chunks.get().text == "Within 30 days."
+    delete = to(bot, "delete_document", row.pk)
+    assert delete in site.get(page).content.decode()
+    assert site.get(delete).status_code == 200
+    assert Document.objects.exists()
+    assert site.post(delete).url == to(bot, "content")
+    assert not Document.objects.exists()
+
+
+def test_a_notice_ends_at_the_end_of_its_last_day_in_the_shops_zone(site, bot):
+    bot.client.timezone = "Asia/Ho_Chi_Minh"
+    bot.client.save()
+    row = trained(bot, "Delivery is free.")
+    page = to(bot, "document", row.pk)
+    site.post(page, {"form": "use", "valid_until": "2026-12-24"})
+    row.refresh_from_db()
+    assert row.valid_to.isoformat() == "2026-12-24T17:00:00+00:00"
+    # A time within a day, which the API has set, survives other changes on the form.
+    Document.objects.update(valid_from="2026-12-01T09:30:00Z")
+    site.post(page, sent(site, page, "use") | {"is_important": "on"})
+    row.refresh_from_db()
+    assert row.valid_from.isoformat() == "2026-12-01T09:30:00+00:00"
+    assert (row.valid_to.isoformat(), row.is_important) == ("2026-12-24T17:00:00+00:00", True)
+
+
+# One value for each setting, other than its default.
+FULL: dict[str, Any] = {
+    "bot_name": "Tess", "description": "For the shop", "bot_icon": "https://x.example/a.png",
+    "primary_color": "#c2410c", "secondary_color": "#ffffff", "allowed_domain": "shop.example",
+    "languages": ["en", "vi"], "default_language": "vi",
+    "style": {
+        "position": "top-left", "width": 500, "height": 700, "font": "Georgia", "radius": 4,
+        "dark_mode": True,
+    },
+    "welcome_message": {"en": "Hi", "vi": "Chào"}, "terms": {"vi": "Điều khoản"},
+    "bot_question": "Ask me", "engaging_message": {"vi": "Cần giúp?"}, "attach_enabled": False,
+    "export_enabled": True, "auto_pop_up": True, "is_fullscreen": True, "is_visible": False,
+    "allow_preview": False, "agent_reply": True, "delete_available": False,
+    "hold_back_worse": True,
+    "business_hours": [{"weekday": 0, "opens": "09:00", "closes": "12:00"},
+                       {"weekday": 0, "opens": "13:00", "closes": "18:00"}],
+    "holidays": [{"date": "2026-12-25", "name": "Christmas", "hours": []},
+                 {"date": "2026-12-31", "name": "",
+                  "hours": [{"opens": "09:00", "closes": "12:00"}]}],
+}  # fmt: skip
+PROMPT = {
+    "content": "Be brief.", "tone": "friendly", "language": "vi", "model": "m", "temperature": 0.5,
+}  # fmt: skip
+FIELDS = [
+    {"name": "phone", "label": {"vi": "Điện thoại"}, "type": "phone", "required": True,
+     "question": {"vi": "Số của bạn?"}, "options": [], "ask_before_chat": True},
+    {"name": "size", "label": {"vi": "Cỡ"}, "type": "select", "required": False, "question": {},
+     "options": [{"label": "S", "value": "s"}], "ask_before_chat": True},
+]  # fmt: skip
+
+
+def test_no_form_takes_what_another_has(ann, site, bot):
+    """Every form is sent as it stands: nothing of the bot, its questions or fields changes."""
+    questions = {"questions": [{"question": "Bạn ở đâu?", "language": "vi"},
+                               {"question": "Where are you?", "language": "en"}]}  # fmt: skip
+    assert ann.put(f"/ai/bot/{bot.pk}/update-bot", FULL).status_code == 200
+    assert ann.put(f"/ai/{bot.pk}/customer-info-field", {"fields": FIELDS}).status_code == 200
+    assert ann.put(f"/ai/bot/{bot.pk}/sample-questions", questions).status_code == 200
+    assert ann.post(f"/ai/{bot.pk}/train/prompt", PROMPT).status_code == 200
+
+    def everything():
+        whole = ann.get(f"/ai/bot/{bot.pk}").json()
+        asked = ann.get(f"/ai/bot/{bot.pk}/sample-questions").json()["items"]
+        return (
+            {name: value for name, value in whole.items() if name not in {"updated_at", "api_key"}},
+            ann.get(f"/ai/{bot.pk}/customer-info-field").json(),
+            [(item["question"], item["language"]) for item in asked],
+            ann.get(f"/ai/{bot.pk}/train/prompt").json(),
+            ann.get(f"/ai/{bot.pk}/banner").json(),
+        )
+
+    site.get(to(bot, "install"))  # creates the key
+    before = everything()
+    for page, named in (("look", LOOK), ("behaviour", BEHAVIOUR), ("install", INSTALL)):
+        for name in named:
+            if name in {"details", "versions"}:
+                continue  # they only add, or act
+            if page == "install":
+                form = {"form": name, "allowed_domain": "shop.example", "daily_credits": "500"}
+            else:
+                form = sent(site, to(bot, page), name)
+            reply = site.post(to(bot, page), form)
+            assert reply.status_code == 302, (
+                name,
+                reply.context and dict(reply.context["forms"])[name].errors,
+            )
+            assert everything() == before, name
+    site.post(to(bot, "behaviour"), {"form": "details", "label_en": "Order", "type": "number",
+                                     "when": "during"})  # fmt: skip
+    now = ann.get(f"/ai/{bot.pk}/customer-info-field").json()["fields"]
+    assert now[:2] == before[1]["fields"]
+    assert (now[2]["name"], now[2]["label"], now[2]["type"]) == ("order", {"en": "Order"}, "number")
+
+
+def written(shape):
+    """The fields of a shape that a request may set."""
+    properties = shape.model_json_schema()["properties"]
+    return {name for name, field in properties.items() if not field.get("readOnly")}
+
+
+def test_every_setting_of_the_api_is_on_a_form(ann, site, bot):
+    """A new setting of a bot goes onto a form, or stands greyed as set by the API."""
+    ann.put(f"/ai/bot/{bot.pk}/update-bot", {"languages": ["en"]})
+    names = set()
+    for page in ("look", "behaviour"):
+        for _, form in site.get(to(bot, page)).context["forms"]:
+            assert len(form.fields) <= 8, form.heading
+            names |= set(form.fields)
+    names |= set(site.get(to(bot, "install")).context["forms"]["hosts"].fields)
+    by_language = {"welcome_message_en": "welcome_message", "terms_en": "terms",
+                   "engaging_message_en": "engaging_message"}  # fmt: skip
+    names |= {by_language.get(name, name) for name in names}
+    # The choices of the forms for hours and holidays; a step is greyed.
+    names |= {"business_hours"} if "day_6" in names else set()
+    names |= {"holidays"} if "days" in names else set()
+    names |= set(SET_BY_API)
+    in_style = set(BotStyle.model_fields)
+    assert in_style <= names
+    of_api = written(BotDto)
+    doubles = {f"{name}_default" for name in WITH_DEFAULT_FIELD}
+    assert of_api >= WRITABLE
+    assert of_api - names - doubles - {"style"} == set()
+    assert written(BotBannerDto) - {"valid_to"} | {"valid_until"} <= names
+    assert written(PromptDto) == set(behaviour_forms.InstructionsForm.base_fields)
+
+
+def test_a_greeting_in_two_languages(ann, site, bot):
+    form = {"form": "languages", "languages": ["en", "vi"], "default_language": "vi"}
+    page = to(bot, "behaviour")
+    site.post(page, form)
+    form = {"form": "welcome", "welcome_message_vi": "Xin chào", "welcome_message_en": "Hello"}
+    site.post(to(bot, "look"), form)
+    shown = ann.get(f"/ai/bot/{bot.pk}").json()
+    assert (shown["languages"], shown["default_language"]) == (["en", "vi"], "vi")
+    assert shown["welcome_message"] == {"vi": "Xin chào", "en": "Hello"}
+    frame = site.get(to(bot, "preview"), {"language": "en"})
+    assert frame.context["config"]["welcome_message"] == "Hello"
+    assert frame["X-Frame-Options"] == "SAMEORIGIN"
+
+
+def test_own_hours_are_read_as_people_write_them(ann, site, bot):
+    page = to(bot, "behaviour")
+    form = {"form": "hours", "choice": "own", "day_0": "9-12, 13:30–18", "day_5": "10:00-24:00"}
+    assert site.post(page, form).status_code == 302
+    hours = ann.get(f"/ai/bot/{bot.pk}").json()["business_hours"]
+    assert [(item["weekday"], item["opens"], item["closes"]) for item in hours] == [
+        (0, "09:00", "12:00"), (0, "13:30", "18:00"), (5, "10:00", "24:00"),
+    ]  # fmt: skip
+    for wrong in ({"day_0": "nine to five"}, {"day_0": "18-9"}, {"day_1": "9-12, 10-13"}, {}):
+        assert site.post(page, {"form": "hours", "choice": "own", **wrong}).status_code == 200
+    assert ann.get(f"/ai/bot/{bot.pk}").json()["business_hours"] == hours
+    site.post(page, {"form": "hours", "choice": "company"})
+    assert ann.get(f"/ai/bot/{bot.pk}").json()["business_hours"] is None
+
+
+def test_an_earlier_version_of_the_instructions_is_restored(site, bot):
+    page = to(bot, "behaviour")
+    for words in ("Be brief.", "Be long."):
+        site.post(page, sent(site, page, "instructions") | {"content": words, "tone": "formal"})
+    site.post(page, sent(site, page, "instructions"))  # nothing has changed: no version
+    assert Prompt.objects.count() == 2
+    site.post(page, {"form": "versions", "version": "1"})
+    current = Prompt.objects.get(is_current=True)
+    assert (current.content, current.tone, current.version) == ("Be brief.", "formal", 3)
+
+
+def test_the_tag_is_there_at_once_and_works_where_a_pasted_address_leads(site, bot, nobody):
+    page = site.get(to(bot, "install")).content.decode()
+    key = ApiKey.objects.get()
+    assert (key.scope, key.bot_id, key.daily_credits) == ("public", bot.pk, 500)
+    assert key.public_key in page
+    assert 'id="no-hosts"' in page
+    shop = {"API-KEY": key.public_key, "Origin": "https://www.shop.example"}
+    assert nobody.get("/ai/bot/config", **shop).status_code == 403
+    pasted = "https://www.shop.example:443/tea?x=1\nshop.example/a, *.shop.example"
+    site.post(to(bot, "install"), {"form": "hosts", "allowed_domain": pasted})
+    bot.refresh_from_db()
+    assert bot.allowed_domain == "www.shop.example,shop.example,*.shop.example"
+    page = site.get(to(bot, "install")).content.decode()
+    assert 'id="no-hosts"' not in page
+    assert nobody.get("/ai/bot/config", **shop).status_code == 200
+    assert ApiKey.objects.count() == 1
+    site.post(to(bot, "install"), {"form": "limit", "daily_credits": ""})
+    key.refresh_from_db()
+    assert key.daily_credits is None
+    refused = site.post(to(bot, "install"), {"form": "hosts", "allowed_domain": "not_a_host!"})
+    assert "allowed_domain" in refused.context["forms"]["hosts"].errors
+
+
+def test_the_first_visit_is_told_and_only_one_on_an_allowed_website(site, bot, page, nobody):
+    Bot.objects.update(allowed_domain="shop.example")
+    frame = f"/widget/v1/frame?key={page.headers['API-KEY']}"
+    install = to(bot, "install")
+    for referer in ("https://evil.example/", "http://shop.example/", "", "https://[/"):
+        nobody.get(frame, Referer=referer)
+    assert 'data-seen=""' in site.get(install).content.decode()
+    nobody.get(frame, Referer="https://shop.example/")
+    assert 'data-seen="shop.example"' in site.get(install).content.decode()
+
+
+def test_a_secret_for_signed_in_customers_is_shown_once(site, bot):
+    path = to(bot, "identity_secret")
+    assert site.get(path).status_code == 200
+    shown = site.post(path).content.decode()
+    bot.refresh_from_db()
+    assert bot.identity_secret in shown
+    assert bot.identity_secret not in site.get(to(bot, "install")).content.decode()
+
+
+def test_a_trainer_teaches_and_changes_nothing_else(ann, bot):
+    browser = as_role(ann.client, "agent", can_train=True)
+    form = {"form": "text", "title": "Parking", "text": "Behind the house."}
+    assert browser.post(to(bot, "add_content", "text"), form).status_code == 302
+    behaviour = to(bot, "behaviour")
+    names = set(dict(browser.get(behaviour).context["forms"]))
+    assert names == {"welcome", "contact", "details", "instructions"}
+    assert set(dict(browser.get(to(bot, "look")).context["forms"])) == {"welcome", "banner"}
+    hold = {"form": "review", "hold_back_worse": "on"}
+    assert browser.post(behaviour, hold).status_code == 403
+    assert browser.get(to(bot, "install")).status_code == 403
+    hosts = {"form": "hosts", "allowed_domain": "evil.example"}
+    assert browser.post(to(bot, "install"), hosts).status_code == 403
+    assert browser.post(to(bot, "identity_secret")).status_code == 403
+    assert browser.post(NEW, {"bot_name": "Tess"}).status_code == 403
+    bot.refresh_from_db()
+    assert (bot.allowed_domain, bot.hold_back_worse, bot.identity_secret) == ("", False, "")
+    assert not ApiKey.objects.exists()
+
+
+@pytest.mark.parametrize("role", ["agent", "viewer"])
+def test_who_may_not_train_reads_the_content_alone(ann, bot, role):
+    row = trained(bot, "Parking is behind the house.")
+    browser = as_role(ann.client, role)
+    page = browser.get(to(bot, "content")).content.decode()
+    assert to(bot, "document", row.pk) in page
+    assert to(bot, "add_content", "files") not in page
+    shown = browser.get(to(bot, "document", row.pk))
+    assert "behind the house" in shown.content.decode()
+    assert shown.context["forms"] == []
+    form = {"form": "text", "title": "Parking", "text": "Behind the house."}
+    assert browser.post(to(bot, "add_content", "text"), form).status_code == 403
+    assert browser.post(to(bot, "document", row.pk), {"form": "use"}).status_code == 403
+    for path in (to(bot, "delete_document", row.pk), to(bot, "look"), to(bot, "behaviour")):
+        assert browser.get(path).status_code == 403
+    assert browser.post(to(bot, "delete_document", row.pk)).status_code == 403
+    assert Document.objects.count() == 1
+
+
+def test_another_clients_bot_and_content_are_not_found(ann, cara, bot):
+    row = trained(bot, "Parking is behind the house.")
+    browser = Browser()
+    browser.force_login(cara.user)
+    names = ("content", "look", "behaviour", "install", "quality", "preview", "identity_secret")
+    for path in (*(to(bot, name) for name in names), to(bot, "document", row.pk)):
+        assert browser.get(path).status_code == 404
+        assert (
+            browser.post(path, {"form": "hosts", "allowed_domain": "x.example"}).status_code == 404
+        )
+    own = Bot.objects.create(client=cara.client, bot_name="Own")
+    for name in ("document", "delete_document"):
+        assert browser.get(to(own, name, row.pk)).status_code == 404
+        assert browser.post(to(own, name, row.pk), {"form": "use"}).status_code == 404
+    assert Document.objects.count() == 1
