@@ -82,7 +82,11 @@ def test_owners_open_every_page_and_agents_none(site, ben):
     agent.force_login(ben.user)
     for name in SETTINGS_PAGES:
         assert site.get(path(name)).status_code == 200, name
-        assert agent.get(path(name)).status_code == 403, name
+        # The API shows the plan to everybody.
+        assert agent.get(path(name)).status_code == (200 if name == "plan" else 403), name
+    assert "data-order" not in agent.get(path("plan")).content.decode()
+    assert agent.post(path("plan"), {"form": "order", "amount": "5"}).status_code == 403
+    assert not CreditOrder.objects.exists()
     assert agent.post(path("privacy"), {"form": "privacy", "retention_days": 1}).status_code == 403
     ben.client.config.refresh_from_db()
     assert ben.client.config.retention_days is None
@@ -204,6 +208,11 @@ def test_the_forecast_follows_the_last_week_and_orders_are_listed(site, ann, set
     order = CreditOrder.objects.get(client=ann.client)
     assert (order.amount, order.created_by) == (5000, ann.user)
     assert f"<td>{order.reference}</td>" in site.get(path("plan")).content.decode()
+    again = {"form": "order", "amount": "5000", "reference": order.reference}
+    settings.CREDIT_PACKS = {}
+    assert set(
+        site.post(path("plan"), again | {"amount": "6"}).context["parts"]["order"].form.errors
+    )
 
 
 def test_no_other_client_is_touched(site, cara):

@@ -38,10 +38,10 @@ class ConfigForm(ServiceForm):
         super().__init__(data, initial=shown | initial)
 
 
-def own_client(request: HttpRequest) -> Client:
-    """The client of an owner or admin; others are refused."""
+def own_client(request: HttpRequest, roles: frozenset[str] = ADMINS) -> Client:
+    """The client of a viewer with one of these roles; others are refused."""
     user = viewer(request)
-    if user.client_id is None or user.role not in ADMINS:
+    if user.client_id is None or user.role not in roles:
         raise PermissionDenied
     client: Client = user.client
     return client
@@ -74,6 +74,8 @@ def show(
 ) -> HttpResponse:
     """The page with its forms. A form that a service has taken is shown with its new values."""
     part = next((one for one in parts if one.form.is_bound), None)
+    if request.method == "POST" and part is None:
+        raise PermissionDenied
     if part and part.form.carry_out(lambda data: (part.act(data),)):
         messages.success(request, str(part.done), extra_tags=part.name)
         return redirect(request.get_full_path())

@@ -10,7 +10,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_lazy
 
 from chatplatform import ids
-from chatplatform.admin_base import viewer
+from chatplatform.admin_base import ADMINS, EVERYBODY, viewer
 from chatplatform.forms import ServiceForm
 from identity.models import Client, CreditOrder, Plan, Subscription
 from identity.pages.settings.frame import Part, own_client, sent, show
@@ -54,8 +54,8 @@ class PackForm(OrderForm):
 
 
 def page(site: Any, request: HttpRequest) -> HttpResponse:
-    """The plan, the credits and their orders."""
-    client, by = own_client(request), viewer(request)
+    """The plan and the credits; for owners and admins also the orders."""
+    client, by = own_client(request, EVERYBODY), viewer(request)
     form = (PackForm if settings.CREDIT_PACKS else OrderForm)(sent(request, "order"))
 
     def order(data: dict[str, Any]) -> object:
@@ -65,8 +65,9 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
         "order", gettext("Order credits"), form, order, button=gettext_lazy("Order credits"),
         done=gettext_lazy("Ordered. The credits are added when the order is paid."),
     )  # fmt: skip
+    parts = [part] if by.role in ADMINS else []
     return show(
-        site, request, gettext("Plan and credits"), [part], template="settings/plan",
+        site, request, gettext("Plan and credits"), parts, template="settings/plan",
         **_shown(client), has_prices=bool(settings.CREDIT_PACKS),
     )  # fmt: skip
 
