@@ -22,7 +22,7 @@ from identity.shapes.configs import ClientConfigDto
 
 
 class CompanyForm(ServiceForm):
-    name = forms.CharField(label=gettext_lazy("Company"), max_length=200)
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=200)
     timezone = forms.ChoiceField(
         label=gettext_lazy("Time zone"),
         help_text=gettext_lazy(
@@ -77,6 +77,4 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
                 offered_languages.update(client, body=body, by=by)
         return client
 
-    return show(
-        site, request, gettext("Company"), [Part("company", gettext("Company"), form, save)]
-    )
+    return show(site, request, gettext("Company"), [Part("company", "", form, save)])

@@ -123,6 +123,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
             title,
             MessagesForm(sent(request, group), group=group, language=language, words=words),
             save,
+            variant="default",
         )
         for group, (title, _) in GROUPS.items()
     ]

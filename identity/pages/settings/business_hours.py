@@ -8,6 +8,7 @@ from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
+from unfold.widgets import INPUT_CLASSES
 
 from chatplatform.admin_base import viewer
 from chatplatform.forms import ServiceForm
@@ -15,9 +16,11 @@ from identity.models import Client
 from identity.pages.settings.fields import END_OF_DAY, MIDNIGHT, TextsField, WeekField
 from identity.pages.settings.frame import ConfigForm, Part, own_client, save_config, sent, show
 from identity.services import configs, public_holidays, time_zones
+from identity.services.bot_hooks import bots
 from identity.shapes.configs import ClientConfigDto, DayHours, Holiday, stored_holidays
 
-_time = forms.TimeInput(attrs={"type": "time"}, format="%H:%M")
+_LOOK = {"class": " ".join(INPUT_CLASSES)}
+_TIME = forms.TimeInput(attrs={"type": "time", **_LOOK}, format="%H:%M")
 
 
 class HoursForm(ConfigForm):
@@ -45,14 +48,14 @@ class DayForm(ServiceForm):
     """A day that differs from its weekday."""
 
     date = forms.DateField(
-        label=gettext_lazy("Day"), widget=forms.DateInput(attrs={"type": "date"})
+        label=gettext_lazy("Day"), widget=forms.DateInput(attrs={"type": "date", **_LOOK})
     )
     name = forms.CharField(label=gettext_lazy("Name"), max_length=100, required=False)
-    opens = forms.TimeField(label=gettext_lazy("Opens"), required=False, widget=_time)
+    opens = forms.TimeField(label=gettext_lazy("Opens"), required=False, widget=_TIME)
     closes = forms.TimeField(
         label=gettext_lazy("Closes"),
         required=False,
-        widget=_time,
+        widget=_TIME,
         help_text=gettext_lazy("Leave both empty if you are closed all day."),
     )
 
@@ -67,12 +70,12 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
     config, today = client.config, timezone.localdate(timezone=_zone(client))
     hours = HoursForm(sent(request, "hours"), config)
     hours.fields["out_of_hours_message"].offer(  # type: ignore[attr-defined]
-        [client.default_language, *client.languages, *config.out_of_hours_message]
+        [client.default_language, *bots().languages(client), *config.out_of_hours_message]
     )
     country = CountryForm(
         sent(request, "country"), initial={"country": time_zones.country_of(client.timezone)}
     )
-    country.offer("country", public_holidays.countries())
+    country.offer("country", [("", gettext("Choose a country")), *public_holidays.countries()])
 
     def replace(holidays: list[Holiday]) -> object:
         body = ClientConfigDto(holidays=[holiday.model_dump() for holiday in holidays])

@@ -148,16 +148,15 @@ def handover(site: Any, request: HttpRequest) -> HttpResponse:
         HandoverForm(sent(request, "handover"), config),
         AnswersForm(sent(request, "answers"), config),
     )
-    title = gettext("Handover and assignment")
     parts = [
-        Part("handover", title, form, save),
-        Part("answers", gettext("How bots answer"), answers, save),
+        Part("handover", gettext("When, and to whom"), form, save),
+        Part("answers", gettext("How bots answer"), answers, save, variant="default"),
     ]
-    return show(site, request, title, parts)
+    return show(site, request, gettext("Handover and assignment"), parts)
 
 
 def after(site: Any, request: HttpRequest) -> HttpResponse:
     """What happens when a conversation has ended."""
     form = AfterForm(sent(request, "after"), own_client(request).config)
-    title = gettext("After a conversation")
-    return show(site, request, title, [Part("after", title, form, save_config(request))])
+    part = Part("after", "", form, save_config(request))
+    return show(site, request, gettext("After a conversation"), [part])

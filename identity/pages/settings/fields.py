@@ -19,11 +19,13 @@ _SUGGESTED = [{"weekday": day, "opens": "09:00", "closes": "17:00"} for day in r
 
 def language_name(code: str) -> str:
     """A language's name in the reader's language; the code if it is unknown."""
-    try:
-        name = str(get_language_info(code.lower())["name_translated"])
-    except KeyError:
-        return code
-    return name[:1].upper() + name[1:]
+    for spelled in (code.lower(), f"{code.lower()}-hans"):  # Django knows no plain `zh`
+        try:
+            name = str(get_language_info(spelled)["name_translated"])
+        except KeyError:
+            continue
+        return name[:1].upper() + name[1:]
+    return code
 
 
 def language_choices(codes: Iterable[str]) -> list[tuple[str, str]]:

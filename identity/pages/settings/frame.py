@@ -28,6 +28,8 @@ class Part:
     button: Any = gettext_lazy("Save")
     done: Any = gettext_lazy("Saved.")
     intro: Any = ""
+    # The theme's look of the button; a page has one filled button.
+    variant: str = ""
 
 
 class ConfigForm(ServiceForm):

@@ -72,7 +72,8 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
     client, by = own_client(request), viewer(request)
     row = mails.get_notification(client, client.pk)
     shown = {name: getattr(row, name) for name in NotificationsForm.base_fields}
-    shown["recipients"] = ", ".join(row.recipients)
+    # Whoever opens the page first is offered their own address.
+    shown["recipients"] = ", ".join(row.recipients if row.pk else [by.email])
 
     def save(data: dict[str, Any]) -> object:
         return mails.update_notification(row, EmailNotificationRequest(**data), by=by)
@@ -92,6 +93,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
             button=gettext_lazy("Send a test"),
             done=gettext_lazy("Sent. Look into the mailboxes."),
             intro=gettext("A mail goes to everybody on the saved list."),
+            variant="default",
         ),
     ]
     return show(site, request, gettext("Notifications"), parts)
@@ -100,6 +102,5 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
 def privacy(site: Any, request: HttpRequest) -> HttpResponse:
     """What language models may read, how long conversations are kept, and how to erase data."""
     form = PrivacyForm(sent(request, "privacy"), own_client(request).config)
-    title = gettext("Privacy")
-    part = Part("privacy", title, form, save_config(request))
-    return show(site, request, title, [part], template="settings/privacy")
+    part = Part("privacy", "", form, save_config(request))
+    return show(site, request, gettext("Privacy"), [part], template="settings/privacy")

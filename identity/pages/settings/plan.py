@@ -79,15 +79,22 @@ def _shown(client: Client) -> dict[str, Any]:
         "account": account,
         "plan": PLAN_NAMES[Plan(account.plan)],
         "is_unlimited": account.plan == Plan.UNLIMITED,
+        "left": _number(account.credits_left),
+        "used": _number(account.credits_used),
+        "included": _number(account.credits_included),
         "total": account.credits_left + account.credits_used,
         "days_left": credit_forecast.days_left(account, now=timezone.now()),
-        "orders": orders[:_ORDERS_SHOWN],
+        "orders": [(order, _number(order.amount)) for order in orders[:_ORDERS_SHOWN]],
     }
 
 
 def _labels(packs: dict[str, str]) -> list[tuple[Any, str]]:
     words = gettext("{amount} credits · {price}")
     return [
-        (amount, words.format(amount=number_format(int(amount), force_grouping=True), price=price))
+        (amount, words.format(amount=_number(int(amount)), price=price))
         for amount, price in packs.items()
     ]
+
+
+def _number(amount: int) -> str:
+    return number_format(amount, use_l10n=True, force_grouping=True)
