@@ -10,7 +10,7 @@ from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from bots.language import phrasebook
-from bots.services import offered_languages
+from bots.services import supported_languages
 from bots.shapes.bot import BotLanguageConfigDto
 from chatplatform.admin_base import viewer
 from chatplatform.forms import ServiceForm
@@ -50,7 +50,7 @@ class CompanyForm(ServiceForm):
 def page(site: Any, request: HttpRequest) -> HttpResponse:
     """The company's name, time zone and languages."""
     client, by = own_client(request), viewer(request)
-    current = offered_languages.of_client(client)
+    current = supported_languages.of_client(client)
     languages = [language.code for language in current.languages]
     form = CompanyForm(
         sent(request, "company"),
@@ -74,7 +74,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
             chosen = (data["default_language"], data["languages"])
             if chosen != (current.default_language, sorted(languages)):
                 body = BotLanguageConfigDto(default_language=chosen[0], languages=wanted)
-                offered_languages.update(client, body=body, by=by)
+                supported_languages.update(client, body=body, by=by)
         return client
 
     return show(site, request, gettext("Company"), [Part("company", "", form, save)])

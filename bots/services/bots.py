@@ -8,7 +8,7 @@ from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, ProtectedError, Q, QuerySet, Subquery
 
 from bots.models import ALLOWED_HOSTS, Bot, Document, Prompt
-from bots.services import offered_languages
+from bots.services import supported_languages
 from bots.shapes.bot import SETUP_STEPS, BotDto, found_setup
 from chatplatform import media
 from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404, require
@@ -96,7 +96,7 @@ def names(client: Client) -> dict[int, str]:
 
 def languages(client: Client) -> list[str]:
     """The languages of the client, or of its bots if it has set none; the default one first."""
-    return [language.code for language in offered_languages.of_client(client).languages]
+    return [language.code for language in supported_languages.of_client(client).languages]
 
 
 def allow_hosts(client: Client, bot_id: int, hosts: str, *, by: User | None) -> None:

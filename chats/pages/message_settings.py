@@ -7,7 +7,7 @@ from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext, gettext_lazy
 
-from bots.services import offered_languages
+from bots.services import supported_languages
 from chatplatform.admin_base import viewer
 from chatplatform.forms import ServiceForm
 from chats.services.core import system_messages
@@ -109,7 +109,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
     words: dict[str, PlatformWord] = {
         word.name: word for word in system_messages.of_config(client.config).words
     }
-    languages = [language.code for language in offered_languages.of_client(client).languages]
+    languages = [language.code for language in supported_languages.of_client(client).languages]
     languages += sorted({code for word in words.values() for code in word.own} - {*languages})
     asked = request.GET.get("language", "")
     language = asked if asked in languages else client.default_language

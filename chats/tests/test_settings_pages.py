@@ -1,5 +1,7 @@
 """The pages of Settings: an owner sets the company up, and others see no form."""
 
+from typing import Any
+
 import pytest
 from django.core import mail
 from django.test import Client as Browser
@@ -25,7 +27,7 @@ CONFIG_FORMS = (
     business_hours.HoursForm, conversations.HandoverForm, conversations.AnswersForm,
     conversations.AfterForm, notifications.PrivacyForm, CompanyForm,
 )  # fmt: skip
-SHOWN = {
+SHOWN: dict[Any, Any] = {
     ClientConfigDto: CONFIG_FORMS,
     EmailNotificationRequest: (notifications.NotificationsForm,),
     BotLanguageConfigDto: (CompanyForm,),
@@ -113,7 +115,7 @@ def test_refused_values_stay_in_their_form(site):
 
 
 def week(**days):
-    values = {"business_hours": "hours"}
+    values: dict[str, Any] = {"business_hours": "hours"}
     for name, hours in days.items():
         number = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"].index(name)
         values[f"business_hours-{number}"] = "on"
