@@ -29,7 +29,7 @@ def save(screen, part):
 def test_a_company_says_where_it_is_and_when_it_is_open(screen, ann, bot, server):
     enter_site(screen, ann.user)
     open_page(screen, "company")
-    screen.get_by_label("Name").fill("Hoa Sen Tea")
+    screen.locator("#id_name").fill("Hoa Sen Tea")
     screen.get_by_label("Time zone").select_option("Asia/Ho_Chi_Minh")
     screen.get_by_label("Vietnamese").check()
     screen.get_by_label("English").check()
