@@ -11,15 +11,17 @@ from identity.shapes.fields import time_zones
 
 def choices(current: str, *, now: datetime) -> list[tuple[str, str]]:
     """The zones of all countries, UTC and the current one, each with a label."""
-    countries = _country_names()
-    named = {
-        name: f"{countries.get(code, code)} · {_city(name)}"
-        for name, code in _country_codes().items()
-        if name in time_zones()
-    }
-    others = {name: name for name in ("UTC", current) if name not in named}
-    labels = sorted(named.items(), key=lambda item: item[1]) + sorted(others.items())
-    return [(name, f"{label} · {clock(name, now=now)}") for name, label in labels]
+    named = sorted(time_zones() & {*_country_codes()}, key=label)
+    others = {"UTC", current} - {*named}
+    return [(name, f"{label(name)} · {clock(name, now=now)}") for name in [*named, *sorted(others)]]
+
+
+def label(name: str) -> str:
+    """A zone's country and city; its name if it belongs to no country."""
+    code = _country_codes().get(name)
+    if code is None:
+        return name
+    return f"{_country_names().get(code, code)} · {name.rpartition('/')[2].replace('_', ' ')}"
 
 
 def clock(name: str, *, now: datetime) -> str:
@@ -30,10 +32,6 @@ def clock(name: str, *, now: datetime) -> str:
 def country_of(name: str) -> str:
     """The code (ISO 3166) of the country of a zone; empty if there is none."""
     return _country_codes().get(name, "")
-
-
-def _city(name: str) -> str:
-    return name.rpartition("/")[2].replace("_", " ")
 
 
 @call_once

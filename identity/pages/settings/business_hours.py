@@ -104,7 +104,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
     ]
     return show(
         site, request, gettext("Business hours"), parts, template="settings/business_hours",
-        holidays=coming, zone=client.timezone,
+        holidays=coming, zone=time_zones.label(client.timezone),
         clock=time_zones.clock(client.timezone, now=timezone.now()),
     )  # fmt: skip
 
