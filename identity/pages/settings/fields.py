@@ -10,7 +10,7 @@ from django.forms.utils import flatatt
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language_info, gettext
-from unfold.widgets import UnfoldAdminTextareaWidget
+from unfold.widgets import SWITCH_CLASSES, UnfoldAdminTextareaWidget
 
 Entry = dict[str, Any]
 MIDNIGHT, END_OF_DAY = "00:00", "24:00"
@@ -149,6 +149,7 @@ class WeekWidget(forms.Widget):
             "days": days,
             "is_always": not value,
             "attrs": flatatt(attrs or {}),
+            "switch": " ".join(SWITCH_CLASSES),
         }
         return render_to_string("admin/settings/week.html", context)
 
