@@ -5,6 +5,8 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_lazy
@@ -55,6 +57,9 @@ class PackForm(OrderForm):
 
 def page(site: Any, request: HttpRequest) -> HttpResponse:
     """The plan and the credits; for owners and admins also the orders."""
+    if viewer(request).is_superuser:
+        plans = reverse("admin:identity_subscription_changelist")
+        return redirect(f"{plans}?{request.GET.urlencode()}")
     client, by = own_client(request, EVERYBODY), viewer(request)
     form = (PackForm if settings.CREDIT_PACKS else OrderForm)(sent(request, "order"))
 
