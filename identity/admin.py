@@ -96,7 +96,6 @@ class ClientAdmin(ServiceAdmin):
     """Clients are added with owner, config and plan: by registration, or by platform staff."""
 
     client_path = "pk"
-    read_by = PLATFORM
     changed_by = PLATFORM
     form = ClientForm
     list_display = ("name", "code", "default_language", "timezone", in_use, "created_at")
@@ -388,7 +387,7 @@ class CreditOrderAdmin(TenantAdmin):
 
 @admin.register(models.CreditEntry)
 class CreditEntryAdmin(TenantAdmin):
-    read_by = PLATFORM
+    read_by = ADMINS
     list_display = (
         "created_at", "client", "kind", "amount", "balance_after", "reference", "is_open",
     )  # fmt: skip

@@ -70,16 +70,16 @@ READ_BY: dict[Any, frozenset[str]] = {
         (Bot, Prompt, Document, Chunk, WebUrl, FunctionCalling, Function, FunctionCall), EVERYBODY
     ),
     **dict.fromkeys((Conversation, Customer, Feedback, Summary, SummaryJob), EVERYBODY),
-    **dict.fromkeys((User, Subscription, ChannelConnection), EVERYBODY),
+    **dict.fromkeys((Client, User, Subscription, ChannelConnection), EVERYBODY),
     **dict.fromkeys((Export,), EVERYBODY),
     LanguageModel: ADMINS,
     **dict.fromkeys((GoldenQuestion, GoldenRun, QuestionGroup, Replay), EVERYBODY),
-    **dict.fromkeys((ApiKey, AuditEvent), ADMINS),
+    **dict.fromkeys((ApiKey, CreditEntry, AuditEvent), ADMINS),
     **dict.fromkeys((Event, WebhookConfig, Delivery, OutboundSend), ADMINS),
 }
 # Rows of clients that only the platform's staff see as they are stored: a client's people have the
 # pages of Settings instead.
-STAFFS_LISTS = (Client, ClientConfig, CreditEntry, CreditOrder, SignInProvider)
+STAFFS_LISTS = (ClientConfig, CreditOrder, SignInProvider)
 PLATFORMS_OWN = {"job", "inboundcallback"}
 
 
