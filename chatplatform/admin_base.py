@@ -350,9 +350,11 @@ class ColumnsMixin(ModelAdmin):
 
     @cached_property
     def _moments(self) -> set[str]:
-        """The names of the columns that hold a time."""
+        """The names of the columns that hold a time, but for those that the page's form changes."""
         fields = self.model._meta.concrete_fields
-        return {field.name for field in fields if isinstance(field, DateTimeField)}
+        names = {field.name for field in fields if isinstance(field, DateTimeField)}
+        is_form = self.changed_by is not None  # type: ignore[attr-defined]
+        return names - ({*(self.fields or ())} - {*self.readonly_fields} if is_form else set())
 
     @cached_property
     def _labelled(self) -> dict[str, Any]:

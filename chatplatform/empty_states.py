@@ -45,10 +45,8 @@ EMPTY_STATES = {
     "identity.Client": "No company is here yet. Press “New company” above.",
     "identity.ClientConfig": "The settings of chats come with a company.",
     "identity.CreditEntry": "Every credit that is granted, bought or used will stand here.",
-    "identity.CreditOrder": "No credits were ordered. Press “Order credits” above when they run"
-    " low.",
-    "identity.SignInProvider": "A company's people may sign in at its own provider. Press “Set the"
-    " provider” above.",
+    "identity.CreditOrder": "No credits were ordered.",
+    "identity.SignInProvider": "No company signs in at its own provider.",
     "identity.Subscription": "A plan comes with a company.",
     "identity.User": "Nobody is here yet. Press “Invite” above.",
     "reports.Export": "Large reports are written to a file in the background. Ask for one under"

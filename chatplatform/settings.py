@@ -513,6 +513,9 @@ EXPORT_INLINE_LIMIT = env.int("EXPORT_INLINE_LIMIT", default=10_000)
 #: The secret (`whsec_…`) with which a payment provider signs its callbacks. Default: callbacks are
 #: refused; the platform's staff mark orders as paid.
 PAYMENT_WEBHOOK_SECRET = env.str("PAYMENT_WEBHOOK_SECRET", default="")
+#: Packs of credits that companies may order, with their prices, as `5000=45 EUR,20000=150 EUR`.
+#: Default: companies enter an amount, and learn the price elsewhere.
+CREDIT_PACKS = env.dict("CREDIT_PACKS", default={})
 #: The privacy page to which feedback surveys link. Default: `PUBLIC_URL`.
 PRIVACY_URL = env.str("PRIVACY_URL", default=PUBLIC_URL)
 

@@ -3,7 +3,7 @@
 import functools
 import json
 from datetime import timedelta
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import pydantic
 from django.contrib import admin, messages
@@ -15,7 +15,6 @@ from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
-from django.utils.translation import gettext
 from unfold.decorators import display
 
 from chatplatform.admin_base import (
@@ -36,14 +35,12 @@ from identity.pages import audit_and_jobs, sign_in_providers
 from identity.services import (
     api_keys,
     clients,
-    configs,
     credit_orders,
     credits,
     users,
     viewing,
 )
-from identity.shapes.clients import ApiKeyDto, ClientChange, CompanyDto, TopUpAmount
-from identity.shapes.configs import ClientConfigDto
+from identity.shapes.clients import ApiKeyDto, ClientChange, CompanyDto
 from identity.shapes.users import UserDto
 
 # Importing them registers their pages.
@@ -367,27 +364,13 @@ class SubscriptionAdmin(ServiceAdmin):
 class CreditOrderAdmin(TenantAdmin):
     """Orders for credits. Staff mark an order as paid, which adds its credits."""
 
-    read_by = ADMINS
+    read_by = PLATFORM
 
     list_display = ("created_at", "client", "amount", "reference", "status", "created_by")
     list_filter = ("status",)
     list_select_related = ("client", "created_by")
     search_fields = ("=id", "reference", "client__name")
     actions = ("mark_paid", "refuse")
-    actions_list = ("order",)
-
-    @button("Order credits", permissions=["create"], icon="add_shopping_cart")
-    def order(self, request: HttpRequest) -> HttpResponse:
-        """Order credits, which are added when the order is paid."""
-        by = viewer(request)
-
-        def act(data: dict[str, Any]) -> HttpResponse:
-            credit_orders.create(by.client, **TopUpAmount(**data).model_dump(), by=by)
-            messages.success(request, "Ordered. The credits are added when the order is paid.")
-            return redirect("admin:identity_creditorder_changelist")
-
-        form = forms.OrderForm(request.POST or None)
-        return self.form_page(request, form, act, title="Order credits", button="Order")
 
     @admin.action(description="Mark as paid", permissions=["platform"])
     @confirm_action("Mark these orders as paid? Their credits are added to the clients' balances.")
@@ -415,45 +398,18 @@ class CreditEntryAdmin(TenantAdmin):
 
 @admin.register(models.ClientConfig)
 class ClientConfigAdmin(TenantAdmin):
-    """Chat settings. Services check and change them; the site has a form for some of them."""
+    """Chat settings as they are stored; the pages of Settings change them."""
 
-    actions_detail = ("answering",)
-    # The first column is the link, so it cannot be the client, which a client's people do not see.
+    read_by = PLATFORM
+    # The first column is the link, so it cannot be the client.
     list_display = (
         "__str__", "assign_strategy", "agent_capacity", "answer_threshold", "retention_days",
         "version",
     )  # fmt: skip
-    labels = forms.CHAT_SETTINGS | {
-        name: forms.AnsweringForm.base_fields[name].label
-        for name in ("handoff_on_no_answer", "answer_while_waiting", "confirm_answers")
-    }
     list_filter = ("assign_strategy",)
     list_select_related = ("client",)
     search_fields = ("client__name", "client__code")
     ordering = ("client__name",)
-    exclude = ("ask_again_before_handoff",)
-    readonly_fields = ("asks_again",)
 
     def audit_subject(self, row: models.ClientConfig) -> str:
         return f"client:{row.client_id}"
-
-    @display(description=cast("str", forms.ASKS_AGAIN))
-    def asks_again(self, row: models.ClientConfig) -> str:
-        """The setting in the words of the form."""
-        return str(dict(forms.ASKS_AGAIN_CHOICES)[forms.asks_again(row)])
-
-    @button("How bots answer", url_path="answering", permissions=["manage"], icon="help")
-    def answering(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Set how sure bots must be, and what they do about questions that they cannot answer."""
-        config: models.ClientConfig = self.row(request, object_id)
-
-        def act(data: dict[str, Any]) -> HttpResponse:
-            configs.update(config, ClientConfigDto(**data), by=viewer(request))
-            messages.success(request, gettext("Saved."))
-            return redirect("admin:identity_clientconfig_change", config.pk)
-
-        shown = {name: getattr(config, name) for name in forms.AnsweringForm.base_fields}
-        shown["ask_again_before_handoff"] = forms.asks_again(config)
-        form = forms.AnsweringForm(request.POST or None, initial=shown)
-        title = gettext("How bots answer")
-        return self.form_page(request, form, act, title=title, button=gettext("Save"))

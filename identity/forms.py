@@ -9,7 +9,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from chatplatform.api.request_context import current_address
 from chatplatform.forms import ServiceForm
-from identity.models import Client, ClientConfig, KeyScope, Role, User
+from identity.models import Client, KeyScope, Role, User
 from identity.services import attempts, logins
 from identity.services.bot_hooks import bots
 from identity.shapes.clients import MAX_DAILY_CREDITS
@@ -126,76 +126,6 @@ class InviteForm(ServiceForm):
     language = forms.ChoiceField(label="Language of their mails", choices=settings.LANGUAGES)
 
 
-ASKS_AGAIN = gettext_lazy("First ask the customer to rephrase, and offer headings and a person")
-ASKS_AGAIN_CHOICES = [
-    ("", gettext_lazy("In the widget and on messaging channels")),
-    ("true", gettext_lazy("In all chats")),
-    ("false", gettext_lazy("Never")),
-]
-
-
-def asks_again(config: ClientConfig) -> str:
-    """The key in ASKS_AGAIN_CHOICES that matches the client's setting."""
-    chosen = config.ask_again_before_handoff
-    return "" if chosen is None else str(chosen).lower()
-
-
-class AnsweringForm(ServiceForm):
-    """How bots answer, and what they do about questions that they cannot answer."""
-
-    handoff_on_no_answer = forms.BooleanField(
-        label=gettext_lazy("Hand the chat over if the bot has no answer"), required=False
-    )
-    ask_again_before_handoff = forms.TypedChoiceField(
-        label=ASKS_AGAIN,
-        choices=ASKS_AGAIN_CHOICES,
-        coerce=lambda chosen: chosen == "true",
-        empty_value=None,
-        required=False,
-    )
-    answer_while_waiting = forms.BooleanField(
-        label=gettext_lazy("Keep answering from the documents while a chat waits for an agent"),
-        required=False,
-    )
-    confirm_answers = forms.BooleanField(
-        label=gettext_lazy("Have the model check each answer that it writes"),
-        required=False,
-        help_text=gettext_lazy(
-            "The model is asked again whether the passages support what it wrote, because an"
-            " invented answer can sound right. Each answer takes longer and costs a second request."
-            " Without a model this changes nothing."
-        ),
-    )
-
-
-# Labels of the chat settings that have no form.
-CHAT_SETTINGS = {
-    "business_hours": gettext_lazy("Business hours"),
-    "holidays": gettext_lazy("Holidays"),
-    "out_of_hours_message": gettext_lazy("Message outside business hours"),
-    "assign_strategy": gettext_lazy("How waiting chats are assigned"),
-    "agent_capacity": gettext_lazy("Most open chats per agent"),
-    "handoff_on_request": gettext_lazy("Hand the chat over if the customer asks for a person"),
-    "handoff_message": gettext_lazy("Message when a chat is handed over"),
-    "system_messages": gettext_lazy("Bot messages that you replaced"),
-    "answer_threshold": gettext_lazy("Minimum confidence of an answer (0 to 1)"),
-    "fallback_to_extractive": gettext_lazy("Quote the documents if the model fails"),
-    "burst_wait_ms": gettext_lazy("Wait for further messages before a reply (milliseconds)"),
-    "inactivity_end_minutes": gettext_lazy("Minutes without a message that end a chat"),
-    "reopen_window_minutes": gettext_lazy("Minutes after its end in which a message reopens it"),
-    "reuse_open": gettext_lazy("One open chat for each customer"),
-    "ask_feedback": gettext_lazy("Ask for a rating when a chat has ended"),
-    "feedback_edit_minutes": gettext_lazy("Minutes in which a rating may be changed"),
-    "first_response_target_seconds": gettext_lazy("Target for the first reply (seconds)"),
-    "auto_summary": gettext_lazy("Summarise ended chats"),
-    "auto_tag": gettext_lazy("Tag chats by topic"),
-    "auto_sentiment": gettext_lazy("Estimate customers' sentiment"),
-    "auto_translate": gettext_lazy("Translate messages"),
-    "mask_personal_data": gettext_lazy("Mask personal data before a model reads it"),
-    "retention_days": gettext_lazy("Days that ended chats are kept"),
-}
-
-
 def daily_credits_field() -> forms.IntegerField:
     """A form field for the daily cap of a public key; each form needs a new one."""
     return forms.IntegerField(
@@ -243,13 +173,3 @@ class KeyForm(ServiceForm):
         if self.cleaned_data.get("scope") != KeyScope.PUBLIC:
             self.cleaned_data["daily_credits"] = None
         return self.cleaned_data
-
-
-class OrderForm(ServiceForm):
-    amount = forms.IntegerField(label="Credits", min_value=1, max_value=1_000_000)
-    reference = forms.CharField(
-        label="Reference",
-        max_length=200,
-        help_text="Identifies the purchase, such as the invoice number. Repeating it does not"
-        " create a second order.",
-    )

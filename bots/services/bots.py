@@ -8,6 +8,7 @@ from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, ProtectedError, Q, QuerySet, Subquery
 
 from bots.models import ALLOWED_HOSTS, Bot, Document, Prompt
+from bots.services import supported_languages
 from bots.shapes.bot import SETUP_STEPS, BotDto, found_setup
 from chatplatform import media
 from chatplatform.api.errors import ApiError, Invalid, NotFound, first_or_404, require
@@ -91,6 +92,11 @@ def exists(client: Client, bot_id: int) -> bool:
 def names(client: Client) -> dict[int, str]:
     """The names of the client's bots, by their ids."""
     return dict(Bot.objects.for_client(client).order_by("bot_name").values_list("pk", "bot_name"))
+
+
+def languages(client: Client) -> list[str]:
+    """The languages of the client, or of its bots if it has set none; the default one first."""
+    return [language.code for language in supported_languages.of_client(client).languages]
 
 
 def allow_hosts(client: Client, bot_id: int, hosts: str, *, by: User | None) -> None:

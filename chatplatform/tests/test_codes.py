@@ -16,7 +16,7 @@ from chatplatform import navigation
 from chatplatform.models import Job
 from chatplatform.tests.test_guard_site import world
 from chats.models import Conversation
-from identity.models import Client, ClientConfig, Role, User
+from identity.models import Client, Role, User
 from identity.testing import make_person
 from webhooks.models import WebhookConfig
 
@@ -138,8 +138,7 @@ FRAMED = {"bots_bot_preview"}
 OWN_PAGES = {
     VIEWING: {
         "bots_bot_new_bot", "bots_bot_content", "bots_bot_install", "chats_try_bot",
-        "chats_unanswered", "failures", "identity_user_invite",
-        "identity_apikey_new_key", "identity_creditorder_order",
+        "chats_unanswered", "failures", "identity_user_invite", "identity_apikey_new_key",
         "reports_overview", "webhooks_webhookconfig_new_endpoint", "webhooks_webhookconfig_manage",
     },
     "staff": {
@@ -201,22 +200,3 @@ def test_the_test_itself_sees_a_code_and_a_cross(rows):
         )
 
     assert faults(Reply) == ["customer_asked", "Deliverys", "red cross"]
-
-
-def test_the_page_of_the_settings_speaks_words_and_its_link_names_it(ann):
-    ann.browser.force_login(ann.user)
-    config = ClientConfig.objects.get(client=ann.client)
-    path = reverse("admin:identity_clientconfig_change", args=[config.pk])
-    listed = ann.browser.get(reverse("admin:identity_clientconfig_changelist")).content.decode()
-    (link,) = re.findall(f'<a href="{path}[^"]*"[^>]*>([^<]+)</a>', listed)
-    assert link == f"Chat settings of {ann.client}"
-    page = texts(ann.browser.get(path))
-    assert page[page.index("Holidays") + 1] == "–"
-    assert page[page.index("Quote the documents if the model fails") + 1] == "Yes"
-    assert page[page.index("Most open chats per agent") + 1] == "5"
-    assert page[page.index("How waiting chats are assigned") + 1] == "Manual"
-    assert not {"{}", "[]", "null"} & set(page)
-    # Each setting has words, but for the number of its version.
-    own = {field.verbose_name.capitalize() for field in ClientConfig._meta.fields}
-    plain = {"Business hours", "Client", "Holidays", "Version"}
-    assert own & set(page) == plain, "in identity.forms.CHAT_SETTINGS"

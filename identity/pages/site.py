@@ -16,6 +16,7 @@ from django.shortcuts import redirect, render
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse_lazy
 from django.utils.decorators import method_decorator
+from django.utils.module_loading import import_string
 from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from unfold.forms import AdminOwnPasswordChangeForm, AuthenticationForm
@@ -50,6 +51,19 @@ DESK_POLICY = (
     " img-src 'self' blob:; media-src 'self'; base-uri 'none'; form-action 'none';"
     " frame-ancestors 'none'; require-trusted-types-for 'script'"
 )
+
+# The pages of Settings, by name since those of higher apps are among them.
+SETTINGS_PAGES = {
+    "company": "bots.pages.company_settings.page",
+    "hours": "identity.pages.settings.business_hours.page",
+    "handover": "identity.pages.settings.conversations.handover",
+    "messages": "chats.pages.message_settings.page",
+    "after": "identity.pages.settings.conversations.after",
+    "notifications": "identity.pages.settings.notifications.page",
+    "privacy": "identity.pages.settings.notifications.privacy",
+    "plan": "identity.pages.settings.plan.page",
+    "security": "identity.pages.settings.security.page",
+}
 
 
 class SignInForm(AuthenticationForm):
@@ -140,9 +154,19 @@ class Site(UnfoldAdminSite):
             path("sign-in/", self._open(mailed_links.sign_in_link), name="ask_sign_in_link"),
             path("sign-in/<slug:code>/", provider_sign_in.leave, name="provider_sign_in"),
             path("signed-in/", provider_sign_in.come_back, name="provider_signed_in"),
+            *self._settings_urls(),
             # The sign-in page links to the path of this name.
             path("forgot-password/", forgot_password, name="admin_password_reset"),
         ]
+
+    def _settings_urls(self) -> list[URLPattern]:
+        found = []
+        for name, place in SETTINGS_PAGES.items():
+            page = import_string(place)
+            # The wrapper carries the view's marks, such as whether it calls out.
+            own = functools.update_wrapper(functools.partial(page, self), page)
+            found.append(path(f"settings/{name}/", self.admin_view(own), name=f"settings_{name}"))
+        return found
 
     def _open(self, view: Callable[..., HttpResponse]) -> Any:
         """A view for everybody, which is never cached."""

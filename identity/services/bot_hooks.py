@@ -20,6 +20,9 @@ class BotLookup(Protocol):
     def names(self, client: Client) -> dict[int, str]:
         """The names of the client's bots, by their ids."""
 
+    def languages(self, client: Client) -> list[str]:
+        """The languages of the client, or of its bots if it has set none; the default one first."""
+
     def allow_hosts(self, client: Client, bot_id: int, hosts: str, *, by: User | None) -> None:
         """Set the hosts whose pages may use the bot's public key; 404, or 422 for no hosts."""
 

@@ -10,7 +10,7 @@ from chatplatform import ids
 from chatplatform.customer_channels import MessagingChannel
 from identity.models import ChannelToken, Client, ClientConfig, Role, User
 from identity.services import audit, credits, users
-from identity.shapes.clients import ClientChange, CompanyDto
+from identity.shapes.clients import ClientChange, CompanyDto, CompanyName
 
 TRIAL_PERIOD = timedelta(days=30)
 TRIAL_CREDITS = 1000
@@ -41,8 +41,8 @@ def register(body: CompanyDto, *, password: str | None, by: User | None = None) 
     return client
 
 
-def update(client: Client, change: ClientChange, *, by: User) -> None:
-    """Change a client for the platform's staff. A disabled client's people and keys are refused."""
+def update(client: Client, change: ClientChange | CompanyName, *, by: User) -> None:
+    """Change what the request names. A disabled client's people and keys are refused."""
     with transaction.atomic():
         row = Client.objects.select_for_update(no_key=True).get(pk=client.pk)
         changes = {

@@ -20,7 +20,7 @@ def get(client: Client, client_id: int) -> ClientConfig:
 def update(config: ClientConfig, body: ClientConfigDto, *, by: User | None) -> ClientConfig:
     """Change the fields that the request names; 409 if its `version` is outdated."""
     with transaction.atomic():
-        before = _lock(config)
+        before = lock(config)
         if body.version not in {None, before.version}:
             raise StaleVersion(version=before.version)
         _write(before, _changes(before, body), "config.updated", by=by)
@@ -32,13 +32,14 @@ def replace_words(
 ) -> ClientConfig:
     """Replace the columns that hold the client's own messages."""
     with transaction.atomic():
-        before = _lock(config)
+        before = lock(config)
         changes = {name: value for name, value in columns.items() if value != getattr(before, name)}
         _write(before, changes, "words.replaced", by=by)
     return get(before.client, before.client_id)
 
 
-def _lock(config: ClientConfig) -> ClientConfig:
+def lock(config: ClientConfig) -> ClientConfig:
+    """The stored config, which nobody else changes before the transaction ends."""
     rows = ClientConfig.objects.select_for_update(no_key=True, of=("self",))
     return rows.select_related("client").get(pk=config.pk)
 

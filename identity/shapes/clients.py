@@ -128,6 +128,12 @@ class ClientChange(Shape):
     )
 
 
+class CompanyName(Shape):
+    """What a company's own people may change about it, beside its settings."""
+
+    name: Name = Field(description="The company's name.")
+
+
 class CompanyDto(Shape):
     """A new company, and its owner."""
 

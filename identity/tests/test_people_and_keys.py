@@ -1,4 +1,4 @@
-"""People are invited, keys made and credits ordered in the site, by the rules of the API."""
+"""People are invited and keys made in the site, by the rules of the API."""
 
 import re
 from urllib.parse import urlencode
@@ -9,12 +9,11 @@ from django.urls import reverse
 
 from chatplatform.models import Job
 from identity import forms
-from identity.models import ApiKey, AuditEvent, CreditOrder, User
+from identity.models import ApiKey, AuditEvent, User
 from identity.testing import PASSWORD, make_person
 
 INVITE = reverse("admin:identity_user_invite")
 NEW_KEY = reverse("admin:identity_apikey_new_key")
-ORDER = reverse("admin:identity_creditorder_order")
 PERSON = {"email": "Zoe@example.com", "full_name": "Zoe", "role": "agent", "language": "vi"}
 KEY = {"name": "Shop", "scope": "secret", "bot_id": "", "days": "0"}
 
@@ -181,21 +180,7 @@ def test_another_clients_bot_is_not_offered_and_not_taken(site, cara, bot):
     assert not ApiKey.objects.exists()
 
 
-def test_credits_are_ordered_and_wait_for_their_payment(site, ann):
-    left = ann.client.subscription.credits_left
-    form = {"amount": "5000", "reference": "INV-1"}
-    assert b"added when the order is paid" in site.post(ORDER, form, follow=True).content
-    assert (
-        b"has this reference, with another amount"
-        in site.post(ORDER, {**form, "amount": "6000"}).content
-    )
-    order = CreditOrder.objects.get()
-    assert (order.amount, order.status, order.created_by) == (5000, "pending", ann.user)
-    ann.client.subscription.refresh_from_db()
-    assert ann.client.subscription.credits_left == left
-
-
-@pytest.mark.parametrize("path", [INVITE, NEW_KEY, ORDER])
+@pytest.mark.parametrize("path", [INVITE, NEW_KEY])
 def test_others_do_not(ben, ann, path):
     staff = User.objects.create_superuser("staff@example.com", full_name="Staff")
     people = User.objects.count()
@@ -203,9 +188,6 @@ def test_others_do_not(ben, ann, path):
         browser = Browser()
         browser.force_login(person)  # type: ignore[arg-type]
         assert browser.get(path).status_code == 403
-        assert (
-            browser.post(path, {**PERSON, **KEY, "amount": 5, "reference": "x"}).status_code == 403
-        )
+        assert browser.post(path, {**PERSON, **KEY}).status_code == 403
     assert User.objects.count() == people + 1
     assert not ApiKey.objects.exists()
-    assert not CreditOrder.objects.exists()

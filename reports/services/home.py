@@ -269,7 +269,7 @@ def _credits(client: Client, week: Figures) -> Figure:
         gettext("Credits"),
         formatting.number(account.credits_left),
         note,
-        failures.list_path("identity_subscription"),
+        reverse("admin:settings_plan"),
     )
 
 

@@ -296,6 +296,6 @@ def _credits(
         count=account.credits_left,
         due_at=due_at,
         samples=[],
-        link=reverse("admin:identity_subscription_changelist"),
+        link=reverse("admin:settings_plan"),
     )
     return Found(warning, Subscription)

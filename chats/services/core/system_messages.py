@@ -1,6 +1,9 @@
 """A client's own texts for the platform's sentences, which `standard_replies` uses."""
 
+from collections.abc import Mapping
 from typing import Any
+
+from django.db import transaction
 
 from bots.language import phrasebook
 from chats.shapes.words import NAMES, SAID_WHEN, PlatformWord, PlatformWords, WordName
@@ -29,6 +32,21 @@ def replace(config: ClientConfig, body: PlatformWords, *, by: User) -> PlatformW
         name: texts for name, texts in own.items() if texts and name not in _COLUMNS
     }
     return of_config(configs.replace_words(config, columns, by=by))
+
+
+def change(
+    config: ClientConfig, texts: Mapping[str, str], *, language: str, by: User
+) -> PlatformWords:
+    """Change the client's texts of some sentences in one language; the others keep theirs."""
+    with transaction.atomic():
+        current = configs.lock(config)
+        words = [
+            PlatformWord(name=word.name, own=word.own | {language: texts[word.name]})
+            if word.name in texts
+            else PlatformWord(name=word.name, own=word.own)
+            for word in of_config(current).words
+        ]
+        return replace(current, PlatformWords(words=words), by=by)
 
 
 def _word(config: ClientConfig, name: WordName) -> PlatformWord:

@@ -1,0 +1,80 @@
+"""The company's page of Settings: name, time zone and languages."""
+
+from typing import Any
+
+from django import forms
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
+
+from bots.language import phrasebook
+from bots.services import supported_languages
+from bots.shapes.bot import BotLanguageConfigDto
+from chatplatform.admin_base import viewer
+from chatplatform.forms import ServiceForm
+from identity.pages.settings.fields import language_choices
+from identity.pages.settings.frame import Part, own_client, sent, show
+from identity.services import clients, configs, time_zones
+from identity.shapes.clients import CompanyName
+from identity.shapes.configs import ClientConfigDto
+
+
+class CompanyForm(ServiceForm):
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=200)
+    timezone = forms.ChoiceField(
+        label=gettext_lazy("Time zone"),
+        help_text=gettext_lazy(
+            "Business hours and reports follow it. Each shows its present time."
+        ),
+    )
+    languages = forms.MultipleChoiceField(
+        label=gettext_lazy("Languages of your customers"),
+        widget=UnfoldAdminCheckboxSelectMultipleWidget,
+        help_text=gettext_lazy("New bots start with these; each bot can have its own."),
+    )
+    default_language = forms.ChoiceField(
+        label=gettext_lazy("Default language"),
+        help_text=gettext_lazy("For customers of any other language, and for your mails."),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """The default language is always one of the languages."""
+        data = self.cleaned_data
+        if not self.errors:
+            data["languages"] = sorted({*data["languages"], data["default_language"]})
+        return data
+
+
+def page(site: Any, request: HttpRequest) -> HttpResponse:
+    """The company's name, time zone and languages."""
+    client, by = own_client(request), viewer(request)
+    current = supported_languages.of_client(client)
+    languages = [language.code for language in current.languages]
+    form = CompanyForm(
+        sent(request, "company"),
+        initial={
+            "name": client.name,
+            "timezone": client.timezone,
+            "languages": languages,
+            "default_language": client.default_language,
+        },
+    )
+    offered = language_choices([*phrasebook.all_books(), *languages])
+    form.offer("languages", offered)
+    form.offer("default_language", offered)
+    form.offer("timezone", time_zones.choices(client.timezone, now=timezone.now()))
+
+    def save(data: dict[str, Any]) -> object:
+        wanted = [{"code": code} for code in data["languages"]]
+        with transaction.atomic():
+            clients.update(client, CompanyName(name=data["name"]), by=by)
+            configs.update(client.config, ClientConfigDto(timezone=data["timezone"]), by=by)
+            chosen = (data["default_language"], data["languages"])
+            if chosen != (current.default_language, sorted(languages)):
+                body = BotLanguageConfigDto(default_language=chosen[0], languages=wanted)
+                supported_languages.update(client, body=body, by=by)
+        return client
+
+    return show(site, request, gettext("Company"), [Part("company", "", form, save)])

@@ -1,0 +1,133 @@
+"""The messages of Settings: what bots say by themselves, in the company's own words."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext, gettext_lazy
+
+from bots.services import supported_languages
+from chatplatform.admin_base import viewer
+from chatplatform.forms import ServiceForm
+from chats.services.core import system_messages
+from chats.shapes.words import MAX_TEXT, PlatformWord
+from identity.pages.settings.fields import language_name
+from identity.pages.settings.frame import Part, own_client, sent, show
+
+# The sentences of each form, in the words of those who write them.
+GROUPS: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
+    "small_talk": (
+        gettext_lazy("Small talk"),
+        {
+            "greeting": gettext_lazy("Answer to a greeting"),
+            "thanks": gettext_lazy("Answer to thanks"),
+            "goodbye": gettext_lazy("Answer to a goodbye"),
+            "about_bot": gettext_lazy("Answer to “Who are you?”"),
+            "person_possible": gettext_lazy("Then, if a person can be asked for"),
+        },
+    ),
+    "answers": (
+        gettext_lazy("Answers"),
+        {
+            "unknown": gettext_lazy("The bot has no answer and asks again"),
+            "nearest": gettext_lazy("Then, above topics to choose from"),
+            "person_button": gettext_lazy("Button that asks for a person"),
+            "part_unknown": gettext_lazy("One of several questions has no answer"),
+            "found": gettext_lazy("Above a quotation from your content"),
+            "found_foreign": gettext_lazy("Above a quotation in another language"),
+        },
+    ),
+    "people": (
+        gettext_lazy("Handover"),
+        {
+            "handover": gettext_lazy("A person will answer"),
+            "handover_no_answer": gettext_lazy("A person will answer, as the bot has no answer"),
+            "closed": gettext_lazy("You are closed"),
+            "no_person": gettext_lazy("Nobody can be asked for"),
+        },
+    ),
+    "functions": (
+        gettext_lazy("Functions"),
+        {
+            "confirm": gettext_lazy("Before something is done for the customer"),
+            "declined": gettext_lazy("The customer said no"),
+            "approval_needed": gettext_lazy("An agent must approve"),
+            "done": gettext_lazy("An agent approved, and it is done"),
+            "agent_declined": gettext_lazy("An agent said no"),
+        },
+    ),
+    "details": (
+        gettext_lazy("Customer details"),
+        {
+            "ask_info": gettext_lazy("Asking for a detail"),
+            "info_noted": gettext_lazy("The customer gave it"),
+            "info_declined": gettext_lazy("The customer does not give it"),
+            "not_email": gettext_lazy("It is not an e-mail address"),
+            "not_phone": gettext_lazy("It is not a phone number"),
+            "not_number": gettext_lazy("It is not a number"),
+            "not_date": gettext_lazy("It is not a date"),
+            "not_option": gettext_lazy("It is none of the choices"),
+        },
+    ),
+    "survey": (
+        gettext_lazy("Rating in messaging apps"),
+        {
+            "survey_question": gettext_lazy("Question"),
+            "survey_note": gettext_lazy("Below the question"),
+            "survey_button": gettext_lazy("Button"),
+        },
+    ),
+}
+
+
+class MessagesForm(ServiceForm):
+    """The sentences of a group in one language; an empty one is the platform's."""
+
+    def __init__(
+        self, data: Any, *, group: str, language: str, words: Mapping[str, PlatformWord]
+    ) -> None:
+        super().__init__(data)
+        for name, label in GROUPS[group][1].items():
+            word = words[name]
+            standard = (word.default or {}).get(language.partition("-")[0], "")
+            area = forms.Textarea(attrs={"rows": 2, "lang": language, "placeholder": standard})
+            field = forms.CharField(
+                label=label,
+                widget=area,
+                max_length=MAX_TEXT,
+                required=False,
+                initial=word.own.get(language, ""),
+            )
+            self._dress(field)
+            self.fields[name] = field
+
+
+def page(site: Any, request: HttpRequest) -> HttpResponse:
+    """The bots' own sentences in one of the company's languages."""
+    client, by = own_client(request), viewer(request)
+    words: dict[str, PlatformWord] = {
+        word.name: word for word in system_messages.of_config(client.config).words
+    }
+    languages = [language.code for language in supported_languages.of_client(client).languages]
+    languages += sorted({code for word in words.values() for code in word.own} - {*languages})
+    asked = request.GET.get("language", "")
+    language = asked if asked in languages else client.default_language
+
+    def save(data: dict[str, Any]) -> object:
+        return system_messages.change(client.config, data, language=language, by=by)
+
+    parts = [
+        Part(
+            group,
+            title,
+            MessagesForm(sent(request, group), group=group, language=language, words=words),
+            save,
+            variant="default",
+        )
+        for group, (title, _) in GROUPS.items()
+    ]
+    return show(
+        site, request, gettext("Messages"), parts, template="settings/messages",
+        languages=[(code, language_name(code), code == language) for code in languages],
+    )  # fmt: skip

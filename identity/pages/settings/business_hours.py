@@ -1,0 +1,132 @@
+"""Business hours: the week, holidays, and what customers read while it is closed."""
+
+from datetime import date
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
+from unfold.widgets import INPUT_CLASSES
+
+from chatplatform.admin_base import viewer
+from chatplatform.forms import ServiceForm
+from identity.models import Client
+from identity.pages.settings.fields import END_OF_DAY, MIDNIGHT, TextsField, WeekField
+from identity.pages.settings.frame import ConfigForm, Part, own_client, save_config, sent, show
+from identity.services import configs, public_holidays, time_zones
+from identity.services.bot_hooks import bots
+from identity.shapes.configs import ClientConfigDto, DayHours, Holiday, stored_holidays
+
+_LOOK = {"class": " ".join(INPUT_CLASSES)}
+_TIME = forms.TimeInput(attrs={"type": "time", **_LOOK}, format="%H:%M")
+
+
+class HoursForm(ConfigForm):
+    business_hours: Any = WeekField(
+        label=gettext_lazy("When your team answers"),
+        help_text=gettext_lazy("Your bots answer at any time. Hours may end after midnight."),
+    )
+    out_of_hours_message: Any = TextsField(
+        label=gettext_lazy("What customers read while you are closed"),
+        required=False,
+        help_text=gettext_lazy(
+            "Sent once to a customer who waits for a person, such as: We are back at nine."
+            " Customers who write in another language get the text in your default language."
+        ),
+    )
+
+
+class CountryForm(ServiceForm):
+    """The public holidays of a country, in this year and the next."""
+
+    country = forms.ChoiceField(label=gettext_lazy("Country"))
+
+
+class DayForm(ServiceForm):
+    """A day that differs from its weekday."""
+
+    date = forms.DateField(
+        label=gettext_lazy("Day"), widget=forms.DateInput(attrs={"type": "date", **_LOOK})
+    )
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=100, required=False)
+    opens = forms.TimeField(label=gettext_lazy("Opens"), required=False, widget=_TIME)
+    closes = forms.TimeField(
+        label=gettext_lazy("Closes"),
+        required=False,
+        widget=_TIME,
+        help_text=gettext_lazy("Leave both empty if you are closed all day."),
+    )
+
+
+class RemoveForm(ServiceForm):
+    remove = forms.DateField(widget=forms.HiddenInput)
+
+
+def page(site: Any, request: HttpRequest) -> HttpResponse:
+    """The hours of the week, and the holidays."""
+    client = own_client(request)
+    config, today = client.config, timezone.localdate(timezone=_zone(client))
+    hours = HoursForm(sent(request, "hours"), config)
+    hours.fields["out_of_hours_message"].offer(  # type: ignore[attr-defined]
+        [client.default_language, *bots().languages(client), *config.out_of_hours_message]
+    )
+    country = CountryForm(
+        sent(request, "country"), initial={"country": time_zones.country_of(client.timezone)}
+    )
+    country.offer("country", [("", gettext("Choose a country")), *public_holidays.countries()])
+
+    def replace(holidays: list[Holiday]) -> object:
+        body = ClientConfigDto(holidays=[holiday.model_dump() for holiday in holidays])
+        return configs.update(config, body, by=viewer(request))
+
+    def add_country(data: dict[str, Any]) -> object:
+        found = public_holidays.of_country(
+            data["country"], years=[today.year, today.year + 1], language=client.default_language
+        )
+        return replace(_merged(stored, [day for day in found if day.date >= f"{today}"]))
+
+    def add_day(data: dict[str, Any]) -> object:
+        return replace(_merged([_holiday(data)], stored))
+
+    def remove(data: dict[str, Any]) -> object:
+        return replace([day for day in stored if day.date != f"{data['remove']}"])
+
+    stored = stored_holidays(config.holidays)
+    coming = [(date.fromisoformat(day.date), day) for day in stored if day.date >= f"{today}"]
+    add = gettext_lazy("Add")
+    parts = [
+        Part("hours", gettext("Opening hours"), hours, save_config(request)),
+        Part("country", gettext("Add public holidays"), country, add_country, add),
+        Part("day", gettext("Add a day"), DayForm(sent(request, "day")), add_day, add),
+        Part("remove", "", RemoveForm(sent(request, "remove")), remove, done=gettext("Removed.")),
+    ]
+    return show(
+        site, request, gettext("Business hours"), parts, template="settings/business_hours",
+        holidays=coming, zone=time_zones.label(client.timezone),
+        clock=time_zones.clock(client.timezone, now=timezone.now()),
+    )  # fmt: skip
+
+
+def _zone(client: Client) -> Any:
+    return ZoneInfo(client.timezone)
+
+
+def _merged(kept: list[Holiday], more: list[Holiday]) -> list[Holiday]:
+    """Both lists; of a date in both, the entry of the first."""
+    dates = {day.date for day in kept}
+    return [*kept, *(day for day in more if day.date not in dates)]
+
+
+def _holiday(data: dict[str, Any]) -> Holiday:
+    opens, closes = data["opens"], data["closes"]
+    hours = []
+    if opens or closes:
+        if not (opens and closes):
+            raise forms.ValidationError(gettext("Enter when you open and when you close."))
+        closing = f"{closes:%H:%M}"
+        hours = [
+            DayHours(opens=f"{opens:%H:%M}", closes=END_OF_DAY if closing == MIDNIGHT else closing)
+        ]
+    return Holiday(date=f"{data['date']}", name=data["name"], hours=hours)

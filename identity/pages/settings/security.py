@@ -1,0 +1,58 @@
+"""Security: where people sign in, who has a second factor, and what was changed by whom."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext, gettext_lazy
+
+from chatplatform.admin_base import viewer
+from chatplatform.api.outgoing_call_limits import calls_out
+from chatplatform.forms import ServiceForm
+from identity.models import SignInProvider, User
+from identity.pages.settings.frame import Part, own_client, sent, show
+from identity.pages.sign_in_providers import ProviderForm
+from identity.services import sign_in_providers
+from identity.shapes.providers import SignInProviderDto
+
+
+@calls_out
+def page(site: Any, request: HttpRequest) -> HttpResponse:
+    """The company's own sign-in, and the second factors of its people."""
+    client, by = own_client(request), viewer(request)
+    row = SignInProvider.objects.for_client(client).first()
+
+    def store(data: dict[str, Any]) -> object:
+        return sign_in_providers.store(client, body=SignInProviderDto(**data), by=by)
+
+    def remove(_data: dict[str, Any]) -> None:
+        sign_in_providers.remove(client, by=by)
+
+    parts = [
+        Part(
+            "provider",
+            gettext("Sign in with your company's account"),
+            ProviderForm.of(sent(request, "provider"), row),
+            store,
+            done=gettext_lazy("Saved. Try the sign-in link in another browser."),
+        )
+    ]
+    if row:
+        parts.append(
+            Part(
+                "remove",
+                "",
+                ServiceForm(sent(request, "remove")),
+                remove,
+                button=gettext_lazy("Remove it"),
+                done=gettext_lazy("Removed. People sign in with a password."),
+            )
+        )
+    people = User.objects.filter(client=client, is_disabled=False)
+    return show(
+        site, request, gettext("Security"), parts, template="settings/security",
+        provider=row,
+        sign_in_url=sign_in_providers.sign_in_url(client),
+        redirect_url=sign_in_providers.redirect_url(),
+        people=people.count(),
+        with_second_factor=people.filter(second_factor__isnull=False).count(),
+    )  # fmt: skip

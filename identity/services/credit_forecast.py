@@ -1,0 +1,20 @@
+"""How long a client's credits last."""
+
+from datetime import datetime, timedelta
+
+from django.db.models import Sum
+
+from identity.models import CreditEntry, EntryKind, Plan, Subscription
+
+_PACE = timedelta(days=7)
+_USE = (EntryKind.RESERVE, EntryKind.SETTLE, EntryKind.RELEASE)
+
+
+def days_left(account: Subscription, *, now: datetime) -> int | None:
+    """For how many days the credits last at the pace of the last seven days; None if none were
+    used, or if the plan has no limit."""
+    if account.plan == Plan.UNLIMITED:
+        return None
+    entries = CreditEntry.objects.filter(client_id=account.client_id, created_at__gte=now - _PACE)
+    used = -(entries.filter(kind__in=_USE).aggregate(all=Sum("amount"))["all"] or 0)
+    return int(account.credits_left * _PACE.days / used) if used > 0 else None

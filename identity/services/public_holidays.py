@@ -1,0 +1,32 @@
+"""Public holidays of a country, as holidays of a client's business hours."""
+
+import re
+from typing import Any
+
+from identity.shapes.configs import Holiday
+
+_MAX_NAME = 100
+_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+def countries() -> list[tuple[str, str]]:
+    """The code and the English name of each country whose holidays are known."""
+    from holidays.registry import COUNTRIES  # noqa: PLC0415 - see `of_country`
+
+    rows = ((row[1], _CAPITAL.sub(" ", row[0])) for row in COUNTRIES.values())
+    return sorted(rows, key=lambda row: row[1])
+
+
+def of_country(code: str, *, years: list[int], language: str) -> list[Holiday]:
+    """The holidays of these years by date, named in the language if the country's are."""
+    # Few requests need the package, and importing it takes long.
+    import holidays  # noqa: PLC0415
+
+    offered = holidays.country_holidays(code).supported_languages
+    spelled = (language, language.partition("-")[0], "en_US")
+    named = next((name for name in spelled if name in offered), None)
+    found: Any = holidays.country_holidays(code, years=years, language=named)
+    return [
+        Holiday(date=f"{day:%Y-%m-%d}", name=name[:_MAX_NAME])
+        for day, name in sorted(found.items())
+    ]
