@@ -98,7 +98,7 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
         if found is not None:
             return found
         text = row.last_message.text if row.last_message else ""
-        return format_html('<span class="words">{}</span>', " ".join(text.split())[:160])
+        return format_html('<span class="chat-words">{}</span>', " ".join(text.split())[:160])
 
     @display(description=cast("str", gettext_lazy("State")), label=_COLORS)
     def state(self, row: Conversation) -> tuple[str, str]:
@@ -108,8 +108,8 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
     def channel_icon(self, row: Conversation) -> SafeString:
         name, icon = names.CHANNELS[row.channel]
         return format_html(
-            '<span class="channel"><span class="material-symbols-outlined" aria-hidden="true">{}'
-            "</span> {}</span>",
+            '<span class="chat-channel">'
+            '<span class="material-symbols-outlined" aria-hidden="true">{}</span> {}</span>',
             icon,
             gettext(name),
         )

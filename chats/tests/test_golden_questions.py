@@ -452,7 +452,7 @@ def test_a_held_run_is_published_on_its_page(ann, ben, bot, golden, runs):
     assert agent.post(publish).status_code == 403
     assert publish in site.get(page).content.decode()
     asked = site.get(publish).content.decode()
-    assert "although something got worse?" in asked
+    assert "although some answers got worse?" in asked
     assert tried in asked
     assert Document.objects.get(pk=bad.pk).pending_review
     done = site.post(publish, follow=True).content.decode()

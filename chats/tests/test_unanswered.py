@@ -80,10 +80,10 @@ def test_a_long_list_goes_on_by_time(site, bot, add_message, without_answer):
         asked = add_message(chat, "customer", f"Question {number}?")
         add_message(chat, "system", "…", in_reply_to=asked, receipt={"decision": "no_answer"})
     first = site.get(LIST)
-    assert first.content.count(b"Why it had no answer") == 50
+    assert first.content.count(b"data-why") == 50
     assert QUESTION not in first.content.decode()
     second = site.get(f"{LIST}?before={first.context['older']}").content
-    assert second.count(b"Why it had no answer") == 1
+    assert second.count(b"data-why") == 1
     assert QUESTION in second.decode()
     assert site.get(f"{LIST}?before=nonsense").status_code == 200
 
