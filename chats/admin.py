@@ -1,10 +1,15 @@
 """The site's pages about conversations, customers, ratings and summaries."""
 
-from django.contrib import admin
+from typing import Any, ClassVar, cast
 
-from chatplatform.admin_base import TenantAdmin
-from chats.models import Feedback, Summary, SummaryJob
-from chats.pages import conversations, customers, golden, questions, replays
+from django.contrib import admin
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext, gettext_lazy
+from unfold.decorators import display
+
+from chatplatform.admin_base import TenantAdmin, link
+from chats.models import Feedback, Summary, SummaryJob, Thumb
+from chats.pages import conversations, customers, golden, names, questions, replays
 from chats.pages.list_filters import (
     GivenFilter,
     ListsWithoutPreviews,
@@ -17,25 +22,42 @@ from chats.pages.list_filters import (
 __all__ = ["conversations", "customers", "golden", "questions", "replays"]
 
 
+class RowsOfChats(ListsWithoutPreviews):
+    """Rows about conversations, each with the customer's name, which leads to the conversation."""
+
+    list_select_related: ClassVar[Any] = ("client", "conversation__customer")
+
+    @display(description=cast("str", gettext_lazy("Conversation")))
+    def who(self, row: Any) -> SafeString:
+        chat = row.conversation
+        return link("admin:chats_conversation_change", chat.pk, names.who_of(chat))
+
+
 @admin.register(Feedback)
-class FeedbackAdmin(ListsWithoutPreviews):
-    list_display = [
-        "created_at", "client", "conversation", "rating", "thumb", "reason", "resolved", "comment",
-    ]  # fmt: skip
-    list_filter = [
+class FeedbackAdmin(RowsOfChats):
+    list_display = (
+        "stars", "comment", "who", "reason", "resolved", "created_at", "client",
+    )  # fmt: skip
+    more_columns = ("rating", "thumb", "conversation")
+    list_filter = (
         StarsFilter, RatedFilter, GivenFilter, RatedChatBeganFilter, "thumb", "resolved",
         "conversation__bot",
-    ]  # fmt: skip
+    )  # fmt: skip
     codes = frozenset({"reason"})
-    list_select_related = ["client", "conversation"]
-    search_fields = ["comment", "=conversation__chat_code"]
+    search_fields = ("comment", "=conversation__chat_code")
+
+    @display(description=cast("str", gettext_lazy("Rating")), ordering="rating")
+    def stars(self, row: Feedback) -> str:
+        if row.rating:
+            return f"{row.rating}/5 {'★' * row.rating}"
+        return gettext("Thumbs up") if row.thumb == Thumb.UP else gettext("Thumbs down")
 
 
 @admin.register(Summary)
-class SummaryAdmin(ListsWithoutPreviews):
-    list_display = ["created_at", "client", "conversation", "engine", "language", "message_count"]
-    list_select_related = ["client", "conversation"]
-    search_fields = ["=conversation__chat_code", "customer_intent"]
+class SummaryAdmin(RowsOfChats):
+    list_display = ("who", "customer_intent", "resolution", "created_at", "client")
+    more_columns = ("engine", "language", "message_count", "conversation")
+    search_fields = ("=conversation__chat_code", "customer_intent")
 
 
 @admin.register(SummaryJob)

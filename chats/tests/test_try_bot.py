@@ -82,7 +82,7 @@ def test_a_handover_is_said_and_ends_the_trial(site, path, bot):
     reply = site.post(path, {"question": question})
     run_jobs()
     page = site.get(reply.url).content.decode()
-    fix = re.search(r"<details data-fix open>.*?</details>", page, re.DOTALL)[0]
+    (fix,) = re.findall(r"<details data-fix open>.*?</details>", page, re.DOTALL)
     assert question in fix
     site.post(reply.url, {"question": "I want to talk to a person"})
     run_jobs()
@@ -134,7 +134,8 @@ def test_a_wrong_answer_is_fixed_where_it_stands(site, ann, path, bot):
     run_jobs()
     assert now in site.get(learning).content.decode()
     page = site.post(now).content.decode()
-    assert "From ten to six." in re.search(r"data-now>.*?</div>", page, re.DOTALL)[0]
+    (now_said,) = re.findall(r"data-now>.*?</div>", page, re.DOTALL)
+    assert "From ten to six." in now_said
     assert Message.objects.filter(sender_type="bot", in_reply_to__isnull=False).count() == 1
     # The form shows the answer that exists now, and changes it.
     document = Document.objects.get(source="question_answer")
