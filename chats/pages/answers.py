@@ -34,7 +34,7 @@ def initial(bot: Bot, question: str) -> dict[str, Any]:
     return {"question": found.title, "answer": found.content, "edits": found.pk}
 
 
-def save(bot: Bot, data: dict[str, Any], *, asked: Message, by: User) -> Document:
+def write(bot: Bot, data: dict[str, Any], *, asked: Message, by: User) -> Document:
     """Store the answer to a message, or change the answer that the form has shown (`edits`)."""
     edits = data.get("edits")
     body = QuestionAnswerDto(question=data["question"], answer=data["answer"])

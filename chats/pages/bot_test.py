@@ -157,7 +157,7 @@ class BotTestPages(TenantAdmin):
 
         def act(data: dict[str, Any]) -> HttpResponse:
             asked = reply.in_reply_to or reply
-            document = answers.save(bot, data, asked=asked, by=viewer(request))
+            document = answers.write(bot, data, asked=asked, by=viewer(request))
             place = reverse("admin:chats_tried_bot", args=[bot.pk, chat.pk])
             query = urlencode({"fixed": reply.pk, "document": document.pk})
             return redirect(f"{place}?{query}#answer-{reply.pk}")

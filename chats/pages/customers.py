@@ -12,6 +12,7 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.utils.dateparse import parse_datetime
 from django.utils.safestring import SafeString
+from django.utils.text import slugify
 from django.utils.translation import gettext, gettext_lazy
 from unfold.decorators import display
 
@@ -149,7 +150,7 @@ class CustomerAdmin(ListsWithoutPreviews):
             exporting.write_customer(caller, row.pk),
             mime_type="application/zip",
             cache_control="no-store",
-            download_as=f"customer-{row.pk}.zip",
+            download_as=f"{slugify(row.name) or 'customer'}.zip",
         )
 
     @button(

@@ -131,7 +131,7 @@ class GoldenQuestionAdmin(TenantAdmin):
 
         return self._page(request, CollectForm, act, gettext("Import questions"), gettext("Import"))
 
-    @button(cast("str", gettext_lazy("Run all")), permissions=["teach"], icon="play_arrow")
+    @button(cast("str", gettext_lazy("Ask all")), permissions=["teach"], icon="play_arrow")
     def ask_all(self, request: HttpRequest) -> HttpResponse:
         """Start a run of a bot's questions."""
 
@@ -140,7 +140,7 @@ class GoldenQuestionAdmin(TenantAdmin):
             return redirect("admin:bots_goldenrun_change", run.pk)
 
         return self._page(
-            request, RunForm, act, gettext("Run all golden questions"), gettext("Run now")
+            request, RunForm, act, gettext("Ask all golden questions"), gettext("Ask now")
         )
 
     @admin.action(description="Delete", permissions=["train"])

@@ -58,7 +58,7 @@ class SingleQuestionPages(TenantAdmin):
         assert asked, "the rows are replies"
 
         def act(data: dict[str, Any]) -> HttpResponse:
-            answers.save(bot, data, asked=asked, by=viewer(request))
+            answers.write(bot, data, asked=asked, by=viewer(request))
             messages.success(request, gettext("Saved. Ask the bot again in a moment."))
             if viewer(request).client_id != bot.client_id:
                 return redirect("admin:chats_unanswered")
