@@ -90,7 +90,8 @@ def test_the_newest_messages_are_shown_and_earlier_ones_lead_back(browser, chat,
     assert ">Line 120.<" in page
     assert ">Line 70.<" not in page
     place = reverse("admin:chats_conversation_change", args=[chat.pk])
-    reply = browser.get(place, {"before": re.search(r'href="\?before=(\d+)"', page)[1]})
+    (before,) = re.findall(r'href="\?before=(\d+)"', page)
+    reply = browser.get(place, {"before": before})
     earlier = reply.content.decode()
     assert ">Line 70.<" in earlier
     assert ">Line 71.<" not in earlier
