@@ -1,6 +1,7 @@
 """The forms of the site's pages about conversations."""
 
 from django import forms
+from django.utils.translation import gettext_lazy
 
 from bots.shapes.written import MAX_ANSWER, MAX_QUESTION
 from chatplatform.forms import ServiceForm
@@ -8,7 +9,7 @@ from chatplatform.forms import ServiceForm
 
 class AskForm(ServiceForm):
     question = forms.CharField(
-        label="Your question",
+        label=gettext_lazy("Your question"),
         max_length=8000,
         widget=forms.TextInput(attrs={"autofocus": "", "autocomplete": "off"}),
     )
@@ -16,14 +17,17 @@ class AskForm(ServiceForm):
 
 class AnswerForm(ServiceForm):
     question = forms.CharField(
-        label="Question",
+        label=gettext_lazy("Question"),
         max_length=MAX_QUESTION,
-        help_text="People who get the answer may see the question as its source: leave out a"
-        " customer's name and numbers.",
+        help_text=gettext_lazy(
+            "Customers may see it as the source: leave out names and personal numbers."
+        ),
     )
     answer = forms.CharField(
-        label="Answer",
+        label=gettext_lazy("Answer"),
         max_length=MAX_ANSWER,
         widget=forms.Textarea(attrs={"rows": 4, "autofocus": ""}),
-        help_text="Everybody who asks nearly the same gets this answer.",
+        help_text=gettext_lazy("Used for questions with the same meaning."),
     )
+    # The document with the answer that the form shows; empty for a new answer.
+    edits = forms.IntegerField(required=False, widget=forms.HiddenInput)

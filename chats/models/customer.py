@@ -3,6 +3,7 @@
 from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
 from django.db.models.functions import Now, Upper
+from django.utils.translation import gettext
 
 from chatplatform.ids import uuid7
 from identity.models import TenantModel, User
@@ -43,7 +44,7 @@ class Customer(TenantModel):
         ]
 
     def __str__(self) -> str:
-        return self.name or f"customer {self.pk}"
+        return self.name or self.email or self.phone or gettext("Visitor")
 
 
 class ErasureStatus(models.TextChoices):

@@ -36,40 +36,46 @@ _COLORS: dict[str, str] = {
     GoldenStatus.FAILED: "danger",
 }
 _SOURCES = [
-    ("asked", "What customers ask most"),
-    ("answers", "Questions that you have answered yourself"),
-    ("samples", "The sample questions of the widget"),
+    ("asked", gettext_lazy("What customers ask most")),
+    ("answers", gettext_lazy("Answers that you have written")),
+    ("samples", gettext_lazy("Sample questions of the chat window")),
 ]
 # Documents named on the page of a run.
 _SHOWN = 50
-_PUBLISH = cast("str", gettext_lazy("Publish all the same"))
-_SURE = cast("str", gettext_lazy("Let these changes through, although something got worse?"))
+_PUBLISH = cast("str", gettext_lazy("Publish anyway"))
+_SURE = cast("str", gettext_lazy("Publish these changes, although some answers got worse?"))
 
 
 class OfBotForm(ServiceForm):
-    bot = forms.TypedChoiceField(label="Bot", coerce=int)
+    bot = forms.TypedChoiceField(label=gettext_lazy("Bot"), coerce=int)
 
 
 class QuestionForm(OfBotForm):
-    question = forms.CharField(label="Question", max_length=300)
+    question = forms.CharField(label=gettext_lazy("Question"), max_length=300)
     expected_source = forms.CharField(
-        label="Source", max_length=300, required=False,
-        help_text="Title, file name or address that the answer must cite. Empty: any.",
-    )  # fmt: skip
+        label=gettext_lazy("Expected source"),
+        max_length=300,
+        required=False,
+        help_text=gettext_lazy(
+            "Title, file name or address that the answer must cite. Leave empty for any."
+        ),
+    )
     expected_words = forms.CharField(
-        label="Words", required=False, widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="What must stand in the answer, one a line. Empty: any.",
-    )  # fmt: skip
+        label=gettext_lazy("Expected words"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=gettext_lazy("What the answer must contain, one per line. Leave empty for any."),
+    )
 
 
 class CollectForm(OfBotForm):
-    source = forms.ChoiceField(label="From", choices=_SOURCES)
+    source = forms.ChoiceField(label=gettext_lazy("Import from"), choices=_SOURCES)
 
 
 class RunForm(OfBotForm):
     threshold = forms.FloatField(
-        label="Try a threshold", required=False,
-        help_text="How sure a bot must be to answer, 0 to 1. Empty: the present one.",
+        label=gettext_lazy("Try another minimum confidence"), required=False,
+        help_text=gettext_lazy("From 0 to 1. Leave empty for the present one."),
     )  # fmt: skip
 
 
@@ -87,11 +93,11 @@ class GoldenQuestionAdmin(TenantAdmin):
     def audit_subject(self, row: GoldenQuestion) -> str:
         return f"bot:{row.bot_id}"
 
-    @display(description="Words")
+    @display(description=cast("str", gettext_lazy("Expected words")))
     def words(self, row: GoldenQuestion) -> str:
         return ", ".join(row.expected_words) or "–"
 
-    @button("New question", permissions=["teach"], icon="add")
+    @button(cast("str", gettext_lazy("New question")), permissions=["teach"], icon="add")
     def add_question(self, request: HttpRequest) -> HttpResponse:
         """Add a question with what its answer must contain."""
 
@@ -99,24 +105,33 @@ class GoldenQuestionAdmin(TenantAdmin):
             data["expected_words"] = data.get("expected_words", "").splitlines()
             body = GoldenQuestionDto(**data)
             golden_questions.create(bot, body=body, by=viewer(request))
-            messages.success(request, f"“{body.question}” is a golden question now.")
+            messages.success(
+                request,
+                gettext("“%(question)s” is a golden question now.") % {"question": body.question},
+            )
             return redirect("admin:bots_goldenquestion_changelist")
 
-        return self._page(request, QuestionForm, act, "New golden question", "Save")
+        return self._page(
+            request, QuestionForm, act, gettext("New golden question"), gettext("Save")
+        )
 
-    @button("Take over", permissions=["teach"], icon="playlist_add")
+    @button(
+        cast("str", gettext_lazy("Import questions")), permissions=["teach"], icon="playlist_add"
+    )
     def take_over(self, request: HttpRequest) -> HttpResponse:
         """Collect questions from samples, own answers or frequent questions."""
 
         def act(bot: Bot, data: dict[str, Any]) -> HttpResponse:
             body = GoldenCollectRequest(**data)
             added = golden_candidates.collect(bot, body=body, by=viewer(request))
-            messages.success(request, f"{len(added)} new golden questions.")
+            messages.success(
+                request, gettext("%(count)s new golden questions.") % {"count": len(added)}
+            )
             return redirect("admin:bots_goldenquestion_changelist")
 
-        return self._page(request, CollectForm, act, "Take over questions", "Take over")
+        return self._page(request, CollectForm, act, gettext("Import questions"), gettext("Import"))
 
-    @button("Ask all", permissions=["teach"], icon="play_arrow")
+    @button(cast("str", gettext_lazy("Ask all")), permissions=["teach"], icon="play_arrow")
     def ask_all(self, request: HttpRequest) -> HttpResponse:
         """Start a run of a bot's questions."""
 
@@ -124,7 +139,9 @@ class GoldenQuestionAdmin(TenantAdmin):
             run = golden_runs.start(bot, body=GoldenRunRequest(**data), by=viewer(request))
             return redirect("admin:bots_goldenrun_change", run.pk)
 
-        return self._page(request, RunForm, act, "Ask all golden questions", "Ask them now")
+        return self._page(
+            request, RunForm, act, gettext("Ask all golden questions"), gettext("Ask now")
+        )
 
     @admin.action(description="Delete", permissions=["train"])
     @confirm_action("Delete these questions? Runs keep what they asked.")
@@ -163,14 +180,14 @@ class OutcomeFilter(admin.SimpleListFilter):
 @admin.register(GoldenRun)
 class GoldenRunAdmin(TenantAdmin):
     list_display = (
-        "created_at", "bot", "shown_status", "passed", "asked", "shown_broke", "became",
+        "bot", "shown_status", "passed", "asked", "shown_broke", "became", "created_at",
     )  # fmt: skip
     list_filter = ("bot", "status", OutcomeFilter)
     search_fields = ("bot__bot_name",)
     list_select_related = ("bot",)
     fields = readonly_fields = (
-        "bot", "status", "error", "shown_tried", "threshold", "passed", "asked", "shown_broke",
-        "shown_better", "became", "shown_results", "created_by", "created_at", "finished_at",
+        "bot", "status", "error", "shown_broke", "shown_results", "shown_better", "passed", "asked",
+        "shown_tried", "threshold", "became", "created_by", "created_at", "finished_at",
     )  # fmt: skip
     actions = ("publish",)
     actions_detail = ("publish_run",)
@@ -184,7 +201,7 @@ class GoldenRunAdmin(TenantAdmin):
         is_held = run is not None and run.shown_outcome == GoldenOutcome.HELD
         return super().get_actions_detail(request, object_id) if is_held else []
 
-    @display(description="Status", ordering="status", label=_COLORS)
+    @display(description=cast("str", gettext_lazy("Status")), ordering="status", label=_COLORS)
     def shown_status(self, run: GoldenRun) -> tuple[str, str]:
         return run.status, run.get_status_display()
 
@@ -192,7 +209,7 @@ class GoldenRunAdmin(TenantAdmin):
         """Whether its questions are still being asked."""
         return run.status in {GoldenStatus.QUEUED, GoldenStatus.RUNNING}
 
-    @display(description="Outcome", ordering="outcome")
+    @display(description=cast("str", gettext_lazy("Outcome")), ordering="outcome")
     def became(self, run: Any) -> str:
         """The outcome of the change that waited for the run."""
         return humanize_code(run.shown_outcome)
@@ -201,30 +218,38 @@ class GoldenRunAdmin(TenantAdmin):
     def asked(self, run: GoldenRun) -> SafeString:
         return progress_bar(len(run.results), len(run.questions))
 
-    @display(description=cast("str", gettext_lazy("Tried")))
+    @display(description=cast("str", gettext_lazy("What was changed")))
     def shown_tried(self, run: GoldenRun) -> SafeString | str:
         """Links to what the run tries."""
         return format_html_join(mark_safe("<br>"), "{}", [(item,) for item in _tried(run)]) or "–"
 
-    @display(description="Broke")
-    def shown_broke(self, run: GoldenRun) -> str:
-        return "; ".join(run.broke) or "–"
+    @display(description=cast("str", gettext_lazy("Now failing")))
+    def shown_broke(self, run: GoldenRun) -> SafeString | str:
+        if not run.broke:
+            return gettext("None")
+        return format_html_join(mark_safe("<br>"), "{}", [(item,) for item in run.broke])
 
-    @display(description="Got better")
-    def shown_better(self, run: GoldenRun) -> str:
-        return "; ".join(run.better) or "–"
+    @display(description=cast("str", gettext_lazy("Now passing")))
+    def shown_better(self, run: GoldenRun) -> SafeString | str:
+        if not run.better:
+            return gettext("None")
+        return format_html_join(mark_safe("<br>"), "{}", [(item,) for item in run.better])
 
-    @display(description="Answers")
+    @display(description=cast("str", gettext_lazy("Answers")))
     def shown_results(self, run: GoldenRun) -> SafeString:
+        """Each question with its answer; what failed comes first."""
+        failed_first = sorted(run.results, key=lambda result: not result["fault"])
         rows = [
             (
+                "failed" if result["fault"] else "passed",
                 result["question"],
-                humanize_code(result["fault"]) if result["fault"] else "As expected",
+                humanize_code(result["fault"]) if result["fault"] else gettext("As expected"),
                 result["answer"],
             )
-            for result in run.results
+            for result in failed_first
         ]
-        return format_html_join("", "<p><b>{}</b> {}<br>{}</p>", rows)
+        line = '<p class="golden {}"><b>{}</b> <span>{}</span><br>{}</p>'
+        return format_html_join("", line, rows)
 
     @button(_PUBLISH, url_path="publish", permissions=["train"], icon="publish")
     def publish_run(self, request: HttpRequest, object_id: str) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""Filters of the site's lists of conversations and ratings."""
+"""What the site's lists of conversations and ratings leave out, and their filters."""
 
 from abc import ABC, abstractmethod
 from datetime import datetime, time, timedelta
@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from chatplatform import navigation
-from chatplatform.admin_base import viewer
+from chatplatform.admin_base import TenantAdmin, viewer
 from chatplatform.templatetags.codes import humanize_code
 from chats.services.desk import report_filters
 from identity.models import Client
@@ -27,6 +27,20 @@ def _client(request: HttpRequest) -> Client | None:
     """The client whose rows the list shows; None for all clients."""
     chosen = navigation.chosen_client(request)
     return Client.objects.filter(pk=chosen).first() if chosen else viewer(request).client
+
+
+class ListsWithoutPreviews(TenantAdmin):
+    """Lists, searches and choices leave out the team's previews; detail pages show them."""
+
+    preview_path = "conversation__is_preview"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows = super().get_queryset(request)
+        is_page_of_row = request.resolver_match and request.resolver_match.kwargs
+        return rows if is_page_of_row else self.listed(rows)
+
+    def listed(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        return rows.filter(**{self.preview_path: False})
 
 
 class FixedFilter(ABC, SimpleListFilter):

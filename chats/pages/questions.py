@@ -1,6 +1,6 @@
 """The site's pages of unanswered questions: list them, answer them, ask the bot again."""
 
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
@@ -13,11 +13,13 @@ from unfold.decorators import display
 
 from bots.models import GoldenOutcome
 from bots.services import publish_gate
+from bots.services.written_sources import SourceExists
 from chatplatform.admin_base import TenantAdmin, button, link, viewer
 from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.codes import humanize_code
 from chats.forms import AnswerForm
 from chats.models import GroupStatus, QuestionGroup
+from chats.pages import answers, names
 from chats.services.insight import question_groups, unanswered_questions
 
 # Conversations shown on a detail page.
@@ -74,11 +76,11 @@ class QuestionGroupAdmin(TenantAdmin):
         rows = question_groups.with_question(super().get_queryset(request))
         return publish_gate.with_run(rows, document="document")
 
-    @display(description="Question")
+    @display(description=cast("str", gettext_lazy("Question")))
     def shown_question(self, row: Any) -> str:
         return str(row.question)[:300]
 
-    @display(description="Status", ordering="status", label=_COLORS)
+    @display(description=cast("str", gettext_lazy("Status")), ordering="status", label=_COLORS)
     def shown_status(self, row: Any) -> tuple[str, str]:
         if row.status != GroupStatus.LEARNING or row.run_id is None:
             return row.status, row.get_status_display()
@@ -86,7 +88,7 @@ class QuestionGroupAdmin(TenantAdmin):
             return row.run_outcome, gettext("Held back by its golden run")
         return row.status, gettext("Being tried by its golden run")
 
-    @display(description="Status")
+    @display(description=cast("str", gettext_lazy("Status")))
     def state(self, row: Any) -> SafeString | str:
         """The status, linked to the golden run if the answer is being tried or held back."""
         words: str = self.shown_status(row)[1]
@@ -100,48 +102,62 @@ class QuestionGroupAdmin(TenantAdmin):
             return ""
         return link("admin:chats_questiongroup_add_answer", row.pk, gettext("Write an answer"))
 
-    @display(description="Asked again, the bot says")
+    @display(description=cast("str", gettext_lazy("Asked again, the bot says")))
     def shown_answer(self, row: QuestionGroup) -> str:
         if row.answer:
             return f"{row.answer} ({', '.join(row.sources)})" if row.sources else row.answer
         # A fault from before the answer was learned says nothing new.
         return humanize_code(row.fault) if row.fault and row.status != GroupStatus.LEARNING else "–"
 
-    @display(description="Chats, the latest first")
+    @display(description=cast("str", gettext_lazy("Conversations")))
     def chats(self, row: QuestionGroup) -> SafeString:
         shown = question_groups.questions_of(row).order_by("-id")[:_SHOWN]
         asked = [item.message for item in shown]
-        lines = [(link(_CHAT, row.conversation_id, row.conversation.chat_code), row.text[:300])
+        lines = [(link(_CHAT, row.conversation_id, names.who_of(row.conversation)), row.text[:300])
                  for row in asked]  # fmt: skip
-        return format_html_join("", "<p>{} {}</p>", lines)
+        return format_html_join("", "<p>{}: {}</p>", lines)
 
     def is_under_way(self, row: Any) -> bool:
         """Whether its answer is being learned or tried."""
         is_held = row.run_outcome == GoldenOutcome.HELD
         return row.status == GroupStatus.LEARNING and not is_held
 
-    @button("Write an answer", url_path="answer", permissions=["train"], icon="edit")
+    @button(
+        cast("str", gettext_lazy("Write an answer")),
+        url_path="answer",
+        permissions=["train"],
+        icon="edit",
+    )
     def add_answer(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Write the right answer; once it is learned, the question is asked again."""
         group: QuestionGroup = self.row(request, object_id)
         form = AnswerForm(request.POST or None, initial={"question": self.shown_question(group)})
 
         def act(data: dict[str, Any]) -> HttpResponse:
-            unanswered_questions.add_answer(group, **data, by=viewer(request))
-            messages.success(request, gettext("The bot learns it now, and is then asked again."))
+            given = {name: data[name] for name in ("question", "answer")}
+            try:
+                unanswered_questions.add_answer(group, **given, by=viewer(request))
+            except SourceExists as exc:
+                raise answers.exists_already(exc) from exc
+            messages.success(
+                request,
+                gettext("Saved. The bot is asked again as soon as it has learned the answer."),
+            )
             return redirect("admin:chats_questiongroup_change", group.pk)
 
-        title = gettext("Write an answer for %(bot)s") % {"bot": group.bot}
-        return self.form_page(request, form, act, title=title, button=gettext("Save the answer"))
+        title = gettext("Write an answer")
+        return self.form_page(request, form, act, title=title, button=gettext("Save answer"))
 
-    @button("Ask again", url_path="ask", permissions=["train"], icon="replay")
+    @button(
+        cast("str", gettext_lazy("Ask again")), url_path="ask", permissions=["train"], icon="replay"
+    )
     def ask_again(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask the bot the question again."""
         group: QuestionGroup = self.row(request, object_id)
 
         def act(data: dict[str, Any]) -> HttpResponse:
             unanswered_questions.request_again(group)
-            messages.success(request, gettext("The bot is asked again: look in a moment."))
+            messages.success(request, gettext("The bot is being asked again."))
             return redirect("admin:chats_questiongroup_change", group.pk)
 
         form = ServiceForm(request.POST if request.method == "POST" else None)
@@ -150,7 +166,7 @@ class QuestionGroupAdmin(TenantAdmin):
             button=gettext("Ask again"), intro=self.shown_question(group),
         )  # fmt: skip
 
-    @button("By time", permissions=["view"], icon="schedule")
+    @button(cast("str", gettext_lazy("Sort by time")), permissions=["view"], icon="schedule")
     def by_time(self, request: HttpRequest) -> HttpResponse:
         """The single questions, newest first."""
         return redirect("admin:chats_unanswered")

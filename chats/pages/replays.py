@@ -43,8 +43,11 @@ def _count(name: str, words: Any) -> Any:
     return shown
 
 
-_GAINED, _LOST = _count("gained", gettext_lazy("Gained")), _count("lost", gettext_lazy("Lost"))
-_CHANGED = _count("changed", gettext_lazy("From another source"))
+_GAINED, _LOST = (
+    _count("gained", gettext_lazy("Newly answered")),
+    _count("lost", gettext_lazy("No longer answered")),
+)
+_CHANGED = _count("changed", gettext_lazy("Different source"))
 
 
 @admin.register(Replay)
@@ -59,7 +62,7 @@ class ReplayAdmin(TenantAdmin):
         "day", "bot", "status", "error", "progress", _GAINED, _LOST, _CHANGED,
         _count("answered", gettext_lazy("Answered both times")),
         _count("unanswered", gettext_lazy("Answered neither time")),
-        _count("with_calls", gettext_lazy("Left out because functions were called")),
+        _count("with_calls", gettext_lazy("Skipped (used a function)")),
         "created_by", "created_at", "finished_at",
     )  # fmt: skip
     actions_list = ("replay_day",)
@@ -71,7 +74,7 @@ class ReplayAdmin(TenantAdmin):
 
     @display(description=cast("str", gettext_lazy("Replayed")))
     def progress(self, row: Replay) -> SafeString:
-        more = gettext(", the day had more") if row.is_cut else ""
+        more = gettext(" (the first of the day)") if row.is_cut else ""
         return format_html("{}{}", progress_bar(row.done, len(row.message_ids)), more)
 
     def is_under_way(self, row: Replay) -> bool:
@@ -105,10 +108,10 @@ class ReplayAdmin(TenantAdmin):
         return self.form_page(
             request, form, act,
             title=gettext("Replay a day"),
-            button=gettext("Replay"),
+            button=gettext("Run replay"),
             intro=gettext(
-                "What would the bot say today? Customers do not notice. If a model answers, its"
-                " tokens are charged."
+                "See what the bot would say today. Customers do not notice. If a language model"
+                " writes the answers, its tokens are charged."
             ),
         )  # fmt: skip
 

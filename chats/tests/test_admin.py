@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from bots.models import FunctionCall
-from chats.models import Attachment
+from chats.models import Attachment, Conversation, Customer
 from chats.testing import make_chat
 
 
@@ -29,18 +29,18 @@ def shown(browser, chat):
 
 def test_a_note_does_not_look_like_a_message_to_the_customer(browser, chat, add_message):
     add_message(chat, "agent", "Hello, this is Ben.")
-    assert "Internal note" not in shown(browser, chat)
+    assert "data-note" not in shown(browser, chat)
     add_message(chat, "agent", "He sounds cross.", is_note=True, sender_name="Ben")
     page = shown(browser, chat)
-    assert page.count("Internal note") == page.count("Never sent to the customer") == 1
-    assert "Ben (agent)" in page
+    assert page.count("data-note") == page.count("is-note") == 1
+    assert "<bdi>Ben</bdi>" in page
 
 
 @pytest.mark.parametrize(
     ("location", "words"),
     [
-        ({"city": "Huế", "region": None, "country": "VN"}, "A place: Huế, VN<"),
-        ({"latitude": 0, "longitude": 105.8}, "A place: 0, 105.8<"),
+        ({"city": "Huế", "region": None, "country": "VN"}, "Place: Huế, VN<"),
+        ({"latitude": 0, "longitude": 105.8}, "Place: 0, 105.8<"),
     ],
 )
 def test_a_place_is_told_by_its_names_or_its_degrees(browser, chat, add_message, location, words):
@@ -58,9 +58,9 @@ def test_sources_translations_and_calls_stand_beside_the_words(browser, chat, ad
         function_name="get_hours", status="failed", error="timeout",
     )  # fmt: skip
     page = shown(browser, chat)
-    for part in ("In en:</b> When?", "Source 1: Hours, page 3", "“At nine”", "Robo (bot)"):
+    for part in (">When?</p>", "Hours, page 3", ">At nine</blockquote>", "<bdi>Robo</bdi>"):
         assert part in page
-    assert "Function get_hours: failed (timeout)" in page
+    assert "Function get_hours: Failed (timeout)" in page
 
 
 def test_a_stored_file_has_a_link_that_opens_it(browser, chat, add_message):
@@ -81,3 +81,38 @@ def test_hostile_words_stay_words(browser, chat, add_message):
     words = {"sender_name": evil, "translations": {"en": evil}}
     add_message(chat, "agent", evil, citations=[citation], **words)
     assert "<script>alert" not in shown(browser, chat)
+
+
+def test_the_newest_messages_are_shown_and_earlier_ones_lead_back(browser, chat, add_message):
+    for number in range(1, 121):
+        add_message(chat, "customer", f"Line {number}.")
+    page = shown(browser, chat)
+    assert ">Line 120.<" in page
+    assert ">Line 70.<" not in page
+    place = reverse("admin:chats_conversation_change", args=[chat.pk])
+    (before,) = re.findall(r'href="\?before=(\d+)"', page)
+    reply = browser.get(place, {"before": before})
+    earlier = reply.content.decode()
+    assert ">Line 70.<" in earlier
+    assert ">Line 71.<" not in earlier
+    assert browser.get(place, {"before": "nonsense"}).status_code == 200
+
+
+def test_a_search_shows_who_wrote_and_the_words_that_were_found(browser, chat, add_message):
+    add_message(chat, "customer", "Do you sell <b>oolong</b> tea from Da Lat?")
+    add_message(chat, "bot", "Yes, we do.")
+    listed = reverse("admin:chats_conversation_changelist")
+    page = browser.get(listed, {"q": "OOLONG"}).content.decode()
+    assert "<mark>oolong</mark>" in page
+    assert "&lt;b&gt;" in page
+    assert ">Zoe</a>" in page
+    assert "<mark>" not in browser.get(listed, {"q": "Zoe"}).content.decode()
+
+
+def test_a_customer_without_a_name_has_no_number(browser, chat):
+    Customer.objects.update(name="")
+    Conversation.objects.update(location={"city": "Berlin", "region": None, "country": None})
+    listed = reverse("admin:chats_conversation_changelist")
+    own = reverse("admin:chats_customer_change", args=[chat.customer_id])
+    for path in (listed, own, reverse("admin:chats_customer_changelist")):
+        assert "Visitor · Berlin, " in browser.get(path).content.decode(), path

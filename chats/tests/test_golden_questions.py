@@ -164,7 +164,7 @@ def outcomes_on_pages(ann, run):
     site.force_login(ann.user)
     page = site.get(reverse("admin:bots_goldenrun_change", args=[run["id"]])).content.decode()
     listed = site.get(reverse("admin:bots_goldenrun_changelist")).content.decode()
-    words = {"Held<", "Published<", "Nothing waits any more: deleted, or changed since<"}
+    words = {"Held<", "Published<", "No longer needed<"}
     cells = listed[listed.index("<tbody") : listed.rindex("</tbody")]
     (found,) = {word for word in words if word in page and word in cells}
     return found[:-1], reverse("admin:bots_goldenrun_publish_run", args=[run["id"]]) in page
@@ -180,7 +180,7 @@ def test_a_run_that_holds_nothing_any_more_says_so_and_offers_nothing(ann, bot, 
     ann.delete(f"/ai/{bot.pk}/train/question-answer/{bad.pk}")
     assert ann.get(runs).json()["items"][0]["outcome"] == "overtaken"
     assert outcomes_on_pages(ann, run) == (
-        "Nothing waits any more: deleted, or changed since", False,
+        "No longer needed", False,
     )  # fmt: skip
     site = Browser()
     site.force_login(ann.user)
@@ -216,7 +216,7 @@ def test_what_is_deleted_while_its_run_waits_is_not_called_published(ann, bot, g
     (run,) = ann.get(runs).json()["items"]
     assert (run["status"], run["broke"], run["outcome"]) == ("done", [], "overtaken")
     assert outcomes_on_pages(ann, run) == (
-        "Nothing waits any more: deleted, or changed since", False,
+        "No longer needed", False,
     )  # fmt: skip
 
 
@@ -452,7 +452,7 @@ def test_a_held_run_is_published_on_its_page(ann, ben, bot, golden, runs):
     assert agent.post(publish).status_code == 403
     assert publish in site.get(page).content.decode()
     asked = site.get(publish).content.decode()
-    assert "although something got worse?" in asked
+    assert "although some answers got worse?" in asked
     assert tried in asked
     assert Document.objects.get(pk=bad.pk).pending_review
     done = site.post(publish, follow=True).content.decode()

@@ -1,10 +1,12 @@
 """A bot is tried in the site: a preview chat with the answer, what it rests on, and why."""
 
+import re
+
 import pytest
 from django.test import Client as Browser
 from django.urls import reverse
 
-from bots.models import Bot
+from bots.models import Bot, Document, GoldenQuestion
 from bots.testing import trained
 from chatplatform.testing import run_jobs
 from chats.models import Conversation, Message
@@ -36,7 +38,7 @@ def test_the_answer_is_shown_with_its_source_and_its_reason(site, path, bot):
     run_jobs()
     page = site.get(reply.url).content.decode()
     assert "every 1s" not in page
-    for words in ("open from nine to five", "Source 1: Opening hours", "Sure of an answer"):
+    for words in ("open from nine to five", "Opening hours", "data-confidence", "data-good"):
         assert words in page
     site.post(reply.url, {"question": "Is it open on weekdays?"})
     assert Conversation.objects.count() == 1
@@ -45,7 +47,7 @@ def test_the_answer_is_shown_with_its_source_and_its_reason(site, path, bot):
     shown = site.get(reverse("admin:chats_conversation_change", args=[chat.pk])).content.decode()
     why = reverse("admin:chats_why", args=[chat.pk, answer.pk])
     assert why in shown
-    assert "Passage 1: Opening hours" in site.get(why).content.decode()
+    assert "<summary>Opening hours</summary>" in site.get(why).content.decode()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -80,17 +82,67 @@ def test_a_handover_is_said_and_ends_the_trial(site, path, bot):
     reply = site.post(path, {"question": question})
     run_jobs()
     page = site.get(reply.url).content.decode()
-    assert "It found no passage at all." in page
-    teach = reverse("admin:chats_answer", args=[Message.objects.get(sender_type="bot").pk])
-    assert teach in page
-    assert question in site.get(teach).content.decode()
+    (fix,) = re.findall(r"<details data-fix open>.*?</details>", page, re.DOTALL)
+    assert question in fix
     site.post(reply.url, {"question": "I want to talk to a person"})
     run_jobs()
     page = site.get(reply.url).content.decode()
-    assert "Handed over to people: " in page
-    assert "The bot answers no more in this chat." not in page
+    assert "data-handed-over" in page
+    assert "data-ended" not in page
     ClientConfig.objects.update(answer_while_waiting=False)
-    assert "The bot answers no more in this chat." in site.get(reply.url).content.decode()
+    assert "data-ended" in site.get(reply.url).content.decode()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_good_answer_becomes_a_golden_question(site, ann, path, bot):
+    trained(bot, "The shop is open from nine to five on weekdays.", title="Opening hours")
+    tried = site.post(path, {"question": "When is the shop open?"})["Location"]
+    run_jobs()
+    answer = Message.objects.get(sender_type="bot", in_reply_to__isnull=False)
+    keep = reverse("admin:chats_keep_answer", args=[bot.pk, answer.conversation_id, answer.pk])
+    page = site.get(tried).content.decode()
+    assert keep in page
+    agent = Browser()
+    agent.force_login(make_person(ann.client, "agent", "Amy").user)  # type: ignore[arg-type]
+    assert agent.post(keep).status_code == 403
+    assert site.get(keep).status_code == 302
+    assert not GoldenQuestion.objects.exists()
+    assert site.post(keep)["Location"] == tried
+    kept = GoldenQuestion.objects.get(bot=bot)
+    assert (kept.question, kept.expected_source) == ("When is the shop open?", "Opening hours")
+    page = site.get(tried).content.decode()
+    assert "data-golden" in page
+    assert keep not in page
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_wrong_answer_is_fixed_where_it_stands(site, ann, path, bot):
+    trained(bot, "The shop is open from nine to five on weekdays.", title="Old hours")
+    tried = site.post(path, {"question": "When is the shop open?"})["Location"]
+    run_jobs()
+    answer = Message.objects.get(sender_type="bot", in_reply_to__isnull=False)
+    fields = {"question": "When is the shop open?", "answer": "From ten to six."}
+    form = {"fix": answer.pk} | {f"{answer.pk}-{name}": said for name, said in fields.items()}
+    agent = Browser()
+    agent.force_login(make_person(ann.client, "agent", "Amy").user)  # type: ignore[arg-type]
+    assert agent.post(tried, form).status_code == 403
+    assert b"data-refused" in site.post(tried, form | {f"{answer.pk}-answer": ""}).content
+    assert not Document.objects.filter(source="question_answer").exists()
+    learning = site.post(tried, form)["Location"].partition("#")[0]
+    now = reverse("admin:chats_answer_now", args=[bot.pk, answer.conversation_id, answer.pk])
+    assert now not in site.get(learning).content.decode()
+    run_jobs()
+    assert now in site.get(learning).content.decode()
+    page = site.post(now).content.decode()
+    (now_said,) = re.findall(r"data-now>.*?</div>", page, re.DOTALL)
+    assert "From ten to six." in now_said
+    assert Message.objects.filter(sender_type="bot", in_reply_to__isnull=False).count() == 1
+    # The form shows the answer that exists now, and changes it.
+    document = Document.objects.get(source="question_answer")
+    assert f'value="{document.pk}"' in site.get(tried).content.decode()
+    again = form | {f"{answer.pk}-answer": "From eight.", f"{answer.pk}-edits": document.pk}
+    assert site.post(tried, again).status_code == 302
+    assert Document.objects.get(source="question_answer").content == "From eight."
 
 
 def test_what_is_refused_is_said(site, path, bot):

@@ -247,7 +247,6 @@ def test_the_sites_page_lists_answers_and_shows_what_the_bot_says(ann, bot, grou
     assert DOGS[2] in site.get(by_time, follow=True).content.decode()
     filled = site.get(form).content.decode()
     assert DOGS[0] in filled
-    assert "leave out a customer" in filled
     (answer,) = re.findall("<textarea[^>]+>", filled)
     assert "autofocus" in answer
     sent = site.post(form, {"question": DOGS[0], "answer": "Yes, dogs are welcome."})
@@ -290,7 +289,7 @@ def test_the_sites_page_asks_again_when_somebody_presses_the_button(ann, bot, gr
     before = Job.objects.count()
     assert DOGS[0] in site.get(form).content.decode()
     assert Job.objects.count() == before
-    assert "is asked again" in site.post(form, follow=True).content.decode()
+    assert site.post(form).status_code == 302
     assert Job.objects.count() == before + 1
 
 
@@ -310,8 +309,8 @@ def test_three_clicks_in_a_browser(screen, ann, bot, grouped):
     # The answer is typed at once: its field has the focus, though the page is hidden at first.
     screen.locator("textarea:focus").wait_for()
     screen.keyboard.type("Yes, dogs are welcome.")
-    screen.get_by_role("button", name="Save the answer").click()
-    screen.get_by_text("The bot learns it now").wait_for()
+    screen.get_by_role("button", name="Save answer").click()
+    screen.wait_for_url(re.compile(r"questiongroup/\d+/change"))
     run_jobs()
     # The page follows by itself.
     screen.get_by_text("Yes, dogs are welcome.").wait_for()

@@ -1,0 +1,58 @@
+"""Answers that people write on the site: one to each question, changed where it already exists."""
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext
+
+from bots.models import Bot, Document, DocumentSource
+from bots.services import written_sources
+from bots.shapes.written import MAX_QUESTION, QuestionAnswerDto
+from chats.models import Message
+from chats.services.insight import unanswered_questions
+from identity.models import User
+
+
+def one_line(question: str) -> str:
+    """A question as an answer's form takes it."""
+    return " ".join(question.split())[:MAX_QUESTION]
+
+
+def existing(bot: Bot, question: str) -> Document | None:
+    """The bot's written answer to a question."""
+    rows = written_sources.list_for_bot(bot, DocumentSource.QUESTION_ANSWER)
+    return rows.filter(title__iexact=one_line(question)).first()
+
+
+def initial(bot: Bot, question: str) -> dict[str, Any]:
+    """What the form for an answer holds at first: the question, and its answer if there is one."""
+    found, asked = existing(bot, question), one_line(question)
+    if found is None:
+        return {"question": asked}
+    return {"question": found.title, "answer": found.content, "edits": found.pk}
+
+
+def write(bot: Bot, data: dict[str, Any], *, asked: Message, by: User) -> Document:
+    """Store the answer to a message, or change the answer that the form has shown (`edits`)."""
+    edits = data.get("edits")
+    body = QuestionAnswerDto(question=data["question"], answer=data["answer"])
+    if edits:
+        document = written_sources.update(bot, edits, body=body, by=by)
+    else:
+        try:
+            document = written_sources.create(bot, body=body, by=by)
+        except written_sources.SourceExists as exc:
+            raise exists_already(exc) from exc
+    unanswered_questions.note_answer(asked, document)
+    return document
+
+
+def exists_already(exc: written_sources.SourceExists) -> ValidationError:
+    """The error of a form whose question has an answer already, with a link to it."""
+    path = reverse("admin:bots_document_change", args=[exc.fields["document_id"]])
+    words = gettext("There is already an answer to this question.")
+    return ValidationError(
+        format_html('{} <a class="underline" href="{}">{}</a>', words, path, gettext("Edit it"))
+    )

@@ -1,0 +1,218 @@
+"""The site's pages of conversations: the list, and a conversation's own page."""
+
+import uuid
+from typing import Any, cast
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext, gettext_lazy
+from unfold.decorators import display
+
+from chatplatform import admin_lists, navigation
+from chatplatform.admin_base import viewer
+from chatplatform.admin_lists import RowsShown
+from chatplatform.api.errors import ApiError
+from chatplatform.api.outgoing_call_limits import calls_out
+from chatplatform.templatetags.dates import when
+from chats.models import Conversation, Feedback, Message
+from chats.pages import found_words, names, transcripts
+from chats.pages.bot_test import BotTestPages
+from chats.pages.list_filters import (
+    AnsweredByFilter,
+    BeganFilter,
+    HandoffFilter,
+    ListsWithoutPreviews,
+    WaitingFilter,
+)
+from chats.pages.single_questions import SingleQuestionPages
+from chats.services.desk import inbox
+from chats.services.reply import reply_replay
+from chats.shapes.replay import ReplayedTurn
+
+_ACTIVITY = Coalesce("last_message_at", "created_at")
+_COLORS = {
+    "queue": "warning", "bot": "info", "agent": "success", "ended": "default",
+    "snoozed": "default", "preview": "default",
+}  # fmt: skip
+# Earlier conversations and ratings of answers that a page names.
+_EARLIER = 5
+
+
+class ConversationsShown(RowsShown):
+    """The list; of a search, each conversation with the words that were found in it."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        if self.query:
+            self.result_list = list(self.result_list)
+            found_words.attach(self.result_list, self.query)
+
+
+@admin.register(Conversation)
+class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases differ
+    BotTestPages, SingleQuestionPages, ListsWithoutPreviews
+):
+    """The list of conversations; the page of each shows what was said."""
+
+    list_display = ("who", "last_words", "state", "channel_icon", "client", "bot", "latest_at")
+    list_display_links = ("who",)
+    list_filter = (
+        "status", "assign_type", WaitingFilter, BeganFilter, AnsweredByFilter, HandoffFilter,
+        "channel", "bot",
+    )  # fmt: skip
+    preview_path = "is_preview"
+    codes = frozenset({"handoff_reason", "sentiment"})
+    more_columns = (
+        "chat_code", "handoff_reason", "message_count", "language", "sentiment", "created_at",
+        "ended_at",
+    )  # fmt: skip
+    linked_by = frozenset({"sentiment"})
+    list_select_related = ("client", "bot", "customer", "assignee", "last_message")
+    search_fields = ("=chat_code", "customer__name", "customer__email", "customer__external_id")
+    change_form_template = "admin/chats/conversation.html"
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
+        return ConversationsShown
+
+    def get_ordering(self, request: HttpRequest) -> Any:
+        """Latest activity first for one client, which has an index for it; else newest first."""
+        is_of_one = viewer(request).client_id or navigation.chosen_client(request)
+        return [_ACTIVITY.desc(), "-id"] if is_of_one else ["-id"]
+
+    @display(description=cast("str", gettext_lazy("Customer")))
+    def who(self, row: Conversation) -> str:
+        return names.who_of(row)
+
+    @display(description=cast("str", gettext_lazy("Last words")))
+    def last_words(self, row: Any) -> SafeString | str:
+        """The last words; of a search, the words that were found."""
+        found: SafeString | None = getattr(row, "found_words", None)
+        if found is not None:
+            return found
+        text = row.last_message.text if row.last_message else ""
+        return format_html('<span class="chat-words">{}</span>', " ".join(text.split())[:160])
+
+    @display(description=cast("str", gettext_lazy("State")), label=_COLORS)
+    def state(self, row: Conversation) -> tuple[str, str]:
+        return names.state_of(row)
+
+    @display(description=cast("str", gettext_lazy("Channel")), ordering="channel")
+    def channel_icon(self, row: Conversation) -> SafeString:
+        name, icon = names.CHANNELS[row.channel]
+        return format_html(
+            '<span class="chat-channel">'
+            '<span class="material-symbols-outlined" aria-hidden="true">{}</span> {}</span>',
+            icon,
+            gettext(name),
+        )
+
+    @display(description=cast("str", gettext_lazy("Last activity")), ordering=_ACTIVITY)
+    def latest_at(self, row: Conversation) -> SafeString | str:
+        return when(row.last_message_at or row.created_at)
+
+    def get_urls(self) -> list[URLPattern]:
+        own = [
+            *self.test_paths(),
+            *self.question_paths(),
+            path("<uuid:chat_id>/why/<uuid:message_id>/", self.why, name="chats_why"),
+            path("<uuid:chat_id>/why/<uuid:message_id>/again/", self.again, name="chats_again"),
+        ]
+        for item in own:
+            item.callback = self.admin_site.admin_view(item.callback)
+        return own + super().get_urls()
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """A conversation: what was said, by whom, and what is known about both sides."""
+        chat: Conversation = self.row(request, object_id)
+        reply = super().change_view(request, object_id, form_url, extra_context)
+        if isinstance(reply, TemplateResponse) and reply.context_data is not None:
+            # The frame would name a row by its code.
+            reply.context_data |= {"original": None, **self._shown_of(request, chat)}
+        return reply
+
+    def _shown_of(self, request: HttpRequest, chat: Conversation) -> dict[str, Any]:
+        before = request.GET.get("before", "")
+        others = inbox.chats_of(chat.client, type(chat.customer), chat.customer_id)
+        others = others.exclude(pk=chat.pk).select_related("last_message").order_by("-id")
+        found = list(others[: _EARLIER + 1])
+        ratings = Feedback.objects.for_client(chat.client).filter(conversation=chat)
+        color, words = names.state_of(chat)
+        by = viewer(request)
+        is_own = by.client_id == chat.client_id and not chat.is_preview
+        actions = [{
+            "title": gettext("Open in inbox"), "link": f"{reverse('admin:desk')}#{chat.pk}",
+            "icon": "inbox", "is_primary": True,
+        }]  # fmt: skip
+        return {
+            "title": names.who_of(chat),
+            "actions": actions if is_own else [],
+            "who": names.who_of(chat),
+            "chat": chat,
+            "page": self,
+            "part": transcripts.part_of(
+                chat, before=int(before) if before.isdecimal() and len(before) < 9 else None
+            ),
+            "state": {"words": words, "type": _COLORS[color]},
+            "channel": names.channel_name(chat.channel),
+            "language": names.language_name(chat.language),
+            "ended_by": names.ended_by(chat),
+            "earlier": found[:_EARLIER],
+            "has_more": len(found) > _EARLIER,
+            "rating": ratings.filter(message__isnull=True).first(),
+            "may_correct": self.has_train_permission(request),
+        }
+
+    def why(self, request: HttpRequest, chat_id: uuid.UUID, message_id: uuid.UUID) -> HttpResponse:
+        """The page that explains a bot's message."""
+        chat = self.row(request, chat_id)
+        message = get_object_or_404(Message, conversation=chat, pk=message_id)
+        return self.page(
+            request, "admin/chats/why.html", gettext("Why the bot said this"),
+            chat=chat,
+            message=message,
+            receipt=inbox.receipt(chat, message_id),
+            may_correct=message.in_reply_to_id and self.has_train_permission(request),
+            may_replay=message.in_reply_to_id
+            and (message.receipt or {}).get("decision") in reply_replay.ASKED_ENGINE,
+        )  # fmt: skip
+
+    @calls_out
+    def again(
+        self, request: HttpRequest, chat_id: uuid.UUID, message_id: uuid.UUID
+    ) -> HttpResponse:
+        """A reply next to the bot's reply today. A model's tokens are charged."""
+        chat = self.row(request, chat_id)
+        if not self.has_train_permission(request):
+            raise PermissionDenied
+        if request.method != "POST":
+            return redirect("admin:chats_why", chat_id, message_id)
+        try:
+            reply = reply_replay.get(chat, message_id)
+            made = reply_replay.made_again(reply, reference=f"replay:{uuid.uuid4()}")
+        except ApiError as exc:
+            messages.error(request, str(exc))
+            return redirect("admin:chats_why", chat_id, message_id)
+        return self.page(
+            request, "admin/chats/again.html", gettext("What the bot says today"),
+            chat=chat, turn=ReplayedTurn.of(reply, made),
+        )  # fmt: skip
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Search as the API does, messages included; across clients, only in the columns."""
+        user: Any = request.user
+        if not search_term or user.client is None:
+            return super().get_search_results(request, queryset, search_term)
+        admin_lists.words_of(search_term)
+        return queryset.filter(pk__in=inbox.search(user.client, search_term)), False

@@ -1,0 +1,187 @@
+"""The site's pages of customers: the list, a customer's own page, and what may be done there."""
+
+from typing import Any, cast
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce, JSONObject
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.utils.dateparse import parse_datetime
+from django.utils.safestring import SafeString
+from django.utils.text import slugify
+from django.utils.translation import gettext, gettext_lazy
+from unfold.decorators import display
+
+from chatplatform import media
+from chatplatform.admin_base import button, confirm_action, each, viewer
+from chatplatform.forms import ServiceForm
+from chatplatform.templatetags.dates import when
+from chats.models import Conversation, Customer
+from chats.pages import names
+from chats.pages.list_filters import ListsWithoutPreviews
+from chats.services.data_exchange import erasing, exporting
+from chats.services.desk import customer_records
+from chats.shapes.people import CustomerDto
+from identity.auth import Principal
+
+# Conversations that a customer's page shows at once.
+_SHOWN = 25
+_FIELDS = ("name", "email", "phone")
+
+
+class CustomerForm(ServiceForm):
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=200, required=False)
+    email = forms.EmailField(label=gettext_lazy("E-mail"), max_length=254, required=False)
+    phone = forms.CharField(label=gettext_lazy("Phone"), max_length=40, required=False)
+
+
+@admin.register(Customer)
+class CustomerAdmin(ListsWithoutPreviews):
+    list_display = ("who", "email", "phone", "channels", "conversations", "latest_at", "client")
+    list_display_links = ("who",)
+    more_columns = ("external_id", "created_at")
+    list_select_related = ("client",)
+    search_fields = ("name", "email", "phone", "external_id")
+    actions = ("erase",)
+    actions_detail: Any = ("edit", "export", "erase_one")
+    change_form_template = "admin/chats/customer.html"
+
+    def listed(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        return customer_records.without_staff(rows)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        chats = Conversation.objects.filter(customer=OuterRef("pk"), is_preview=False).order_by()
+        newest = chats.order_by("-id").values(
+            chat=JSONObject(
+                channel="channel", location="location", began="created_at",
+                at=Coalesce("last_message_at", "created_at"),
+            )
+        )  # fmt: skip
+        count = chats.values("customer").annotate(count=Count("pk")).values("count")
+        rows: QuerySet[Any] = super().get_queryset(request)
+        found: QuerySet[Any] = rows.annotate(
+            newest=Subquery(newest[:1]),
+            conversation_count=Coalesce(Subquery(count), 0),
+            used_channels=ArraySubquery(chats.values_list("channel").distinct()),
+        )
+        return found
+
+    @display(description=cast("str", gettext_lazy("Customer")), ordering="name")
+    def who(self, row: Any) -> str:
+        newest = row.newest or {}
+        return names.customer_name(
+            row,
+            location=newest.get("location"),
+            channel=newest.get("channel"),
+            began=parse_datetime(newest["began"]) if newest else None,
+        )
+
+    @display(description=cast("str", gettext_lazy("Channels")))
+    def channels(self, row: Any) -> str:
+        return ", ".join(names.channel_name(item) for item in sorted(row.used_channels)) or "–"
+
+    @display(description=cast("str", gettext_lazy("Conversations")))
+    def conversations(self, row: Any) -> int:
+        return int(row.conversation_count)
+
+    @display(description=cast("str", gettext_lazy("Last activity")))
+    def latest_at(self, row: Any) -> SafeString | str:
+        return when(parse_datetime(row.newest["at"]) if row.newest else row.created_at)
+
+    def has_edit_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Everybody of a client except viewers may."""
+        by = viewer(request)
+        return by.client_id is not None and by.role != "viewer"
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """A customer: who they are, and their conversations."""
+        row: Any = self.row(request, object_id)
+        reply = super().change_view(request, object_id, form_url, extra_context)
+        if isinstance(reply, TemplateResponse) and reply.context_data is not None:
+            # The frame would name a row by its own text.
+            reply.context_data |= {"original": None, **self._shown_of(request, row)}
+        return reply
+
+    def _shown_of(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        rows = Conversation.objects.for_client(row.client).filter(customer=row, is_preview=False)
+        rows = rows.select_related("customer", "assignee", "bot", "last_message")
+        found = list(rows.order_by("-id")[: _SHOWN + 1])
+        return {
+            "title": self.who(row),
+            "customer": row,
+            "page": self,
+            "channels": self.channels(row),
+            "found": [(chat, names.state_of(chat)[1], names.channel_name(chat.channel))
+                      for chat in found[:_SHOWN]],
+            "has_more": len(found) > _SHOWN,
+        }  # fmt: skip
+
+    @button(cast("str", gettext_lazy("Edit")), url_path="edit", permissions=["edit"], icon="edit")
+    def edit(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Change what is known about a customer."""
+        row = self.row(request, object_id)
+        initial = {name: getattr(row, name) for name in _FIELDS}
+        form = CustomerForm(request.POST or None, initial=initial)
+
+        def act(data: dict[str, Any]) -> HttpResponse:
+            changed = {name: data[name] or None for name in _FIELDS if data[name] != initial[name]}
+            caller = Principal(row.client, user=viewer(request))
+            customer_records.edit(caller, row.pk, CustomerDto(**changed))
+            messages.success(request, gettext("Saved."))
+            return redirect("admin:chats_customer_change", row.pk)
+
+        return self.form_page(request, form, act, title=self.who(row), button=gettext("Save"))
+
+    @button(
+        cast("str", gettext_lazy("Export")), url_path="export", permissions=["manage"],
+        icon="download", is_recorded=True,
+    )  # fmt: skip
+    def export(self, request: HttpRequest, object_id: str) -> HttpResponseBase:
+        """Everything stored about the customer, to hand to them."""
+        row = self.row(request, object_id)
+        caller = Principal(row.client, user=viewer(request))
+        return media.file_response(
+            exporting.write_customer(caller, row.pk),
+            mime_type="application/zip",
+            cache_control="no-store",
+            download_as=f"{slugify(row.name) or 'customer'}.zip",
+        )
+
+    @button(
+        cast("str", gettext_lazy("Erase")), url_path="erase", permissions=["manage"], icon="delete"
+    )
+    def erase_one(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Erase the customer and everything stored about them, after a confirmation."""
+        row = self.row(request, object_id)
+
+        def act(data: dict[str, Any]) -> HttpResponse:
+            erasing.ask(Principal(row.client, user=viewer(request)), row.pk)
+            messages.success(
+                request, gettext("%(name)s is being erased.") % {"name": self.who(row)}
+            )
+            return redirect("admin:chats_customer_changelist")
+
+        form = ServiceForm(request.POST if request.method == "POST" else None)
+        return self.form_page(
+            request, form, act,
+            title=gettext("Erase %(name)s?") % {"name": self.who(row)},
+            button=gettext("Erase for good"),
+            intro=gettext(
+                "This deletes the customer with all conversations, messages and files."
+                " It cannot be undone."
+            ),
+        )  # fmt: skip
+
+    @admin.action(description=cast("str", gettext_lazy("Erase")), permissions=["manage"])
+    @confirm_action(
+        "Erase these customers, with all their chats, messages and files? Nobody can undo it."
+    )
+    def erase(self, request: HttpRequest, rows: QuerySet[Customer]) -> None:
+        by = viewer(request)
+        each(request, rows, lambda row: erasing.ask(Principal(row.client, user=by), row.pk))

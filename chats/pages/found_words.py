@@ -1,0 +1,49 @@
+"""The words that a search has found in conversations, marked in the message that holds them."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from chats.models import Conversation, Message
+from chats.services.desk import inbox
+
+# Characters of a message that are shown before the first found word, and in all.
+_BEFORE, _SHOWN = 40, 160
+
+
+def attach(chats: Iterable[Conversation], q: str) -> None:
+    """Give each conversation whose messages hold all words of a search `found_words`: a piece of
+    the newest such message."""
+    terms, by_id = q.split()[: inbox.MAX_TERMS], {chat.pk: chat for chat in chats}
+    if not terms or not by_id:
+        return
+    rows = Message.objects.filter(conversation_id__in=[*by_id], is_welcome=False)
+    for term in terms:
+        rows = rows.filter(text__icontains=term)
+    newest = rows.order_by("conversation_id", "-seq").distinct("conversation_id")
+    for chat_id, text in newest.values_list("conversation_id", "text"):
+        chat: Any = by_id[chat_id]
+        chat.found_words = marked(text, terms)
+
+
+def marked(text: str, terms: list[str]) -> SafeString:
+    """A piece of a text around the first of the words, with all of them marked."""
+    text = " ".join(text.split())
+    pattern = re.compile("|".join(map(re.escape, terms)), re.IGNORECASE)
+    first = pattern.search(text)
+    start = max(first.start() - _BEFORE, 0) if first else 0
+    if start and first:  # at the beginning of a word, if there is one
+        start = text.find(" ", start, first.start()) + 1 or start
+    piece = text[start : start + _SHOWN]
+    parts, place = [], 0
+    for match in pattern.finditer(piece):
+        parts += [("", piece[place : match.start()]), ("mark", match.group())]
+        place = match.end()
+    parts.append(("", piece[place:]))
+    shown = format_html_join(
+        "", "{}", ((format_html("<mark>{}</mark>", word) if tag else word,) for tag, word in parts)
+    )
+    return format_html('<span class="chat-words">{}{}</span>', "… " if start else "", shown)

@@ -1,0 +1,85 @@
+"""How the site's pages name customers, languages, channels and the states of conversations."""
+
+from datetime import datetime
+from typing import Any
+
+from django.utils import formats, timezone, translation
+from django.utils.translation import gettext, gettext_noop
+
+from chatplatform.templatetags.codes import where
+from chats.models import AssignType, Conversation, Customer, Status
+
+# The name and the icon of each channel.
+CHANNELS = {
+    "web": (gettext_noop("Website"), "language"),
+    "api": (gettext_noop("Your server"), "code"),
+    "socialnet": ("Socialnet", "thumb_up"),
+    "photoapp": ("Photoapp", "photo_camera"),
+    "chatapp": ("Chatapp", "call"),
+    "localapp": ("Localapp", "sms"),
+}
+ENDINGS = {
+    "customer": gettext_noop("the customer"),
+    "agent": gettext_noop("an agent"),
+    "inactivity": gettext_noop("the platform, because nobody wrote"),
+}
+
+
+def channel_name(channel: str) -> str:
+    """The name of a channel."""
+    return gettext(CHANNELS[channel][0])
+
+
+def who_of(chat: Conversation) -> str:
+    """The name of a conversation's customer."""
+    return customer_name(
+        chat.customer, location=chat.location, channel=chat.channel, began=chat.created_at
+    )
+
+
+def customer_name(
+    customer: Customer,
+    *,
+    location: dict[str, Any] | None = None,
+    channel: str | None = None,
+    began: datetime | None = None,
+) -> str:
+    """A customer's name, else their address, else where or how and when they began."""
+    known = customer.name or customer.email or customer.phone
+    if known:
+        return known
+    place = where(location) if location else channel_name(channel) if channel else ""
+    at = timezone.localtime(began or customer.created_at)
+    time = f"{at:%H:%M}"
+    if at.date() != timezone.localdate():
+        time = f"{formats.date_format(at, 'j M')} {time}"
+    return f"{gettext('Visitor')} · {', '.join(filter(None, (place, time)))}"
+
+
+def state_of(chat: Conversation) -> tuple[str, str]:
+    """The state of a conversation, as a code for its colour and in words."""
+    if chat.is_preview:
+        return "preview", gettext("Test")
+    if chat.status != Status.OPEN:
+        words = gettext("Ended") if chat.status == Status.ENDED else gettext("Snoozed")
+        return chat.status, words
+    if chat.assign_type == AssignType.QUEUE:
+        return chat.assign_type, gettext("Waiting")
+    if chat.assign_type == AssignType.BOT:
+        return chat.assign_type, gettext("With the bot")
+    name = chat.assignee.full_name if chat.assignee else ""
+    return chat.assign_type, gettext("With %(name)s") % {"name": name or gettext("an agent")}
+
+
+def ended_by(chat: Conversation) -> str:
+    """Who ended a conversation; empty if it has not ended."""
+    return gettext(ENDINGS.get(chat.ended_by, chat.ended_by)) if chat.ended_by else ""
+
+
+def language_name(code: str) -> str:
+    """A language in the reader's words; an unknown code stays as it is."""
+    try:
+        info: dict[str, Any] = translation.get_language_info(code)
+    except KeyError:
+        return code
+    return str(info["name_translated"])

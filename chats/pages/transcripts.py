@@ -1,0 +1,133 @@
+"""A conversation's transcript for its page: messages, steps and days, a part at a time."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any, Literal
+
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import OuterRef, QuerySet
+from django.db.models.functions import JSONObject
+from django.utils import formats, timezone
+from django.utils.translation import gettext
+
+from bots.models import FunctionCall
+from chatplatform.templatetags.codes import humanize_code
+from chats.models import Conversation, Message, SenderType
+from chats.pages import names
+from chats.services.desk import inbox
+from chats.shapes.message import Message as MessageShape
+
+# Messages that a page shows at once.
+SHOWN = 50
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a transcript: a day, a message, or something that happened."""
+
+    kind: Literal["day", "message", "step"]
+    at: datetime
+    words: str = ""
+    row: Any = None
+    message: Any = None
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Up to `SHOWN` messages; the numbers lead to the parts before and after it."""
+
+    lines: list[Line]
+    before: int | None
+    is_newest: bool
+
+
+def part_of(chat: Conversation, *, before: int | None = None) -> Part:
+    """The newest messages of a conversation, or the newest of those before the number `before`."""
+    rows = with_calls(inbox.transcript(chat))
+    if before is not None:
+        rows = rows.filter(seq__lt=before)
+    found = list(rows.order_by("-seq")[: SHOWN + 1])
+    is_cut, shown = len(found) > SHOWN, found[:SHOWN][::-1]
+    since = shown[0].created_at if is_cut else None
+    until = shown[-1].created_at if before is not None and shown else None
+    lines = [_message(chat, row) for row in shown]
+    lines += [
+        step
+        for step in _steps(chat)
+        if (since is None or step.at > since) and (until is None or step.at <= until)
+    ]
+    lines.sort(key=lambda line: line.at)
+    return Part([*_with_days(lines)], shown[0].seq if is_cut else None, before is None)
+
+
+def with_calls(rows: QuerySet[Message]) -> QuerySet[Any]:
+    """Messages with the function calls that the bot requested to answer each."""
+    calls = FunctionCall.objects.filter(
+        conversation_id=OuterRef("conversation_id"), message_id=OuterRef("pk")
+    ).order_by("id")
+    shown = JSONObject(function_name="function_name", status="status", error="error")
+    return rows.annotate(calls=ArraySubquery(calls.values(call=shown)))
+
+
+def _message(chat: Conversation, row: Message) -> Line:
+    name = row.sender_name
+    if row.sender_type == SenderType.CUSTOMER:
+        name = name or names.who_of(chat)
+    name = name or {"bot": chat.bot.bot_name, "system": gettext("Automatic reply")}.get(
+        row.sender_type, gettext("Agent")
+    )
+    return Line("message", row.created_at, row=row, message=MessageShape.from_row(row), name=name)
+
+
+def _steps(chat: Conversation) -> Iterator[Line]:
+    for event in inbox.steps(chat):
+        yield Line("step", event.created_at, words=_words(event.type, event.data))
+
+
+def _words(kind: str, data: Any) -> str:
+    """What happened to a conversation, in words."""
+    then, by = data["conversation"], (data.get("by") or {}).get("name") or ""
+    name = (then.get("assignee") or {}).get("name") or gettext("an agent")
+    match kind:
+        case "conversation.handed_off":
+            words = gettext("Handed over: %(reason)s") % {
+                "reason": humanize_code(data.get("reason"))
+            }
+        case "conversation.assigned" if by and by != name:
+            words = gettext("%(by)s assigned it to %(name)s") % {"by": by, "name": name}
+        case "conversation.assigned":
+            words = gettext("Assigned to %(name)s") % {"name": name}
+        case "conversation.unassigned" if then.get("assign_type") == "bot":
+            words = gettext("Returned to the bot")
+        case "conversation.unassigned":
+            words = gettext("Returned to the queue")
+        case "conversation.snoozed":
+            words = gettext("Snoozed")
+        case "conversation.ended":
+            ender = by or names.ENDINGS.get(then.get("ended_by") or "", "")
+            words = gettext("Ended by %(name)s") % {"name": gettext(ender) if ender else "–"}
+        case _:
+            words = gettext("Reopened")
+    return words
+
+
+def _with_days(lines: list[Line]) -> Iterator[Line]:
+    """The lines, with one for each day before its first."""
+    day: date | None = None
+    for line in lines:
+        here = timezone.localtime(line.at).date()
+        if here != day:
+            day = here
+            yield Line("day", line.at, words=_day(here))
+        yield line
+
+
+def _day(day: date) -> str:
+    today = timezone.localdate()
+    if day == today:
+        return gettext("Today")
+    if day == today - timedelta(days=1):
+        return gettext("Yesterday")
+    return formats.date_format(day, "j M" if day.year == today.year else "j M Y")
