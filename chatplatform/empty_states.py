@@ -20,8 +20,8 @@ EMPTY_STATES = {
     "bots.Prompt": "A prompt says how a bot speaks. Open Bots, a bot, “Set up”,"
     " “Give instructions”.",
     "bots.WebUrl": "Bots read your web site. Open Bots, a bot, “Set up”, “Read a web site”.",
-    "channels_app.ChannelConnection": "No messaging account is connected yet. Connect one by the"
-    " API: see the operations of the channels in the API's document.",
+    "channels_app.ChannelConnection": "No messaging account is connected yet. Connect one under"
+    " Channels.",
     "channels_app.InboundCallback": "What messaging providers send stands here, once an account is"
     " connected.",
     "channels_app.OutboundSend": "Messages that left by a messaging account stand here, once one is"
