@@ -5,12 +5,11 @@ EMPTY_STATES = {
     "bots.Chunk": "Passages are what bots quote. They come from documents and web addresses that"
     " were trained: set up a bot and teach it.",
     "bots.Document": "Bots learn from documents. Open Bots, a bot, “Set up”, and drop your files.",
-    "bots.Function": "Functions let a bot look things up at your server. Add them by the API,"
-    " in its document under “function-calling”.",
-    "bots.FunctionCall": "Each call of a function by a bot stands here. First add a function by"
-    " the API.",
-    "bots.FunctionCalling": "Whether a bot may call functions stands here, once it was set by the"
-    " API.",
+    "bots.Function": "Functions let a bot look things up in your own system, or do them there:"
+    " where an order is, for example. Press “Add function” above.",
+    "bots.FunctionCall": "Each call of a function by a bot stands here. First add a function under"
+    " Functions.",
+    "bots.FunctionCalling": "Whether a bot may call functions stands here, once it has one.",
     "bots.GoldenQuestion": "Golden questions show whether a bot still answers well after a change."
     " Press “New question” above.",
     "bots.GoldenRun": "A run asks a bot all its golden questions. Add questions first, then press"
