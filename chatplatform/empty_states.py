@@ -38,7 +38,7 @@ EMPTY_STATES = {
     "chats.Summary": "Chats are summarised when they end, or when an agent asks for it at"
     " the desk.",
     "chats.SummaryJob": "Summaries of many chats at once are asked for by the API.",
-    "identity.ApiKey": "A key lets your server or your page call the platform. Press “New key”"
+    "identity.ApiKey": "A key lets your server or your page call the platform. Press “Create key”"
     " above.",
     "identity.AuditEvent": "Every change of people, keys, settings and bots will stand here.",
     "identity.Client": "No company is here yet. Press “New company” above.",
@@ -52,9 +52,9 @@ EMPTY_STATES = {
     "identity.User": "Nobody is here yet. Press “Invite” above.",
     "reports.Export": "Large reports are written to a file in the background. Ask for one under"
     " Reports, Ad-hoc.",
-    "webhooks.Delivery": "What is sent to your servers stands here. First add an endpoint under"
-    " Endpoints, “New endpoint”.",
+    "webhooks.Delivery": "What is sent to your servers stands here. First add a webhook under"
+    " Webhooks, “Add webhook”.",
     "webhooks.Event": "Whatever happens in chats, training and channels will stand here.",
-    "webhooks.WebhookConfig": "An endpoint tells your server what happens. Press “New endpoint”"
+    "webhooks.WebhookConfig": "A webhook tells your server what happens. Press “Add webhook”"
     " above.",
 }

@@ -56,7 +56,7 @@ class Kind:
     # The column with the time of the failure.
     at: str = "created_at"
     # The label of a group's link.
-    look: str = "Look"
+    look: str = "View"
 
     @property
     def model(self) -> type[Any]:
@@ -259,10 +259,10 @@ KINDS = {
         _training_result,
     ),
     "endpoints": Kind(
-        "Endpoints that fail, or were switched off for it",
+        "Webhooks that fail, or were turned off for it",
         configs.failing,
         ("url", "pk", "is_active"),
-        lambda url, pk, is_active: str(url) if is_active else f"{url}: switched off",
+        lambda url, pk, is_active: str(url) if is_active else f"{url}: turned off",
         lambda url, pk, is_active: _endpoint(pk),
         at="failing_since",
     ),
@@ -309,7 +309,7 @@ KINDS = {
         ),
     ),
     "jobs": Kind(
-        "Work that failed at every try",
+        "Failed jobs",
         lambda: Job.objects.filter(state=JobState.DEAD),
         ("name", "last_error"),
         lambda name, error: f"{job_words(name)}: {error}",
