@@ -231,7 +231,7 @@ def _named_in(url: str) -> set[str]:
     """The values that stand in an address; none if it is wrong, which the service says."""
     try:
         return set(request_templates.url_names(url)) - request_templates.BOUND
-    except request_templates.WrongTemplate:
+    except request_templates.InvalidTemplate:
         return set()
 
 

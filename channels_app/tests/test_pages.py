@@ -7,7 +7,7 @@ from django.test import Client as Browser
 from django.urls import reverse
 
 from bots.testing import make_bot
-from channels_app.models import ChannelConnection, Consent
+from channels_app.models import ChannelConnection, OAuthAuthorization
 from channels_app.services import connections
 from channels_app.tests.chatapp import NUMBER
 from channels_app.tests.helpers import ACCOUNT, OA, OTHER_PAGE, PAGE
@@ -98,7 +98,7 @@ def test_an_account_signs_in_by_itself(site, sim, bot):
 def test_who_refuses_comes_back_and_nothing_is_connected(site, sim, bot, channel):
     assert come_back(site, sim, leave(site, bot, channel), allow=False) == OVERVIEW
     assert ChannelConnection.objects.get().status == "pending"
-    assert Consent.objects.filter(connection__channel=channel).exists()
+    assert OAuthAuthorization.objects.filter(connection__channel=channel).exists()
 
 
 def test_a_consent_is_good_once_and_for_who_began_it(site, sim, bot, ann):
