@@ -96,4 +96,6 @@ class EndpointForm(ServiceForm):
 
 class ReplayForm(ServiceForm):
     state = forms.ChoiceField(label=gettext_lazy("What to send again"), choices=_STATES)
-    hours = forms.TypedChoiceField(label=gettext_lazy("From"), choices=_HOURS, coerce=int)
+    hours = forms.TypedChoiceField(
+        label=gettext_lazy("From"), choices=_HOURS, coerce=int, initial=48
+    )

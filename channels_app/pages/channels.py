@@ -360,7 +360,9 @@ def _refusal_words(exc: ApiError) -> str:
 def _websites(client: Client) -> list[tuple[str, str, str]]:
     """For each bot: its name, the websites that it is allowed on, and where it is installed."""
     rows = bots.list_for_client(client).order_by("bot_name")
-    return [(bot.bot_name, bot.allowed_domain, _install_page(bot.pk)) for bot in rows]
+    return [
+        (bot.bot_name, bot.allowed_domain.replace(",", ", "), _install_page(bot.pk)) for bot in rows
+    ]
 
 
 def _install_page(bot_id: int) -> str:
