@@ -63,6 +63,11 @@ class AccountForm(ServiceForm):
         if not has_pin:
             del self.fields["pin"]
 
+    def hide_pin(self) -> None:
+        """Ask for the PIN only after the provider missed it: few numbers need one."""
+        if "pin" in self.fields and "pin" not in self.errors:
+            self.fields["pin"].widget = forms.HiddenInput()
+
 
 def taken_words(name: str, bot_name: str) -> str:
     """An account that another bot has."""

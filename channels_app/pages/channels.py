@@ -184,6 +184,7 @@ class ChannelPages(TenantAdmin):
 
         form = AccountForm(request.POST or None, accounts=free, has_pin=channel == "chatapp")
         done = form.carry_out(act) if form.is_bound else None
+        form.hide_pin()
         title = gettext("Choose your %(noun)s") % {"noun": card.noun}
         return done or self._page(
             request, "accounts", title, card=card, form=form, bot=bot, free=free, others=others
