@@ -64,8 +64,8 @@ class FunctionForm(ServiceForm):
         max_length=2000,
         widget=forms.TextInput(attrs={"placeholder": "https://your-shop.com/orders/{order_id}"}),
         help_text=gettext_lazy(
-            "What the bot asks the customer for stands in braces. {customer.external_id} is the"
-            " customer's number in your system."
+            "What the bot asks the customer for stands in braces."
+            " <code>{customer.external_id}</code> is the customer's number in your system."
         ),
     )
     requires_approval = forms.ChoiceField(
@@ -85,7 +85,8 @@ class FunctionForm(ServiceForm):
         max_length=10_000,
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text=gettext_lazy(
-            "Leave empty to send all that the bot asked for. {{order_id}} is replaced by a value."
+            "Leave empty to send all that the bot asked for. <code>{{order_id}}</code> is replaced"
+            " by a value."
         ),
     )
     forgets_secrets = forms.BooleanField(
