@@ -133,7 +133,9 @@ class RowsShown(ChangeList):
         field: Any = self.opts.get_field(parameter.split("__")[0])
         site: Any = self.model_admin.admin_site
         if not field.is_relation or not site.is_registered(field.related_model):
-            return value
+            # A subject of the audit log, such as `language_model:5`.
+            noun, colon, row_id = value.partition(":")
+            return f"{humanize_code(noun)} {row_id}" if colon and noun.isidentifier() else value
         try:
             rows = site.get_model_admin(field.related_model).get_queryset(self.request)
             return str(rows.filter(pk=value).first() or value)
