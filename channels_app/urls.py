@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from django.contrib import admin
 from django.urls import path
 
+from channels_app.models import ChannelConnection
 from channels_app.views.chatapp import ChatappCallbackViewSet, ChatappViewSet
 from channels_app.views.localapp import LocalappCallbackViewSet, LocalappViewSet
 from channels_app.views.photoapp import PhotoappCallbackViewSet, PhotoappViewSet
@@ -15,6 +17,8 @@ socialnet = SocialnetViewSet.as_view
 photoapp = PhotoappViewSet.as_view
 localapp = LocalappViewSet.as_view
 chatapp = ChatappViewSet.as_view
+page = admin.site.admin_view
+pages: Any = admin.site.get_model_admin(ChannelConnection)
 consents: dict[str, Any] = {"get": "end_consent", "post": "receive"}
 
 urlpatterns = [
@@ -57,5 +61,24 @@ urlpatterns = [
     path(
         "chatapp/<int:client_id>/templates/<int:bot_id>",
         chatapp({"get": "list_templates", "post": "send_template"}),
+    ),
+    # The site's own pages
+    path("admin/channels/", page(pages.overview), name="channels"),
+    path("admin/channels/<slug:channel>/connect/", page(pages.connect), name="channel_connect"),
+    path("admin/channels/<slug:channel>/back/", page(pages.come_back), name="channel_back"),
+    path(
+        "admin/channels/<slug:channel>/back/direct/",
+        page(pages.come_back),
+        name="channel_back_direct",
+    ),
+    path(
+        "admin/channels/<slug:channel>/<int:bot_id>/accounts/",
+        page(pages.accounts),
+        name="channel_accounts",
+    ),
+    path(
+        "admin/channels/<slug:channel>/<int:bot_id>/",
+        page(pages.account),
+        name="channel_account",
     ),
 ]

@@ -5,12 +5,11 @@ EMPTY_STATES = {
     "bots.Chunk": "Passages are what bots quote. They come from documents and web addresses that"
     " were trained: set up a bot and teach it.",
     "bots.Document": "Bots learn from documents. Open Bots, a bot, “Set up”, and drop your files.",
-    "bots.Function": "Functions let a bot look things up at your server. Add them by the API,"
-    " in its document under “function-calling”.",
-    "bots.FunctionCall": "Each call of a function by a bot stands here. First add a function by"
-    " the API.",
-    "bots.FunctionCalling": "Whether a bot may call functions stands here, once it was set by the"
-    " API.",
+    "bots.Function": "Functions let a bot look things up in your own system, or do them there:"
+    " where an order is, for example. Press “Add function” above.",
+    "bots.FunctionCall": "Each call of a function by a bot stands here. First add a function under"
+    " Functions.",
+    "bots.FunctionCalling": "Whether a bot may call functions stands here, once it has one.",
     "bots.GoldenQuestion": "Golden questions show whether a bot still answers well after a change."
     " Press “New question” above.",
     "bots.GoldenRun": "A run asks a bot all its golden questions. Add questions first, then press"
@@ -20,8 +19,8 @@ EMPTY_STATES = {
     "bots.Prompt": "A prompt says how a bot speaks. Open Bots, a bot, “Set up”,"
     " “Give instructions”.",
     "bots.WebUrl": "Bots read your web site. Open Bots, a bot, “Set up”, “Read a web site”.",
-    "channels_app.ChannelConnection": "No messaging account is connected yet. Connect one by the"
-    " API: see the operations of the channels in the API's document.",
+    "channels_app.ChannelConnection": "No messaging account is connected yet. Connect one under"
+    " Channels.",
     "channels_app.InboundCallback": "What messaging providers send stands here, once an account is"
     " connected.",
     "channels_app.OutboundSend": "Messages that left by a messaging account stand here, once one is"
@@ -39,7 +38,7 @@ EMPTY_STATES = {
     "chats.Summary": "Chats are summarised when they end, or when an agent asks for it at"
     " the desk.",
     "chats.SummaryJob": "Summaries of many chats at once are asked for by the API.",
-    "identity.ApiKey": "A key lets your server or your page call the platform. Press “New key”"
+    "identity.ApiKey": "A key lets your server or your page call the platform. Press “Create key”"
     " above.",
     "identity.AuditEvent": "Every change of people, keys, settings and bots will stand here.",
     "identity.Client": "No company is here yet. Press “New company” above.",
@@ -51,9 +50,9 @@ EMPTY_STATES = {
     "identity.User": "Nobody is here yet. Press “Invite” above.",
     "reports.Export": "Large reports are written to a file in the background. Ask for one under"
     " Reports, Ad-hoc.",
-    "webhooks.Delivery": "What is sent to your servers stands here. First add an endpoint under"
-    " Endpoints, “New endpoint”.",
+    "webhooks.Delivery": "What is sent to your servers stands here. First add a webhook under"
+    " Webhooks, “Add webhook”.",
     "webhooks.Event": "Whatever happens in chats, training and channels will stand here.",
-    "webhooks.WebhookConfig": "An endpoint tells your server what happens. Press “New endpoint”"
+    "webhooks.WebhookConfig": "A webhook tells your server what happens. Press “Add webhook”"
     " above.",
 }

@@ -21,6 +21,8 @@ class Page:
     icon: str = ""
     # The platform's staff find it in their menu; other people follow a link to it.
     is_technical: bool = False
+    # Only owners and admins of a client may open it. A list has rights of its own.
+    is_for_admins: bool = False
 
     @property
     def is_list(self) -> bool:
@@ -76,11 +78,14 @@ SECTIONS = (
             Page(gettext_noop("Golden questions"), "bots.GoldenQuestion", "verified"),
             Page(gettext_noop("Golden runs"), "bots.GoldenRun", "fact_check"),
             Page(gettext_noop("Replays"), "chats.Replay", "replay"),
-            Page(gettext_noop("Documents"), "bots.Document", "description"),
-            Page(gettext_noop("Websites"), "bots.WebUrl", "language"),
+            Page(gettext_noop("Documents"), "bots.Document", "description", is_technical=True),
+            Page(gettext_noop("Websites"), "bots.WebUrl", "language", is_technical=True),
             Page(gettext_noop("Instructions"), "bots.Prompt", "edit_note", is_technical=True),
             Page(gettext_noop("Passages"), "bots.Chunk", "short_text", is_technical=True),
-            Page(gettext_noop("Language models"), "bots.LanguageModel", "neurology"),
+            Page(
+                gettext_noop("Language models"), "bots.LanguageModel", "neurology",
+                is_technical=True,
+            ),
             Page(
                 gettext_noop("Function settings"), "bots.FunctionCalling", "tune",
                 is_technical=True,
@@ -131,19 +136,39 @@ SECTIONS = (
     Section(
         gettext_noop("Settings"), "settings",
         (
-            Page(gettext_noop("Company"), "identity.Client", "apartment"),
-            Page(gettext_noop("Conversations"), "identity.ClientConfig", "forum"),
+            Page(gettext_noop("Company"), "admin:settings_company", is_for_admins=True),
+            Page(gettext_noop("Business hours"), "admin:settings_hours", is_for_admins=True),
+            Page(gettext_noop("Handover"), "admin:settings_handover", is_for_admins=True),
+            Page(gettext_noop("Messages"), "admin:settings_messages", is_for_admins=True),
+            Page(gettext_noop("After a conversation"), "admin:settings_after", is_for_admins=True),
+            Page(gettext_noop("Notifications"), "admin:settings_notifications", is_for_admins=True),
+            Page(gettext_noop("Privacy"), "admin:settings_privacy", is_for_admins=True),
             Page(
-                gettext_noop("Plan and credits"), "identity.Subscription",
-                "account_balance_wallet",
+                gettext_noop("Plan and credits"), "admin:settings_plan"
             ),
-            Page(gettext_noop("Orders"), "identity.CreditOrder", "receipt_long"),
+            Page(gettext_noop("Security"), "admin:settings_security", is_for_admins=True),
+            Page(gettext_noop("Audit log"), "identity.AuditEvent", "history"),
+            Page(gettext_noop("Companies"), "identity.Client", "apartment", is_technical=True),
+            Page(
+                gettext_noop("Chat settings"), "identity.ClientConfig", "forum",
+                is_technical=True,
+            ),
+            Page(
+                gettext_noop("Subscriptions"), "identity.Subscription", "account_balance_wallet",
+                is_technical=True,
+            ),
+            Page(
+                gettext_noop("Credit orders"), "identity.CreditOrder", "receipt_long",
+                is_technical=True,
+            ),
             Page(
                 gettext_noop("Credit ledger"), "identity.CreditEntry", "menu_book",
                 is_technical=True,
             ),
-            Page(gettext_noop("Sign-in provider"), "identity.SignInProvider", "login"),
-            Page(gettext_noop("Audit log"), "identity.AuditEvent", "history"),
+            Page(
+                gettext_noop("Sign-in providers"), "identity.SignInProvider", "login",
+                is_technical=True,
+            ),
             Page(gettext_noop("Jobs"), "chatplatform.Job", "work_history", is_technical=True),
         ),
         is_for_agents=False,
@@ -244,7 +269,9 @@ def _may_read(request: HttpRequest, page: Page) -> bool:
         return bool(page.admin.has_view_permission(request))
     if page.target == "docs":
         return bool(settings.API_DOCS)
-    return not page.target.startswith("reports_") or viewer.client_id is not None
+    if page.target in {"admin:index", "admin:desk"}:
+        return True
+    return viewer.client_id is not None and (not page.is_for_admins or viewer.is_admin)
 
 
 def _current(request: HttpRequest) -> Page | None:

@@ -59,6 +59,8 @@ LOCALAPP_MEDIA_HOSTS = env.list("LOCALAPP_MEDIA_HOSTS", default=[".zdn.vn", ".za
 CHATAPP_APP_ID = env.str("CHATAPP_APP_ID", default="")
 CHATAPP_APP_SECRET = env.str("CHATAPP_APP_SECRET", default="")
 CHATAPP_VERIFY_TOKEN = env.str("CHATAPP_VERIFY_TOKEN", default="")
+#: The app's login configuration for the signup, whose dialog is `SOCIALNET_DIALOG_URL`.
+CHATAPP_CONFIG_ID = env.str("CHATAPP_CONFIG_ID", default="")
 #: The provider's address.
 CHATAPP_API_URL = env.str("CHATAPP_API_URL", default="https://graph.facebook.com/v26.0")
 #: Hosts from which customers' files are fetched, with the account's token.

@@ -3,7 +3,7 @@
 import functools
 import json
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import pydantic
 from django.contrib import admin, messages
@@ -30,6 +30,7 @@ from chatplatform.admin_base import (
 from chatplatform.api.errors import ApiError
 from chatplatform.api.shapes import Shape
 from chatplatform.forms import ServiceForm, refusals
+from chatplatform.templatetags.dates import when
 from identity import forms, models
 from identity.pages import audit_and_jobs, sign_in_providers
 from identity.services import (
@@ -264,7 +265,8 @@ class UserAdmin(ServiceAdmin):
 @admin.register(models.ApiKey)
 class ApiKeyAdmin(TenantAdmin):
     read_by = ADMINS
-    list_display = ("prefix", "name", "client", "scope", "last_used_at", "expires_at", "revoked_at")
+    list_display = ("name", "prefix", "client", "scope", "last_used_at", "expires", "revoked_at")
+    labels: ClassVar = {"prefix": "Begins with", "scope": "Kind"}
     list_filter = ("scope", ("revoked_at", admin.EmptyFieldListFilter))
     more_columns = ("created_at",)
     list_select_related = ("client",)
@@ -274,7 +276,11 @@ class ApiKeyAdmin(TenantAdmin):
     actions_list = ("new_key",)
     actions_detail = ("change_cap",)
 
-    @button("New key", permissions=["create"], icon="add")
+    @display(description="Expires", ordering="expires_at")
+    def expires(self, row: models.ApiKey) -> str:
+        return when(row.expires_at) if row.expires_at else gettext("Never")
+
+    @button("Create key", permissions=["create"], icon="add")
     def new_key(self, request: HttpRequest) -> HttpResponse:
         """Create a key and show it once in the reply: a message would store it in a cookie."""
         by = viewer(request)
@@ -292,7 +298,7 @@ class ApiKeyAdmin(TenantAdmin):
             )  # fmt: skip
 
         form = forms.KeyForm(request.POST or None, client=by.client)
-        return self.form_page(request, form, act, title="New key", button="Create key")
+        return self.form_page(request, form, act, title="New API key", button="Create key")
 
     @button("Credits a day", url_path="daily-credits", permissions=["manage"], icon="savings")
     def change_cap(self, request: HttpRequest, object_id: str) -> HttpResponse:

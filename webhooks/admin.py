@@ -1,17 +1,18 @@
 """The site's pages of events, endpoints and deliveries."""
 
 from collections.abc import Callable
-from datetime import timedelta
-from typing import Any
+from datetime import date, timedelta
+from typing import Any, TypeAlias
+from urllib.parse import urlencode
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
-from django.template.response import TemplateResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.translation import gettext, gettext_lazy
 from unfold.decorators import display
 
 from chatplatform.admin_base import (
@@ -47,23 +48,32 @@ COLORS: dict[str, str] = {
     DeliveryState.SUCCEEDED: "success",
     DeliveryState.GAVE_UP: "danger",
 }
-FAULTS: dict[str, str] = {
-    Fault.TIMEOUT: "Your server did not answer in time",
-    Fault.CONNECTION_FAILED: "Your server could not be reached",
-    Fault.BLOCKED_DESTINATION: "The address is not public",
-    Fault.REDIRECT: "Your server redirected us, and we follow no redirects",
-    Fault.BAD_STATUS: "Your server refused it",
-    Fault.INVALID_ANSWER: "Your server's answer was not valid HTTP",
-    Fault.GONE: "Your server says that the address is gone for good",
-    Fault.INTERRUPTED: "A failure on our side interrupted it",
-    Fault.ENDPOINT_DISABLED: "The endpoint was off",
+STATES: dict[str, Any] = {
+    DeliveryState.PENDING: gettext_lazy("In line"),
+    DeliveryState.FAILED: gettext_lazy("Failed, tried again soon"),
+    DeliveryState.SUCCEEDED: gettext_lazy("Delivered"),
+    DeliveryState.GAVE_UP: gettext_lazy("Failed"),
 }
-WHY_OFF: dict[str, str] = {
-    DisabledReason.BY_HAND: "It was switched off by hand.",
-    DisabledReason.GONE: "It answered 410 (gone), so we switched it off.",
-    DisabledReason.FAILING: "All deliveries of five days failed, so we switched it off.",
+_FAILED = (DeliveryState.FAILED, DeliveryState.GAVE_UP)
+# For how long a failed delivery is of interest.
+_FAILED_SINCE = timedelta(days=7)
+FAULTS: dict[str, Any] = {
+    Fault.TIMEOUT: gettext_lazy("Your server did not answer in time"),
+    Fault.CONNECTION_FAILED: gettext_lazy("Your server could not be reached"),
+    Fault.BLOCKED_DESTINATION: gettext_lazy("The address is not public"),
+    Fault.REDIRECT: gettext_lazy("Your server redirected us, and we follow no redirects"),
+    Fault.BAD_STATUS: gettext_lazy("Your server refused it"),
+    Fault.INVALID_ANSWER: gettext_lazy("Your server's answer was not valid HTTP"),
+    Fault.GONE: gettext_lazy("Your server says that the address is gone for good"),
+    Fault.INTERRUPTED: gettext_lazy("A failure on our side interrupted it"),
+    Fault.ENDPOINT_DISABLED: gettext_lazy("The webhook was off"),
 }
-_SHOWN = 20
+WHY_OFF: dict[str, Any] = {
+    DisabledReason.BY_HAND: gettext_lazy("It was turned off by hand."),
+    DisabledReason.GONE: gettext_lazy("Your server answered 410 (gone), so we turned it off."),
+    DisabledReason.FAILING: gettext_lazy("Nothing arrived for five days, so we turned it off."),
+}
+_SHOWN = 30
 
 
 class Deliveries(ReadOnlyInline):
@@ -98,8 +108,8 @@ class Attempts(ReadOnlyInline):
 def attempt_words(attempt: DeliveryAttempt) -> str:
     """The result of an attempt, in words."""
     if not attempt.error:
-        return f"Delivered ({attempt.http_status})"
-    words = FAULTS.get(attempt.error, humanize_code(attempt.error))
+        return f"{gettext('Delivered')} ({attempt.http_status})"
+    words = str(FAULTS.get(attempt.error) or humanize_code(attempt.error))
     return f"{words} ({attempt.http_status})" if attempt.http_status else words
 
 
@@ -148,10 +158,15 @@ class WebhookConfigAdmin(TenantAdmin):
     actions_detail = ("manage",)
     list_display_links = None
     list_display = (
-        "managed", "client", "is_active", "disabled_reason", "consecutive_failures",
-        "failing_since", "paused_until", "created_at",
-    )  # fmt: skip
-    list_filter = ("is_active", "disabled_reason")
+        "managed",
+        "client",
+        "shown_state",
+        "description",
+        "failing_since",
+        "created_at",
+    )
+    more_columns = ("disabled_reason", "consecutive_failures", "paused_until")
+    list_filter = ("is_active",)
     list_select_related = ("client",)
     search_fields = ("url", "client__name")
     exclude = ("secret", "previous_secret", "deleted_at")
@@ -169,21 +184,31 @@ class WebhookConfigAdmin(TenantAdmin):
         link = reverse("admin:webhooks_webhookconfig_manage", args=[row.pk])
         return format_html('<a href="{}">{}</a>', link, row.url)
 
+    @display(
+        description="State",
+        ordering="is_active",
+        label={"on": "success", "failing": "warning", "off": "danger"},
+    )
+    def shown_state(self, row: WebhookConfig) -> tuple[str, str]:
+        return health_of(row)
+
     @calls_out
-    @button("New endpoint", permissions=["create"], icon="add")
+    @button("Add webhook", permissions=["create"], icon="add")
     def new_endpoint(self, request: HttpRequest) -> HttpResponse:
         """Add an endpoint; its secret is shown once."""
         by = viewer(request)
 
         def act(data: dict[str, Any]) -> HttpResponse:
             made = configs.create(by.client, webhook_shapes.WebhookConfig(**data), by=by)
-            title = "The endpoint is on. This is its secret, shown only once."
+            title = gettext("Your webhook is on")
             return self.page(
                 request, "admin/webhooks/new_secrets.html", title, endpoints=[made], is_new=True
             )
 
         form = forms.EndpointForm(request.POST or None)
-        return self.form_page(request, form, act, title="New endpoint", button="Add the endpoint")
+        done = form.carry_out(act) if form.is_bound else None
+        title = gettext("New webhook")
+        return done or self.page(request, "admin/webhooks/new.html", title, form=form)
 
     @calls_out
     @button("Manage", permissions=["manage"], icon="tune")
@@ -192,6 +217,10 @@ class WebhookConfigAdmin(TenantAdmin):
         row: WebhookConfig = self.row(request, object_id)
         filled = request.POST if request.method == "POST" else None
         chosen = request.POST.get("form")
+        if chosen == "try":
+            return self._try_again(request, row)
+        if chosen == "roll":
+            return self._new_secrets(request, [row])
         settings = forms.EndpointForm(
             filled if chosen == "settings" else None,
             initial={name: getattr(row, name) for name in ("url", "description", "event_types")},
@@ -200,16 +229,18 @@ class WebhookConfigAdmin(TenantAdmin):
         plain, by, make = ServiceForm(filled), viewer(request), webhook_shapes.WebhookConfig
         # For each button: the form, what it does, and the message about it.
         steps: dict[Any, tuple[ServiceForm, Callable[[dict[str, Any]], Any], str]] = {
-            "settings": (settings, lambda data: configs.update(row, make(**data), by=by), "Saved."),
+            "settings": (settings, lambda data: configs.update(row, make(**data), by=by),
+                         gettext("Saved.")),
             "replay": (replay, lambda data: deliveries.enqueue_replay(row, _range(data)),
-                       "The events are being sent again."),
+                       gettext("The events are being sent again.")),
             "revive": (plain, lambda _: configs.revive(row, by=by),
-                       "The endpoint is on, and the events it missed are being sent."),
+                       gettext("The webhook is on, and the events it missed are being sent.")),
             "test": (plain, lambda _: deliveries.queue_test(row),
-                     "A test is on its way: see the deliveries below."),
+                     gettext("A test is on its way: see the deliveries below.")),
             "off": (plain, lambda _: configs.update(row, make(is_active=False), by=by),
-                    "The endpoint is off: no events are sent to it."),
-            "delete": (plain, lambda _: configs.delete(row, by=by), f"{row} is deleted."),
+                    gettext("The webhook is off: no events are sent to it.")),
+            "delete": (plain, lambda _: configs.delete(row, by=by),
+                       gettext("%(webhook)s is deleted.") % {"webhook": row}),
             "count": (replay, lambda data: deliveries.count_replay(row, _range(data)), ""),
         }  # fmt: skip
         form, act, words = steps.get(chosen, (None, None, ""))
@@ -220,30 +251,55 @@ class WebhookConfigAdmin(TenantAdmin):
             messages.success(request, words)
             if chosen == "delete":
                 return redirect("admin:webhooks_webhookconfig_changelist")
-            return redirect("admin:webhooks_webhookconfig_manage", row.pk)
+            shown = f"?{urlencode({'show': 'all'})}" if chosen == "test" else ""
+            manage = reverse("admin:webhooks_webhookconfig_manage", args=[row.pk])
+            return redirect(f"{manage}{shown}")
         return self._manage_page(request, row, settings=settings, replay=replay, count=done)
 
+    def _try_again(self, request: HttpRequest, row: WebhookConfig) -> HttpResponse:
+        """Send a delivery again now; the page tells what comes of it."""
+        wanted = request.POST.get("delivery", "")
+        found = Delivery.objects.filter(
+            client=row.client, config=row, pk=int(wanted) if wanted.isdecimal() else 0
+        ).select_related("event", "config")
+        delivery = get_object_or_404(found)
+        show = {"show": request.GET.get("show", "")}
+        if deliveries.retry(delivery):
+            show["tried"] = str(delivery.pk)
+        else:
+            messages.error(request, gettext("Turn the webhook on first."))
+        manage = reverse("admin:webhooks_webhookconfig_manage", args=[row.pk])
+        return redirect(f"{manage}?{urlencode(show)}")
+
     def _manage_page(self, request: HttpRequest, row: WebhookConfig, **more: Any) -> HttpResponse:
-        latest = Delivery.objects.filter(client=row.client, config=row).order_by("-id")
-        shown = []
-        for item in latest.select_related("event").prefetch_related("log")[:_SHOWN]:
-            log = sorted(item.log.all(), key=lambda entry: entry.number)
-            words = attempt_words(log[-1]) if log else "Not tried yet"
-            shown.append((item, COLORS[item.state], words, log[-1] if log else None))
-        failure = self._latest_failure(row, shown) if row.failing_since else None
+        own = Delivery.objects.filter(client=row.client, config=row).order_by("-id")
+        own = own.select_related("event").prefetch_related("log")
+        failed_rows = own.filter(
+            state__in=_FAILED, is_test=False, created_at__gte=timezone.now() - _FAILED_SINCE
+        )
+        failed = [_shown(item) for item in failed_rows[: _SHOWN + 1]]
+        chosen = request.GET.get("show") or ("failed" if failed else "all")
+        shown = failed[:_SHOWN] if chosen == "failed" else [_shown(item) for item in own[:_SHOWN]]
+        wanted = request.GET.get("tried", "")
+        tried = own.filter(pk=int(wanted)).first() if wanted.isdecimal() else None
+        failure = self._latest_failure(row, [*shown, *failed]) if row.failing_since else None
         missed = 0
         if not row.is_active:
             missed = sum(deliveries.count_replay(row, body) for body in configs.missed_by(row))
+        state, state_words = health_of(row)
         return self.page(
-            request, "admin/webhooks/manage.html", row.url,
-            row=row,
+            request, "admin/webhooks/manage.html", row.description or row.url,
+            row=row, state=state, state_words=state_words, state_color=_HEALTH_COLORS[state],
             why_off=WHY_OFF.get(row.disabled_reason or "", ""),
             failure=failure,
             failure_words=attempt_words(failure) if failure else "",
             missed=missed,
             most_counted=deliveries.MOST_COUNTED,
-            deliveries=shown,
-            is_busy=any(item.state == DeliveryState.PENDING for item, *_ in shown),
+            days=_by_day(shown),
+            show=chosen, failed_count=len(failed), most_shown=_SHOWN,
+            tried=_outcome(tried) if tried else None,
+            is_busy=any(item.state == DeliveryState.PENDING for item, *_ in shown)
+            or bool(tried and tried.state == DeliveryState.PENDING),
             **more,
         )  # fmt: skip
 
@@ -259,7 +315,7 @@ class WebhookConfigAdmin(TenantAdmin):
         rows: QuerySet[WebhookConfig] = super().get_queryset(request)
         return rows.filter(deleted_at=None)
 
-    @admin.action(description="Switch on", permissions=["manage"])
+    @admin.action(description="Turn on", permissions=["manage"])
     def switch_on(self, request: HttpRequest, rows: QuerySet[WebhookConfig]) -> None:
         assert isinstance(request.user, User), "the site admits people alone"
         for row in rows:
@@ -286,13 +342,56 @@ class WebhookConfigAdmin(TenantAdmin):
     @confirm_action("Make new secrets for these endpoints? The old ones also sign for 24 hours.")
     def roll_secret(self, request: HttpRequest, rows: QuerySet[WebhookConfig]) -> HttpResponse:
         """Show the new secrets on a page, because a message would store them in a cookie."""
-        assert isinstance(request.user, User), "the site admits people alone"
-        context = self.admin_site.each_context(request) | {
-            "opts": self.model._meta,
-            "title": "The new secrets, shown only once",
-            "endpoints": [configs.rotate_secret(row, by=request.user) for row in rows],
+        return self._new_secrets(request, list(rows))
+
+    def _new_secrets(self, request: HttpRequest, rows: list[WebhookConfig]) -> HttpResponse:
+        by = viewer(request)
+        return self.page(
+            request, "admin/webhooks/new_secrets.html", gettext("New signing secret"),
+            endpoints=[configs.rotate_secret(row, by=by) for row in rows],
+        )  # fmt: skip
+
+
+# A delivery as a page shows it: its event, its state and colour in words, and its last attempt.
+Shown: TypeAlias = tuple[Delivery, str, str, str, DeliveryAttempt | None]
+_HEALTH_COLORS = {"on": "success", "failing": "warning", "off": "danger"}
+
+
+def health_of(row: WebhookConfig) -> tuple[str, str]:
+    """Whether an endpoint works, as a code and in words."""
+    if not row.is_active:
+        return "off", gettext("Off")
+    return ("failing", gettext("Failing")) if row.failing_since else ("on", gettext("On"))
+
+
+def _shown(item: Delivery) -> Shown:
+    log = sorted(item.log.all(), key=lambda entry: entry.number)
+    last = log[-1] if log else None
+    words = attempt_words(last) if last else gettext("Not tried yet")
+    return item, forms.event_words(item.event.type), str(STATES[item.state]), words, last
+
+
+def _by_day(shown: list[Shown]) -> list[tuple[date, list[Shown]]]:
+    """Deliveries by the day on which they were made, in the reader's time zone."""
+    days: dict[date, list[Shown]] = {}
+    for one in shown:
+        days.setdefault(timezone.localdate(one[0].created_at), []).append(one)
+    return list(days.items())
+
+
+def _outcome(item: Delivery) -> dict[str, str]:
+    """What came of a delivery that a person tried again."""
+    _, event, _, words, _ = _shown(item)
+    if item.state == DeliveryState.PENDING:
+        return {
+            "state": "pending",
+            "words": gettext("Trying again: %(event)s …") % {"event": event},
         }
-        return TemplateResponse(request, "admin/webhooks/new_secrets.html", context)
+    if item.state == DeliveryState.SUCCEEDED:
+        told = gettext("Delivered: %(event)s") % {"event": event}
+        return {"state": "succeeded", "words": told}
+    told = gettext("%(event)s failed again: %(reason)s.") % {"event": event, "reason": words}
+    return {"state": "failed", "words": told}
 
 
 def _range(data: dict[str, Any]) -> webhook_shapes.EventReplayRequest:
@@ -313,15 +412,15 @@ class DeliveryAdmin(TenantAdmin):
 
     @display(description="Event", ordering="event__type")
     def event_type(self, row: Delivery) -> str:
-        return format_html("<code>{}</code>", row.event.type)
+        return format_html("{} <code>{}</code>", forms.event_words(row.event.type), row.event.type)
 
     @display(description="State", ordering="state", label=COLORS)
     def shown_state(self, row: Delivery) -> tuple[str, str]:
-        return row.state, row.get_state_display()
+        return row.state, str(STATES[row.state])
 
-    @admin.action(description="Send again now", permissions=["manage"])
+    @admin.action(description="Try again", permissions=["manage"])
     def send_again(self, request: HttpRequest, rows: QuerySet[Delivery]) -> None:
         sent = [deliveries.retry(row) for row in rows.select_related("event", "config")]
         messages.success(
-            request, f"{sum(sent)} queued; {len(sent) - sum(sent)} skipped: the endpoint is off."
+            request, f"{sum(sent)} queued; {len(sent) - sum(sent)} skipped: the webhook is off."
         )

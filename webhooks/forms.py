@@ -1,37 +1,101 @@
-"""The forms of the site's pages about endpoints."""
+"""The forms of the site's pages about webhooks, and the events in words."""
+
+from typing import Any
 
 from django import forms
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.codes import humanize_code
-from webhooks import catalogue
 
+# Every type of event in words for people, in groups.
+EVENT_GROUPS: tuple[tuple[Promise, dict[str, Promise]], ...] = (
+    (gettext_lazy("Conversations"), {
+        "conversation.created": gettext_lazy("A conversation begins"),
+        "conversation.handed_off": gettext_lazy("The bot hands over to your team"),
+        "conversation.assigned": gettext_lazy("A teammate gets a conversation"),
+        "conversation.unassigned": gettext_lazy("A conversation has no teammate any more"),
+        "conversation.snoozed": gettext_lazy("A conversation is snoozed"),
+        "conversation.ended": gettext_lazy("A conversation ends"),
+        "conversation.reopened": gettext_lazy("A conversation goes on"),
+    }),
+    (gettext_lazy("Messages"), {
+        "message.created": gettext_lazy("New message"),
+        "message.delivered": gettext_lazy("A message is delivered"),
+        "message.read": gettext_lazy("A message is read"),
+        "message.updated": gettext_lazy("A message changes"),
+        "message.failed": gettext_lazy("A message cannot be delivered"),
+    }),
+    (gettext_lazy("Customers and ratings"), {
+        "customer.updated": gettext_lazy("A customer's details change"),
+        "customer.merged": gettext_lazy("Two customers become one"),
+        "feedback.created": gettext_lazy("A customer rates"),
+        "feedback.updated": gettext_lazy("A customer changes a rating"),
+    }),
+    (gettext_lazy("After a conversation"), {
+        "summary.created": gettext_lazy("A summary is written"),
+        "tags.updated": gettext_lazy("Tags change"),
+        "sentiment.updated": gettext_lazy("The mood is known"),
+    }),
+    (gettext_lazy("Content, channels and account"), {
+        "document.trained": gettext_lazy("Content is ready"),
+        "document.failed": gettext_lazy("Content cannot be read"),
+        "channel.connected": gettext_lazy("A channel is connected"),
+        "channel.disconnected": gettext_lazy("A channel is disconnected"),
+        "credits.low": gettext_lazy("Credits run low"),
+        "notification.created": gettext_lazy("Your team is notified"),
+        "webhook.test": gettext_lazy("Test"),
+    }),
+)  # fmt: skip
+_WORDS = {name: words for _, group in EVENT_GROUPS for name, words in group.items()}
 _STATES = [
-    ("gave_up", "Deliveries that failed for good"),
-    ("missing", "Events that were never sent, for example while the endpoint was off"),
-    ("all", "Every event"),
+    ("gave_up", gettext_lazy("What failed for good")),
+    ("missing", gettext_lazy("What was never sent, for example while the webhook was off")),
+    ("all", gettext_lazy("Everything")),
 ]
-_HOURS = [(1, "The last hour"), (24, "The last day"), (168, "The last week"), (719, "30 days")]
+_HOURS = [
+    (1, gettext_lazy("The last hour")), (24, gettext_lazy("The last day")),
+    (48, gettext_lazy("Since yesterday")), (168, gettext_lazy("The last week")),
+    (719, gettext_lazy("30 days")),
+]  # fmt: skip
+
+
+def event_words(event_type: str) -> str:
+    """A type of event in words."""
+    return str(_WORDS.get(event_type) or humanize_code(event_type))
 
 
 class EndpointForm(ServiceForm):
     url = forms.CharField(
-        label="Address",
+        label=gettext_lazy("Address"),
         max_length=2000,
         widget=forms.TextInput(attrs={"placeholder": "https://your-shop.com/hooks/chat"}),
-        help_text="The https address at which your server receives events.",
+        help_text=gettext_lazy("The https address at which your server receives events."),
     )
-    description = forms.CharField(label="A note for yourself", max_length=200, required=False)
+    description = forms.CharField(
+        label=gettext_lazy("A note for yourself"), max_length=200, required=False
+    )
     event_types = forms.MultipleChoiceField(
-        label="Events",
-        choices=[(name, humanize_code(name)) for name in catalogue.EVENTS],
+        label=gettext_lazy("Events"),
+        choices=list(_WORDS.items()),
         required=False,
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
-        help_text="If none is chosen, all events are sent, including types that are added later.",
     )
+
+    @property
+    def event_groups(self) -> list[tuple[Promise, list[tuple[str, Promise, bool]]]]:
+        """The events to pick from, in groups, and whether each is chosen."""
+        chosen: Any = self["event_types"].value() or ()
+        return [
+            (title, [(name, words, name in chosen) for name, words in group.items()])
+            for title, group in EVENT_GROUPS
+        ]
 
 
 class ReplayForm(ServiceForm):
-    state = forms.ChoiceField(label="Events to send again", choices=_STATES)
-    hours = forms.TypedChoiceField(label="From", choices=_HOURS, coerce=int)
+    state = forms.ChoiceField(label=gettext_lazy("What to send again"), choices=_STATES)
+    hours = forms.TypedChoiceField(
+        label=gettext_lazy("From"), choices=_HOURS, coerce=int, initial=48
+    )

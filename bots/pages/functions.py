@@ -1,10 +1,26 @@
-"""Read-only admin pages of the functions of bots and their calls."""
+"""The site's pages of functions and their calls: add, change, try and approve."""
 
-from django.contrib import admin
+import uuid
+from typing import Any, cast
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext, gettext_lazy
 from unfold.decorators import display
 
 from bots import models
-from chatplatform.admin_base import TenantAdmin
+from bots.pages.function_forms import ASKS, FunctionForm, SwitchForm, TryForm
+from bots.services import bots, engines, function_calls, function_runner, functions
+from bots.shapes.function_calling import FunctionCallingConfigDTO, FunctionDTO
+from chatplatform.admin_base import TenantAdmin, button, viewer
+from chatplatform.api.errors import ApiError
+from chatplatform.api.outgoing_call_limits import calls_out
+from chatplatform.templatetags.codes import humanize_code
 
 _COLORS: dict[str, str] = {
     models.CallStatus.WAITING: "warning",
@@ -14,6 +30,63 @@ _COLORS: dict[str, str] = {
     models.CallStatus.REFUSED: "danger",
     models.CallStatus.REJECTED: "warning",
 }
+_WORDS: dict[str, Any] = {
+    models.CallStatus.WAITING: gettext_lazy("Waiting for approval"),
+    models.CallStatus.RUNNING: gettext_lazy("Under way"),
+    models.CallStatus.SUCCEEDED: gettext_lazy("Worked"),
+    models.CallStatus.FAILED: gettext_lazy("Failed"),
+    models.CallStatus.REFUSED: gettext_lazy("Not sent"),
+    models.CallStatus.REJECTED: gettext_lazy("Not approved"),
+}
+# The roles that may decide on a call, as by the API.
+_DECIDERS = frozenset({"owner", "admin", "agent"})
+_MOST_WAITING = 20
+
+
+class ApprovalsMixin(TenantAdmin):
+    """A list with the calls that wait for a teammate's approval above it."""
+
+    list_before_template: Any = "admin/bots/functions.html"
+
+    def has_decide_permission(self, request: HttpRequest) -> bool:
+        """People of a client may, except viewers."""
+        user = viewer(request)
+        return user.client_id is not None and user.role in _DECIDERS
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> Any:
+        """The list, with what waits for approval and each bot's settings."""
+        client = viewer(request).client
+        context = (extra_context or {}) | {
+            "waiting": _waiting(request) if self.has_decide_permission(request) else [],
+            "settings": _settings(client) if client and self.has_create_permission(request) else [],
+        }
+        return super().changelist_view(request, context)
+
+
+def _waiting(request: HttpRequest) -> list[tuple[models.FunctionCall, str]]:
+    """The calls that a teammate must approve, the oldest first, each with its words."""
+    page = admin.site.get_model_admin(models.FunctionCall)
+    rows = page.get_queryset(request).filter(
+        status=models.CallStatus.WAITING, decided_at=None, requires_approval=models.Approval.AGENT
+    )
+    found = rows.select_related("bot").order_by("id")[:_MOST_WAITING]
+    return [(row, function_calls.ProposedCall.from_row(row).description) for row in found]
+
+
+def _settings(client: Any) -> list[dict[str, Any]]:
+    """For each bot with functions, whether it uses them, and whether its model can."""
+    rows = models.FunctionCalling.objects.for_client(client).select_related("bot")
+    return [
+        {
+            "bot": row.bot,
+            "is_enabled": row.is_enabled,
+            "most": row.max_calls_per_reply,
+            "is_available": engines.why_no_functions(client, row.bot) is None,
+        }
+        for row in rows.order_by("bot__bot_name")
+    ]
 
 
 @admin.register(models.FunctionCalling)
@@ -28,34 +101,165 @@ class FunctionCallingAdmin(TenantAdmin):
 
 
 @admin.register(models.Function)
-class FunctionAdmin(TenantAdmin):
-    """Read-only here: the API checks addresses, schemas and templates."""
+class FunctionAdmin(ApprovalsMixin):
+    """What bots may look up or do in a client's own system."""
 
-    list_display = ("name", "bot", "method", "url", "requires_approval")
-    list_filter = ("method", "requires_approval")
+    list_display = ("shown_name", "description", "bot", "asks")
+    list_display_links = None
+    list_filter = ("bot", "requires_approval")
     search_fields = ("name", "url", "bot__bot_name", "client__name")
-    list_select_related = ("bot",)
+    list_select_related = ("bot", "client")
     # Secrets are never shown.
     exclude = ("secret_headers",)
+    actions_list: Any = ("new_function",)
+    actions_detail: Any = ("edit",)
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.switch)
+        own = path("bot/<int:bot_id>/", view, name="bots_function_switch")
+        return [own, *super().get_urls()]
 
     def audit_subject(self, row: models.Function) -> str:
         return f"bot:{row.bot_id}"
 
+    @display(description=cast("str", gettext_lazy("Name")), ordering="name")
+    def shown_name(self, row: models.Function) -> str:
+        link = reverse("admin:bots_function_edit", args=[row.pk])
+        return format_html('<a href="{}">{}</a>', link, humanize_code(row.name))
+
+    @display(description=cast("str", gettext_lazy("Asked first")), ordering="requires_approval")
+    def asks(self, row: models.Function) -> str:
+        return str(ASKS[row.requires_approval]).partition(":")[0].partition(",")[0]
+
+    @calls_out
+    @button(cast("str", gettext_lazy("Add function")), permissions=["create"], icon="add")
+    def new_function(self, request: HttpRequest) -> HttpResponse:
+        """Add a function to a bot, and go on to try it."""
+        by = viewer(request)
+
+        def act(data: dict[str, Any]) -> HttpResponse:
+            bot, function = bots.get(by.client, data["bot_id"]), FunctionDTO(**data["function"])
+            functions.save(bot, function, is_new=True, by=by)
+            row = models.Function.objects.get(bot=bot, name=function.name)
+            messages.success(request, gettext("Added. Try it now."))
+            return redirect("admin:bots_function_edit", row.pk)
+
+        names = bots.names(by.client)
+        form = FunctionForm(
+            request.POST or None, bots=names, function=None, secrets=[],
+        )  # fmt: skip
+        done = form.carry_out(act) if form.is_bound else None
+        return done or self.page(
+            request, "admin/bots/function.html", gettext("New function"), form=form
+        )
+
+    @calls_out
+    @button(cast("str", gettext_lazy("Change")), permissions=["view"], icon="tune")
+    def edit(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """A function's page: change it, try it, delete it."""
+        row: models.Function = self.row(request, object_id)
+        may_change, by = self.has_create_permission(request), viewer(request)
+        if request.method == "POST" and not may_change:
+            raise PermissionDenied
+        chosen = request.POST.get("form")
+        if chosen == "delete":
+            functions.delete(row, by=by)
+            messages.success(request, gettext("The function is deleted."))
+            return redirect("admin:bots_function_changelist")
+
+        def save(data: dict[str, Any]) -> HttpResponse:
+            functions.save(row.bot, FunctionDTO(**data["function"]), is_new=False, by=by)
+            messages.success(request, gettext("Saved."))
+            return redirect("admin:bots_function_edit", row.pk)
+
+        form = FunctionForm(
+            request.POST if chosen == "settings" else None,
+            bots={}, function=row, secrets=sorted(functions.secret_headers(row)),
+        )  # fmt: skip
+        trial = TryForm(request.POST if chosen == "try" else None, function=row)
+        saved = form.carry_out(save) if form.is_bound else None
+        call = (
+            trial.carry_out(lambda data: self._try(request, row, trial))
+            if chosen == "try"
+            else None
+        )
+        return saved or self.page(
+            request, "admin/bots/function.html", humanize_code(row.name),
+            row=row, form=form, trial=trial, call=call, may_change=may_change,
+            asks=ASKS[row.requires_approval], call_words=_WORDS[call.status] if call else "",
+            call_color=_COLORS[call.status] if call else "",
+        )  # fmt: skip
+
+    def switch(self, request: HttpRequest, bot_id: int) -> HttpResponse:
+        """Whether a bot uses its functions, and how many in one answer."""
+        by = viewer(request)
+        if not self.has_create_permission(request):
+            raise PermissionDenied
+        bot = get_object_or_404(models.Bot, pk=bot_id, client=by.client)
+        now: FunctionCallingConfigDTO = functions.describe(bot)
+
+        def act(data: dict[str, Any]) -> HttpResponse:
+            functions.switch(bot, by=by, **data)
+            messages.success(request, gettext("Saved."))
+            return redirect("admin:bots_function_changelist")
+
+        shown = {name: getattr(now, name) for name in ("is_enabled", "max_calls_per_reply")}
+        form = SwitchForm(request.POST or None, initial=shown)
+        title = gettext("Functions of %(bot)s") % {"bot": bot.bot_name}
+        return self.form_page(request, form, act, title=title, button=gettext("Save"))
+
+    def _try(
+        self, request: HttpRequest, row: models.Function, trial: TryForm
+    ) -> models.FunctionCall:
+        customer = trial.cleaned_data.get("customer")
+        return function_runner.try_out(
+            row, trial.values(), customer_external_id=customer, by=viewer(request)
+        )
+
 
 @admin.register(models.FunctionCall)
-class FunctionCallAdmin(TenantAdmin):
+class FunctionCallAdmin(ApprovalsMixin):
     """The log of the calls that bots requested."""
 
-    list_display = (
-        "function_name", "bot", "shown_status", "http_status", "duration_ms", "requires_approval",
-        "decided_by", "error", "created_at",
-    )  # fmt: skip
-    list_filter = ("status", "requires_approval", "created_at")
+    list_display = ("shown_name", "bot", "shown_status", "error", "decided_by", "created_at")
+    more_columns = ("http_status", "duration_ms", "requires_approval")
+    list_filter = ("status", "bot", "created_at")
     search_fields = ("function_name", "bot__bot_name", "=conversation_id", "=message_id")
     list_select_related = ("bot", "decided_by")
     exclude = ("fingerprint",)
     codes = frozenset({"error"})
 
-    @display(description="Status", ordering="status", label=_COLORS)
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.decide)
+        own = path("<uuid:call_id>/decide/", view, name="bots_functioncall_decide")
+        return [own, *super().get_urls()]
+
+    def decide(self, request: HttpRequest, call_id: uuid.UUID) -> HttpResponse:
+        """Approve or reject a call that waits for a teammate."""
+        if request.method != "POST" or not self.has_decide_permission(request):
+            raise PermissionDenied
+        call: models.FunctionCall = self.row(request, call_id)
+        approve = request.POST.get("approve") == "yes"
+        try:
+            function_calls.decide(call.bot, call.pk, approve=approve, by=viewer(request))
+        except ApiError as exc:
+            messages.error(request, gettext(str(exc)))
+        else:
+            words = (
+                gettext("Approved: the bot carries it out and answers.")
+                if approve
+                else gettext("Rejected: the bot tells the customer.")
+            )
+            messages.success(request, words)
+        return redirect("admin:bots_functioncall_changelist")
+
+    @display(description=cast("str", gettext_lazy("Function")), ordering="function_name")
+    def shown_name(self, call: models.FunctionCall) -> str:
+        return humanize_code(call.function_name)
+
+    @display(description=cast("str", gettext_lazy("Status")), ordering="status", label=_COLORS)
     def shown_status(self, call: models.FunctionCall) -> tuple[str, str]:
-        return call.status, call.get_status_display()
+        return call.status, str(_WORDS[call.status])
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[models.FunctionCall]:
+        return super().get_queryset(request).select_related("bot__client")

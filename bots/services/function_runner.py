@@ -14,12 +14,15 @@ from typing import Any
 
 from django.db import IntegrityError
 from django.db.models import Q
+from django.db.models.functions import Now
 
 from bots.engine import Capability, Engine, argument_schemas, request_templates, tools
 from bots.models import Approval, Bot, CallStatus, Function, FunctionCall, FunctionCalling
 from bots.services import functions
 from chatplatform import egress, jobs
+from chatplatform.api.errors import Invalid
 from chatplatform.sql import column_names
+from identity.models import User
 
 MAX_ANSWER_BYTES = 200_000
 UNCERTAIN = "uncertain: it is not known whether the call took effect"
@@ -241,6 +244,28 @@ def run_approved(call: FunctionCall, subject: Subject, *, seconds: float) -> Fun
         _record(call, CallStatus.REFUSED, error=f"The function was changed: {error}")
         return call
     _send(call, function, subject, seconds_left=seconds)
+    return call
+
+
+def try_out(
+    function: Function, arguments: dict[str, Any], *, customer_external_id: str | None, by: User
+) -> FunctionCall:
+    """Make one call for a person who tries the function, outside of any conversation; logged."""
+    try:
+        argument_schemas.check(arguments, function.parameters)
+    except argument_schemas.WrongArguments as error:
+        raise Invalid.field("body", "arguments", msg=str(error)) from error
+    call = FunctionCall.objects.create(
+        client_id=function.client_id,
+        bot_id=function.bot_id,
+        function_name=function.name,
+        arguments=arguments,
+        status=CallStatus.RUNNING,
+        decided_by=by,
+        decided_at=Now(),
+    )
+    subject = Subject(call.pk, call.pk, customer_external_id or None)
+    _send(call, function, subject, seconds_left=function.timeout_seconds)
     return call
 
 

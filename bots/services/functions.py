@@ -1,4 +1,4 @@
-"""The functions that a bot may call: read them, and replace them as a whole."""
+"""The functions that a bot may call: read, replace or change them."""
 
 import json
 from typing import Any
@@ -8,7 +8,7 @@ from django.db import transaction
 from bots.engine import argument_schemas, request_templates
 from bots.models import Bot, Function, FunctionCalling
 from bots.services import bots, engines
-from bots.shapes.function_calling import FunctionCallingConfigDTO, FunctionDTO
+from bots.shapes.function_calling import MAX_FUNCTIONS, FunctionCallingConfigDTO, FunctionDTO
 from chatplatform import egress
 from chatplatform.api.errors import Invalid
 from identity.models import User
@@ -40,13 +40,7 @@ def secret_headers(function: Function) -> dict[str, str]:
 
 def replace(bot: Bot, *, body: FunctionCallingConfigDTO, by: User) -> FunctionCallingConfigDTO:
     """Replace the configuration; functions whose secret headers are left out keep them by name."""
-    for position, function in enumerate(body.functions):
-        _check(position, function)
-    # Resolve host names before the transaction, since that may take seconds.
-    urls = [request_templates.sample_url(function.http.url) for function in body.functions]
-    blocked = egress.first_blocked(urls, purpose="function")
-    if blocked is not None:
-        raise _invalid(blocked, "http", "url", msg=egress.REFUSAL)
+    _check_all(body.functions)
     with transaction.atomic():
         bots.lock(bot)
         changes = _replace_functions(bot, body.functions)
@@ -62,20 +56,76 @@ def replace(bot: Bot, *, body: FunctionCallingConfigDTO, by: User) -> FunctionCa
     return describe(bot)
 
 
+def save(bot: Bot, function: FunctionDTO, *, is_new: bool, by: User) -> None:
+    """Add a function, or change the one of this name; the bot's first function turns calls on.
+
+    Secret headers are kept if they are left out.
+    """
+    _check_all([function])
+    with transaction.atomic():
+        bots.lock(bot)
+        rows = list(Function.objects.filter(bot=bot).order_by("position"))
+        existing = next((row for row in rows if row.name == function.name), None)
+        if is_new and existing:
+            raise Invalid.field("body", "name", msg="Another function has this name.")
+        if existing is None and len(rows) >= MAX_FUNCTIONS:
+            words = f"A bot has at most {MAX_FUNCTIONS} functions: delete one first."
+            raise Invalid.field("body", "functions", msg=words)
+        position = existing.position if existing else (rows[-1].position + 1 if rows else 0)
+        _store(bot, function, existing, position=position, place=0)
+        calling, _ = FunctionCalling.objects.get_or_create(
+            bot=bot, defaults={"client_id": bot.client_id, "is_enabled": True}
+        )
+        change = {"kept" if existing else "added": [function.name]}
+        _record(bot, calling, by=by, **change)
+
+
+def delete(function: Function, *, by: User) -> None:
+    """Delete a single function; its calls stay in the log."""
+    bot = function.bot
+    with transaction.atomic():
+        bots.lock(bot)
+        function.delete()
+        calling = FunctionCalling.objects.filter(bot=bot).first()
+        _record(bot, calling, by=by, removed=[function.name])
+
+
+def switch(bot: Bot, *, is_enabled: bool, max_calls_per_reply: int, by: User) -> None:
+    """Set whether the bot calls functions, and how many per reply."""
+    with transaction.atomic():
+        bots.lock(bot)
+        calling, _ = FunctionCalling.objects.update_or_create(
+            bot=bot,
+            defaults={
+                "client_id": bot.client_id,
+                "is_enabled": is_enabled,
+                "max_calls_per_reply": max_calls_per_reply,
+            },
+        )
+        _record(bot, calling, by=by)
+
+
+def _record(bot: Bot, calling: FunctionCalling | None, *, by: User, **changes: list[str]) -> None:
+    is_enabled = bool(calling and calling.is_enabled)
+    bots.record(bot, "function_calling.updated", by=by, is_enabled=is_enabled, **changes)
+
+
+def _check_all(functions: list[FunctionDTO]) -> None:
+    """Check functions before the transaction: to resolve host names may take seconds."""
+    for position, function in enumerate(functions):
+        _check(position, function)
+    urls = [request_templates.sample_url(function.http.url) for function in functions]
+    blocked = egress.first_blocked(urls, purpose="function")
+    if blocked is not None:
+        raise _invalid(blocked, "http", "url", msg=egress.REFUSAL)
+
+
 def _replace_functions(bot: Bot, functions: list[FunctionDTO]) -> dict[str, list[str]]:
     existing = {row.name: row for row in Function.objects.filter(bot=bot)}
     names = {function.name for function in functions}
     Function.objects.filter(bot=bot).exclude(name__in=names).delete()
     for position, function in enumerate(functions):
-        name = function.name
-        row = existing.get(name) or Function(client_id=bot.client_id, bot=bot, name=name)
-        row.secret_headers = json.dumps(
-            _merged_secret_headers(position, function, existing.get(name))
-        )
-        own = function.model_dump(include={"description", "parameters", "requires_approval"})
-        for field, value in (own | function.http.model_dump() | {"position": position}).items():
-            setattr(row, field, value)
-        row.save()
+        _store(bot, function, existing.get(function.name), position=position, place=position)
     return {
         "added": sorted(names - set(existing)),
         "kept": sorted(names & set(existing)),
@@ -84,6 +134,18 @@ def _replace_functions(bot: Bot, functions: list[FunctionDTO]) -> dict[str, list
             function.name for function in functions if function.secret_headers is not None
         ),
     }
+
+
+def _store(
+    bot: Bot, function: FunctionDTO, existing: Function | None, *, position: int, place: int
+) -> None:
+    """Write a function's row; `place` is its place in the request, for errors."""
+    row = existing or Function(client_id=bot.client_id, bot=bot, name=function.name)
+    row.secret_headers = json.dumps(_merged_secret_headers(place, function, existing))
+    own = function.model_dump(include={"description", "parameters", "requires_approval"})
+    for field, value in (own | function.http.model_dump() | {"position": position}).items():
+        setattr(row, field, value)
+    row.save()
 
 
 def _merged_secret_headers(

@@ -100,7 +100,7 @@ def test_home_failures_and_warnings_count_it(ann, cara, site, bot, wrong):
     assert title in site.get(home).content.decode()
     shown = site.get(failures).content.decode()
     assert "Documents held back by golden questions" in shown
-    assert link_of_run(ann, bot, "Look") in shown
+    assert link_of_run(ann, bot, "View") in shown
     assert "documents_held" not in codes(cara)
     assert ann.delete(f"/ai/{bot.pk}/train/question-answer/{wrong.pk}").status_code == 204
     assert "documents_held" not in codes(ann)

@@ -13,6 +13,7 @@ _CHATAPP = Chatapp()
 class PinMissing(ApiError):
     code, status = "pin_missing", 409
     detail = "This number is not registered yet: give a pin of six digits."
+    place = ("pin",)
 
 
 def connect(bot: Bot, body: ChatappConnectDto, *, by: User) -> ChannelConnection:

@@ -20,6 +20,7 @@ OPTIONAL_FILES = {"forms.py", "testing.py"}
 OWN_FILES_BECAUSE = {
     "identity/pages": "larger pages of the site, each in a module of its own",
     "bots/pages": "larger pages of the site, each in a module of its own",
+    "channels_app/pages": "the pages on which accounts are connected",
     "identity/auth.py": "authentication, used by the views of every app",
     "identity/static": "the script of the page that a mailed link opens",
     "webhooks/catalogue.py": "the events in the OpenAPI document",

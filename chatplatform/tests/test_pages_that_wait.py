@@ -225,7 +225,6 @@ def signed_in(user):
         ("POST", "bots_languagemodel_set_model", []),
         ("POST", "bots_languagemodel_edit", [1]),
         ("POST", "bots_languagemodel_changelist", []),
-        ("POST", "channels_app_channelconnection_connect_again", [1]),
         ("POST", "settings_security", []),
         ("POST", "settings_notifications", []),
         ("POST", "webhooks_webhookconfig_new_endpoint", []),
@@ -236,6 +235,19 @@ def signed_in(user):
 def test_what_calls_out_has_threads_of_its_own(method, name, args):
     path = reverse(f"admin:{name}", args=args)
     assert will_wait(RequestFactory().generic(method, path))
+
+
+@pytest.mark.parametrize(
+    ("method", "name", "args"),
+    [
+        ("GET", "channel_back", ["chatapp"]),
+        ("GET", "channel_accounts", ["chatapp", 1]),
+        ("POST", "channel_connect", ["chatapp"]),
+        ("POST", "channel_account", ["chatapp", 1]),
+    ],
+)
+def test_pages_of_channels_that_call_out_have_them_too(method, name, args):
+    assert will_wait(RequestFactory().generic(method, reverse(name, args=args)))
 
 
 def test_other_pages_have_the_threads_of_all():

@@ -56,7 +56,7 @@ class Kind:
     # The column with the time of the failure.
     at: str = "created_at"
     # The label of a group's link.
-    look: str = "Look"
+    look: str = "View"
 
     @property
     def model(self) -> type[Any]:
@@ -209,8 +209,8 @@ def _waiting_connections() -> QuerySet[ChannelConnection]:
     return rows.filter(waits_since__lt=timezone.now() - _USUAL_WAIT)
 
 
-def _connection(pk: Any) -> str:
-    return reverse("admin:channels_app_channelconnection_change", args=[pk])
+def _account(channel: str, bot_id: int) -> str:
+    return reverse("channel_account", args=[channel, bot_id])
 
 
 def _endpoint(pk: Any) -> str:
@@ -259,10 +259,10 @@ KINDS = {
         _training_result,
     ),
     "endpoints": Kind(
-        "Endpoints that fail, or were switched off for it",
+        "Webhooks that fail, or were turned off for it",
         configs.failing,
         ("url", "pk", "is_active"),
-        lambda url, pk, is_active: str(url) if is_active else f"{url}: switched off",
+        lambda url, pk, is_active: str(url) if is_active else f"{url}: turned off",
         lambda url, pk, is_active: _endpoint(pk),
         at="failing_since",
     ),
@@ -281,20 +281,20 @@ KINDS = {
         lambda: ChannelConnection.objects.filter(
             status__in=[ConnectionStatus.EXPIRED, ConnectionStatus.ERROR]
         ),
-        ("account_name", "last_error", "pk", "status"),
-        lambda name, error, pk, status: _channel_words(name, error, status),
-        lambda name, error, pk, status: _connection(pk),
+        ("account_name", "last_error", "status", "channel", "bot_id"),
+        lambda name, error, status, channel, bot_id: _channel_words(name, error, status),
+        lambda name, error, status, channel, bot_id: _account(channel, bot_id),
         at="failing_since",
-        look="Connect it again",
+        look="Connect again",
     ),
     "inbound": Kind(
         "Channels whose messages wait to be processed",
         _waiting_connections,
-        ("account_name", "waiting", "pk"),
-        lambda name, count, pk: (
+        ("account_name", "waiting", "channel", "bot_id"),
+        lambda name, count, channel, bot_id: (
             f"{name}: {count} messages and other events, which are tried again automatically"
         ),
-        lambda name, count, pk: _connection(pk),
+        lambda name, count, channel, bot_id: _account(channel, bot_id),
         at="waits_since",
     ),
     "sends": Kind(
@@ -309,7 +309,7 @@ KINDS = {
         ),
     ),
     "jobs": Kind(
-        "Work that failed at every try",
+        "Failed jobs",
         lambda: Job.objects.filter(state=JobState.DEAD),
         ("name", "last_error"),
         lambda name, error: f"{job_words(name)}: {error}",

@@ -40,7 +40,7 @@ def test_home_says_what_needs_the_staff(site, ann, cara):
     assert shown["Credit orders to decide"].value == "1"
     assert shown["Work that failed at every try"].value == "1"
     assert "database" not in shown["Health"].note
-    assert "1 × Work that failed at every try" in page.content.decode()
+    assert "1 × Failed jobs" in page.content.decode()
     for item in shown.values():
         assert site.get(item.path).status_code == 200
     parts = site.get(shown["Health"].path).content.decode()

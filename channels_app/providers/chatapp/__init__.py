@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.utils import timezone
@@ -28,6 +29,10 @@ from channels_app.providers.types import (
     Tokens,
 )
 
+_SCOPES = (
+    "whatsapp_business_management", "whatsapp_business_messaging", "business_management",
+)  # fmt: skip
+
 
 class Chatapp(GraphProvider):
     """Tokens of a signup usually do not expire. Customers' names come only in callbacks.
@@ -38,9 +43,19 @@ class Chatapp(GraphProvider):
     channel = "chatapp"
     app = APP
 
+    def consent_url(self, *, redirect_uri: str, state: str, challenge: str) -> str:
+        """The signup dialog as a page, with the login configuration of our app if it has one."""
+        url = consent.url(
+            APP, settings.SOCIALNET_DIALOG_URL,
+            scopes=_SCOPES, redirect_uri=redirect_uri, state=state,
+        )  # fmt: skip
+        config_id = settings.CHATAPP_CONFIG_ID
+        return f"{url}&{urlencode({'config_id': config_id})}" if config_id else url
+
     def redeem_code(self, code: str, *, redirect_uri: str = "", verifier: str = "") -> Tokens:
-        """Exchange a code of the provider's signup dialog, which has no `redirect_uri`."""
-        return consent.token(APP, {"code": code})
+        """Exchange a code of the signup dialog. Opened as a window it has no `redirect_uri`."""
+        back = {"redirect_uri": redirect_uri} if redirect_uri else {}
+        return consent.token(APP, {"code": code, **back})
 
     def list_accounts(self, token: str, *, cursor: str | None, limit: int) -> AccountsPage:
         """The numbers of the token's business accounts, one account after the other.

@@ -1,0 +1,303 @@
+"""The forms of the site's pages about functions."""
+
+import re
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext, gettext_lazy
+
+from bots.engine import request_templates
+from bots.language.normalization import normalize
+from bots.models import Approval, Function
+from chatplatform.forms import ServiceForm
+from chatplatform.templatetags.codes import humanize_code
+
+# The most rows of a form.
+PARAMETERS, HEADERS = 8, 3
+_METHODS = [
+    ("GET", gettext_lazy("Looks something up (GET)")),
+    ("POST", gettext_lazy("Sends something (POST)")),
+    ("PUT", gettext_lazy("Changes something (PUT)")),
+    ("PATCH", gettext_lazy("Changes a part (PATCH)")),
+    ("DELETE", gettext_lazy("Cancels or deletes (DELETE)")),
+]
+ASKS: dict[str, Any] = {
+    Approval.NONE: gettext_lazy("Nobody: the bot calls it by itself"),
+    Approval.CUSTOMER: gettext_lazy("The customer, before each call"),
+    Approval.AGENT: gettext_lazy("A teammate, before each call"),
+}
+_TYPES = [
+    ("string", gettext_lazy("Text")),
+    ("integer", gettext_lazy("Whole number")),
+    ("number", gettext_lazy("Number")),
+    ("boolean", gettext_lazy("Yes or no")),
+]
+_HEADER = re.compile(r"\s*([^:\s]+)\s*:\s*(.*?)\s*")
+
+
+def _row_field(label: Any, *, max_length: int, placeholder: Any = "") -> forms.CharField:
+    attrs = {"placeholder": placeholder, "aria-label": label}
+    return forms.CharField(
+        label=label, max_length=max_length, required=False, widget=forms.TextInput(attrs=attrs)
+    )
+
+
+class FunctionForm(ServiceForm):
+    """A function as its owner sees it: what the bot asks for, in rows, instead of a schema."""
+
+    bot_id = forms.TypedChoiceField(label=gettext_lazy("Bot"), coerce=int)
+    name = forms.CharField(
+        label=gettext_lazy("Name"),
+        max_length=64,
+        widget=forms.TextInput(attrs={"placeholder": gettext_lazy("Look up an order")}),
+    )
+    description = forms.CharField(
+        label=gettext_lazy("What it does, and when the bot should use it"),
+        max_length=1000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=gettext_lazy("The bot decides by these words whether to use it."),
+    )
+    method = forms.ChoiceField(label=gettext_lazy("Kind"), choices=_METHODS)
+    url = forms.CharField(
+        label=gettext_lazy("Address in your system"),
+        max_length=2000,
+        widget=forms.TextInput(attrs={"placeholder": "https://your-shop.com/orders/{order_id}"}),
+        help_text=gettext_lazy(
+            "What the bot asks the customer for stands in braces."
+            " <code>{customer.external_id}</code> is the customer's number in your system."
+        ),
+    )
+    requires_approval = forms.ChoiceField(
+        label=gettext_lazy("Who is asked first?"), choices=list(ASKS.items())
+    )
+    timeout_seconds = forms.IntegerField(
+        label=gettext_lazy("Seconds to wait for your system"), min_value=1, max_value=30, initial=10
+    )
+    headers = forms.CharField(
+        label=gettext_lazy("Other headers, one a line"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2, "placeholder": "Accept: application/json"}),
+    )
+    body_template = forms.CharField(
+        label=gettext_lazy("Body, as JSON"),
+        required=False,
+        max_length=10_000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=gettext_lazy(
+            "Leave empty to send all that the bot asked for. <code>{{order_id}}</code> is replaced"
+            " by a value."
+        ),
+    )
+    forgets_secrets = forms.BooleanField(
+        label=gettext_lazy("Remove the stored secret headers"), required=False
+    )
+
+    def __init__(
+        self, *args: Any, bots: dict[int, str], function: Function | None, secrets: list[str],
+        **kwargs: Any,
+    ) -> None:  # fmt: skip
+        self._function, self.secrets = function, secrets
+        initial = _shown(function) if function else {"method": "GET"}
+        super().__init__(*args, initial=initial, **kwargs)
+        self._add_rows()
+        self.offer("bot_id", list(bots.items()))
+        if function:
+            del self.fields["bot_id"], self.fields["name"]
+        if not secrets:
+            del self.fields["forgets_secrets"]
+        for field in self.fields.values():
+            self._dress(field)
+
+    @property
+    def parameter_rows(self) -> list[list[Any]]:
+        """The fields of each parameter's row."""
+        names = ("name", "type", "about", "required")
+        return [[self[f"parameter_{at}_{name}"] for name in names] for at in range(PARAMETERS)]
+
+    @property
+    def header_rows(self) -> list[list[Any]]:
+        """The fields of each secret header's row."""
+        return [
+            [self[f"header_{at}_{name}"] for name in ("name", "value")] for at in range(HEADERS)
+        ]
+
+    @property
+    def filled_rows(self) -> int:
+        """How many rows of parameters to show at first: those filled, and an empty one."""
+        rows = [at for at in range(PARAMETERS) if self[f"parameter_{at}_name"].value()]
+        return min(max(rows, default=-1) + 2, PARAMETERS)
+
+    @property
+    def main_fields(self) -> list[Any]:
+        names = ("bot_id", "name", "description", "method", "url", "requires_approval")
+        return [self[name] for name in names if name in self.fields]
+
+    @property
+    def further_fields(self) -> list[Any]:
+        return [self[name] for name in ("timeout_seconds", "headers", "body_template")]
+
+    def clean_name(self) -> str:
+        """The code under which the model knows it: `look_up_an_order`."""
+        text = self.cleaned_data["name"].replace("đ", "d").replace("Đ", "D")
+        plain = normalize("NFD", text).encode("ascii", "ignore").decode()
+        code = re.sub(r"[^A-Za-z0-9-]+", "_", plain).strip("_").lower()
+        if not code:
+            raise ValidationError(gettext("Use some letters of the Latin alphabet."))
+        return code
+
+    def clean_headers(self) -> dict[str, str]:
+        lines = [line for line in self.cleaned_data["headers"].splitlines() if line.strip()]
+        found = [_HEADER.fullmatch(line) for line in lines]
+        if not all(found):
+            raise ValidationError(gettext("Write each as Name: value."))
+        return {match[1]: match[2] for match in found if match}
+
+    def clean(self) -> dict[str, Any]:
+        """The values as the API's shape has them, beside `bot_id`."""
+        given: dict[str, Any] = super().clean() or {}
+        if self.errors:
+            return given
+        http = {name: given[name] for name in ("method", "url", "headers", "timeout_seconds")}
+        values = {
+            "name": self._function.name if self._function else given["name"],
+            "description": given["description"],
+            "requires_approval": given["requires_approval"],
+            "http": http | {"body_template": given["body_template"]},
+            "parameters": self._parameters(given),
+        }
+        secrets = {
+            given[f"header_{at}_name"]: given[f"header_{at}_value"]
+            for at in range(HEADERS)
+            if given[f"header_{at}_name"]
+        }
+        if secrets or given.get("forgets_secrets"):
+            values["secret_headers"] = secrets
+        return {"bot_id": given.get("bot_id"), "function": values}
+
+    def _parameters(self, given: dict[str, Any]) -> dict[str, Any]:
+        """The schema of the rows; what the API added to a parameter stays with it."""
+        before: dict[str, Any] = self._function.parameters if self._function else {}
+        known = before.get("properties", {})
+        if not _is_in_rows(before):
+            return before
+        properties, required = {}, []
+        for at in range(PARAMETERS):
+            name = given[f"parameter_{at}_name"].strip().replace(" ", "_")
+            if not name:
+                continue
+            about = given[f"parameter_{at}_about"]
+            kind = {"type": given[f"parameter_{at}_type"] or "string"}
+            own = {key: item for key, item in known.get(name, {}).items() if key != "description"}
+            properties[name] = own | kind | ({"description": about} if about else {})
+            if given[f"parameter_{at}_required"]:
+                required.append(name)
+        for name in _named_in(given["url"]) - set(properties):
+            properties[name] = {"type": "string"}
+            required.append(name)
+        kept = {"type": "object", "additionalProperties": False} | before
+        return kept | {"properties": properties, "required": required}
+
+    def _add_rows(self) -> None:
+        for at in range(PARAMETERS):
+            row = f"parameter_{at}"
+            self.fields[f"{row}_name"] = _row_field(
+                gettext("Name of value %(number)s") % {"number": at + 1}, max_length=64,
+                placeholder="order_id",
+            )  # fmt: skip
+            self.fields[f"{row}_type"] = forms.ChoiceField(
+                label=gettext("Kind of value %(number)s") % {"number": at + 1},
+                choices=_TYPES, required=False,
+                widget=forms.Select(attrs={"aria-label": gettext("Kind")}),
+            )  # fmt: skip
+            self.fields[f"{row}_about"] = _row_field(
+                gettext("What value %(number)s is") % {"number": at + 1}, max_length=500,
+                placeholder=gettext("The number on the receipt"),
+            )  # fmt: skip
+            self.fields[f"{row}_required"] = forms.BooleanField(
+                label=gettext("Needed"), required=False
+            )
+        for at in range(HEADERS):
+            self.fields[f"header_{at}_name"] = _row_field(
+                gettext("Name of secret header %(number)s") % {"number": at + 1}, max_length=100,
+                placeholder="Authorization",
+            )  # fmt: skip
+            self.fields[f"header_{at}_value"] = _row_field(
+                gettext("Value of secret header %(number)s") % {"number": at + 1}, max_length=2000,
+                placeholder="Bearer …",
+            )  # fmt: skip
+
+
+def _named_in(url: str) -> set[str]:
+    """The values that stand in an address; none if it is wrong, which the service says."""
+    try:
+        return set(request_templates.url_names(url)) - request_templates.BOUND
+    except request_templates.InvalidTemplate:
+        return set()
+
+
+def _is_in_rows(schema: dict[str, Any]) -> bool:
+    """Whether the rows of the form can show a schema, which else stays as the API set it."""
+    values = schema.get("properties", {})
+    types = [name for name, _ in _TYPES]
+    return len(values) <= PARAMETERS and all(
+        isinstance(value, dict) and value.get("type") in types for value in values.values()
+    )
+
+
+def _shown(function: Function) -> dict[str, Any]:
+    """The values of a function's form."""
+    names = ("description", "method", "url", "requires_approval", "timeout_seconds")
+    values = {name: getattr(function, name) for name in (*names, "body_template")}
+    values["headers"] = "\n".join(f"{name}: {value}" for name, value in function.headers.items())
+    if not _is_in_rows(function.parameters):
+        return values
+    needed = function.parameters.get("required", [])
+    for at, (name, schema) in enumerate(function.parameters.get("properties", {}).items()):
+        row = f"parameter_{at}"
+        values |= {
+            f"{row}_name": name, f"{row}_type": schema["type"],
+            f"{row}_about": schema.get("description", ""), f"{row}_required": name in needed,
+        }  # fmt: skip
+    return values
+
+
+class TryForm(ServiceForm):
+    """The values with which a person tries a function."""
+
+    def __init__(self, *args: Any, function: Function, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        needed = function.parameters.get("required", [])
+        for name, schema in function.parameters.get("properties", {}).items():
+            self.fields[name] = _value_field(name, schema, is_needed=name in needed)
+        if f"{{{request_templates.CUSTOMER}}}" in function.url + function.body_template:
+            self.fields["customer"] = forms.CharField(
+                label=gettext("The customer's number in your system"), max_length=200
+            )
+        for field in self.fields.values():
+            self._dress(field)
+
+    def values(self) -> dict[str, Any]:
+        """The arguments, without those left empty."""
+        given = {name: value for name, value in self.cleaned_data.items() if name != "customer"}
+        return {name: value for name, value in given.items() if value not in {None, ""}}
+
+
+def _value_field(name: str, schema: Any, *, is_needed: bool) -> forms.Field:
+    kind = schema.get("type") if isinstance(schema, dict) else None
+    about = schema.get("description", "") if isinstance(schema, dict) else ""
+    words: dict[str, Any] = {"label": humanize_code(name), "help_text": about}
+    if kind == "boolean":
+        return forms.BooleanField(required=False, **words)
+    if kind == "integer":
+        return forms.IntegerField(required=is_needed, **words)
+    if kind == "number":
+        return forms.FloatField(required=is_needed, **words)
+    return forms.CharField(required=is_needed, max_length=2000, **words)
+
+
+class SwitchForm(ServiceForm):
+    is_enabled = forms.BooleanField(label=gettext_lazy("Use functions"), required=False)
+    max_calls_per_reply = forms.IntegerField(
+        label=gettext_lazy("Calls in one answer, at most"), min_value=1, max_value=10
+    )

@@ -1,0 +1,223 @@
+"""An owner adds a function in the site, tries it, and says who is asked before it runs."""
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from django.test import Client as Browser
+from django.urls import reverse
+
+from bots.models import Function, FunctionCall, FunctionCalling
+from bots.services import functions
+from chatplatform.ids import uuid7
+from chatplatform.models import Job
+from chatplatform.testing.browser import violations
+from identity.models import AuditEvent
+from identity.testing import enter_site
+
+NEW = reverse("admin:bots_function_new_function")
+LIST = reverse("admin:bots_function_changelist")
+
+
+class Shop(ThreadingHTTPServer):
+    """A client's own system; it says where an order is, and cancels."""
+
+    daemon_threads = True
+
+    def __init__(self, port=0):
+        super().__init__(("127.0.0.1", port), _Handler)
+        self.asked = []
+        threading.Thread(target=self.serve_forever, args=(0.005,), daemon=True).start()
+
+    @property
+    def host_port(self):
+        return f"127.0.0.1:{self.server_port}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.server.asked.append((self.command, self.path, self.headers.get("Authorization")))
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b'{"state": "on its way"}')
+
+    do_DELETE = do_GET
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def shop(settings):
+    server = Shop()
+    settings.EGRESS_ALLOW = [server.host_port]
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def entered(person):
+    browser = Browser()
+    browser.force_login(person.user)
+    return browser
+
+
+def text(reply):
+    assert reply.status_code == 200
+    return reply.content.decode()
+
+
+def values(shop, bot, **more):
+    return {
+        "form": "settings", "bot_id": bot.pk, "name": "Tra cứu đơn hàng", "method": "GET",
+        "description": "Says where an order is.", "url": f"http://{shop.host_port}/o/{{order_id}}",
+        "requires_approval": "none", "timeout_seconds": 10,
+        "parameter_0_name": "order_id", "parameter_0_type": "string", "parameter_0_required": "on",
+        "parameter_0_about": "On the receipt", "header_0_name": "Authorization",
+        "header_0_value": "Bearer very-secret", **more,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def function(ann, bot, shop):
+    assert entered(ann).post(NEW, values(shop, bot)).status_code == 302
+    return Function.objects.get()
+
+
+def edit_page(function):
+    return reverse("admin:bots_function_edit", args=[function.pk])
+
+
+def test_a_function_is_added_in_rows_and_turns_calls_on(function, ann, bot, shop):
+    assert function.name == "tra_cuu_don_hang"
+    assert function.parameters == {
+        "type": "object", "additionalProperties": False, "required": ["order_id"],
+        "properties": {"order_id": {"type": "string", "description": "On the receipt"}},
+    }  # fmt: skip
+    assert FunctionCalling.objects.get().is_enabled
+    assert AuditEvent.objects.filter(action="function_calling.updated").count() == 1
+    shown = text(entered(ann).get(edit_page(function)))
+    assert "very-secret" not in shown
+    again = entered(ann).post(NEW, values(shop, bot))
+    assert 'class="errors' in text(again)
+    assert Function.objects.count() == 1
+
+
+def test_a_value_that_stands_in_the_address_needs_no_row(ann, bot, shop):
+    form = values(shop, bot, parameter_0_name="")
+    assert entered(ann).post(NEW, form).status_code == 302
+    assert Function.objects.get().parameters["required"] == ["order_id"]
+
+
+def test_a_change_keeps_secrets_and_what_only_the_api_sets(function, ann, bot, shop):
+    function.parameters["properties"]["order_id"]["maxLength"] = 20
+    function.save()
+    other = function.__class__.objects.create(
+        client=bot.client, bot=bot, name="cancel", description="x", parameters={"type": "object"},
+        method="DELETE", url=f"http://{shop.host_port}/o", position=1,
+    )  # fmt: skip
+    form = values(shop, bot, header_0_name="", requires_approval="customer", url=function.url)
+    assert entered(ann).post(edit_page(function), form).status_code == 302
+    function.refresh_from_db()
+    assert function.requires_approval == "customer"
+    assert function.parameters["properties"]["order_id"]["maxLength"] == 20
+    assert functions.secret_headers(function) == {"Authorization": "Bearer very-secret"}
+    assert Function.objects.filter(pk=other.pk).exists()
+    entered(ann).post(edit_page(function), {**form, "forgets_secrets": "on"})
+    function.refresh_from_db()
+    assert functions.secret_headers(function) == {}
+
+
+def test_a_schema_that_rows_cannot_show_stays(function, ann, bot, shop):
+    schema = {"type": "object", "properties": {"order_id": {"type": ["string", "null"]}}}
+    Function.objects.update(parameters=schema)
+    entered(ann).post(edit_page(function), values(shop, bot, url=function.url))
+    assert Function.objects.get().parameters == schema
+
+
+def test_it_is_tried_and_says_what_the_bot_would_read(function, ann, shop):
+    page = text(entered(ann).post(edit_page(function), {"form": "try", "order_id": "A 17"}))
+    assert shop.asked == [("GET", "/o/A%2017", "Bearer very-secret")]
+    assert 'data-status="succeeded"' in page
+    assert "on its way" in page
+    call = FunctionCall.objects.get()
+    assert (call.conversation_id, call.decided_by) == (None, ann.user)
+    refused = text(entered(ann).post(edit_page(function), {"form": "try"}))
+    assert 'class="errors' in refused
+    assert len(shop.asked) == 1
+
+
+def test_an_address_of_ours_is_refused_beside_its_field(ann, bot, shop):
+    page = text(entered(ann).post(NEW, values(shop, bot, url="https://10.0.0.1/{order_id}")))
+    assert 'class="errors' in page
+    assert not Function.objects.exists()
+
+
+def test_calls_are_turned_off_and_a_function_is_deleted(function, ann, bot):
+    switch = reverse("admin:bots_function_switch", args=[bot.pk])
+    assert switch in text(entered(ann).get(LIST))
+    entered(ann).post(switch, {"max_calls_per_reply": 3})
+    row = FunctionCalling.objects.get()
+    assert (row.is_enabled, row.max_calls_per_reply) == (False, 3)
+    assert entered(ann).post(edit_page(function), {"form": "delete"})["Location"] == LIST
+    assert not Function.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("answer", "status"), [("yes", "waiting"), ("no", "rejected")])
+def test_a_teammate_decides_on_a_call(ann, ben, cara, bot, answer, status):
+    call = FunctionCall.objects.create(
+        client=bot.client, bot=bot, function_name="cancel_order", arguments={"order_id": "A-17"},
+        status="waiting", requires_approval="agent", conversation_id=uuid7(),
+    )  # fmt: skip
+    decide = reverse("admin:bots_functioncall_decide", args=[call.pk])
+    assert entered(cara).post(decide, {"approve": answer}).status_code == 404
+    assert "Cancel order (order_id: A-17)" in text(entered(ben).get(LIST))
+    assert entered(ben).post(decide, {"approve": answer}).status_code == 302
+    call.refresh_from_db()
+    assert (call.status, call.decided_by) == (status, ben.user)
+    assert Job.objects.filter(name="chats.continue_after_approval").count() == 1
+    assert decide not in text(entered(ben).get(LIST))
+
+
+def test_others_change_nothing(function, ben, cara, shop, bot):
+    forms = ({"form": "delete"}, {"form": "try", "order_id": "1"}, values(shop, bot))
+    for form in forms:
+        assert entered(ben).post(edit_page(function), form).status_code == 403
+        assert entered(cara).post(edit_page(function), form).status_code == 404
+    assert entered(ben).get(edit_page(function)).status_code == 200
+    assert entered(ben).post(NEW, values(shop, bot)).status_code == 403
+    switch = reverse("admin:bots_function_switch", args=[bot.pk])
+    assert entered(ben).post(switch, {"max_calls_per_reply": 1}).status_code == 403
+    assert entered(cara).post(switch, {"max_calls_per_reply": 1}).status_code == 404
+    assert Function.objects.count() == 1
+    assert shop.asked == []
+
+
+def test_in_the_browser_an_order_is_looked_up_and_a_cancellation_asks(
+    screen, ann, bot, outside_port
+):
+    """Card 14."""
+    shop = Shop(outside_port)
+    enter_site(screen, ann.user)
+    screen.goto(LIST)
+    screen.get_by_role("link", name="Add function").click()
+    screen.locator("#id_name").fill("Look up an order")
+    screen.get_by_label("What it does").fill("Says where an order is.")
+    screen.get_by_label("Address in").fill(f"http://{shop.host_port}/orders/{{order_id}}")
+    assert violations(screen) == []
+    screen.get_by_role("button", name="Add function").click()
+    screen.get_by_label("Order id").fill("A-17")
+    screen.get_by_role("button", name="Try it").click()
+    screen.locator("#outcome[data-status=succeeded]").wait_for()
+    assert violations(screen) == []
+    screen.get_by_label("Who is asked first?").select_option("customer")
+    screen.get_by_role("button", name="Save").click()
+    screen.get_by_text("Saved.").wait_for()
+    row = Function.objects.get()
+    assert (row.name, row.requires_approval) == ("look_up_an_order", "customer")
+    assert [path for _, path, _ in shop.asked] == ["/orders/A-17"]
+    assert json.loads(FunctionCall.objects.get().result_excerpt) == {"state": "on its way"}
+    shop.shutdown()
+    shop.server_close()

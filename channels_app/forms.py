@@ -1,0 +1,74 @@
+"""The forms of the site's pages about channels."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext, gettext_lazy
+from unfold.widgets import UnfoldAdminRadioSelectWidget
+
+from bots.services import bots
+from chatplatform.forms import ServiceForm
+from identity.models import Client
+
+_LOGINS = [
+    ("page", gettext_lazy("It is linked to a Socialnet page")),
+    ("direct", gettext_lazy("It has no page: sign in to the account itself")),
+]
+
+
+class ConsentForm(ServiceForm):
+    """The bot that answers on a channel, and for photoapp how the account signs in."""
+
+    bot_id = forms.TypedChoiceField(label=gettext_lazy("Which bot answers there?"), coerce=int)
+    login = forms.ChoiceField(
+        label=gettext_lazy("Your account"), choices=_LOGINS, widget=UnfoldAdminRadioSelectWidget
+    )
+
+    def __init__(
+        self, *args: Any, client: Client, taken: set[int], offers_direct: bool, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        free = [(pk, name) for pk, name in bots.names(client).items() if pk not in taken]
+        self.offer("bot_id", free)
+        if not offers_direct:
+            del self.fields["login"]
+
+
+class AccountForm(ServiceForm):
+    """One of the accounts that a person consented to."""
+
+    account_id = forms.ChoiceField(
+        label=gettext_lazy("Account"),
+        widget=UnfoldAdminRadioSelectWidget,
+        error_messages={"required": gettext_lazy("Choose an account.")},
+    )
+    pin = forms.CharField(
+        label=gettext_lazy("PIN of the number"),
+        required=False,
+        max_length=6,
+        help_text=gettext_lazy(
+            "Six digits. Only for a number that was never used with an app: choose a new PIN, or"
+            " enter the one it has."
+        ),
+        widget=forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"}),
+    )
+
+    def __init__(
+        self, *args: Any, accounts: list[tuple[str, str]], has_pin: bool, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.offer("account_id", accounts)
+        if len(accounts) == 1:
+            self.initial.setdefault("account_id", accounts[0][0])
+        if not has_pin:
+            del self.fields["pin"]
+
+    def hide_pin(self) -> None:
+        """Ask for the PIN only after the provider missed it: few numbers need one."""
+        if "pin" in self.fields and "pin" not in self.errors:
+            self.fields["pin"].widget = forms.HiddenInput()
+
+
+def taken_words(name: str, bot_name: str) -> str:
+    """An account that another bot has."""
+    return gettext("%(account)s (connected to %(bot)s)") % {"account": name, "bot": bot_name}

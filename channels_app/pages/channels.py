@@ -1,0 +1,397 @@
+"""The site's pages on which people connect accounts at messaging providers, and disconnect them."""
+
+import json
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any, cast
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Count, Q
+from django.db.models.functions import TruncDate
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import NoReverseMatch, reverse
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext, gettext_lazy
+
+from bots.models import Bot
+from bots.services import bots
+from channels_app.forms import AccountForm, ConsentForm, taken_words
+from channels_app.models import LIVE, ChannelConnection, ConnectionStatus, OutboundSend, SendState
+from channels_app.providers import PROVIDERS
+from channels_app.providers.errors import Kind, ProviderError
+from channels_app.services import connections, number_signup, oauth_authorizations, photoapp_logins
+from channels_app.shapes.connection import (
+    AccountsQuery,
+    ChatappConnectDto,
+    PhotoappConnectDto,
+)
+from chatplatform.admin_base import TenantAdmin, viewer
+from chatplatform.api.errors import ApiError
+from chatplatform.api.outgoing_call_limits import always_calls_out, calls_out
+from chatplatform.customer_channels import MessagingChannel
+from identity.models import Client
+
+_MOST_ACCOUNTS = 100
+# The days of an account's chart.
+_DAYS = 14
+
+
+@dataclass(frozen=True)
+class Card:
+    """A channel as the site presents it."""
+
+    channel: MessagingChannel
+    icon: str
+    words: Promise
+    # What an account is there.
+    noun: Promise
+
+    @property
+    def name(self) -> str:
+        return self.channel.title()
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether the platform has an app at the provider."""
+        return bool(getattr(settings, f"{self.channel.upper()}_APP_ID"))
+
+
+CARDS = {
+    card.channel: card
+    for card in (
+        Card("socialnet", "forum", gettext_lazy("Messages to your page"), gettext_lazy("page")),
+        Card(
+            "photoapp", "photo_camera",
+            gettext_lazy("Direct messages to your professional account"), gettext_lazy("account"),
+        ),
+        Card(
+            "chatapp", "call",
+            gettext_lazy("Messages to your business phone number"), gettext_lazy("number"),
+        ),
+        Card(
+            "localapp", "chat",
+            gettext_lazy("Messages to your Official Account"), gettext_lazy("account"),
+        ),
+    )
+}  # fmt: skip
+# For each status: its words, the colour of its label, and what it means for conversations.
+STATES: dict[str, tuple[Promise, str, Promise]] = {
+    ConnectionStatus.CONNECTED: (
+        gettext_lazy("Connected"), "success", gettext_lazy("The bot answers what comes in."),
+    ),
+    ConnectionStatus.EXPIRED: (
+        gettext_lazy("Connection lost"), "danger",
+        gettext_lazy("The provider no longer lets us in. No messages are sent or received."),
+    ),
+    ConnectionStatus.ERROR: (
+        gettext_lazy("Needs attention"), "warning",
+        gettext_lazy("The provider refuses some requests. Messages are still tried."),
+    ),
+    ConnectionStatus.DISCONNECTED: (
+        gettext_lazy("Disconnected"), "", gettext_lazy("Messages there are not received."),
+    ),
+    ConnectionStatus.PENDING: (
+        gettext_lazy("Not finished"), "info", gettext_lazy("No account is chosen yet."),
+    ),
+}  # fmt: skip
+
+
+class ChannelPages(TenantAdmin):
+    """The pages of connections that replace a list: cards, consent, choice, and one account."""
+
+    def may_connect(self, request: HttpRequest) -> bool:
+        """Whether the viewer may connect and disconnect: owners and admins of a client."""
+        return self.has_create_permission(request)
+
+    def overview(self, request: HttpRequest) -> HttpResponse:
+        """The website and the messengers, each with its state and accounts."""
+        client = viewer(request).client
+        if client is None:
+            return redirect("admin:channels_app_channelconnection_changelist")
+        rows: dict[str, list[Any]] = {name: [] for name in CARDS}
+        known = ChannelConnection.objects.for_client(client).filter(status__in=LIVE)
+        for row in known.select_related("bot").order_by("bot__bot_name", "id"):
+            rows[row.channel].append((row, *STATES[row.status]))
+        names = bots.names(client)
+        cards = [(card, rows[name], len(rows[name]) < len(names)) for name, card in CARDS.items()]
+        return self._page(
+            request, "overview", gettext("Channels"),
+            cards=cards, may_connect=self.may_connect(request), websites=_websites(client),
+        )  # fmt: skip
+
+    @calls_out
+    def connect(self, request: HttpRequest, channel: str) -> HttpResponse:
+        """Choose the bot, and leave for the provider's consent page."""
+        card, by = self._card(request, channel), viewer(request)
+        is_direct_offered = channel == "photoapp" and bool(settings.PHOTOAPP_DIRECT_APP_ID)
+
+        def act(data: dict[str, Any]) -> HttpResponse:
+            bot = bots.get(by.client, data["bot_id"])
+            is_direct = data.get("login") == "direct"
+            return redirect(self._consent_page(request, bot, channel, is_direct=is_direct))
+
+        live = ChannelConnection.objects.for_client(by.client).filter(status__in=LIVE)
+        taken = set(live.filter(channel=channel).values_list("bot_id", flat=True))
+        form = ConsentForm(
+            request.POST or None, initial={"login": "page", **request.GET.dict()},
+            client=by.client, taken=taken, offers_direct=is_direct_offered,
+        )  # fmt: skip
+        done = form.carry_out(act) if form.is_bound else None
+        title = gettext("Connect %(channel)s") % {"channel": card.name}
+        return done or self._page(request, "connect", title, card=card, form=form)
+
+    @always_calls_out
+    def come_back(self, request: HttpRequest, channel: str) -> HttpResponse:
+        """Where the provider sends the person after the consent."""
+        card, given = self._card(request, channel), request.GET
+        try:
+            bot = self._consented_bot(request, channel)
+            if "code" not in given and channel != "localapp":
+                raise connections.ConsentRefused
+            if channel != "localapp":
+                self._end_consent(request, bot, channel)
+            elif given.get("status") != ConnectionStatus.CONNECTED:
+                row = connections.current(bot, card.channel)
+                raise connections.ConsentRefused(row.last_error if row else None)
+        except ApiError as exc:
+            messages.error(request, _refusal_words(exc))
+            return redirect("channels")
+        row = connections.current(bot, card.channel)
+        if row and row.status == ConnectionStatus.CONNECTED:
+            return redirect("channel_account", channel, bot.pk)
+        if row and row.status in LIVE and self._reconnected(request, row):
+            return redirect("channel_account", channel, bot.pk)
+        return redirect("channel_accounts", channel, bot.pk)
+
+    @always_calls_out
+    def accounts(self, request: HttpRequest, channel: str, bot_id: int) -> HttpResponse:
+        """Choose one of the accounts that the person consented to."""
+        card, by = self._card(request, channel), viewer(request)
+        bot = get_object_or_404(Bot, pk=bot_id, client=by.client)
+        try:
+            free, others = _offered_accounts(bot, card.channel)
+        except ApiError as exc:
+            messages.error(request, _refusal_words(exc))
+            return redirect("channels")
+
+        def act(data: dict[str, Any]) -> HttpResponse:
+            _connect(bot, channel, data["account_id"], pin=data.get("pin") or None, by=by)
+            return redirect("channel_account", channel, bot.pk)
+
+        form = AccountForm(request.POST or None, accounts=free, has_pin=channel == "chatapp")
+        done = form.carry_out(act) if form.is_bound else None
+        form.hide_pin()
+        title = gettext("Choose your %(noun)s") % {"noun": card.noun}
+        return done or self._page(
+            request, "accounts", title, card=card, form=form, bot=bot, free=free, others=others
+        )
+
+    @calls_out
+    def account(self, request: HttpRequest, channel: str, bot_id: int) -> HttpResponse:
+        """A bot's account on a channel: its state, a test, and the ways to mend or end it."""
+        card = self._known(request, channel)
+        rows = self.get_queryset(request).filter(channel=channel, bot=bot_id)
+        if not rows.exists():
+            raise Http404
+        bot = Bot.objects.select_related("client").get(pk=bot_id)
+        if request.method == "POST":
+            return self._change(request, bot, card)
+        row = cast("ChannelConnection", connections.current(bot, card.channel))
+        words, color, meaning = STATES[row.status]
+        began = row.connected_at
+        has_come = bool(row.last_event_at and began and row.last_event_at >= began)
+        return self._page(
+            request, "account", f"{card.name} · {bot.bot_name}",
+            card=card, bot=bot, row=row, state=words, color=color, meaning=meaning,
+            may_connect=self.may_connect(request), has_come=has_come,
+            is_connected=row.status == ConnectionStatus.CONNECTED,
+            is_failing=row.status in {ConnectionStatus.EXPIRED, ConnectionStatus.ERROR},
+            is_live=row.status in LIVE, sends_chart=_chart(_sends_by_day(row)),
+        )  # fmt: skip
+
+    def _change(self, request: HttpRequest, bot: Bot, card: Card) -> HttpResponse:
+        """Disconnect the account, or connect it again."""
+        if not self.may_connect(request):
+            raise PermissionDenied
+        by, chosen = viewer(request), request.POST.get("form")
+        row = connections.current(bot, card.channel)
+        try:
+            if chosen == "disconnect":
+                connections.disconnect(bot, card.channel, by=by)
+                messages.success(
+                    request, gettext("%(channel)s is disconnected.") % {"channel": card.name}
+                )
+            elif chosen == "again" and row and row.account_id and self._reconnected(request, row):
+                messages.success(request, gettext("Connected again."))
+            elif chosen == "again":
+                return redirect(self._consent_page(request, bot, card.channel))
+        except ApiError as exc:
+            messages.error(request, _refusal_words(exc))
+        return redirect("channel_account", card.channel, bot.pk)
+
+    def _reconnected(self, request: HttpRequest, row: ChannelConnection) -> bool:
+        """Connect an account by the stored consent; False if the provider wants a new one."""
+        if row.channel == "localapp":
+            return False
+        try:
+            _connect(row.bot, row.channel, row.account_id, pin=None, by=viewer(request))
+        except connections.TokenMissing:
+            return False
+        except ProviderError as exc:
+            if exc.kind in {Kind.TOKEN, Kind.PERMISSION, Kind.REQUEST}:
+                return False
+            raise
+        return True
+
+    def _consent_page(
+        self, request: HttpRequest, bot: Bot, channel: str, *, is_direct: bool = False
+    ) -> str:
+        """Begin a consent; the provider's page, which leads back to `come_back`."""
+        by = viewer(request)
+        back = _way_back(request, channel, is_direct=is_direct)
+        if is_direct:
+            body = PhotoappConnectDto(redirect_uri=back, login="direct")
+            begun = photoapp_logins.sign_in(bot, body, by=by)
+        else:
+            begun = connections.begin_consent(bot, PROVIDERS[channel], redirect_uri=back, by=by)
+        return str(begun.consent_url)
+
+    def _consented_bot(self, request: HttpRequest, channel: str) -> Bot:
+        """The bot for which the consent was begun, of the viewer's client."""
+        client = viewer(request).client
+        if channel == "localapp":
+            # Our own callback has ended the consent and names the bot.
+            given = request.GET.get("bot_id", "")
+            return bots.get(client, int(given) if given.isdecimal() else 0)
+        consent = oauth_authorizations.find(request.GET.get("state", ""))
+        if consent.connection.client_id != client.pk or consent.connection.channel != channel:
+            raise oauth_authorizations.InvalidState
+        return bots.get(client, consent.connection.bot_id)
+
+    def _end_consent(self, request: HttpRequest, bot: Bot, channel: str) -> None:
+        """Store the token for which the consent's code stands."""
+        code, state = request.GET["code"], request.GET.get("state", "")
+        back, by = request.build_absolute_uri(request.path), viewer(request)
+        if request.path == reverse("channel_back_direct", args=[channel]):
+            body = PhotoappConnectDto(redirect_uri=back, login="direct", code=code, state=state)
+            photoapp_logins.sign_in(bot, body, by=by)
+            return
+        connections.consent(
+            bot, PROVIDERS[channel], redirect_uri=back, code=code, state=state, by=by
+        )
+
+    def _known(self, request: HttpRequest, channel: str) -> Card:
+        if channel not in CARDS:
+            raise Http404
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        return CARDS[channel]
+
+    def _card(self, request: HttpRequest, channel: str) -> Card:
+        """A channel that the viewer may connect."""
+        card = self._known(request, channel)
+        if not self.may_connect(request):
+            raise PermissionDenied
+        if not card.is_offered:
+            raise Http404
+        return card
+
+    def _page(self, request: HttpRequest, template: str, title: str, **more: Any) -> HttpResponse:
+        return self.page(request, f"admin/channels_app/{template}.html", title, **more)
+
+
+def _way_back(request: HttpRequest, channel: str, *, is_direct: bool) -> str:
+    """The address to which the provider redirects the person, the same at both ends."""
+    path = (
+        reverse("channel_back_direct", args=[channel])
+        if is_direct
+        else reverse("channel_back", args=[channel])
+    )
+    return request.build_absolute_uri(path)
+
+
+def _connect(bot: Bot, channel: str, account_id: str, *, pin: str | None, by: Any) -> None:
+    """Connect an account with the stored token of a person."""
+    if channel == "chatapp":
+        phone = {"phone_number_id": account_id, "pin": pin}
+        number_signup.connect(bot, ChatappConnectDto.model_validate({"phone": phone}), by=by)
+    else:
+        connections.connect(bot, PROVIDERS[channel], account_id, by=by)
+
+
+def _offered_accounts(
+    bot: Bot, channel: MessagingChannel
+) -> tuple[list[tuple[str, str]], list[str]]:
+    """The accounts to choose from, and in words those that other bots have."""
+    names = bots.names(bot.client)
+    free, others, cursor = list[tuple[str, str]](), list[str](), None
+    while len(free) + len(others) < _MOST_ACCOUNTS:
+        found = connections.list_accounts(bot, PROVIDERS[channel], AccountsQuery(cursor=cursor))
+        for item in found.items:
+            if item.bot_id in {None, bot.pk}:
+                free.append((item.id, item.name))
+            else:
+                others.append(taken_words(item.name, names.get(item.bot_id or 0, "")))
+        cursor = found.next_cursor
+        if cursor is None:
+            break
+    return free, others
+
+
+def _refusal_words(exc: ApiError) -> str:
+    """Why a connection failed, in words for an owner."""
+    words: dict[type[ApiError], str] = {
+        connections.ConsentRefused: gettext("You did not give access, so nothing is connected."),
+        connections.TokenMissing: gettext("The provider's consent has expired: connect again."),
+        connections.AccountTaken: gettext(
+            "Another bot has this account: disconnect it there first."
+        ),
+        connections.BotHasAccount: gettext("This bot has another account: disconnect that first."),
+        oauth_authorizations.InvalidState: gettext(
+            "This consent was used already or is too old: connect again."
+        ),
+    }  # fmt: skip
+    return words.get(type(exc), str(exc))
+
+
+def _websites(client: Client) -> list[tuple[str, str, str]]:
+    """For each bot: its name, the websites that it is allowed on, and where it is installed."""
+    rows = bots.list_for_client(client).order_by("bot_name")
+    return [
+        (bot.bot_name, bot.allowed_domain.replace(",", ", "), _install_page(bot.pk)) for bot in rows
+    ]
+
+
+def _install_page(bot_id: int) -> str:
+    try:
+        return reverse("admin:bots_bot_install", args=[bot_id])
+    except NoReverseMatch:
+        return f"{reverse('admin:bots_bot_set_up', args=[bot_id])}#hosts"
+
+
+def _sends_by_day(row: ChannelConnection) -> dict[date, tuple[int, int]]:
+    """For each of the last 14 days, how many messages were sent and refused; empty if none."""
+    today = timezone.localdate()
+    days = [today - timedelta(days=back) for back in reversed(range(_DAYS))]
+    rows = OutboundSend.objects.filter(connection=row, created_at__date__gte=days[0])
+    counted = rows.values(day=TruncDate("created_at")).annotate(
+        sent=Count("pk", filter=Q(state=SendState.SENT)),
+        refused=Count("pk", filter=Q(state=SendState.FAILED)),
+    )
+    found = {item["day"]: (item["sent"], item["refused"]) for item in counted}
+    return {day: found.get(day, (0, 0)) for day in days} if found else {}
+
+
+def _chart(days: dict[date, tuple[int, int]]) -> str:
+    """The line chart of sent and refused messages; empty if there were none."""
+    names = ((gettext("Sent"), "#2563eb"), (gettext("Refused"), "#dc2626"))
+    lines = [
+        {"label": label, "data": [counts[place] for counts in days.values()], "borderColor": color}
+        for place, (label, color) in enumerate(names)
+    ]
+    chart = {"labels": [f"{day:%d %b}" for day in days], "datasets": lines}
+    return json.dumps(chart) if days else ""
