@@ -21,6 +21,8 @@ class Page:
     icon: str = ""
     # The platform's staff find it in their menu; other people follow a link to it.
     is_technical: bool = False
+    # The beginning of further addresses that belong to it.
+    also: str = ""
     # Only owners and admins of a client may open it. A list has rights of its own.
     is_for_admins: bool = False
 
@@ -73,8 +75,14 @@ SECTIONS = (
     Section(
         gettext_noop("Bots"), "smart_toy",
         (
-            Page(gettext_noop("All bots"), "bots.Bot", "smart_toy"),
-            Page(gettext_noop("Unanswered questions"), "chats.QuestionGroup", "help"),
+            Page(
+                gettext_noop("All bots"), "bots.Bot", "smart_toy",
+                also="/admin/chats/conversation/try/",
+            ),
+            Page(
+                gettext_noop("Unanswered questions"), "chats.QuestionGroup", "help",
+                also="/admin/chats/conversation/unanswered/",
+            ),
             Page(gettext_noop("Golden questions"), "bots.GoldenQuestion", "verified"),
             Page(gettext_noop("Golden runs"), "bots.GoldenRun", "fact_check"),
             Page(gettext_noop("Replays"), "chats.Replay", "replay"),
@@ -276,12 +284,10 @@ def _may_read(request: HttpRequest, page: Page) -> bool:
 
 def _current(request: HttpRequest) -> Page | None:
     """The page whose address the request's begins with; the longest, if there are several."""
-    found = [
-        page
-        for section in SECTIONS
-        for page in section.pages
-        if page.target != "docs" and _leads_to(page, request.path)
-    ]
+    pages = [page for section in SECTIONS for page in section.pages]
+    if own := [page for page in pages if page.also and request.path.startswith(page.also)]:
+        return own[0]
+    found = [page for page in pages if page.target != "docs" and _leads_to(page, request.path)]
     return max(found, key=lambda page: len(page.link), default=None)
 
 

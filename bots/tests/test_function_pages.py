@@ -37,7 +37,8 @@ class Shop(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     def do_GET(self):
-        self.server.asked.append((self.command, self.path, self.headers.get("Authorization")))
+        server: Any = self.server
+        server.asked.append((self.command, self.path, self.headers.get("Authorization")))
         self.send_response(200)
         self.end_headers()
         self.wfile.write(b'{"state": "on its way"}')

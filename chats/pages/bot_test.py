@@ -13,6 +13,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext
 
 from bots.models import Bot, Document, DocumentStatus, GoldenQuestion, SampleQuestion
+from bots.pages.bot import steps
 from bots.services import bots, golden_questions
 from bots.shapes.golden import GoldenQuestionDto
 from chatplatform.admin_base import TenantAdmin, viewer
@@ -175,7 +176,8 @@ class BotTestPages(TenantAdmin):
         refused: dict[Any, AnswerForm] | None = None,
         today: dict[Any, Any] | None = None,
     ) -> HttpResponse:
-        context: dict[str, Any] = {"bot": bot, "chat": chat, "form": form, "tabs": []}
+        context: dict[str, Any] = {"bot": bot, "chat": chat, "form": form}
+        context["tabs"] = steps.tabs(self, request, bot, "test")
         if chat:
             may_teach = self.has_teach_permission(request)
             lines = transcripts.part_of(chat).lines
