@@ -163,7 +163,7 @@ def add_an_endpoint(screen, outside, deliver):
 
 def find_a_page(screen):
     screen.keyboard.press("Control+k")
-    screen.get_by_placeholder("Type to search").fill("questions withou")
-    screen.get_by_placeholder("Type to search").press("t")
+    screen.get_by_placeholder("Type to search").fill("unanswered question")
+    screen.get_by_placeholder("Type to search").press("s")
     screen.locator("#command-results").get_by_text("Unanswered questions").click()
-    screen.get_by_role("heading", name="Questions without an answer").wait_for()
+    screen.get_by_role("heading", name="Unanswered questions").wait_for()
