@@ -99,5 +99,5 @@ def test_no_page_of_the_site_has_a_preview(ann, preview):
         assert not found.context["cl"].queryset.exists(), path
     for path, reply in opened:
         assert (reply.status_code, traces(reply, preview)) == (200, []), path
-    assert b"Set up your company" in owner.get(reverse("admin:index")).content
+    assert b"Get started" in owner.get(reverse("admin:index")).content
     assert "try/" not in owner.get(reverse("admin:search"), {"s": WORD}).content.decode()

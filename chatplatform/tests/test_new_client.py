@@ -38,9 +38,9 @@ def press(screen, name):
         screen.get_by_role("button", name=name, exact=True).click()
 
 
-def send(screen, name, part):
-    """Press the button of a form that is sent in the background; its part says what was done."""
-    screen.get_by_role("button", name=name, exact=True).click()
+def send(screen, part):
+    """Send a form in the background; its part says what was done."""
+    screen.locator(f"#{part}-form button[type=submit]").click()
     screen.locator(f"#{part}").get_by_role("status").wait_for()
 
 
@@ -66,13 +66,13 @@ def register(screen):
     screen.get_by_label("E-mail address").fill("tess@tea.example")
     screen.get_by_label("Password").fill("correct-horse-battery")
     press(screen, "Register")
-    screen.get_by_text("Set up your company").wait_for()
+    screen.get_by_text("Get started").wait_for()
     here = screen.evaluate("Intl.DateTimeFormat().resolvedOptions().timeZone")
     assert Client.objects.get().timezone == here
 
 
 def invite(screen):
-    screen.get_by_role("listitem").filter(has_text="Invite a colleague").get_by_role("link").click()
+    screen.get_by_role("listitem").filter(has_text="Invite a teammate").get_by_role("link").click()
     screen.get_by_label("E-mail address").fill("ada@tea.example")
     screen.get_by_label("Name").fill("Ada")
     press(screen, "Invite")
@@ -85,33 +85,37 @@ def teach(screen, outside):
     screen.goto("/admin/")
     screen.get_by_role("listitem").filter(has_text="Create a bot").get_by_role("link").click()
     screen.get_by_label("Name").fill("Tess's helper")
-    press(screen, "Create the bot")
+    press(screen, "Create bot")
     files = [
         {"name": name, "mimeType": "application/octet-stream", "buffer": paper}
         for name, paper in PAPERS.items()
     ]
-    screen.get_by_label("Documents").set_input_files(files)
-    send(screen, "Upload", "files")
-    screen.get_by_text("Read a web site").click()
-    screen.get_by_label("Web address").fill(outside.at("/help"))
-    send(screen, "Read it", "web")
+    screen.get_by_role("link", name="Add content").first.click()
+    screen.locator("#files_files").set_input_files(files)
+    press(screen, "Upload")
+    screen.get_by_role("link", name="Add content").first.click()
+    screen.get_by_role("link", name="Website", exact=True).click()
+    screen.get_by_label("Address").fill(outside.at("/help"))
+    press(screen, "Add website")
     run_jobs()
-    # The page looks by itself whether they are trained.
-    screen.locator("#sources").get_by_text("Trained", exact=True).nth(3).wait_for()
+    # The page looks by itself whether they are read.
+    screen.locator("#content-list").get_by_text("Ready", exact=True).nth(3).wait_for()
 
 
 def show(screen):
     """The look, and the script tag for the page."""
+    screen.get_by_role("link", name="Look", exact=True).click()
     frame = screen.frame_locator("iframe")
-    screen.get_by_label("Welcome").fill("Welcome to the tea house!")
+    screen.get_by_label("Welcome").first.fill("Welcome to the tea house!")
     screen.get_by_label("Main colour").fill("#0f766e")
     frame.get_by_text("Welcome to the tea house!").wait_for()
     colour = frame.locator(".head").evaluate("head => getComputedStyle(head).backgroundColor")
     assert colour == "rgb(15, 118, 110)"
-    send(screen, "Save the look", "look")
-    screen.get_by_label("Allowed websites").fill("tea.example")
-    send(screen, "Save the websites", "hosts")
-    send(screen, "Make the script tag", "key")
+    send(screen, "appearance")
+    send(screen, "welcome")
+    screen.get_by_role("link", name="Install", exact=True).click()
+    screen.get_by_label("Allowed websites").fill("https://tea.example/")
+    send(screen, "hosts")
     tag = screen.get_by_label("The script tag").input_value()
     assert ApiKey.objects.get().prefix in tag
     assert "/widget/v1/loader.js" in tag
@@ -120,7 +124,7 @@ def show(screen):
 
 
 def try_it(screen):
-    screen.get_by_role("link", name="Try it", exact=True).click()
+    screen.get_by_role("link", name="Test", exact=True).click()
     ask(screen, "How much is the green tea?")
     screen.get_by_text("4 euros").first.wait_for()
     screen.get_by_text("Source 1: prices").wait_for()
@@ -159,7 +163,7 @@ def add_an_endpoint(screen, outside, deliver):
 
 def find_a_page(screen):
     screen.keyboard.press("Control+k")
-    screen.get_by_placeholder("Type to search").fill("questions withou")
-    screen.get_by_placeholder("Type to search").press("t")
+    screen.get_by_placeholder("Type to search").fill("unanswered question")
+    screen.get_by_placeholder("Type to search").press("s")
     screen.locator("#command-results").get_by_text("Unanswered questions").click()
-    screen.get_by_role("heading", name="Questions without an answer").wait_for()
+    screen.get_by_role("heading", name="Unanswered questions").wait_for()
