@@ -27,8 +27,8 @@ def start(request: HttpRequest) -> HttpResponse:
     with spoken_to(request):
         page = render(request, "start.html", context)
     page["Content-Security-Policy"] = (
-        "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none';"
-        " frame-ancestors 'none'"
+        "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; base-uri 'none';"
+        " form-action 'none'; frame-ancestors 'none'"
     )
     page["Cache-Control"] = "no-store"
     return page

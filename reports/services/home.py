@@ -15,7 +15,7 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 from bots.models import Bot, Document
 from chats.models import AssignType, Conversation, GroupStatus, QuestionGroup, Status
 from chats.services.insight import question_groups
-from identity.models import ApiKey, Client, Plan, Subscription, User
+from identity.models import Client, Plan, Subscription, User
 from reports.services import charts, failures, formatting, overview, periods
 from reports.services import warnings as client_warnings
 from reports.shapes.adhoc import PeriodQuery
@@ -220,12 +220,13 @@ def set_up_steps(client: Client) -> list[Hint]:
     read = Document.objects.for_client(client).filter(chunk_count__gt=0)
     bot = Bot.objects.for_client(client).order_by("pk").first()
     new_bot = reverse("admin:bots_bot_new_bot")
-    set_up = reverse("admin:bots_bot_content", args=[bot.pk]) if bot else new_bot
+    content = reverse("admin:bots_bot_content", args=[bot.pk]) if bot else new_bot
+    install = reverse("admin:bots_bot_install", args=[bot.pk]) if bot else new_bot
     steps: list[tuple[str, QuerySet[Any], str]] = [
         (gettext("Create a bot"), Bot.objects.for_client(client), new_bot),
-        (gettext("Add content that it answers from"), read, set_up),
-        (gettext("Install it on your website"), ApiKey.objects.for_client(client),
-         reverse("admin:identity_apikey_new_key")),
+        (gettext("Add content that it answers from"), read, content),
+        (gettext("Install it on your website"), Bot.objects.for_client(client).exclude(seen_at=None),
+         install),
         (gettext("Invite a teammate"), User.objects.for_client(client)[1:2],
          reverse("admin:identity_user_invite")),
     ]  # fmt: skip

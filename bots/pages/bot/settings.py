@@ -60,7 +60,7 @@ def behaviour(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse
         models=reverse("admin:bots_languagemodel_changelist"),
         config=bot.client.config,
         confidence=round(bot.client.config.answer_threshold * 100),
-        handover=reverse("admin:identity_clientconfig_change", args=[bot.client.config.pk]),
+        handover=reverse("admin:settings_handover"),
         functions=f"{reverse('admin:bots_function_changelist')}?bot__id__exact={bot.pk}",
         set_by_api=[(humanize_code(name), getattr(described, name)) for name in SET_BY_API],
     )  # fmt: skip
