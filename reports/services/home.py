@@ -225,8 +225,8 @@ def set_up_steps(client: Client) -> list[Hint]:
     steps: list[tuple[str, QuerySet[Any], str]] = [
         (gettext("Create a bot"), Bot.objects.for_client(client), new_bot),
         (gettext("Add content that it answers from"), read, content),
-        (gettext("Install it on your website"), Bot.objects.for_client(client).exclude(seen_at=None),
-         install),
+        (gettext("Install it on your website"),
+         Bot.objects.for_client(client).exclude(seen_at=None), install),
         (gettext("Invite a teammate"), User.objects.for_client(client)[1:2],
          reverse("admin:identity_user_invite")),
     ]  # fmt: skip
