@@ -113,7 +113,11 @@ SECTIONS = (
     Section(
         gettext_noop("Channels"), "cable",
         (
-            Page(gettext_noop("Channels"), "channels_app.ChannelConnection", "cable"),
+            Page(gettext_noop("Channels"), "channels", "cable"),
+            Page(
+                gettext_noop("Connections"), "channels_app.ChannelConnection", "cable",
+                is_technical=True,
+            ),
             Page(
                 gettext_noop("Sent messages"), "channels_app.OutboundSend", "send",
                 is_technical=True,
