@@ -97,7 +97,9 @@ def _shown(found: ChatOverview, period: Period, bot: Bot | None) -> dict[str, An
     form = "%-d %b" if period.first.year == period.last.year else "%-d %b %Y"
     return {
         "cards": _cards(found.current, found.previous, chosen),
-        "before": found.previous,
+        "before_days": [
+            date.fromisoformat(day) for day in (found.previous.date_from, found.previous.date_to)
+        ],
         "days": charts.chart(
             [
                 _column(f"{date.fromisoformat(row.day):{form}}", row,
