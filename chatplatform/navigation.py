@@ -156,10 +156,10 @@ SECTIONS = (
             Page(gettext_noop("Notifications"), "admin:settings_notifications", is_for_admins=True),
             Page(gettext_noop("Privacy"), "admin:settings_privacy", is_for_admins=True),
             Page(
-                gettext_noop("Plan and credits"), "admin:settings_plan"
+                gettext_noop("Plan"), "admin:settings_plan"
             ),
             Page(gettext_noop("Security"), "admin:settings_security", is_for_admins=True),
-            Page(gettext_noop("Audit log"), "identity.AuditEvent", "history"),
+            Page(gettext_noop("Audit log"), "identity.AuditEvent", "history", is_technical=True),
             Page(gettext_noop("Companies"), "identity.Client", "apartment", is_technical=True),
             Page(
                 gettext_noop("Chat settings"), "identity.ClientConfig", "forum",
