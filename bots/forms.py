@@ -59,7 +59,7 @@ class BotForm(ServiceForm):
         """Whether there is anything to set with the form now."""
         return True
 
-    def save(self, data: dict[str, Any], by: User) -> Any:
+    def submit(self, data: dict[str, Any], by: User) -> Any:
         """Call the service with the values of the form."""
         raise NotImplementedError
 

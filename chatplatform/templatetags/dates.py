@@ -17,7 +17,7 @@ def when(at: datetime | None) -> SafeString | str:
     if at is None:
         return "–"
     local = timezone.localtime(at)
-    full = formats.date_format(local, "j F Y H:i")
+    full = formats.date_format(local, "DATETIME_FORMAT")
     return format_html(
         '<time datetime="{}" title="{}">{}</time>', local.isoformat(), full, _in_words(local)
     )

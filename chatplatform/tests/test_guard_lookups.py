@@ -21,7 +21,7 @@ COMPARISONS = {"exact", "in", "isnull", "gte", "lt"}
 TEXTS: Any = (models.TextField, models.CharField, models.JSONField)
 OFFERED_TEXTS = {
     "auditevent.action", "auditevent.subject", "bot.default_language",
-    "conversation.handoff_reason", "conversation.sentiment", "document.language", "function.method",
+    "conversation.handoff_reason", "conversation.sentiment", "document.language",
 }  # fmt: skip
 LISTS = url(Conversation, "changelist")
 

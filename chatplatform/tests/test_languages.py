@@ -46,7 +46,9 @@ SHARED = {
 def shown(browser, name):
     reply = browser.get(reverse(name))
     assert reply.status_code == 200
-    return {text for text in texts(reply) if "@" not in text and " | " not in text}
+    # Titles of pages, addresses, and the time with its zone in the top bar.
+    data = re.compile(r"@| \| | · |^\d\d:\d\d")
+    return {text for text in texts(reply) if not data.search(text)}
 
 
 def speaking(language):
@@ -91,8 +93,8 @@ def test_a_refused_registration_is_explained_in_the_browsers_language(db, settin
     english, vietnamese = (
         texts(speaking(code).post(reverse("admin:register"), form)) for code in ("en", "vi")
     )
-    assert "At least 10 characters" in english
-    assert "Ít nhất 10 ký tự" in vietnamese
+    assert any("at least 10 characters" in text for text in english)
+    assert any("ít nhất 10" in text for text in vietnamese)
     assert any("1.000" in text for text in vietnamese)
 
 
@@ -136,7 +138,7 @@ def test_the_figures_and_warnings_of_the_home_are_in_both_languages(client_a):
         assert {"en": "12,345", "vi": "12.345"}[person.language] in texts
     assert seen["en"] & seen["vi"] <= SHARED, "locale/vi lacks these words"
     assert {"longest wait 3 h", "1 chat waiting for longer than the target"} <= seen["en"]
-    assert "lâu nhất đã 3 giờ" in seen["vi"]
+    assert "chờ lâu nhất 3 giờ" in seen["vi"]
 
 
 def test_the_staffs_home_is_in_both_languages(client_a):
@@ -234,7 +236,7 @@ def test_times_are_those_of_the_readers_company_and_name_their_zone(client_a, bo
         browser = Browser()
         browser.force_login(person)
         for path in (page, reverse("admin:bots_document_changelist")):
-            assert shown_at in texts(browser.get(path)), path
+            assert f'title="{shown_at}"' in browser.get(path).content.decode(), path
     # What the API says, and a file, stay as they were stored.
     browser.force_login(owner)
     file = browser.get(reverse("admin:bots_document_export_list"))

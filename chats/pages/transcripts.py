@@ -88,7 +88,7 @@ def _steps(chat: Conversation) -> Iterator[Line]:
 
 def _words(kind: str, data: Any) -> str:
     """What happened to a conversation, in words."""
-    then, by = data["conversation"], (data.get("by") or {}).get("name") or ""
+    then, by = data.get("conversation") or {}, (data.get("by") or {}).get("name") or ""
     name = (then.get("assignee") or {}).get("name") or gettext("an agent")
     match kind:
         case "conversation.handed_off":

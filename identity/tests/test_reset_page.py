@@ -28,7 +28,7 @@ def test_in_the_readers_language(nobody, accepted, language, words):
 def test_it_loads_its_own_files_and_no_others(nobody):
     reply = nobody.get(PATH)
     loaded = re.findall(r'<(?:script|link).*?(?:src|href)="([^"]+)"', reply.content.decode())
-    assert len(loaded) == 2
+    assert len(loaded) == 4
     for address in loaded:
         assert finders.find(address.removeprefix("/static/")), address
     assert "default-src 'none'" in reply["Content-Security-Policy"]

@@ -26,13 +26,14 @@ def page(request: HttpRequest, client_id: int) -> HttpResponse:
     def own(path: str) -> str:
         return navigation.of_client(path, client.pk)
 
+    figures = home.figures(client)
     context = {
         **admin.site.each_context(request),
         "title": str(client),
         "client": client,
         "page": clients,
         "people": own(reverse("admin:identity_user_changelist")),
-        "figures": [replace(figure, path=own(figure.path)) for figure in home.figures(client)],
+        "figures": [replace(figure, path=own(_of_staff(figure.path))) for figure in figures],
         "warnings": [replace(warning, path=own(warning.path)) for warning in home.warnings(client)],
         "groups": [
             # Renamed, because `items` in a template would be the dictionary's method.
@@ -41,3 +42,10 @@ def page(request: HttpRequest, client_id: int) -> HttpResponse:
         ],
     }
     return TemplateResponse(request, "admin/client.html", context)
+
+
+def _of_staff(path: str) -> str:
+    """Where the platform's staff see what a figure is about: the plan is a page of the client."""
+    if path == reverse("admin:settings_plan"):
+        return reverse("admin:identity_subscription_changelist")
+    return path

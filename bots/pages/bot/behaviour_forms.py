@@ -48,7 +48,7 @@ class LanguagesForm(BotForm):
         self.offer("another", [("", "–"), *_named(others)])
         self.offer("default_language", _named([*offered, *others]))
 
-    def save(self, data: dict[str, Any], by: User) -> BotDto:
+    def submit(self, data: dict[str, Any], by: User) -> BotDto:
         languages = [*data["languages"], *filter(None, [data["another"]])]
         # Whoever chooses a default language wants it to be one of the bot's.
         if languages and data["default_language"] not in languages:
@@ -75,7 +75,7 @@ class QuestionsForm(BotForm):
             texts[language] = f"{texts[language]}\n{question}" if language in texts else question
         self.add_texts("questions", gettext_lazy("Questions"), texts, most=8_000, rows=4)
 
-    def save(self, data: dict[str, Any], by: User) -> list[SampleQuestionDto]:
+    def submit(self, data: dict[str, Any], by: User) -> list[SampleQuestionDto]:
         questions = [
             SampleQuestionDto(question=line.strip(), language=code)
             for code, text in self.texts(data, "questions").items()
@@ -149,7 +149,7 @@ class InstructionsForm(BotForm):
         codes = languages_of(self.bot, filter(None, [self.initial.get("language")]))
         self.offer("language", [("", "–"), *_named(codes)])
 
-    def save(self, data: dict[str, Any], by: User) -> Prompt | None:
+    def submit(self, data: dict[str, Any], by: User) -> Prompt | None:
         if not self.has_changed():
             return prompt_versions.find_current(self.bot.pk)
         values = {name: None if value == "" else value for name, value in data.items()}
@@ -184,7 +184,7 @@ class VersionsForm(BotForm):
             "number": row.version, "at": at, "who": who,
         }  # fmt: skip
 
-    def save(self, data: dict[str, Any], by: User) -> Prompt:
+    def submit(self, data: dict[str, Any], by: User) -> Prompt:
         return prompt_versions.restore(self.bot, version=data["version"], by=by)
 
 

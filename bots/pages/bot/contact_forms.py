@@ -72,7 +72,7 @@ class ContactForm(BotForm):
             name: _REQUIRED if field.required else _OPTIONAL for name, field in own.items()
         }
 
-    def save(self, data: dict[str, Any], by: User) -> CustomerInfoFields:
+    def submit(self, data: dict[str, Any], by: User) -> CustomerInfoFields:
         bot = bots.get(self.bot.client, self.bot.pk)
         stored = {field.name: field for field in _stored(bot)}
         contact = [
@@ -133,7 +133,7 @@ class OtherFieldsForm(BotForm):
         )
         self.add_field("when", forms.ChoiceField(label=gettext_lazy("When"), choices=_TIMES))
 
-    def save(self, data: dict[str, Any], by: User) -> CustomerInfoFields:
+    def submit(self, data: dict[str, Any], by: User) -> CustomerInfoFields:
         bot = bots.get(self.bot.client, self.bot.pk)
         removed = data.get("removed", [])
         kept = [field for field in _stored(bot) if field.name not in removed]

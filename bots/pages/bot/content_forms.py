@@ -52,7 +52,7 @@ class FilesForm(BotForm):
         ),
     )
 
-    def save(self, data: dict[str, Any], by: User) -> documents.Uploaded:
+    def submit(self, data: dict[str, Any], by: User) -> documents.Uploaded:
         return documents.upload(self.bot, files=data["files"], by=by)
 
     def told(self, result: documents.Uploaded) -> str:
@@ -101,7 +101,7 @@ class WebForm(BotForm):
             raise ValidationError(gettext("Enter a full address, such as https://example.com"))
         return url
 
-    def save(self, data: dict[str, Any], by: User) -> WebUrlDto:
+    def submit(self, data: dict[str, Any], by: User) -> WebUrlDto:
         return web_urls.create(self.bot, body=WebUrlDto(**data), by=by)
 
     def told(self, result: WebUrlDto) -> str:
@@ -116,7 +116,7 @@ class WrittenForm(BotForm):
     def body(self, data: dict[str, Any]) -> TextDto | QuestionAnswerDto:
         raise NotImplementedError
 
-    def save(self, data: dict[str, Any], by: User) -> Document:
+    def submit(self, data: dict[str, Any], by: User) -> Document:
         try:
             return written_sources.create(self.bot, body=self.body(data), by=by)
         except written_sources.SourceExists as exc:
@@ -189,7 +189,7 @@ class DocumentForm(BotForm):
 class EditWrittenForm(DocumentForm, WrittenForm):
     """Changes a text or an answer; the bot keeps the old words until it has read the new ones."""
 
-    def save(self, data: dict[str, Any], by: User) -> Document:
+    def submit(self, data: dict[str, Any], by: User) -> Document:
         try:
             return written_sources.update(self.bot, self.document.pk, body=self.body(data), by=by)
         except written_sources.SourceExists as exc:
@@ -223,7 +223,7 @@ class ReplaceFileForm(DocumentForm):
         label=gettext_lazy("New file"), allow_empty_file=True
     )
 
-    def save(self, data: dict[str, Any], by: User) -> Document:
+    def submit(self, data: dict[str, Any], by: User) -> Document:
         return documents.replace(self.bot, document_id=self.document.pk, file=data["files"], by=by)
 
     def told(self, result: Document) -> str:
@@ -256,7 +256,7 @@ class UseForm(DocumentForm):
             "valid_until": last_day(row.valid_to, self.bot),
         }
 
-    def save(self, data: dict[str, Any], by: User) -> Document:
+    def submit(self, data: dict[str, Any], by: User) -> Document:
         """Change what differs from what was shown: the API may have set times within a day."""
         changes: dict[str, Any] = {"is_important": data["is_important"]}
         if "valid_from" in self.changed_data:
@@ -288,7 +288,7 @@ class EditWebForm(WebForm):
             words = ngettext("Every %(count)s hour", "Every %(count)s hours", hours)
             self.offer("refresh_hours", [*_REFRESH, (hours, words % {"count": hours})])
 
-    def save(self, data: dict[str, Any], by: User) -> WebUrlDto:
+    def submit(self, data: dict[str, Any], by: User) -> WebUrlDto:
         return web_urls.update(self.bot, web_url_id=self.web_url.pk, body=WebUrlDto(**data), by=by)
 
     def told(self, result: WebUrlDto) -> str:
@@ -303,7 +303,7 @@ class ReadAgainForm(DocumentForm):
     def is_needed(self) -> bool:
         return bool(self.document.status == DocumentStatus.FAILED)
 
-    def save(self, data: dict[str, Any], by: User) -> bool:
+    def submit(self, data: dict[str, Any], by: User) -> bool:
         return documents.retrain(self.document)
 
     def told(self, result: bool) -> str:  # noqa: FBT001 - the service's answer
@@ -318,7 +318,7 @@ class CrawlAgainForm(EditWebForm):
     def add_fields(self) -> None:
         pass
 
-    def save(self, data: dict[str, Any], by: User) -> Any:
+    def submit(self, data: dict[str, Any], by: User) -> Any:
         return web_urls.crawl_again(self.web_url)
 
     def told(self, result: Any) -> str:

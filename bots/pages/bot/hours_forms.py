@@ -70,7 +70,7 @@ class HoursForm(BotForm):
                 self.add_error(f"day_{day}", exc)
         return data
 
-    def save(self, data: dict[str, Any], by: User) -> BotDto:
+    def submit(self, data: dict[str, Any], by: User) -> BotDto:
         hours: list[BusinessHours] | None = [
             BusinessHours(weekday=day, opens=opens, closes=closes)
             for day in WEEKDAYS
@@ -119,7 +119,7 @@ class HolidaysForm(BotForm):
     def clean_days(self) -> list[Holiday]:
         return [_holiday(line) for line in self.cleaned_data["days"].splitlines() if line.strip()]
 
-    def save(self, data: dict[str, Any], by: User) -> BotDto:
+    def submit(self, data: dict[str, Any], by: User) -> BotDto:
         days: list[Holiday] | None = data["days"]
         if data["choice"] != _OWN:
             days = None if data["choice"] == _COMPANYS else []

@@ -36,7 +36,7 @@ class HostsForm(BotForm):
         parts = re.split(r"[\s,;]+", self.cleaned_data["allowed_domain"])
         return ",".join(_host_of(part) for part in parts if part)
 
-    def save(self, data: dict[str, Any], by: User) -> BotDto:
+    def submit(self, data: dict[str, Any], by: User) -> BotDto:
         return bots.update(self.bot, body=BotDto(**data), by=by)
 
 
@@ -68,7 +68,7 @@ class DailyCreditsForm(BotForm):
         self.key = install.find_key(self.bot)
         return {"daily_credits": self.key.daily_credits if self.key else None}
 
-    def save(self, data: dict[str, Any], by: User) -> ApiKey:
+    def submit(self, data: dict[str, Any], by: User) -> ApiKey:
         assert self.key, "the page creates it"
         return api_keys.change(
             self.bot.client, api_key_id=self.key.pk, change=ApiKeyDto(**data), by=by

@@ -41,7 +41,7 @@ class BotSettingsForm(BotForm):
             for name in self.base_fields
         }
 
-    def save(self, data: dict[str, Any], by: User) -> BotDto:
+    def submit(self, data: dict[str, Any], by: User) -> BotDto:
         values = {name: value for name, value in data.items() if name not in self.styles}
         if self.styles:
             # A change replaces the whole style, so that what others have set goes with it.
@@ -104,7 +104,7 @@ class WelcomeForm(BotForm):
             "welcome_message", gettext_lazy("Welcome"), self.bot.welcome_message, most=2_000, rows=3
         )
 
-    def save(self, data: dict[str, Any], by: User) -> BotDto:
+    def submit(self, data: dict[str, Any], by: User) -> BotDto:
         texts = self.texts(data, "welcome_message")
         return bots.update(self.bot, body=BotDto(welcome_message=texts), by=by)
 
@@ -128,7 +128,7 @@ class InvitationForm(BotForm):
             ),
         )
 
-    def save(self, data: dict[str, Any], by: User) -> BotDto:
+    def submit(self, data: dict[str, Any], by: User) -> BotDto:
         body = BotDto(
             engaging_message=self.texts(data, "engaging_message"),
             bot_question=data["bot_question"],
@@ -143,7 +143,7 @@ class TermsForm(BotForm):
     def add_fields(self) -> None:
         self.add_texts("terms", gettext_lazy("Terms"), self.bot.terms, most=10_000, rows=4)
 
-    def save(self, data: dict[str, Any], by: User) -> BotDto:
+    def submit(self, data: dict[str, Any], by: User) -> BotDto:
         return bots.update(self.bot, body=BotDto(terms=self.texts(data, "terms")), by=by)
 
 
@@ -187,7 +187,7 @@ class BannerForm(BotForm):
         if not self.bot.banner:
             del self.fields["removes"]
 
-    def save(self, data: dict[str, Any], by: User) -> Any:
+    def submit(self, data: dict[str, Any], by: User) -> Any:
         if data.get("removes"):
             return banner_picture.remove(self.bot, by=by)
         values: dict[str, Any] = {"link": data["link"], "alt": data["alt"]}

@@ -11,7 +11,7 @@ from bots.models import Bot, GoldenQuestion, GoldenRun, LanguageModel
 from bots.pages.bot import behaviour_forms, contact_forms, hours_forms, look_forms, steps
 from bots.services import bots, widget_config
 from bots.shapes.bot import SETUP_STEPS
-from chatplatform.admin_base import TenantAdmin
+from chatplatform.admin_base import TenantAdmin, viewer
 from chatplatform.templatetags.codes import humanize_code
 
 LOOK: dict[str, type[BotForm]] = {
@@ -52,6 +52,8 @@ def look(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
 def behaviour(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
     """How the bot answers, and what it asks for."""
     own = LanguageModel.objects.filter(client=bot.client)
+    by = viewer(request)
+    may_change = by.client_id == bot.client_id and by.is_admin
     described = bots.describe(bot.client, bot.pk)
     return _show(
         page, request, bot, "behaviour", BEHAVIOUR,
@@ -60,7 +62,7 @@ def behaviour(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse
         models=reverse("admin:bots_languagemodel_changelist"),
         config=bot.client.config,
         confidence=round(bot.client.config.answer_threshold * 100),
-        handover=reverse("admin:settings_handover"),
+        handover=reverse("admin:settings_handover") if may_change else "",
         functions=f"{reverse('admin:bots_function_changelist')}?bot__id__exact={bot.pk}",
         set_by_api=[(humanize_code(name), getattr(described, name)) for name in SET_BY_API],
     )  # fmt: skip

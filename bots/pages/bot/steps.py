@@ -106,7 +106,7 @@ def check_any(shown: list[tuple[str, BotForm]], done: HttpResponse | None) -> No
 
 
 def _save(request: HttpRequest, form: BotForm, name: str) -> bool:
-    done = form.carry_out(lambda data: [form.save(data, viewer(request))])
+    done = form.carry_out(lambda data: [form.submit(data, viewer(request))])
     if done:
         # An upload may have left out some of its files.
         level = messages.WARNING if getattr(done[0], "refused", None) else messages.SUCCESS
