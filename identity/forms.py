@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.contrib.auth.password_validation import validate_password
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from chatplatform.api.request_context import current_address
 from chatplatform.forms import ServiceForm
@@ -18,6 +18,8 @@ from identity.shapes.fields import time_zones
 # Default cap of a public key. A day's misuse costs at most half of a trial's credits, and a small
 # shop's day fits: 500 quoted replies, or 50 of a model's most expensive replies.
 PAGES_DAILY_CREDITS = 500
+# The fewest characters of a password, as in the shape of a registration.
+MIN_PASSWORD = 10
 _LIFETIMES = [(0, "Never"), (30, "In 30 days"), (90, "In 90 days"), (365, "In a year")]
 
 
@@ -78,6 +80,11 @@ class RegistrationForm(CompanyForm):
     def clean_password(self) -> str:
         """The password, judged together with the other fields."""
         password: str = self.cleaned_data["password"]
+        if len(password) < MIN_PASSWORD:
+            words = ngettext(
+                "At least {count} character", "At least {count} characters", MIN_PASSWORD
+            )
+            raise forms.ValidationError(words.format(count=MIN_PASSWORD))
         validate_password(password)
         return password
 

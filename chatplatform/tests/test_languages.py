@@ -93,8 +93,8 @@ def test_a_refused_registration_is_explained_in_the_browsers_language(db, settin
     english, vietnamese = (
         texts(speaking(code).post(reverse("admin:register"), form)) for code in ("en", "vi")
     )
-    assert any("at least 10 characters" in text for text in english)
-    assert any("ít nhất 10" in text for text in vietnamese)
+    assert "At least 10 characters" in english
+    assert "Ít nhất 10 ký tự" in vietnamese
     assert any("1.000" in text for text in vietnamese)
 
 
