@@ -61,11 +61,11 @@ FAULTS: dict[str, Any] = {
     Fault.TIMEOUT: gettext_lazy("Your server did not answer in time"),
     Fault.CONNECTION_FAILED: gettext_lazy("Your server could not be reached"),
     Fault.BLOCKED_DESTINATION: gettext_lazy("The address is not public"),
-    Fault.REDIRECT: gettext_lazy("Your server redirected us, and we follow no redirects"),
+    Fault.REDIRECT: gettext_lazy("Your server answered with a redirect, which we do not follow"),
     Fault.BAD_STATUS: gettext_lazy("Your server refused it"),
     Fault.INVALID_ANSWER: gettext_lazy("Your server's answer was not valid HTTP"),
     Fault.GONE: gettext_lazy("Your server says that the address is gone for good"),
-    Fault.INTERRUPTED: gettext_lazy("A failure on our side interrupted it"),
+    Fault.INTERRUPTED: gettext_lazy("Interrupted by a failure on our side"),
     Fault.ENDPOINT_DISABLED: gettext_lazy("The webhook was off"),
 }
 WHY_OFF: dict[str, Any] = {
@@ -236,11 +236,11 @@ class WebhookConfigAdmin(TenantAdmin):
             "revive": (plain, lambda _: configs.revive(row, by=by),
                        gettext("The webhook is on, and the events it missed are being sent.")),
             "test": (plain, lambda _: deliveries.queue_test(row),
-                     gettext("A test is on its way: see the deliveries below.")),
+                     gettext("Test sent. See the deliveries below.")),
             "off": (plain, lambda _: configs.update(row, make(is_active=False), by=by),
                     gettext("The webhook is off: no events are sent to it.")),
             "delete": (plain, lambda _: configs.delete(row, by=by),
-                       gettext("%(webhook)s is deleted.") % {"webhook": row}),
+                       gettext("%(webhook)s deleted.") % {"webhook": row}),
             "count": (replay, lambda data: deliveries.count_replay(row, _range(data)), ""),
         }  # fmt: skip
         form, act, words = steps.get(chosen, (None, None, ""))

@@ -16,10 +16,10 @@ EVENT_GROUPS: tuple[tuple[Promise, dict[str, Promise]], ...] = (
         "conversation.created": gettext_lazy("A conversation begins"),
         "conversation.handed_off": gettext_lazy("The bot hands over to your team"),
         "conversation.assigned": gettext_lazy("A teammate gets a conversation"),
-        "conversation.unassigned": gettext_lazy("A conversation has no teammate any more"),
+        "conversation.unassigned": gettext_lazy("A conversation is unassigned"),
         "conversation.snoozed": gettext_lazy("A conversation is snoozed"),
         "conversation.ended": gettext_lazy("A conversation ends"),
-        "conversation.reopened": gettext_lazy("A conversation goes on"),
+        "conversation.reopened": gettext_lazy("A conversation is reopened"),
     }),
     (gettext_lazy("Messages"), {
         "message.created": gettext_lazy("New message"),
@@ -37,7 +37,7 @@ EVENT_GROUPS: tuple[tuple[Promise, dict[str, Promise]], ...] = (
     (gettext_lazy("After a conversation"), {
         "summary.created": gettext_lazy("A summary is written"),
         "tags.updated": gettext_lazy("Tags change"),
-        "sentiment.updated": gettext_lazy("The mood is known"),
+        "sentiment.updated": gettext_lazy("Sentiment is estimated"),
     }),
     (gettext_lazy("Content, channels and account"), {
         "document.trained": gettext_lazy("Content is ready"),
@@ -51,8 +51,8 @@ EVENT_GROUPS: tuple[tuple[Promise, dict[str, Promise]], ...] = (
 )  # fmt: skip
 _WORDS = {name: words for _, group in EVENT_GROUPS for name, words in group.items()}
 _STATES = [
-    ("gave_up", gettext_lazy("What failed for good")),
-    ("missing", gettext_lazy("What was never sent, for example while the webhook was off")),
+    ("gave_up", gettext_lazy("Permanently failed")),
+    ("missing", gettext_lazy("Never sent, for example while the webhook was off")),
     ("all", gettext_lazy("Everything")),
 ]
 _HOURS = [

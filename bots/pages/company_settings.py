@@ -26,7 +26,7 @@ class CompanyForm(ServiceForm):
     timezone = forms.ChoiceField(
         label=gettext_lazy("Time zone"),
         help_text=gettext_lazy(
-            "Business hours and reports follow it. Each shows its present time."
+            "Used for business hours and reports. The current time is shown beside each."
         ),
     )
     languages = forms.MultipleChoiceField(

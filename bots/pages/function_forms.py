@@ -56,7 +56,7 @@ class FunctionForm(ServiceForm):
         label=gettext_lazy("What it does, and when the bot should use it"),
         max_length=1000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=gettext_lazy("The bot decides by these words whether to use it."),
+        help_text=gettext_lazy("The bot reads this to decide when to use it."),
     )
     method = forms.ChoiceField(label=gettext_lazy("Kind"), choices=_METHODS)
     url = forms.CharField(
@@ -75,7 +75,7 @@ class FunctionForm(ServiceForm):
         label=gettext_lazy("Seconds to wait for your system"), min_value=1, max_value=30, initial=10
     )
     headers = forms.CharField(
-        label=gettext_lazy("Other headers, one a line"),
+        label=gettext_lazy("Other headers, one per line"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 2, "placeholder": "Accept: application/json"}),
     )
@@ -215,7 +215,7 @@ class FunctionForm(ServiceForm):
                 placeholder=gettext("The number on the receipt"),
             )  # fmt: skip
             self.fields[f"{row}_required"] = forms.BooleanField(
-                label=gettext("Needed"), required=False
+                label=gettext("Required"), required=False
             )
         for at in range(HEADERS):
             self.fields[f"header_{at}_name"] = _row_field(
@@ -299,5 +299,5 @@ def _value_field(name: str, schema: Any, *, is_needed: bool) -> forms.Field:
 class SwitchForm(ServiceForm):
     is_enabled = forms.BooleanField(label=gettext_lazy("Use functions"), required=False)
     max_calls_per_reply = forms.IntegerField(
-        label=gettext_lazy("Calls in one answer, at most"), min_value=1, max_value=10
+        label=gettext_lazy("Maximum calls per answer"), min_value=1, max_value=10
     )

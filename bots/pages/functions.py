@@ -33,7 +33,7 @@ _COLORS: dict[str, str] = {
 _WORDS: dict[str, Any] = {
     models.CallStatus.WAITING: gettext_lazy("Waiting for approval"),
     models.CallStatus.RUNNING: gettext_lazy("Under way"),
-    models.CallStatus.SUCCEEDED: gettext_lazy("Worked"),
+    models.CallStatus.SUCCEEDED: gettext_lazy("Succeeded"),
     models.CallStatus.FAILED: gettext_lazy("Failed"),
     models.CallStatus.REFUSED: gettext_lazy("Not sent"),
     models.CallStatus.REJECTED: gettext_lazy("Not approved"),
@@ -164,7 +164,7 @@ class FunctionAdmin(ApprovalsMixin):
         chosen = request.POST.get("form")
         if chosen == "delete":
             functions.delete(row, by=by)
-            messages.success(request, gettext("The function is deleted."))
+            messages.success(request, gettext("Function deleted."))
             return redirect("admin:bots_function_changelist")
 
         def save(data: dict[str, Any]) -> HttpResponse:
@@ -246,9 +246,9 @@ class FunctionCallAdmin(ApprovalsMixin):
             messages.error(request, gettext(str(exc)))
         else:
             words = (
-                gettext("Approved: the bot carries it out and answers.")
+                gettext("Approved. The bot carries it out and answers the customer.")
                 if approve
-                else gettext("Rejected: the bot tells the customer.")
+                else gettext("Rejected. The bot tells the customer.")
             )
             messages.success(request, words)
         return redirect("admin:bots_functioncall_changelist")

@@ -81,21 +81,23 @@ CARDS = {
 # For each status: its words, the colour of its label, and what it means for conversations.
 STATES: dict[str, tuple[Promise, str, Promise]] = {
     ConnectionStatus.CONNECTED: (
-        gettext_lazy("Connected"), "success", gettext_lazy("The bot answers what comes in."),
+        gettext_lazy("Connected"), "success", gettext_lazy("The bot answers incoming messages."),
     ),
     ConnectionStatus.EXPIRED: (
         gettext_lazy("Connection lost"), "danger",
-        gettext_lazy("The provider no longer lets us in. No messages are sent or received."),
+        gettext_lazy(
+            "The provider no longer accepts our access. No messages are sent or received."
+        ),
     ),
     ConnectionStatus.ERROR: (
         gettext_lazy("Needs attention"), "warning",
         gettext_lazy("The provider refuses some requests. Messages are still tried."),
     ),
     ConnectionStatus.DISCONNECTED: (
-        gettext_lazy("Disconnected"), "", gettext_lazy("Messages there are not received."),
+        gettext_lazy("Disconnected"), "", gettext_lazy("Messages are no longer received."),
     ),
     ConnectionStatus.PENDING: (
-        gettext_lazy("Not finished"), "info", gettext_lazy("No account is chosen yet."),
+        gettext_lazy("Not finished"), "info", gettext_lazy("No account has been chosen yet."),
     ),
 }  # fmt: skip
 
@@ -223,7 +225,7 @@ class ChannelPages(TenantAdmin):
             if chosen == "disconnect":
                 connections.disconnect(bot, card.channel, by=by)
                 messages.success(
-                    request, gettext("%(channel)s is disconnected.") % {"channel": card.name}
+                    request, gettext("%(channel)s disconnected.") % {"channel": card.name}
                 )
             elif chosen == "again" and row and row.account_id and self._reconnected(request, row):
                 messages.success(request, gettext("Connected again."))
@@ -346,7 +348,7 @@ def _refusal_words(exc: ApiError) -> str:
     """Why a connection failed, in words for an owner."""
     words: dict[type[ApiError], str] = {
         connections.ConsentRefused: gettext("You did not give access, so nothing is connected."),
-        connections.TokenMissing: gettext("The provider's consent has expired: connect again."),
+        connections.TokenMissing: gettext("The provider's consent has expired. Connect again."),
         connections.AccountTaken: gettext(
             "Another bot has this account: disconnect it there first."
         ),

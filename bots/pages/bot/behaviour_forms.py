@@ -27,7 +27,7 @@ class LanguagesForm(BotForm):
         label=gettext_lazy("Languages of the bot"),
         required=False,
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
-        help_text=gettext_lazy("None: it answers in the customer's language."),
+        help_text=gettext_lazy("Leave empty to answer in whatever language the customer writes."),
     )
     another = forms.ChoiceField(label=gettext_lazy("Another language"), required=False)
     default_language = forms.ChoiceField(
@@ -64,8 +64,8 @@ def _named(codes: list[str]) -> list[tuple[Any, str]]:
 class QuestionsForm(BotForm):
     heading = gettext_lazy("Sample questions")
     intro = gettext_lazy(
-        "Questions that the chat offers to begin with, one a line. Without any, the bot offers"
-        " questions that its content answers."
+        "Questions offered when the chat opens, one per line. Leave empty to offer questions that"
+        " the content answers."
     )
 
     def add_fields(self) -> None:
@@ -129,14 +129,16 @@ class InstructionsForm(BotForm):
         label=gettext_lazy("Model"),
         max_length=100,
         required=False,
-        help_text=gettext_lazy("Empty: the connected model."),
+        help_text=gettext_lazy("Leave empty to use the connected model."),
     )
     temperature = forms.FloatField(
         label=gettext_lazy("Temperature"),
         min_value=0,
         max_value=2,
         required=False,
-        help_text=gettext_lazy("From 0, always the same words, to 2. Empty: the model's own."),
+        help_text=gettext_lazy(
+            "From 0 (always the same words) to 2. Leave empty for the model's default."
+        ),
     )
 
     def stored(self) -> dict[str, Any]:

@@ -102,7 +102,7 @@ class OtherFieldsForm(BotForm):
     intro = gettext_lazy("Anything else to ask customers for, such as an order number.")
     right = "train"
     removed = forms.MultipleChoiceField(
-        label=gettext_lazy("Ask no longer for"),
+        label=gettext_lazy("Stop asking for"),
         required=False,
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
     )
@@ -116,7 +116,7 @@ class OtherFieldsForm(BotForm):
         self.offer("removed", [(name, label) for name, label in named])
         if not others:
             del self.fields["removed"]
-        self.add_texts("label", gettext_lazy("Ask also for"), {}, most=100, rows=1)
+        self.add_texts("label", gettext_lazy("Also ask for"), {}, most=100, rows=1)
         self.add_field("type", forms.ChoiceField(label=gettext_lazy("Kind"), choices=_TYPES))
         self.add_field(
             "options",
@@ -125,7 +125,7 @@ class OtherFieldsForm(BotForm):
                 required=False,
                 max_length=6_000,
                 widget=forms.Textarea(attrs={"rows": 3, "data-choices": ""}),
-                help_text=gettext_lazy("For a choice from a list, one a line."),
+                help_text=gettext_lazy("For a choice from a list, one per line."),
             ),
         )
         self.add_field(

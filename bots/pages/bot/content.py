@@ -298,7 +298,7 @@ def _delete(page: TenantAdmin, request: HttpRequest, bot: Bot, name: str, act: A
         request, ServiceForm(request.POST if request.method == "POST" else None), remove,
         title=gettext("Delete %(name)s?") % {"name": name},
         button=gettext("Delete"),
-        intro=gettext("The bot forgets all that it says. This cannot be undone."),
+        intro=gettext("The bot no longer answers from it. This cannot be undone."),
         tabs=steps.tabs(page, request, bot, "content"),
     )  # fmt: skip
 

@@ -27,7 +27,7 @@ from identity.models import User
 
 _DEPTHS: list[tuple[Any, Any]] = [
     (0, gettext_lazy("This page only")),
-    (1, gettext_lazy("And the pages that it links to")),
+    (1, gettext_lazy("This page and the pages it links to")),
     (2, gettext_lazy("Two links deep")),
     (3, gettext_lazy("Three links deep")),
 ]
@@ -165,7 +165,7 @@ def _exists(bot: Bot, exc: written_sources.SourceExists) -> ValidationError:
     words = (
         gettext("There is already an answer to this question.")
         if is_answer
-        else gettext("There is already this text.")
+        else gettext("You have already added this text.")
     )
     if found is None:
         return ValidationError(words)
@@ -215,9 +215,7 @@ class EditAnswerForm(EditWrittenForm, QuestionForm):
 
 class ReplaceFileForm(DocumentForm):
     heading = gettext_lazy("Replace file")
-    intro = gettext_lazy(
-        "The bot forgets what the old file said as soon as it has read the new one."
-    )
+    intro = gettext_lazy("The bot answers from the old file until it has read the new one.")
     button = gettext_lazy("Replace file")
     files = forms.FileField(  # type: ignore[assignment] # as in `FilesForm`
         label=gettext_lazy("New file"), allow_empty_file=True
@@ -237,15 +235,15 @@ class UseForm(DocumentForm):
     is_important = forms.BooleanField(
         label=gettext_lazy("Important"),
         required=False,
-        help_text=gettext_lazy("Preferred to content that says something else."),
+        help_text=gettext_lazy("Takes precedence over content that says something else."),
     )
     valid_from = forms.DateField(
         label=gettext_lazy("Valid from"), required=False, widget=DateInput,
-        help_text=gettext_lazy("Empty: from the start."),
+        help_text=gettext_lazy("Leave empty to use it right away."),
     )  # fmt: skip
     valid_until = forms.DateField(
         label=gettext_lazy("Valid until"), required=False, widget=DateInput,
-        help_text=gettext_lazy("The last day on which it is used. Empty: without end."),
+        help_text=gettext_lazy("The last day on which it is used. Leave empty for no end."),
     )  # fmt: skip
 
     def stored(self) -> dict[str, Any]:

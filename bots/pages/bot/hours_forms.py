@@ -39,9 +39,9 @@ class HoursForm(BotForm):
     choice = forms.ChoiceField(
         label=gettext_lazy("Hours"),
         choices=[
-            (_COMPANYS, gettext_lazy("As the company")),
+            (_COMPANYS, gettext_lazy("Same as the company")),
             (_NONE, gettext_lazy("Always open")),
-            (_OWN, gettext_lazy("Own hours")),
+            (_OWN, gettext_lazy("Custom hours")),
         ],
     )
 
@@ -58,7 +58,7 @@ class HoursForm(BotForm):
             )  # fmt: skip
             self.add_field(f"day_{day}", field)
         self.fields["day_0"].help_text = gettext(
-            "Such as 09:00–18:00 or 09:00–12:00, 13:00–18:00. Empty: closed."
+            "Such as 09:00–18:00 or 09:00–12:00, 13:00–18:00. Leave empty if closed."
         )
 
     def clean(self) -> dict[str, Any]:
@@ -88,9 +88,9 @@ class HolidaysForm(BotForm):
     choice = forms.ChoiceField(
         label=gettext_lazy("Holidays"),
         choices=[
-            (_COMPANYS, gettext_lazy("As the company")),
+            (_COMPANYS, gettext_lazy("Same as the company")),
             (_NONE, gettext_lazy("None")),
-            (_OWN, gettext_lazy("Own holidays")),
+            (_OWN, gettext_lazy("Custom holidays")),
         ],
     )
     days = forms.CharField(
@@ -104,7 +104,7 @@ class HolidaysForm(BotForm):
                 "data-own-hours": "",
             }
         ),
-        help_text=gettext_lazy("One a line: the date, hours in brackets if it is open, the name."),
+        help_text=gettext_lazy("One per line: the date, hours in brackets if open, and the name."),
     )
 
     def stored(self) -> dict[str, Any]:

@@ -69,8 +69,8 @@ def identity_secret(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpRe
         title=gettext("Create a secret for signed-in customers"),
         button=gettext("Create secret"),
         intro=gettext(
-            "Your server signs the ids of your customers with it, so that the chat knows who they"
-            " are. It is shown only once. Signatures with an earlier secret are refused from then"
+            "Your server signs your customers' ids with it, so that the chat knows who they are."
+            " It is shown only once. Signatures made with an earlier secret are refused from then"
             " on."
         ),
         tabs=tabs,

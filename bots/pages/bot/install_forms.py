@@ -24,7 +24,7 @@ class HostsForm(BotForm):
         required=False,
         widget=forms.Textarea(attrs={"rows": 3, "placeholder": "www.shop.example"}),
         help_text=gettext_lazy(
-            "Where the chat may be shown, one a line. *.shop.example stands for all its subdomains."
+            "Where the chat may be shown, one per line. *.shop.example includes all its subdomains."
         ),
     )
 

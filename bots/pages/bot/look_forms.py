@@ -69,7 +69,7 @@ class AppearanceForm(BotSettingsForm):
         label=gettext_lazy("Font"),
         max_length=100,
         required=False,
-        help_text=gettext_lazy("Empty: the font of the visitor's device."),
+        help_text=gettext_lazy("Leave empty for the font of the visitor's device."),
     )
 
 
@@ -78,7 +78,7 @@ class WindowForm(BotSettingsForm):
     styles = ("width", "height", "radius")
     is_visible = forms.BooleanField(label=gettext_lazy("Show the chat"), required=False)
     auto_pop_up = forms.BooleanField(
-        label=gettext_lazy("Open by itself"),
+        label=gettext_lazy("Open automatically"),
         required=False,
         help_text=gettext_lazy("At most twice a day for each visitor."),
     )
@@ -124,7 +124,9 @@ class InvitationForm(BotForm):
                 initial=self.bot.bot_question,
                 max_length=300,
                 required=False,
-                help_text=gettext_lazy("Empty: “Write a message” in the customer's language."),
+                help_text=gettext_lazy(
+                    "Leave empty for “Write a message” in the customer's language."
+                ),
             ),
         )
 
@@ -138,7 +140,9 @@ class InvitationForm(BotForm):
 
 class TermsForm(BotForm):
     heading = gettext_lazy("Terms")
-    intro = gettext_lazy("What customers agree to before their first message. Empty: nothing.")
+    intro = gettext_lazy(
+        "What customers agree to before their first message. Leave empty for none."
+    )
 
     def add_fields(self) -> None:
         self.add_texts("terms", gettext_lazy("Terms"), self.bot.terms, most=10_000, rows=4)
@@ -163,10 +167,10 @@ class BannerForm(BotForm):
         widget=forms.TextInput(attrs={"placeholder": "https://"}),
     )
     alt = forms.CharField(
-        label=gettext_lazy("What it says"),
+        label=gettext_lazy("Alternative text"),
         max_length=200,
         required=False,
-        help_text=gettext_lazy("For people who cannot see it."),
+        help_text=gettext_lazy("Read to people who cannot see the picture."),
     )
     valid_from = forms.DateField(label=gettext_lazy("Show from"), required=False, widget=DateInput)
     valid_until = forms.DateField(

@@ -74,7 +74,7 @@ def quality(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
     golden = GoldenQuestion.objects.filter(bot=bot).count()
     latest = GoldenRun.objects.filter(bot=bot).order_by("-id").first()
     cards = [
-        (gettext("Unanswered questions"), gettext("What customers asked in vain."),
+        (gettext("Unanswered questions"), gettext("Questions that the bot could not answer."),
          "admin:chats_questiongroup_changelist", None),
         (gettext("Golden questions"), gettext("Questions that the bot must answer correctly."),
          "admin:bots_goldenquestion_changelist", golden),

@@ -30,7 +30,7 @@ class HandoverForm(ConfigForm):
         label=gettext_lazy("Hand over when the bot has no answer"), required=False
     )
     ask_again_before_handoff = forms.TypedChoiceField(
-        label=gettext_lazy("Before that, ask the customer once to put it differently"),
+        label=gettext_lazy("First ask the customer once to rephrase"),
         choices=ASKS_AGAIN_CHOICES,
         coerce=lambda chosen: chosen == "true",
         empty_value=None,
@@ -47,7 +47,7 @@ class HandoverForm(ConfigForm):
         label=gettext_lazy("Most open conversations per agent"),
         min_value=1,
         max_value=1000,
-        help_text=gettext_lazy("Nobody is assigned more; agents may still take more themselves."),
+        help_text=gettext_lazy("Agents may still take more themselves."),
     )
     first_response_target_seconds = ScaledField(
         label=gettext_lazy("A customer should wait at most (minutes)"),
@@ -118,7 +118,7 @@ class AfterForm(ConfigForm):
     )
     auto_tag = forms.BooleanField(label=gettext_lazy("Tag it by topic"), required=False)
     auto_sentiment = forms.BooleanField(
-        label=gettext_lazy("Estimate how the customer felt"), required=False
+        label=gettext_lazy("Estimate the customer's sentiment"), required=False
     )
     inactivity_end_minutes = ScaledField(
         label=gettext_lazy("End a silent conversation after (hours)"),

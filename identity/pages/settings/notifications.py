@@ -91,8 +91,8 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
             ServiceForm(sent(request, "test")),
             lambda _data: mails.send_test(row),
             button=gettext_lazy("Send a test"),
-            done=gettext_lazy("Sent. Look into the mailboxes."),
-            intro=gettext("A mail goes to everybody on the saved list."),
+            done=gettext_lazy("Sent. Check the inboxes."),
+            intro=gettext("Everyone on the saved list gets a test mail."),
             variant="default",
         ),
     ]
