@@ -30,14 +30,15 @@ DAY = timedelta(days=1)
 
 
 @pytest.fixture
-def demo(settings):
+def demo(settings, tmp_path, monkeypatch):
     settings.DEVELOPMENT = True
+    # A folder of its own: tests that run at the same time would overwrite each other's keys.
+    settings.DATA_DIR = tmp_path
+    monkeypatch.setattr("chatplatform.settings.DATA_DIR", tmp_path)
     # Nobody listens there, at the providers' address: deliveries fail. The first one is another's.
     settings.EGRESS_ALLOW = ["127.0.0.1:10", "127.0.0.1:9"]
     seed()
-    yield settings.DATA_DIR
-    for stored in (settings.DATA_DIR / "keys").glob("demo_*"):
-        stored.unlink()
+    return tmp_path
 
 
 def seed():
