@@ -78,8 +78,7 @@ openapi: .venv/run.stamp ## writes docs/openapi.json, docs/rights.md and docs/se
 	mv docs/settings.md.new docs/settings.md
 
 .PHONY: words
-words: .venv/dev.stamp ## compiles the translations in locale/, for pages, desk and widget
-	.venv/bin/pybabel compile -D django -d locale
+words: .venv/dev.stamp ## brings the translations in locale/ up to date and compiles them, for pages, desk and widget
 	$(py) -m local.words
 
 .PHONY: bench
@@ -93,6 +92,10 @@ bench: .venv/dev.stamp static ## measures the hot operations, compared with a ra
 drill: .venv/dev.stamp static ## kills and cuts things on purpose and counts what is lost
 	$(throwaway) $(py) -m pytest drills -q
 	$(throwaway) $(py) -m pytest -m drill
+
+.PHONY: pictures
+pictures: .venv/dev.stamp static ## takes the pictures of README and docs from a running demo
+	DJANGO_SETTINGS_MODULE=chatplatform.settings $(py) -m drills.pictures
 
 .PHONY: lock
 lock: ## compiles the .in files into the locked requirements (needs uv)

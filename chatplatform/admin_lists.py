@@ -20,6 +20,7 @@ from django.http import HttpRequest
 from django.utils.functional import cached_property
 from django.utils.html import strip_tags
 from django.utils.text import smart_split, unescape_string_literal
+from django.utils.translation import gettext_noop
 from unfold.admin import ModelAdmin
 from unfold.paginator import InfinitePaginator
 from unfold.views import ChangeList
@@ -49,7 +50,9 @@ COMPARISONS = frozenset({"exact", "in", "isnull", "gte", "lt"})
 
 
 class NoSuchList(ApiError):
-    detail = "The list has no such filter, order or page, or has too many. Open it again."
+    detail = gettext_noop(
+        "The list has no such filter, order or page, or has too many. Open it again."
+    )
 
 
 class TooLongSearch(ApiError):

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import pydantic
 from django import forms
 from django.core.exceptions import ValidationError
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, gettext_noop, ngettext
 from unfold import widgets
 
 from chatplatform.api.errors import ApiError, Invalid
@@ -37,7 +37,7 @@ def refusals(exc: pydantic.ValidationError | ApiError) -> list[tuple[tuple[Any, 
 def _words(error: Any) -> str:
     """An error of pydantic in words for people, to whom a pattern says nothing."""
     if error["type"] == "string_pattern_mismatch":
-        return "This is empty, or not in the form that is asked for."
+        return gettext_noop("This is empty, or not in the form that is asked for.")
     described = describe_error(error)
     if described["type"] == "string_too_short":
         least = error["ctx"]["min_length"]

@@ -1,19 +1,38 @@
-"""`make words`: builds the catalogues that the desk and the widget load.
+"""`make words`: brings the catalogues in `locale/` up to date and builds what pages load of them.
 
-A catalogue is a script with the translations of one language for the texts that the scripts of the
-desk or of the widget contain. English needs none.
+A catalogue gets the texts that the source contains: new ones without a translation, and those that
+are gone are removed. `django.po` has the texts of the pages, `djangojs.po` those of the desk's and
+the widget's scripts, which load them as a script for each language. English needs none.
 """
 
+import io
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
+import django
+import unfold
 from babel.messages.catalog import Catalog
-from babel.messages.pofile import read_po
+from babel.messages.extract import extract
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+from django.utils.translation.template import templatize
 
 ROOT = Path(__file__).resolve().parents[1]
 _STATIC = ROOT / "chats" / "static"
 _TEXT = re.compile(r'\b(?:t|tn|msg)\(\s*"([^"]+)"')
+_PLURAL = re.compile(r'\btn\(\s*"([^"]+)",\s*"([^"]+)"')
+_SOURCES = (
+    "bots", "channels_app", "chats", "chatplatform", "commands", "identity", "reports",
+    "templates", "webhooks",
+)  # fmt: skip
+_FUNCTIONS = {
+    "gettext": None, "gettext_lazy": None, "gettext_noop": None,
+    "ngettext": (1, 2), "ngettext_lazy": (1, 2), "_": None,
+}  # fmt: skip
+_DJANGO = ("conf", "contrib/admin", "contrib/auth")
+Id = str | tuple[str, ...]
 
 
 def translations() -> list[Path]:
@@ -23,8 +42,7 @@ def translations() -> list[Path]:
 
 def catalogues(translation: Path) -> dict[Path, str]:
     """What to write, by path: the catalogues of desk and widget in the language of a file."""
-    with translation.open("rb") as file:
-        catalog = read_po(file)
+    catalog = _read(translation)
     language = translation.parents[1].name.lower().replace("_", "-")
     return {
         _STATIC / app / "words" / f"{language}.js": _script(catalog, texts(app))
@@ -34,14 +52,101 @@ def catalogues(translation: Path) -> dict[Path, str]:
 
 def texts(app: str) -> set[str]:
     """The texts that the scripts of the desk or of the widget contain."""
-    paths = [path for path in (_STATIC / app).rglob("*.js") if path.parent.name != "words"]
-    return {text for path in paths for text in _TEXT.findall(path.read_text())}
+    return {text for path in _scripts(app) for text in _TEXT.findall(path.read_text())}
+
+
+def page_texts() -> dict[Id, set[str]]:
+    """The texts of pages, each with the paths of the files that contain it."""
+    found: dict[Id, set[str]] = {}
+    for folder in _SOURCES:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in {".py", ".html", ".txt"} and "tests" not in path.parts:
+                for text in _marked(path):
+                    found.setdefault(text, set()).add(str(path.relative_to(ROOT)))
+    return found
+
+
+def updated(path: Path) -> Catalog:
+    """A catalogue with the texts that the source contains today."""
+    old = _read(path)
+    if path.name == "djangojs.po":
+        used, borrowed = _script_texts(), set()
+    else:
+        used, borrowed = page_texts(), _texts_of_django_and_unfold()
+    new = Catalog(locale=old.locale)
+    if old.locale_identifier == "en":
+        # English has other words for some texts of Django, and needs none for ours.
+        used = {}
+    for text, files in used.items():
+        new.add(text, locations=[(file, 1) for file in sorted(files)])
+    for entry in old:
+        if not entry.id:
+            continue
+        if (kept := new.get(_first(entry.id))) is not None:
+            kept.string = entry.string
+        elif _first(entry.id) in borrowed:
+            new.add(entry.id, entry.string)
+    return new
+
+
+def written(catalog: Catalog, header: str) -> str:
+    """The content of a catalogue's file, below the header that it has."""
+    file = io.BytesIO()
+    write_po(file, catalog, width=0, sort_by_file=True, include_lineno=False, omit_header=True)
+    return f"{header}\n\n{file.getvalue().decode().strip()}\n"
+
+
+def _script_texts() -> dict[Id, set[str]]:
+    found: dict[Id, set[str]] = {}
+    for app in ("desk", "widget"):
+        for path in _scripts(app):
+            script = path.read_text()
+            plurals = dict(_PLURAL.findall(script))
+            for text in _TEXT.findall(script):
+                key = (text, plurals[text]) if text in plurals else text
+                found.setdefault(key, set()).add(str(path.relative_to(ROOT)))
+    return found
+
+
+def _scripts(app: str) -> list[Path]:
+    paths = sorted((_STATIC / app).rglob("*.js"))
+    return [path for path in paths if path.parent.name != "words"]
+
+
+def _marked(path: Path) -> Iterator[Id]:
+    """The texts that a module or a template marks for translation."""
+    source = path.read_text()
+    if path.suffix != ".py":
+        # Python's tokens may not be indented as a template's lines are.
+        lines = templatize(source, origin=str(path)).split("\n")
+        source = "\n".join(line.strip() for line in lines)
+    for _, text, _, _ in extract("python", io.BytesIO(source.encode()), keywords=_FUNCTIONS):
+        yield text
+
+
+def _texts_of_django_and_unfold() -> set[str]:
+    roots = [Path(django.__file__).parent / part for part in _DJANGO]
+    files = [root / "locale" / "en" / "LC_MESSAGES" / "django.po" for root in roots]
+    found = {_first(entry.id) for file in files for entry in _read(file)}
+    for path in Path(unfold.__file__).parent.rglob("*"):
+        if path.suffix in {".py", ".html"}:
+            found |= {_first(text) for text in _marked(path)}
+    return found
+
+
+def _first(text: Id | list[str]) -> str:
+    return text if isinstance(text, str) else text[0]
+
+
+def _read(path: Path) -> Catalog:
+    with path.open("rb") as file:
+        return read_po(file, locale=path.parents[1].name)
 
 
 def _script(catalog: Catalog, used: set[str]) -> str:
     translated = {}
     for message in catalog:
-        text = message.id if isinstance(message.id, str) else message.id[0]
+        text = _first(message.id)
         if text in used:
             translated[text] = message.string
     lines = json.dumps(translated, ensure_ascii=False, indent=0)
@@ -51,6 +156,11 @@ def _script(catalog: Catalog, used: set[str]) -> str:
 
 
 if __name__ == "__main__":
+    for path in sorted(ROOT.glob("locale/*/LC_MESSAGES/*.po")):
+        path.write_text(written(updated(path), path.read_text().partition("\n\n")[0]))
+        if path.name == "django.po":
+            with path.with_suffix(".mo").open("wb") as file:
+                write_mo(file, _read(path))
     for translation in translations():
         for path, script in catalogues(translation).items():
             path.parent.mkdir(exist_ok=True)

@@ -16,6 +16,7 @@ from django.http.multipartparser import MultiPartParserError
 from django.template.loader import render_to_string
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
+from django.utils.translation import gettext_noop
 from psycopg.errors import QueryCanceled
 from pydantic import BaseModel
 from rest_framework.exceptions import APIException
@@ -43,7 +44,7 @@ CODES = {
 
 Row = TypeVar("Row", bound=Model)
 _KINDS = ["application/json", "text/html"]
-_FAULT = "Something went wrong on our side; it has been logged."
+_FAULT = gettext_noop("Something went wrong on our side; it has been logged.")
 
 
 class ApiError(Exception):
@@ -69,7 +70,7 @@ class ApiError(Exception):
 
 
 class NotFound(ApiError):
-    code, status, detail = "not_found", 404, "Not found."
+    code, status, detail = "not_found", 404, gettext_noop("Not found.")
 
 
 def first_or_404(rows: QuerySet[Row]) -> Row:
@@ -93,12 +94,12 @@ def unique(constraint: str, error: type[ApiError]) -> Iterator[None]:
 
 
 class Forbidden(ApiError):
-    code, status, detail = "forbidden", 403, "You may not do this."
+    code, status, detail = "forbidden", 403, gettext_noop("You may not do this.")
 
 
 class TooManyRequests(ApiError):
     code, status = "too_many_requests", 429
-    detail = "Too many requests; wait and try again."
+    detail = gettext_noop("Too many requests; wait and try again.")
 
     def __init__(self, retry_after_seconds: int) -> None:
         super().__init__()
@@ -131,7 +132,7 @@ class NotConfigured(ApiError):
 
 
 class TooLarge(ApiError):
-    code, status, detail = "too_large", 413, "The body is too large."
+    code, status, detail = "too_large", 413, gettext_noop("The body is too large.")
 
 
 class TooManyFiles(ApiError):
@@ -235,16 +236,20 @@ def render(exc: BaseException) -> HttpResponse:
             return refusal().response()
     malformed = (exceptions.BadRequest, exceptions.SuspiciousOperation, MultiPartParserError)
     if isinstance(exc, malformed):
-        return error_response(400, "The request is malformed.")
+        return error_response(400, gettext_noop("The request is malformed."))
     if isinstance(exc, APIException):
         wait = getattr(exc, "wait", None)
         headers = {"Retry-After": str(int(wait))} if wait else {}
         return error_response(exc.status_code, str(exc.detail), headers=headers)
     if isinstance(exc, OperationalError) and isinstance(exc.__cause__, QueryCanceled):
-        detail = "This takes the database too long: ask for less, such as fewer days or words."
+        detail = gettext_noop(
+            "This takes the database too long: ask for less, such as fewer days or words."
+        )
         return _unavailable(exc, detail, seconds=30)
     if isinstance(exc, OperationalError):
-        return _unavailable(exc, "The database is not reachable; try again.", seconds=2)
+        return _unavailable(
+            exc, gettext_noop("The database is not reachable; try again."), seconds=2
+        )
     if isinstance(exc, BrokerAway):
         detail = "The message broker is not reachable; try again."
         return error_response(503, detail, headers={"Retry-After": "2"})
@@ -265,7 +270,7 @@ def refused(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def page_not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return _for_reader(request, error_response(404, "There is nothing at this path."))
+    return _for_reader(request, error_response(404, gettext_noop("There is nothing at this path.")))
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
@@ -273,7 +278,9 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    detail = "This page is too old: go back, load it again, and send the form once more."
+    detail = gettext_noop(
+        "This page is too old: go back, load it again, and send the form once more."
+    )
     return _for_reader(request, error_response(403, detail, "csrf_failed"))
 
 

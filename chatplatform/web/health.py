@@ -16,6 +16,7 @@ from celery import current_app
 from django.conf import settings
 from django.db import Error, connection
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_noop
 from drf_spectacular.generators import SchemaGenerator
 from pydantic import Field
 
@@ -198,11 +199,11 @@ def _disk() -> str:
 
 
 CHECKS: tuple[tuple[str, Callable[[], str]], ...] = (
-    ("database", _database),
-    ("broker", _broker),
-    ("processes", _processes),
+    (gettext_noop("database"), _database),
+    (gettext_noop("broker"), _broker),
+    (gettext_noop("processes"), _processes),
     ("jobs", _jobs),
-    ("disk", _disk),
+    (gettext_noop("disk"), _disk),
     # Optional, and its check never fails: reports can read the primary.
     *((("replica", _replica),) if replica.is_configured() else ()),
 )

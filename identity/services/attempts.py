@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from chatplatform.api.errors import TooManyRequests
 from chatplatform.api.rate_limits import counted_address
@@ -60,7 +61,7 @@ LIMITS = {
 
 
 class TooManyAttempts(TooManyRequests):
-    detail = "Too many tries; wait and try again."
+    detail = gettext_noop("Too many tries; wait and try again.")
 
 
 def start(kind: AttemptKind, *, address: str, account: str = "") -> Attempt:

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.contrib.auth.hashers import check_password
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError, Forbidden, Invalid
@@ -28,7 +29,9 @@ class RegistrationClosed(Forbidden):
 
 class RegistrationTokenInvalid(ApiError):
     code, status = "registration_token_invalid", 400
-    detail = "This link is not valid (any more); ask for a new one, or register again."
+    detail = gettext_noop(
+        "This link is not valid (any more); ask for a new one, or register again."
+    )
 
 
 def ask(body: RegisterTrialDto, *, address: str) -> Client | None:
@@ -88,7 +91,7 @@ def confirm(*, token: str, password: str, address: str) -> Client:
     if row is None:
         raise RegistrationTokenInvalid
     if not check_password(password, row.password):
-        msg = "This is not the password with which you registered."
+        msg = gettext_noop("This is not the password with which you registered.")
         raise Invalid.field("body", "password", msg=msg)
     with transaction.atomic():
         # Of two concurrent uses only one deletes the row.

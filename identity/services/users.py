@@ -4,6 +4,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q
+from django.utils.translation import gettext_noop
 
 from chatplatform.api.errors import ApiError, Forbidden, Invalid, NotAuthenticated, NotFound
 from chatplatform.api.request_context import current_address
@@ -15,12 +16,14 @@ from identity.shapes.users import OwnUser, TokenResponse, UserDto
 
 class EmailTaken(ApiError):
     code, status = "email_taken", 409
-    detail = "Someone with this e-mail address is here already; sign in or use another."
+    detail = gettext_noop(
+        "Someone with this e-mail address is here already; sign in or use another."
+    )
     place = ("email",)
 
 
 # Shown to a person who adds somebody else.
-_TAKEN = (
+_TAKEN = gettext_noop(
     "Somebody has an account with this address already, here or at another company: use another."
 )
 

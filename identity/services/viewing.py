@@ -3,14 +3,17 @@ It belongs to a session and ends with it."""
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext_noop
 
 from chatplatform.api.errors import Forbidden
 from identity.models import Impersonation, SiteSession, User
 from identity.services import audit
 
 # Said if somebody tries to change something while they impersonate another person.
-REFUSED = "You look at the site as somebody else: nothing can be changed. Leave this view first."
-_NOT_VIEWABLE = "Only people of a client who may sign in can be looked at."
+REFUSED = gettext_noop(
+    "You look at the site as somebody else: nothing can be changed. Leave this view first."
+)
+_NOT_VIEWABLE = gettext_noop("Only people of a client who may sign in can be looked at.")
 
 
 def may_be_viewed(person: User) -> bool:

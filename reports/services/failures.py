@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from django.db.models import Count, Max, Min, OuterRef, QuerySet, Subquery
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from bots.models import Document, DocumentStatus, GoldenOutcome, WebUrl, WebUrlStatus
 from bots.services import documents, publish_gate, web_urls
@@ -233,7 +234,7 @@ def list_path(page: str, **query: str) -> str:
 
 KINDS = {
     "documents": Kind(
-        "Documents that could not be read",
+        gettext_noop("Documents that could not be read"),
         lambda: Document.objects.filter(status=DocumentStatus.FAILED),
         ("error_message", "error_code"),
         lambda message, code: message or humanize_code(code),
@@ -242,7 +243,7 @@ KINDS = {
         _training_result,
     ),
     "held": Kind(
-        "Documents held back by golden questions",
+        gettext_noop("Documents held back by golden questions"),
         lambda: publish_gate.held().filter(run_outcome=GoldenOutcome.HELD),
         ("run_id", "bot__bot_name"),
         lambda run_id, bot: f"{bot}: publish what the golden run holds back, or delete it",
@@ -250,7 +251,7 @@ KINDS = {
         at="trained_at",
     ),
     "addresses": Kind(
-        "Web addresses that could not be read",
+        gettext_noop("Web addresses that could not be read"),
         lambda: WebUrl.objects.filter(status=WebUrlStatus.FAILED),
         ("error_message", "error_code"),
         lambda message, code: message or humanize_code(code),
@@ -267,7 +268,7 @@ KINDS = {
         at="failing_since",
     ),
     "deliveries": Kind(
-        "Deliveries to your servers that were given up, in the last week",
+        gettext_noop("Deliveries to your servers that were given up, in the last week"),
         _failed_deliveries,
         ("config_id", "config__url"),
         lambda config_id, url: str(url),
@@ -288,7 +289,7 @@ KINDS = {
         look="Connect again",
     ),
     "inbound": Kind(
-        "Channels whose messages wait to be processed",
+        gettext_noop("Channels whose messages wait to be processed"),
         _waiting_connections,
         ("account_name", "waiting", "channel", "bot_id"),
         lambda name, count, channel, bot_id: (

@@ -15,11 +15,13 @@ def duration(seconds: float | None) -> str:
         return "–"
     days, hours, minutes = (int(seconds // size) for size in (86_400, 3600, 60))
     if days >= 2:
-        return f"{days} {gettext('days')}"
+        return gettext("{n} days").format(n=days)
     if hours >= 2:
-        rest = f" {minutes % 60} {gettext('min')}" if minutes % 60 else ""
-        return f"{hours} {gettext('h')}{rest}"
-    return f"{minutes} {gettext('min')}" if minutes >= 2 else f"{int(seconds)} {gettext('s')}"
+        whole, rest = gettext("{n} h").format(n=hours), gettext("{n} min").format(n=minutes % 60)
+        return f"{whole} {rest}" if minutes % 60 else whole
+    if minutes >= 2:
+        return gettext("{n} min").format(n=minutes)
+    return gettext("{n} s").format(n=int(seconds))
 
 
 def share(part: int, of: int) -> str:

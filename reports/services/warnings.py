@@ -10,7 +10,7 @@ from django.db.models import Count, Min, Q, QuerySet, Sum
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop, ngettext_lazy
 
 from bots.models import Document, DocumentStatus, GoldenOutcome
 from bots.services import publish_gate
@@ -54,7 +54,8 @@ class Found:
 class _Rule:
     code: shapes.WarningCode
     severity: Literal["critical", "warning"]
-    title: str
+    # It has the plural forms of `count`, chosen by `n`.
+    title: Any
     what_to_do: str
     rows: Callable[[Client, datetime], QuerySet[Any]]
     label: str
@@ -98,8 +99,8 @@ def _by_rule(rule: _Rule, client: Client, now: datetime) -> Found | None:
     warning = shapes.Warning(
         code=rule.code,
         severity=rule.severity,
-        title=gettext(rule.title).format(n=formatting.number(count), s="" if count == 1 else "s"),
-        what_to_do=rule.what_to_do,
+        title=rule.title.format(n=count, count=formatting.number(count)),
+        what_to_do=gettext(rule.what_to_do),
         count=count,
         since=totals["at"] if rule.since else None,
         due_at=totals["at"] if rule.due_at else None,
@@ -171,8 +172,13 @@ def _expiring_tokens(client: Client, now: datetime) -> QuerySet[ChannelConnectio
 
 _RULES = (
     _Rule(
-        "chats_unanswered", "critical", "{n} chat{s} waiting for longer than the target",
-        "Answer the oldest first, or have more agents come online.",
+        "chats_unanswered", "critical",
+        ngettext_lazy(
+            "{count} conversation has waited longer than the target",
+            "{count} conversations have waited longer than the target",
+            "n",
+        ),
+        gettext_noop("Answer the oldest first, or ask more agents to come online."),
         lambda client, now: _open_chats(client).filter(
             report_filters.waited_for_target(client, now)
         ),
@@ -180,26 +186,46 @@ _RULES = (
         link=f"{_OPEN_CHATS}&waiting=target",
     ),
     _Rule(
-        "channel_broken", "critical", "{n} channel connection{s} not working",
-        "Connect the account again; the page of the connection shows the provider's last error.",
+        "channel_broken", "critical",
+        ngettext_lazy(
+            "{count} channel does not work",
+            "{count} channels do not work",
+            "n",
+        ),
+        gettext_noop("Connect the account again. Its page shows what the provider said."),
         lambda client, _: ChannelConnection.objects.for_client(client).filter(
             status__in=[ConnectionStatus.EXPIRED, ConnectionStatus.ERROR]
         ),
         "account_name",
     ),
     _Rule(
-        "model_errors", "warning", "{n} chat{s} in which the model failed since yesterday",
-        "Look at the error in the reply's receipt, and at the bot's model.",
+        "model_errors", "warning",
+        ngettext_lazy(
+            "The model failed in {count} conversation since yesterday",
+            "The model failed in {count} conversations since yesterday",
+            "n",
+        ),
+        gettext_noop("Open the reply's details to see the error, and check the bot's model."),
         _model_errors, "chat_code", since="failed_at", link="?id__in={ids}",
     ),
     _Rule(
-        "webhook_failing", "warning", "{n} endpoint{s} failing or switched off",
-        "Fix your server, then switch the endpoint on and replay what it missed.",
+        "webhook_failing", "warning",
+        ngettext_lazy(
+            "{count} webhook fails or was turned off",
+            "{count} webhooks fail or were turned off",
+            "n",
+        ),
+        gettext_noop("Fix your server, turn the webhook back on, then send what it missed."),
         lambda client, _: configs.failing().filter(client=client), "url", since="failing_since",
     ),
     _Rule(
-        "chats_unanswered_soon", "warning", "{n} chat{s} waiting for half of the target already",
-        "Answer them before the target for the first response is missed.",
+        "chats_unanswered_soon", "warning",
+        ngettext_lazy(
+            "{count} conversation has waited for half of the target",
+            "{count} conversations have waited for half of the target",
+            "n",
+        ),
+        gettext_noop("Answer them before the target for the first response is missed."),
         lambda client, now: _open_chats(client).filter(
             report_filters.waited_for_half(client, now)
         ),
@@ -207,41 +233,73 @@ _RULES = (
         link=f"{_OPEN_CHATS}&waiting=half",
     ),
     _Rule(
-        "queue_growing", "warning", "{n} chats in a queue that grows",
-        "Have more agents come online: in the last hour more chats came than were taken.",
+        "queue_growing", "warning",
+        ngettext_lazy(
+            "The queue is growing: {count} conversation",
+            "The queue is growing: {count} conversations",
+            "n",
+        ),
+        gettext_noop(
+            "Ask more agents to come online: more conversations arrive than are taken."
+        ),
         _growing_queue, "chat_code", since="waiting_since",
         link=f"{_OPEN_CHATS}&assign_type__exact=queue",
     ),
     _Rule(
-        "negative_sentiment", "warning", "{n} open chat{s} of dissatisfied customers",
-        "Read them, and let a person answer.",
+        "negative_sentiment", "warning",
+        ngettext_lazy(
+            "{count} open conversation with a dissatisfied customer",
+            "{count} open conversations with dissatisfied customers",
+            "n",
+        ),
+        gettext_noop("Read them, and have a person answer."),
         lambda client, _: _open_chats(client).filter(sentiment="negative"),
         "chat_code", since="created_at",
         link=f"{_OPEN_CHATS}&sentiment__exact=negative",
     ),
     _Rule(
-        "low_ratings", "warning", "{n} rating{s} of one or two stars since yesterday",
-        "Read these chats, and train the bot on what it did not know.",
+        "low_ratings", "warning",
+        ngettext_lazy(
+            "{count} rating of one or two stars since yesterday",
+            "{count} ratings of one or two stars since yesterday",
+            "n",
+        ),
+        gettext_noop("Read these conversations, and teach the bot what it did not know."),
         _low_ratings, "conversation__chat_code", since="created_at",
         link="?rating__exact=low&about=chat&given=day",
     ),
     _Rule(
-        "channel_token_expiring", "warning", "{n} channel token{s} about to expire",
-        "Connect the account again before its token expires.",
+        "channel_token_expiring", "warning",
+        ngettext_lazy(
+            "The access to {count} channel is about to expire",
+            "The access to {count} channels is about to expire",
+            "n",
+        ),
+        gettext_noop("Connect the account again before its token expires."),
         _expiring_tokens, "account_name", due_at="token_expires_at",
     ),
     _Rule(
-        "training_failed", "warning", "{n} document{s} could not be trained",
-        "Look at the document's error, then train it again or delete it.",
+        "training_failed", "warning",
+        ngettext_lazy(
+            "{count} document could not be read",
+            "{count} documents could not be read",
+            "n",
+        ),
+        gettext_noop("See why, then try again or delete the document."),
         lambda client, _: Document.objects.for_client(client).filter(
             status=DocumentStatus.FAILED
         ),
         "file_name", link="?status__exact=failed",
     ),
     _Rule(
-        "documents_held", "warning", "{n} document{s} held back by golden questions",
-        "Look at the golden run that the document's page leads to: publish it all the same, or"
-        " delete the document.",
+        "documents_held", "warning",
+        ngettext_lazy(
+            "{count} document is held back by golden questions",
+            "{count} documents are held back by golden questions",
+            "n",
+        ),
+        gettext_noop("Open the golden run from the document's page: publish the document anyway, or"
+        " delete the document."),
         # Their golden run has ended, so only a person can publish them.
         lambda client, _: publish_gate.held().filter(
             client=client, run_outcome=GoldenOutcome.HELD
