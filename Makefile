@@ -95,7 +95,7 @@ drill: .venv/dev.stamp static ## kills and cuts things on purpose and counts wha
 
 .PHONY: pictures
 pictures: .venv/dev.stamp static ## takes the pictures of README and docs from a running demo
-	DJANGO_SETTINGS_MODULE=chatplatform.settings $(py) -m drills.pictures
+	$(py) -m local.pictures
 
 .PHONY: lock
 lock: ## compiles the .in files into the locked requirements (needs uv)

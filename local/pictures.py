@@ -5,20 +5,28 @@ Starts the platform with its own port and data, so that each run begins with the
 
 import io
 import json
+import os
 import shutil
+import subprocess
+import sys
 import tempfile
-from collections.abc import Callable
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from PIL import Image
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
-from drills.platform import ROOT, Platform, wait_until
+from local.os_processes import ServerError, free_port, wait_until
+from local.parts import ROOT
 
 IMAGES = ROOT / "docs" / "images"
 WIDE: ViewportSize = {"width": 1280, "height": 800}
 PHONE: ViewportSize = {"width": 390, "height": 844}
+START_SECS = 600
 
 
 @dataclass(frozen=True)
@@ -87,12 +95,11 @@ PICTURES = (
 
 
 class Studio:
-    """Takes pictures of a running platform."""
+    """Takes pictures of a running demo, whose data is in `folder`."""
 
-    def __init__(self, platform: Platform, browser: Browser) -> None:
-        self.browser = browser
-        self.origin = f"http://127.0.0.1:{platform.port}"
-        logins = json.loads((platform.data / "keys" / "demo_logins").read_text())
+    def __init__(self, origin: str, folder: Path, browser: Browser) -> None:
+        self.origin, self.browser = origin, browser
+        logins = json.loads((folder / "keys" / "demo_logins").read_text())
         self.logins = {login["role"]: login for login in reversed(logins)}
 
     def take(self, picture: Picture) -> None:
@@ -121,27 +128,48 @@ class Studio:
         page.wait_for_url(lambda url: "/login/" not in url)
 
 
-def has_rested(platform: Platform) -> bool:
-    """Whether no job waits any more."""
-    parts = platform.client.get("/health").json()["parts"]
+@contextmanager
+def demo(folder: Path) -> Iterator[str]:
+    """Run the platform with data in `folder`; gives its origin once the demo's jobs are done."""
+    port = free_port()
+    env = os.environ | {"PORT": str(port), "DATA_DIR": str(folder), "DEBUG": "true"}
+    with (folder.parent / "run.log").open("w") as log:
+        platform = subprocess.Popen(
+            [sys.executable, "-m", "local.launcher"], cwd=ROOT, env=env, stdout=log, stderr=log
+        )
+        try:
+            origin = f"http://127.0.0.1:{port}"
+            if not wait_until(lambda: _has_rested(origin), secs=START_SECS):
+                raise ServerError(f"The platform was not ready after {START_SECS} s.")
+            yield origin
+        finally:
+            platform.terminate()
+            platform.wait(60)
+
+
+def _has_rested(origin: str) -> bool:
+    """Whether the platform is up and no job waits."""
+    try:
+        with urllib.request.urlopen(f"{origin}/health", timeout=30) as reply:  # noqa: S310
+            parts: list[dict[str, Any]] = json.load(reply)["parts"]
+    except OSError:
+        return False
     return any(part["detail"] == "0 jobs wait" for part in parts)
 
 
 def main() -> None:
     chromium = shutil.which("chromium-headless-shell") or shutil.which("chromium")
-    assert chromium, "install the package `chromium-headless-shell`"
+    if chromium is None:
+        raise ServerError("Install the package `chromium-headless-shell`.")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
-        platform = Platform(Path(folder), DEBUG="true")
-        try:
-            wait_until(lambda: has_rested(platform), what="the demo's jobs are done")
+        data = Path(folder) / "data"
+        with demo(data) as origin:
             browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-            studio = Studio(platform, browser)
+            studio = Studio(origin, data, browser)
             for picture in PICTURES:
                 studio.take(picture)
-                print(picture.name, flush=True)
+                sys.stdout.write(f"{picture.name}\n")
             browser.close()
-        finally:
-            platform.stop()
 
 
 if __name__ == "__main__":
