@@ -7,6 +7,7 @@ import io
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,7 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
-from local.os_processes import ServerError, free_port, wait_until
+from local.os_processes import ServerError, die_with_parent, free_port, wait_until
 from local.parts import ROOT
 
 IMAGES = ROOT / "docs" / "images"
@@ -135,8 +136,9 @@ def demo(folder: Path) -> Iterator[str]:
     env = os.environ | {"PORT": str(port), "DATA_DIR": str(folder), "DEBUG": "true"}
     with (folder.parent / "run.log").open("w") as log:
         platform = subprocess.Popen(
-            [sys.executable, "-m", "local.launcher"], cwd=ROOT, env=env, stdout=log, stderr=log
-        )
+            [sys.executable, "-m", "local.launcher"], cwd=ROOT, env=env, stdout=log, stderr=log,
+            preexec_fn=die_with_parent(signal.SIGTERM),
+        )  # fmt: skip
         try:
             origin = f"http://127.0.0.1:{port}"
             if not wait_until(lambda: _has_rested(origin), secs=START_SECS):
