@@ -8,6 +8,7 @@ from django.db.models import Q, QuerySet
 
 from channels_app.models import ChannelChat, ChannelConnection, CustomerIdentity
 from channels_app.providers.events import FromCustomer, IdsChanged
+from chatplatform import locks
 from chatplatform.api.errors import Invalid
 from chats.models import Customer
 from chats.services.core import customers
@@ -33,6 +34,20 @@ def customer_key(channel: str, connection_id: UUID, user_id: str) -> str:
     return f"inbound:{channel}:{named}"
 
 
+def lock(connection: ChannelConnection, item: FromCustomer) -> None:
+    """Wait until nobody else stores a customer with one of these ids; until the transaction ends.
+
+    Items that name one customer by different ids are processed at the same time. Each would find
+    nobody and make a customer of its own.
+    """
+    ids = {item.user_id, item.alternate_user_id}
+    if isinstance(item, IdsChanged):
+        ids |= {item.new_user_id, item.new_number}
+    # In one order, so that two items do not wait for each other.
+    for entry in sorted(ids - {""}):
+        locks.lock_in_transaction(f"customer:{connection.account_id}:{entry}")
+
+
 def keep_ids(identity: CustomerIdentity, item: FromCustomer) -> None:
     """Store both ids of a customer who was known by one; merge the rows if each id had one."""
     first, second = item.user_id, item.alternate_user_id
@@ -48,6 +63,7 @@ def change_ids(connection: ChannelConnection, item: IdsChanged) -> None:
 
     Nothing changes if the new number is the only id of somebody who was known by it before.
     """
+    lock(connection, item)
     identity = find(connection, item)
     if identity is None:
         return

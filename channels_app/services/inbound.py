@@ -132,6 +132,7 @@ def _receive(
     files: inbound_files.Files,
     counted: InboundItem,
 ) -> None:
+    identities.lock(connection, item)
     if isinstance(customer, CustomerIdentity):
         identity = customer
     else:

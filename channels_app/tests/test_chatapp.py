@@ -1,8 +1,11 @@
 """chatapp: numbers listed and connected, callbacks, and what customers do there."""
 
 import json
+import threading
+import time
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from bots.testing import make_bot, trained
@@ -25,8 +28,10 @@ from channels_app.tests.chatapp import (
     status,
 )
 from channels_app.tests.helpers import post_signed
+from channels_app.tests.test_retried_callbacks import run_one
 from chatplatform.testing import run_jobs
 from chats.models import Attachment, Conversation, Customer, Message
+from chats.services.reply import incoming
 from identity.models import ChannelToken
 from webhooks.models import Event
 
@@ -343,6 +348,32 @@ def test_two_who_turn_out_to_be_one_go_on_as_one(nobody, quiet):
     write(nobody, "c", **{"from": AN, "from_user_id": "VN.1"})
     assert CustomerIdentity.objects.count() == 1
     assert Message.objects.get(text="c").conversation == Message.objects.get(text="b").conversation
+
+
+def test_messages_at_once_that_name_a_customer_differently_are_of_one(nobody, quiet, monkeypatch):
+    receive = incoming.receive
+
+    def receive_slowly(*args, **kwargs):
+        time.sleep(0.5)
+        return receive(*args, **kwargs)
+
+    monkeypatch.setattr(incoming, "receive", receive_slowly)
+    for text, ids in (("a", {"from": AN}), ("b", {"from": AN, "from_user_id": "VN.1"})):
+        body = of_chatapp(messages=[message(id=f"wamid.{text}", text={"body": text}, **ids)])
+        assert post_signed(nobody, PATH, body).status_code == 200
+
+    def work():
+        run_one()
+        connection.close()
+
+    workers = [threading.Thread(target=work) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    run_jobs()
+    assert CustomerIdentity.objects.count() == Customer.objects.count() == 1
+    assert Message.objects.filter(sender_type="customer").count() == 2
 
 
 def test_a_number_that_goes_to_another_customer_does_not_take_the_chat_along(nobody, quiet):

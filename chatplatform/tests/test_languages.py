@@ -3,7 +3,7 @@
 import io
 import json
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 

@@ -122,6 +122,29 @@ def test_nothing_is_lost_or_doubled_without_a_connection(
     problems.clear()
 
 
+def test_messages_that_could_not_be_read_are_read_again(shop: Shop, screen: Page, ben, problems):
+    widget = shop.open(screen)
+    widget.get_by_role("button", name="Open the chat").click()
+    write(widget, "I want to talk to a human agent")
+    chat = Conversation.objects.get()
+    assert ben.post(f"/ai/chat/{chat.pk}/assign", {"assign_type": "agent"}).status_code == 200
+    expect(widget.get_by_text("You are talking to Ben.", exact=True)).to_have_count(1)
+    refused: list[str] = []
+
+    def refuse_once(route: Route) -> None:
+        if refused:
+            route.continue_()
+        else:
+            refused.append(route.request.url)
+            route.abort()
+
+    screen.context.route("**/ai/client/chat/history/**", refuse_once)
+    assert ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "This is Ben."}).status_code == 201
+    expect(widget.locator(".message.agent")).to_contain_text("This is Ben.")
+    assert refused
+    problems.clear()
+
+
 def test_hostile_words_are_shown_as_text_and_everybody_can_read_the_chat(
     shop: Shop, screen: Page, ben, server, bot
 ):

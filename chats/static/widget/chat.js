@@ -15,6 +15,8 @@ export function createChat({ api, store, memory, language }) {
   // Where to read the messages from: the last whole page and what is behind it, since messages change afterwards.
   let cursors = [null, null];
   let cursorOf = null;
+  // The event of the chat up to which its messages were read.
+  let readUpTo = null;
   let timer = 0;
   let failures = 0;
   let misses = 0;
@@ -97,11 +99,11 @@ export function createChat({ api, store, memory, language }) {
     if (!id) return;
     const chat = await api.chat(id);
     if (memory.read().chat !== id) return;
-    const before = store.state.chat;
     memory.write({ token: chat.visitor_token });
     set({ chat });
-    const isNews = !before || before.id !== id || before.last_event_seq !== chat.last_event_seq;
-    if (isNews || cursorOf !== id) await readMessages(id);
+    if (cursorOf === id && readUpTo === chat.last_event_seq) return;
+    await readMessages(id);
+    readUpTo = chat.last_event_seq;
   }
 
   /** The chat was deleted, or the token is too old. */
@@ -118,7 +120,7 @@ export function createChat({ api, store, memory, language }) {
   }
 
   async function readMessages(id) {
-    if (cursorOf !== id) [cursors, cursorOf] = [[null, null], id];
+    if (cursorOf !== id) [cursors, cursorOf, readUpTo] = [[null, null], id, null];
     let page;
     let isChanged = false;
     let [cursor] = cursors;
