@@ -31,8 +31,8 @@ EMPTY_STATES = {
     "chats.Customer": "Customers appear when they write to a bot, or when your server names them by"
     " the API.",
     "chats.Feedback": "Customers rate answers in the chat window. No one has done so yet.",
-    "chats.QuestionGroup": "Questions that a bot could not answer stand here in groups. There are"
-    " none.",
+    "chats.QuestionGroup": "Questions that a bot could not answer appear here, similar ones"
+    " together. There are none.",
     "chats.Replay": "A replay asks the questions of a day again, with what the bot knows today."
     " Press “Replay a day” above.",
     "chats.Summary": "Chats are summarised when they end, or when an agent asks for it at"

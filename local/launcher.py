@@ -25,7 +25,7 @@ from simulator import defaults
 
 RUN_MARK = "CHATPLATFORM_RUN"  # in the environment of every process of ours: finds leftovers
 TRUE = {"true", "on", "ok", "y", "yes", "1"}  # as settings.py reads DEBUG
-LIVE_SECS = 60  # how long the first answer may take on a slow machine
+LIVE_SECS = 300  # how long the first answer may take on a slow machine
 
 
 class Stopped(Exception):

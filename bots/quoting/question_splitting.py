@@ -8,7 +8,6 @@ from bots.language import lexicon
 from bots.language.normalization import QUESTION_MARKS, tokens
 from bots.quoting import search
 from bots.quoting.search import SearchResult
-from bots.quoting.word_index import STOP
 
 MAX_PARTS = 4
 # A longer message is not a follow-up such as "and on Sundays?".
@@ -41,6 +40,7 @@ _MIN_WORDS = 3
 _POINTING = frozenset(lexicon.words("questions", "pointing"))
 # Words that name nothing by themselves.
 _EMPTY = _POINTING | frozenset(lexicon.words("questions", "empty"))
+_STOP = [frozenset(words) for words in lexicon.by_language("search", "stop").values()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,8 +164,10 @@ def _is_short(text: str) -> bool:
 
 
 def _own_words(text: str) -> set[str]:
-    words = tokens(_OPENER.sub("", text), language="")
-    return {word for word in words if word not in STOP and word not in _EMPTY}
+    """The words that name something. Stop words count in one language at a time, the one that
+    leaves the fewest: "shop" says little in Vietnamese, and much in English."""
+    words = set(tokens(_OPENER.sub("", text), language="")) - _EMPTY
+    return min((words - stop for stop in _STOP), key=len)
 
 
 def _about(result: SearchResult, own: set[str], *, least: float) -> SearchResult:

@@ -253,6 +253,23 @@ def test_a_row_of_a_sheet_keeps_its_lines_however_long_they_are(tmp_path: Path) 
     )
 
 
+def test_a_stop_word_of_another_language_is_what_is_asked_about() -> None:
+    """In Vietnamese "shop" says as little as "you" does."""
+    text = "Delivery is free for every order until 24 December."
+    chunk = search.IndexedChunk(1, 1, "", None, "", None, text, "en", NONE, (text,), NONE)
+    index = search.Index([chunk])
+
+    def passes(question: str) -> bool:
+        (part,) = question_splitting.find(
+            lambda asked: index.search_vector(asked, None, language="en"),
+            question, topics=["Is delivery free?"], threshold=0.5,
+        )  # fmt: skip
+        return part.passes(0.5)
+
+    assert passes("Until when?")
+    assert not passes("Where is your shop?")
+
+
 def test_a_follow_up_on_another_topic_gets_no_passage() -> None:
     def found(*texts: str) -> search.SearchResult:
         chunks = [

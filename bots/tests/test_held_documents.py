@@ -84,7 +84,7 @@ def test_a_web_address_tells_of_its_pages(ann, site, bot, wrong):
 def test_home_failures_and_warnings_count_it(ann, cara, site, bot, wrong):
     home, failures = reverse("admin:index"), reverse("failures")
     dashboard = "/report/warning-dashboard"
-    title = "1 document held back by golden questions"
+    title = "1 document is held back by golden questions"
 
     def codes(person):
         return [row["code"] for row in person.get(dashboard).json()["warnings"]]

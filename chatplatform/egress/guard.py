@@ -14,6 +14,7 @@ from typing import Any
 
 import httpx2
 from django.conf import settings
+from django.utils.translation import gettext_noop
 
 from chatplatform.customer_channels import MESSAGING_CHANNELS
 
@@ -21,9 +22,8 @@ from chatplatform.customer_channels import MESSAGING_CHANNELS
 PURPOSES = frozenset({"model", "function", "crawl", "webhook", "sign-in"}) | MESSAGING_CHANNELS
 
 # One text for all reasons, so that nobody can map our network with it.
-REFUSAL = (
-    "The destination is not allowed: its host must be known and resolve to a public address, and"
-    " its port must be 80 or 443. The operator can allow others by the setting EGRESS_ALLOW."
+REFUSAL = gettext_noop(
+    "We cannot reach this address. Check the spelling: it must be public, on port 80 or 443."
 )
 # This may be said plainly: it follows from the text and reveals nothing of our network.
 NO_ADDRESS = "This is no web address: it must begin with https:// or http:// and name a host."

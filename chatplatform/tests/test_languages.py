@@ -137,7 +137,7 @@ def test_the_figures_and_warnings_of_the_home_are_in_both_languages(client_a):
         seen[person.language] = {text for text in texts if re.search("[a-z]{2}", text)}
         assert {"en": "12,345", "vi": "12.345"}[person.language] in texts
     assert seen["en"] & seen["vi"] <= SHARED, "locale/vi lacks these words"
-    assert {"longest wait 3 h", "1 chat waiting for longer than the target"} <= seen["en"]
+    assert {"longest wait 3 h", "1 conversation has waited longer than the target"} <= seen["en"]
     assert "chờ lâu nhất 3 giờ" in seen["vi"]
 
 

@@ -59,7 +59,7 @@ class AuditEventAdmin(TenantAdmin):
     def link_to(self, subject: str, row: Any) -> tuple[str, str]:
         """The label and address of the whole log of a row."""
         path = reverse("admin:identity_auditevent_changelist")
-        return "All of it in the audit log", f"{path}?{urlencode({'subject__exact': subject})}"
+        return "View all in the audit log", f"{path}?{urlencode({'subject__exact': subject})}"
 
     @display(description="Subject")
     def shown_subject(self, row: models.AuditEvent) -> str:

@@ -245,7 +245,7 @@ def test_home_and_the_failures_agree(failed, bot, endpoint, ann):
             failing_since=timezone.now(), is_active=is_active, disabled_reason="failing"
         )
         assert set(groups(browser)) == {"endpoints"}
-        assert "1 endpoint failing or switched off" in words(browser.get(home))
+        assert "1 webhook fails or was turned off" in words(browser.get(home))
     WebhookConfig.objects.update(disabled_reason="by_hand")
     assert "All is well" in words(browser.get(PATH))
     assert "home-calm" in words(browser.get(home))

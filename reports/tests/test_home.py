@@ -80,8 +80,8 @@ def week(bot):
 
 COUNTS = {
     "Waiting now": 4, "Conversations": 10, "Resolved by the bot": 2,
-    "First response of a person": 4, "Rating": 4, "2 chats waiting for longer than the target": 2,
-    "2 chats waiting for half of the target already": 2,
+    "First response of a person": 4, "Rating": 4, "2 conversations have waited longer than the target": 2,
+    "2 conversations have waited for half of the target": 2,
     "2 ratings of one or two stars since yesterday": 2,
 }  # fmt: skip
 
@@ -183,11 +183,11 @@ def test_what_failed_is_shown_to_whoever_may_see_it(ann, chat, bot):
     )
     page = entered(ann).get(HOME)
     assert [hint.words for hint in page.context["warnings"]] == [
-        "1 endpoint failing or switched off", "1 document could not be trained",
+        "1 webhook fails or was turned off", "1 document could not be read",
     ]  # fmt: skip
     viewer = entered(make_person(ann.client, Role.VIEWER, "Vic"))
     shown = viewer.get(HOME).context["warnings"]
-    assert [hint.words for hint in shown] == ["1 document could not be trained"]
+    assert [hint.words for hint in shown] == ["1 document could not be read"]
     assert viewer.get(shown[0].path).status_code == 200
     assert b">Vic<" in viewer.get(HOME).content.replace(b" ", b"").replace(b"\n", b"")
 

@@ -63,7 +63,7 @@ def test_an_endpoint_is_added_and_its_secret_is_shown_once(site):
     ("url", "words"),
     [
         ("http://8.8.8.8/hook", "Use https."),
-        ("https://10.0.0.1/hook", "The destination is not allowed"),
+        ("https://10.0.0.1/hook", "We cannot reach this address"),
         ("nonsense", "This is no web address"),
     ],
 )
@@ -237,7 +237,7 @@ def test_a_failing_endpoint_is_on_home_and_among_the_failures(site, path):
     assert path in text(site.get(failures))
     listed = site.get(reverse("admin:webhooks_webhookconfig_changelist"))
     assert "Failing" in text(listed)
-    assert "1 endpoint" in text(site.get(home))
+    assert "1 webhook" in text(site.get(home))
 
 
 def test_in_the_browser_yesterdays_deliveries_are_found_and_sent_again(

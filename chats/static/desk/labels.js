@@ -7,7 +7,7 @@ export const label = (labels, code) => t(labels[code] ?? labels.other ?? code);
 
 /** Why a chat was handed over. */
 export const REASONS = {
-  no_answer: msg("the documents hold no answer"),
+  no_answer: msg("no answer in the content"),
   customer_asked: msg("the customer asked for a person"),
   engine_failed: msg("the bot failed"),
   bot_disabled: msg("the bot is off"),
