@@ -288,8 +288,6 @@ def test_actions_leave_another_clients_rows_alone(mine, theirs):
 
 
 TAKEN_AT_ONCE_BECAUSE = {
-    "invite_again": "the link before ends",
-    "unlock": "it changes nothing for whoever is not locked out",
     "requeue": "a dead job is tried again, as a live one would be",
     "train_again": "training again ends where it began",
     "crawl_now": "the next crawl comes anyway",
