@@ -143,7 +143,11 @@ SECTIONS = (
         is_for_agents=False,
     ),
     Section(
-        gettext_noop("Team"), "badge", (Page(gettext_noop("People"), "identity.User", "group"),)
+        gettext_noop("Team"), "badge",
+        (
+            Page(gettext_noop("People"), "identity.User", "group"),
+            Page(gettext_noop("Audit log"), "identity.AuditEvent", "history"),
+        ),
     ),
     Section(
         gettext_noop("Settings"), "settings",
@@ -159,7 +163,6 @@ SECTIONS = (
                 gettext_noop("Plan"), "admin:settings_plan"
             ),
             Page(gettext_noop("Security"), "admin:settings_security", is_for_admins=True),
-            Page(gettext_noop("Audit log"), "identity.AuditEvent", "history"),
             Page(gettext_noop("Companies"), "identity.Client", "apartment", is_technical=True),
             Page(
                 gettext_noop("Chat settings"), "identity.ClientConfig", "forum",

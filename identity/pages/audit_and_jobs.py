@@ -63,7 +63,9 @@ class AuditEventAdmin(TenantAdmin):
     def link_to(self, subject: str, row: Any) -> tuple[str, str]:
         """The label and address of the whole log of a row."""
         path = reverse("admin:identity_auditevent_changelist")
-        return "All of it in the audit log", f"{path}?{urlencode({'subject__exact': subject})}"
+        return gettext(
+            "All of it in the audit log"
+        ), f"{path}?{urlencode({'subject__exact': subject})}"
 
     @display(description=cast("str", gettext_lazy("Who")), ordering="user__full_name")
     def who(self, row: models.AuditEvent) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, ClassVar, cast
 
 from django.contrib import admin, messages
@@ -14,6 +15,7 @@ from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.safestring import SafeString
+from django.utils import timezone
 from django.utils.timesince import timesince
 from django.utils.translation import gettext, gettext_lazy
 from unfold.decorators import display
@@ -117,7 +119,7 @@ class UserAdmin(TenantAdmin):
     more_columns = ("language", "can_train", "has_second_factor", "created_at")
     list_select_related = ("client", "second_factor")
     search_fields = ("email", "full_name", "client__name")
-    labels: ClassVar = {"full_name": gettext_lazy("Name")}
+    labels: ClassVar = {"full_name": gettext_lazy("Name"), "email": gettext_lazy("E-mail")}
     actions_list = ("invite",)
     actions_detail = ("view_as",)
 
@@ -150,8 +152,8 @@ class UserAdmin(TenantAdmin):
             "admin/identity/person_state.html",
             {
                 "person": person,
-                "invited": person.is_invited and timesince(person.invited_at, depth=1),
-                "may_resend": person.may_resend,
+                "is_new": timezone.now() - person.invited_at < timedelta(minutes=1),
+                "since": timesince(person.invited_at, depth=1),
             },
         )
 
