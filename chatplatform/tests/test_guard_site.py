@@ -225,7 +225,7 @@ def test_another_clients_row_is_not_found(mine, theirs, what):
 
 def test_the_page_of_a_row_says_each_field_once(mine):
     browser = entered(mine)
-    for model in READ_BY:
+    for model in set(READ_BY) - {User}:  # a person's page is not Django's
         form = browser.get(url(model, "change", mine[model].pk)).context["adminform"]
         fields = [field.label_tag() for group in form for line in group for field in line]
         assert fields, model

@@ -1,6 +1,7 @@
 """People are invited and keys made in the site, by the rules of the API."""
 
 import re
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -87,7 +88,8 @@ def test_somebody_is_signed_out_everywhere(site, ben, cara):
 
 def test_an_admin_does_it_to_no_owner_and_an_agent_to_nobody(ann, ben):
     admin = make_person(ann.client, "admin", "Ada")
-    for by, person in ((admin, ann), (ben, ann), (ben, admin)):
+    tries: list[tuple[Any, Any]] = [(admin, ann), (ben, ann), (ben, admin)]
+    for by, person in tries:
         browser = Browser()
         browser.force_login(by.user)
         for name in ("reset", "unlock", "sign_out", "disable"):

@@ -407,7 +407,7 @@ def test_the_list_of_people_says_who_has_one(ann, ben, secured):
     browser.force_login(ann.user)
     for person, shown in ((ann, "Yes"), (ben, "No")):
         page = browser.get(
-            f"{PEOPLE}?q={person.user.email}&columns=has_second_factor"
+            f"{PEOPLE}?q={person.user.email}&columns=full_name&columns=has_second_factor"
         ).content.decode()
         assert f'data-label="Second factor">{shown}<' in page
 
