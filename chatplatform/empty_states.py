@@ -47,7 +47,7 @@ EMPTY_STATES = {
     "identity.CreditOrder": "No credits were ordered.",
     "identity.SignInProvider": "No company signs in at its own provider.",
     "identity.Subscription": "A plan comes with a company.",
-    "identity.User": "Nobody is here yet. Press “Invite” above.",
+    "identity.User": "Nobody is here yet. Press “Invite teammate” above.",
     "reports.Export": "Large reports are written to a file in the background. Ask for one under"
     " Reports, Ad-hoc.",
     "webhooks.Delivery": "What is sent to your servers stands here. First add a webhook under"

@@ -143,7 +143,11 @@ SECTIONS = (
         is_for_agents=False,
     ),
     Section(
-        gettext_noop("Team"), "badge", (Page(gettext_noop("People"), "identity.User", "group"),)
+        gettext_noop("Team"), "badge",
+        (
+            Page(gettext_noop("People"), "identity.User", "group"),
+            Page(gettext_noop("Audit log"), "identity.AuditEvent", "history"),
+        ),
     ),
     Section(
         gettext_noop("Settings"), "settings",
@@ -159,7 +163,6 @@ SECTIONS = (
                 gettext_noop("Plan"), "admin:settings_plan"
             ),
             Page(gettext_noop("Security"), "admin:settings_security", is_for_admins=True),
-            Page(gettext_noop("Audit log"), "identity.AuditEvent", "history", is_technical=True),
             Page(gettext_noop("Companies"), "identity.Client", "apartment", is_technical=True),
             Page(
                 gettext_noop("Chat settings"), "identity.ClientConfig", "forum",
@@ -186,6 +189,16 @@ SECTIONS = (
         is_for_agents=False,
     ),
 )  # fmt: skip
+# A person's own account, which is not in the menu but under their name.
+ACCOUNT = Section(
+    gettext_noop("Profile"), "person",
+    (
+        Page(gettext_noop("Profile"), "admin:profile"),
+        Page(gettext_noop("Password"), "admin:password_change"),
+        Page(gettext_noop("Second factor"), "admin:second_factor"),
+        Page(gettext_noop("Where you are signed in"), "admin:sign_ins"),
+    ),
+)  # fmt: skip
 # The filter of a list by client; the platform's staff keep it from list to list.
 _CLIENT = "client__id__exact"
 
@@ -208,7 +221,7 @@ def for_viewer(request: HttpRequest) -> list[dict[str, Any]]:
 
 def pages(request: HttpRequest) -> Iterator[tuple[str, str, str]]:
     """The title, address and icon of each page that the viewer may read."""
-    for section in SECTIONS:
+    for section in (*SECTIONS, ACCOUNT):
         for page in section.pages:
             if _may_read(request, page):
                 yield gettext(page.title), page.link, page.icon or section.icon
@@ -217,10 +230,9 @@ def pages(request: HttpRequest) -> Iterator[tuple[str, str, str]]:
 def tabs(request: HttpRequest) -> list[dict[str, Any]]:
     """The pages of the current section, as tabs; none if it has only one."""
     viewer: Any = request.user
-    if not viewer.is_authenticated or viewer.is_superuser:
-        return []
     section = _section(request)
-    if section is None:
+    is_staff = not viewer.is_authenticated or viewer.is_superuser
+    if section is None or (is_staff and section != ACCOUNT):
         return []
     current = _current(request)
     found = [
@@ -281,14 +293,14 @@ def _may_read(request: HttpRequest, page: Page) -> bool:
         return bool(page.admin.has_view_permission(request))
     if page.target == "docs":
         return bool(settings.API_DOCS)
-    if page.target in {"admin:index", "admin:desk"}:
+    if page.target in {"admin:index", "admin:desk"} or page in ACCOUNT.pages:
         return True
     return viewer.client_id is not None and (not page.is_for_admins or viewer.is_admin)
 
 
 def _current(request: HttpRequest) -> Page | None:
     """The page whose address the request's begins with; the longest, if there are several."""
-    pages = [page for section in SECTIONS for page in section.pages]
+    pages = [page for section in (*SECTIONS, ACCOUNT) for page in section.pages]
     if own := [page for page in pages if page.also and request.path.startswith(page.also)]:
         return own[0]
     found = [page for page in pages if page.target != "docs" and _leads_to(page, request.path)]
@@ -301,7 +313,8 @@ def _leads_to(page: Page, path: str) -> bool:
 
 def _section(request: HttpRequest) -> Section | None:
     current = _current(request)
-    return next((section for section in SECTIONS if current in section.pages), None)
+    sections = (*SECTIONS, ACCOUNT)
+    return next((section for section in sections if current in section.pages), None)
 
 
 def _groups(

@@ -103,8 +103,8 @@ _OWN_NAMES = ["localhost", "127.0.0.1", "[::1]"]
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=_OWN_NAMES if DEVELOPMENT else [])
 #: The port of the site.
 _port = env.int("PORT", default=8000)
-#: The address of the site as users type it. Default: `http://localhost:PORT`.
-PUBLIC_URL = env.str("PUBLIC_URL", default=f"http://localhost:{_port}")
+#: The address of the site as users type it. Default: `http://127.0.0.1:PORT`.
+PUBLIC_URL = env.str("PUBLIC_URL", default=f"http://127.0.0.1:{_port}")
 _public = urlsplit(PUBLIC_URL)
 
 
@@ -264,8 +264,10 @@ REGISTRATION_OPEN = env.bool("REGISTRATION_OPEN", default=DEVELOPMENT)
 STAFF_SECOND_FACTOR = env.bool("STAFF_SECOND_FACTOR", default=not DEVELOPMENT)
 PASSWORD_HASHERS = ["identity.auth.Argon2"]
 _VALIDATORS = "django.contrib.auth.password_validation"
+# The fewest characters of a password.
+MIN_PASSWORD = 10
 AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
-    {"NAME": f"{_VALIDATORS}.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": f"{_VALIDATORS}.MinimumLengthValidator", "OPTIONS": {"min_length": MIN_PASSWORD}},
     {"NAME": f"{_VALIDATORS}.CommonPasswordValidator"},
     {"NAME": f"{_VALIDATORS}.NumericPasswordValidator"},
 ]
@@ -307,8 +309,8 @@ DEFAULT_FROM_EMAIL = env.str(
     "EMAIL_FROM", default=f"Chatbot Platform <no-reply@{_public.hostname}>"
 )
 #: The page that the link in a mail opens; its token follows as `#token=…`.
-#: Default: `PUBLIC_URL/reset-password`.
-PASSWORD_RESET_URL = env.str("PASSWORD_RESET_URL", default=f"{PUBLIC_URL}/reset-password")
+#: Default: `PUBLIC_URL/admin/choose-password/`.
+PASSWORD_RESET_URL = env.str("PASSWORD_RESET_URL", default=f"{PUBLIC_URL}/admin/choose-password/")
 
 LANGUAGE_CODE = "en"
 # The languages of pages, desk and widget: each has a folder in locale/.

@@ -19,17 +19,7 @@ _WEIGHTS = ("50", *(str(weight) for weight in range(100, 1000, 100)), "950")
 
 UNFOLD: dict[str, Any] = {
     "ACCOUNT": {
-        "navigation": [
-            {
-                "title": gettext_lazy("Change password"),
-                "link": reverse_lazy("admin:password_change"),
-            },
-            {"title": gettext_lazy("Second factor"), "link": reverse_lazy("admin:second_factor")},
-            {
-                "title": gettext_lazy("Where you are signed in"),
-                "link": reverse_lazy("admin:sign_ins"),
-            },
-        ]
+        "navigation": [{"title": gettext_lazy("Profile"), "link": reverse_lazy("admin:profile")}]
     },
     "BORDER_RADIUS": "8px",
     "COLORS": {

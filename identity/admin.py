@@ -3,13 +3,12 @@
 import functools
 import json
 from datetime import timedelta
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import pydantic
 from django.contrib import admin, messages
 from django.contrib.auth.models import Group
 from django.core.exceptions import ValidationError
-from django.db import transaction
 from django.db.models import QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
@@ -28,49 +27,37 @@ from chatplatform.admin_base import (
     in_use,
     viewer,
 )
-from chatplatform.api.errors import ApiError
-from chatplatform.api.shapes import Shape
-from chatplatform.forms import ServiceForm, refusals
+from chatplatform.forms import refusals
 from chatplatform.templatetags.dates import when
 from identity import forms, models
-from identity.pages import audit_and_jobs, sign_in_providers
+from identity.pages import audit_and_jobs, people, sign_in_providers
 from identity.services import (
     api_keys,
     clients,
     credit_orders,
     credits,
-    users,
-    viewing,
 )
 from identity.shapes.clients import ApiKeyDto, ClientChange, CompanyDto
-from identity.shapes.users import UserDto
 
 # Importing them registers their pages.
-__all__ = ["audit_and_jobs", "sign_in_providers"]
+__all__ = ["audit_and_jobs", "people", "sign_in_providers"]
 
-Checked = TypeVar("Checked", bound=Shape)
 # Rights come from roles, so groups are not used.
 admin.site.unregister(Group)
 
 
-class ShapeForm(ModelForm):  # type: ignore[type-arg]
+class ClientForm(ModelForm):  # type: ignore[type-arg]
     """A form whose values a shape checks, as the API does."""
 
     by: models.User
 
-    def check(self, shape: type[Checked], data: dict[str, Any]) -> Checked:
-        """The checked values. An error is shown beside its field."""
-        try:
-            return shape(**data)
-        except pydantic.ValidationError as exc:
-            raise ValidationError({place[0]: words for place, words in refusals(exc)}) from exc
-
-
-class ClientForm(ShapeForm):
     def clean(self) -> dict[str, Any]:
         data: dict[str, Any] = super().clean() or self.cleaned_data
         if not self.errors:
-            self.change = self.check(ClientChange, data)
+            try:
+                self.change = ClientChange(**data)
+            except pydantic.ValidationError as exc:
+                raise ValidationError({place[0]: words for place, words in refusals(exc)}) from exc
         return data
 
 
@@ -126,141 +113,6 @@ class ClientAdmin(ServiceAdmin):
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: Any) -> None:
         clients.update(obj, form.change, by=form.by)
-
-
-class UserForm(ShapeForm):
-    """Changes a user with the rules and services of the API."""
-
-    def clean_email(self) -> str:
-        """The address in lower case, so that each address has one account."""
-        return str(self.cleaned_data["email"]).lower()
-
-    def _post_clean(self) -> None:
-        """As the last check, call the services and show their refusals."""
-        super()._post_clean()  # type: ignore[misc]
-        if self.errors:
-            return
-        try:
-            self._apply(models.User.objects.get(pk=self.instance.pk), self.cleaned_data)
-        except ApiError as exc:
-            self.add_error(None, str(exc))
-        except ValidationError as exc:
-            self.add_error(None, exc)
-
-    def _apply(self, person: models.User, data: dict[str, Any]) -> None:
-        by, is_disabled = self.by, data["is_disabled"]
-        # If one of the services refuses, the changes of the others are rolled back.
-        with transaction.atomic():
-            if by.is_superuser:
-                own = {name: data[name] for name in _OWN_FIELDS}
-                users.update(person, self.check(UserDto, own), by=by)
-            if not person.client:
-                users.set_staff_disabled(person.pk, is_disabled=is_disabled, by=by)
-                return
-            rights = {"role": data["role"], "can_train": data["can_train"]}
-            users.set_role(person.client, user_id=person.pk, **rights, by=by)
-            users.set_disabled(person.client, user_id=person.pk, is_disabled=is_disabled, by=by)
-
-
-_OWN_FIELDS = ("email", "full_name", "language")
-
-
-@admin.register(models.User)
-class UserAdmin(ServiceAdmin):
-    """Users are disabled instead of deleted, so that their actions stay visible."""
-
-    changed_by = ADMINS
-    form = UserForm
-    list_display = (
-        "email", "full_name", "client", "role", in_use, "has_second_factor", "last_login",
-    )  # fmt: skip
-    list_filter = ("role", "is_disabled")
-    more_columns = ("language", "can_train", "created_at")
-    list_select_related = ("client", "second_factor")
-    search_fields = ("email", "full_name", "client__name")
-    fields = (
-        "client", "email", "full_name", "role", "can_train", "language", "is_disabled",
-        "last_login",
-    )  # fmt: skip
-    readonly_fields = ("client", "last_login")
-    actions = ("invite_again", "unlock", "sign_out", "reset_second_factor")
-    actions_list = ("invite",)
-    actions_detail = ("view_as",)
-
-    def has_view_as_permission(self, request: HttpRequest, row_id: Any = None) -> bool:
-        """Platform staff may impersonate a client's people who may sign in."""
-        may = self.has_platform_permission(request)
-        return may and (row_id is None or viewing.may_be_viewed(self.row(request, row_id)))
-
-    @button("View as", permissions=["view_as"], url_path="view-as", icon="visibility")
-    def view_as(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Impersonate this person until the staff member leaves or signs out."""
-        person: models.User = self.row(request, object_id)
-
-        def act(data: dict[str, Any]) -> HttpResponse:
-            assert request.session.session_key, "whoever is signed in has a session"
-            viewing.begin(request.session.session_key, person, by=viewer(request))
-            return redirect("admin:index")
-
-        return self.form_page(
-            request, ServiceForm(request.POST if request.method == "POST" else None), act,
-            title=f"View the site as {person.full_name}",
-            button="View as this person",
-            intro=f"You see what {person.email} of {person.client} sees, but cannot change"
-            " anything. The company's audit log records when you start and leave.",
-        )  # fmt: skip
-
-    @button("Invite", permissions=["create"], icon="person_add")
-    def invite(self, request: HttpRequest) -> HttpResponse:
-        """Invite a colleague, who is mailed a link to choose a password."""
-        by = viewer(request)
-
-        def act(data: dict[str, Any]) -> HttpResponse:
-            person = UserDto(**data)
-            fields = person.model_dump(include=set(data))
-            users.create(by.client, **fields, password=None, by=by)
-            messages.success(request, f"A link to choose a password was sent to {person.email}.")
-            return redirect("admin:identity_user_changelist")
-
-        form = forms.InviteForm(request.POST or None)
-        return self.form_page(request, form, act, title="Invite a colleague", button="Invite")
-
-    @admin.action(description="Resend the invitation", permissions=["manage"])
-    def invite_again(self, request: HttpRequest, rows: QuerySet[models.User]) -> None:
-        each(request, rows, functools.partial(users.invite_again, by=viewer(request)))
-
-    @admin.action(description="Unlock after failed sign-ins", permissions=["manage"])
-    def unlock(self, request: HttpRequest, rows: QuerySet[models.User]) -> None:
-        each(request, rows, functools.partial(users.unlock, by=viewer(request)))
-
-    @admin.action(description="Sign out everywhere", permissions=["manage"])
-    @confirm_action(
-        "Sign these people out everywhere? They can sign in again with their passwords."
-    )
-    def sign_out(self, request: HttpRequest, rows: QuerySet[models.User]) -> None:
-        each(request, rows, functools.partial(users.sign_out_everywhere, by=viewer(request)))
-
-    @display(description="Second factor")
-    def has_second_factor(self, person: models.User) -> str:
-        return "Yes" if hasattr(person, "second_factor") else "No"
-
-    @admin.action(description="Reset the second factor", permissions=["manage"])
-    @confirm_action(
-        "Reset the second factor of these people? They are signed out everywhere, and can then sign"
-        " in with their password alone. Make sure that the request comes from them."
-    )
-    def reset_second_factor(self, request: HttpRequest, rows: QuerySet[models.User]) -> None:
-        by = viewer(request)
-        people = rows.filter(second_factor__isnull=False).select_related("client")
-        each(request, people, lambda one: users.reset_second_factor(one, by=by), done="reset")
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Only platform staff may edit these fields: a new address could take an account over."""
-        fields = super().get_readonly_fields(request, obj)
-        return fields if self.has_platform_permission(request) else (*fields, *_OWN_FIELDS)
-
-    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: Any) -> None:
-        """Does nothing: the form's last check has already called the services."""
 
 
 @admin.register(models.ApiKey)

@@ -5,7 +5,8 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.contrib.auth.password_validation import validate_password
-from django.utils.translation import gettext, gettext_lazy, ngettext
+from django.utils.text import format_lazy
+from django.utils.translation import gettext, gettext_lazy
 
 from chatplatform.api.request_context import current_address
 from chatplatform.forms import ServiceForm
@@ -18,8 +19,6 @@ from identity.shapes.fields import time_zones
 # Default cap of a public key. A day's misuse costs at most half of a trial's credits, and a small
 # shop's day fits: 500 quoted replies, or 50 of a model's most expensive replies.
 PAGES_DAILY_CREDITS = 500
-# The fewest characters of a password, as in the shape of a registration.
-MIN_PASSWORD = 10
 _LIFETIMES = [(0, "Never"), (30, "In 30 days"), (90, "In 90 days"), (365, "In a year")]
 
 
@@ -53,6 +52,33 @@ class CompanyForm(ServiceForm):
     language = forms.ChoiceField(label=gettext_lazy("Language"), choices=settings.LANGUAGES)
 
 
+def new_password_field(label: Any) -> forms.CharField:
+    """A field for a password that a person chooses; each form needs a new one."""
+    return forms.CharField(
+        label=label,
+        max_length=128,
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text=format_lazy(
+            gettext_lazy("At least {count} characters, not a common word and not only digits."),
+            count=settings.MIN_PASSWORD,
+        ),
+    )
+
+
+def token_field() -> forms.CharField:
+    """A mailed link's token, which a script reads from the address; each form needs a new one."""
+    return forms.CharField(
+        max_length=200,
+        widget=forms.HiddenInput,
+        error_messages={
+            "required": gettext_lazy(
+                "Open this page with the link in the mail, with JavaScript enabled."
+            )
+        },
+    )
+
+
 class RegistrationForm(CompanyForm):
     """A company that registers itself; its time zone comes from the browser."""
 
@@ -61,13 +87,7 @@ class RegistrationForm(CompanyForm):
         max_length=200,
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
     )
-    password = forms.CharField(
-        label=gettext_lazy("Password"),
-        max_length=128,
-        strip=False,
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-        help_text=gettext_lazy("At least 10 characters, not a common word and not only digits."),
-    )
+    password = new_password_field(gettext_lazy("Password"))
     timezone = forms.CharField(required=False, widget=forms.HiddenInput)
     field_order = ("company_name", "full_name", "email", "password", "language", "timezone")
 
@@ -80,11 +100,6 @@ class RegistrationForm(CompanyForm):
     def clean_password(self) -> str:
         """The password, judged together with the other fields."""
         password: str = self.cleaned_data["password"]
-        if len(password) < MIN_PASSWORD:
-            words = ngettext(
-                "At least {count} character", "At least {count} characters", MIN_PASSWORD
-            )
-            raise forms.ValidationError(words.format(count=MIN_PASSWORD))
         validate_password(password)
         return password
 
@@ -99,17 +114,9 @@ class ResendForm(forms.Form):
 
 
 class ConfirmForm(ServiceForm):
-    """The token, which a script reads from the link's address, and the password."""
+    """The token of a mailed link, and the password of the registration."""
 
-    token = forms.CharField(
-        max_length=200,
-        widget=forms.HiddenInput,
-        error_messages={
-            "required": gettext_lazy(
-                "Open this page with the link in the mail, with JavaScript enabled."
-            )
-        },
-    )
+    token = token_field()
     password = forms.CharField(
         label=gettext_lazy("Password"),
         max_length=128,
@@ -119,18 +126,94 @@ class ConfirmForm(ServiceForm):
     )
 
 
-class InviteForm(ServiceForm):
-    email = forms.EmailField(label="E-mail address", max_length=254)
-    full_name = forms.CharField(label="Name", max_length=200)
+class NewPasswordForm(ServiceForm):
+    """The token of a mailed link, and the password that the person chooses."""
+
+    token = token_field()
+    new_password = new_password_field(gettext_lazy("New password"))
+
+
+class RightsForm(ServiceForm):
+    """What a person is called and may do."""
+
+    full_name = forms.CharField(label=gettext_lazy("Name"), max_length=200)
     role = forms.ChoiceField(
-        label="Role",
-        choices=Role,
+        label=gettext_lazy("Role"),
+        choices=[
+            (Role.OWNER, gettext_lazy("Owner: everything, and other owners")),
+            (Role.ADMIN, gettext_lazy("Admin: everything but owners")),
+            (Role.AGENT, gettext_lazy("Agent: answers conversations")),
+            (Role.VIEWER, gettext_lazy("Viewer: reads only")),
+        ],
         initial=Role.AGENT,
-        help_text="Owners and admins can do everything, agents answer chats, viewers can only read."
-        " Only an owner can add another owner.",
     )
-    can_train = forms.BooleanField(label="Can also train bots", required=False)
-    language = forms.ChoiceField(label="Language of their mails", choices=settings.LANGUAGES)
+    can_train = forms.BooleanField(
+        label=gettext_lazy("Can also train bots"),
+        required=False,
+        help_text=gettext_lazy("May change what bots know and say. Owners and admins always may."),
+    )
+
+    def offer_roles(self, by: User) -> None:
+        """Offer only the roles that this person may give."""
+        field: Any = self.fields["role"]
+        may = by.is_superuser or by.role == Role.OWNER
+        self.offer("role", [one for one in field.choices if may or one[0] != Role.OWNER])
+
+
+class InviteForm(RightsForm):
+    email = forms.EmailField(label=gettext_lazy("E-mail address"), max_length=254)
+    language = forms.ChoiceField(
+        label=gettext_lazy("Language of their mails"), choices=settings.LANGUAGES
+    )
+    field_order = ("email", "full_name", "role", "can_train", "language")
+
+
+class PersonForm(RightsForm):
+    """A person as their company's admins change them; the platform's staff change more."""
+
+    email = forms.EmailField(label=gettext_lazy("E-mail address"), max_length=254)
+    language = forms.ChoiceField(label=gettext_lazy("Language"))
+    field_order = ("full_name", "email", "language", "role", "can_train")
+
+    def __init__(self, data: Any, *, person: User, by: User) -> None:
+        super().__init__(data, initial={name: getattr(person, name) for name in self.base_fields})
+        self.offer("language", languages_for(person))
+        self.offer_roles(by)
+        hidden = () if by.is_superuser else ("email", "language")
+        for name in (*hidden, *(() if person.client_id else ("role", "can_train"))):
+            del self.fields[name]
+
+
+class ProfileForm(ServiceForm):
+    """What people change of themselves."""
+
+    full_name = forms.CharField(
+        label=gettext_lazy("Name"),
+        max_length=200,
+        widget=forms.TextInput(attrs={"autocomplete": "name"}),
+        help_text=gettext_lazy("Shown to colleagues and customers."),
+    )
+    avatar_url = forms.CharField(
+        label=gettext_lazy("Address of your picture"),
+        max_length=500,
+        required=False,
+        help_text=gettext_lazy(
+            "Shown to customers beside your name, such as https://shop.example/linh.jpg."
+        ),
+    )
+    language = forms.ChoiceField(
+        label=gettext_lazy("Language"), help_text=gettext_lazy("Of your pages and mails.")
+    )
+
+    def __init__(self, data: Any, *, person: User) -> None:
+        super().__init__(data, initial={name: getattr(person, name) for name in self.base_fields})
+        self.offer("language", languages_for(person))
+
+
+def languages_for(person: User) -> list[tuple[str, str]]:
+    """The languages of the site; a person's own stays among them."""
+    known = dict(settings.LANGUAGES)
+    return [*({person.language: person.language} | known).items()]
 
 
 def daily_credits_field() -> forms.IntegerField:

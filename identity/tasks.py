@@ -31,9 +31,9 @@ def send_reset_link(*, email: str, asked_from: str) -> None:
 
 
 @job("identity.send_invitation", queue=Queue.WEBHOOK, max_attempts=_MAIL_ATTEMPTS)
-def send_invitation(*, user_id: int) -> None:
-    """Send the mail that invites a colleague."""
-    passwords.send_invitation(user_id=user_id)
+def send_invitation(*, user_id: int, by_id: int | None = None) -> None:
+    """Send the mail that invites a teammate."""
+    passwords.send_invitation(user_id=user_id, by_id=by_id)
 
 
 @job("identity.send_registration_link", queue=Queue.WEBHOOK, max_attempts=_MAIL_ATTEMPTS)

@@ -1,8 +1,8 @@
 """Paths of the tags `identity` and `config`."""
 
 from django.urls import path
+from django.views.generic import RedirectView
 
-from identity.pages import mailed_links
 from identity.views import audit, clients, sign_in_providers, users
 
 socialnet_token = clients.ClientViewSet.as_view({"post": "store_socialnet_token"})
@@ -48,7 +48,8 @@ urlpatterns = [
     path("identity/sign-in-provider", sign_in_provider),
     path("identity/audit", audit.AuditViewSet.as_view({"get": "list"})),
     path("identity/audit/export", audit.AuditViewSet.as_view({"get": "export"})),
-    path("reset-password", mailed_links.reset_password),
+    # Where links of mails led until 2026; the browser keeps the token after the `#`.
+    path("reset-password", RedirectView.as_view(pattern_name="admin:choose_password")),
     # config
     path(
         "config/<int:client_id>/chat",

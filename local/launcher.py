@@ -119,6 +119,7 @@ class Supervisor:
         self._owner = {name: self.environ.pop(name) for name in names}
         if config.simulator_port is not None:
             host = config.origin.removeprefix("http://").rpartition(":")[0]
+            self.environ.setdefault("PUBLIC_URL", config.origin)  # the address printed here
             self.environ.setdefault("ALLOWED_HOSTS", f"localhost,127.0.0.1,[::1],{host}")
             self.environ |= defaults.fill_unset(self.environ, config.simulator_origin)
 

@@ -171,9 +171,9 @@ def update(bot: Bot, *, body: BotDto, by: User | None) -> BotDto:
         before = {name: getattr(current, name) for name in columns}
         _fill(current, body, body.model_fields_set)
         current.save(update_fields=[*columns, "updated_at"])
-        changed = sorted(name for name in columns if getattr(current, name) != before[name])
-        if changed:
-            record(current, "bot.updated", by=by, fields=changed)
+        after = {name: getattr(current, name) for name in columns}
+        if changes := audit.changed_values(before, after):
+            record(current, "bot.updated", by=by, **changes)
     return describe(bot.client, bot.pk)
 
 
@@ -240,10 +240,10 @@ def bump_knowledge_version(bot_id: int) -> None:
 def update_columns(bot: Bot, *, by: User, **fields: Any) -> Bot:
     """Update columns and return the new row; 404 if the bot has been deleted."""
     with transaction.atomic():
-        rows = Bot.objects.for_client(bot.client).filter(pk=bot.pk)
-        if not rows.update(updated_at=datetime.now(UTC), **fields):
-            raise NotFound
-        record(bot, "bot.updated", by=by, fields=sorted(fields))
+        row = lock(bot)
+        before = {name: getattr(row, name) for name in fields}
+        Bot.objects.filter(pk=row.pk).update(updated_at=datetime.now(UTC), **fields)
+        record(bot, "bot.updated", by=by, **audit.changed_values(before, fields))
     return get(bot.client, bot.pk)
 
 

@@ -10,7 +10,9 @@ from django.utils.translation import gettext, gettext_noop
 register = template.Library()
 _CODE = re.compile(r"[a-z]+([._][a-z]+)+")
 # Fields with text that people wrote: it may look like a code but is shown unchanged.
-_WRITTEN = re.compile(r"(\w+_)?name|model|question|shortcut|reference")
+_WRITTEN = re.compile(
+    r"(\w+_)?name|model|question|shortcut|reference|allowed_domain|\w+_messages?\..+"
+)
 
 # Words for codes that would say too little if they were just spelled out.
 _WORDS = {

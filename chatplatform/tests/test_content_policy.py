@@ -17,7 +17,7 @@ def policy(reply):
 
 @pytest.mark.parametrize(
     "path",
-    ["/", "/docs", "/redoc", "/reset-password", "/admin/login/", "/admin/register/",
+    ["/", "/docs", "/redoc", "/admin/choose-password/", "/admin/login/", "/admin/register/",
      "/admin/forgot-password/", "/admin/sign-in/", "/admin/register/confirm/", "/nowhere"],
 )  # fmt: skip
 def test_pages_for_strangers(db, path):

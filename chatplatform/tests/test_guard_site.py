@@ -225,7 +225,7 @@ def test_another_clients_row_is_not_found(mine, theirs, what):
 
 def test_the_page_of_a_row_says_each_field_once(mine):
     browser = entered(mine)
-    for model in READ_BY:
+    for model in set(READ_BY) - {User}:  # a person's page is not Django's
         form = browser.get(url(model, "change", mine[model].pk)).context["adminform"]
         fields = [field.label_tag() for group in form for line in group for field in line]
         assert fields, model
@@ -288,8 +288,6 @@ def test_actions_leave_another_clients_rows_alone(mine, theirs):
 
 
 TAKEN_AT_ONCE_BECAUSE = {
-    "invite_again": "the link before ends",
-    "unlock": "it changes nothing for whoever is not locked out",
     "requeue": "a dead job is tried again, as a live one would be",
     "train_again": "training again ends where it began",
     "crawl_now": "the next crawl comes anyway",

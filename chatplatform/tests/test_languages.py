@@ -25,8 +25,13 @@ from identity.testing import make_person
 from local import words
 
 VALUE = re.compile(r"\{\w+\}")
-BEFORE = ["start", "admin:login", "admin:register", "admin:admin_password_reset"]
-BEHIND = ["admin:index", "admin:sign_ins", "admin:second_factor", "admin:password_change"]
+BEFORE = [
+    "start", "admin:login", "admin:register", "admin:admin_password_reset", "admin:choose_password",
+]  # fmt: skip
+BEHIND = [
+    "admin:index", "admin:profile", "admin:sign_ins", "admin:second_factor",
+    "admin:password_change",
+]  # fmt: skip
 # Words that are the same in both languages.
 SHARED = {
     "Chatbot Platform",
@@ -93,8 +98,8 @@ def test_a_refused_registration_is_explained_in_the_browsers_language(db, settin
     english, vietnamese = (
         texts(speaking(code).post(reverse("admin:register"), form)) for code in ("en", "vi")
     )
-    assert "At least 10 characters" in english
-    assert "Ít nhất 10 ký tự" in vietnamese
+    assert any("at least 10 characters" in text for text in english)
+    assert any("ít nhất 10 ký tự" in text for text in vietnamese)
     assert any("1.000" in text for text in vietnamese)
 
 

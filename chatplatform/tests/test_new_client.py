@@ -73,7 +73,7 @@ def invite(screen):
     screen.get_by_role("listitem").filter(has_text="Invite a teammate").get_by_role("link").click()
     screen.get_by_label("E-mail address").fill("ada@tea.example")
     screen.get_by_label("Name").fill("Ada")
-    press(screen, "Invite")
+    press(screen, "Send invitation")
     assert User.objects.get(email="ada@tea.example").role == "agent"
     run_jobs()
     assert [sent.to for sent in mail.outbox] == [["ada@tea.example"]]

@@ -47,9 +47,9 @@ def test_who_did_what_and_when_stands_on_the_page_the_newest_first(ann, ben):
     audit.record(ann.client.pk, "user.locked", by=None, subject=f"user:{ann.user.pk}99")
     shown = activity(page_of(browser_of(ann.user), ben.user))
     assert shown.count("User locked") == 1
-    assert f"User role changed Role: agent → viewer 0 minutes ago , by {ann.user.email}" in shown
+    assert re.search("User role changed Role: agent → viewer Today [^,]+, Ann", shown)
     assert shown.index("User locked") < shown.index("User role changed")
-    assert "by the platform" in shown
+    assert "The platform" in shown
     link = page_of(browser_of(ann.user), ben.user).content.decode()
     (path,) = re.findall(r'href="([^"]*subject__exact[^"]*)"', link)
     assert len(browser_of(ann.user).get(path).context["cl"].result_list) == 2
@@ -66,7 +66,7 @@ def test_a_chat_shows_its_moves_without_its_messages(ann, bot):
         announce(ann.client.pk, kind, data, conversation_id=chat.pk, sequence=number)
     shown = activity(page_of(browser_of(ann.user), chat))
     assert re.search(
-        "Conversation assigned .* by Bao .*Conversation handed off The bot had no answer", shown
+        "Conversation assigned .* Bao .*Conversation handed off The bot had no answer", shown
     )
     assert "Message created" not in shown
     assert "All its events" in shown

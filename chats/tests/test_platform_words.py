@@ -46,7 +46,7 @@ def test_own_words_replace_those_before(ann, cara):
     assert ClientConfig.objects.get(client=ann.client).version == 3
     first_event, second_event = AuditEvent.objects.order_by("pk")
     assert (first_event.action, first_event.user) == ("words.replaced", ann.user)
-    assert second_event.changes == {"fields": ["system_messages"]}
+    assert {name.partition(".")[0] for name in second_event.changes} == {"system_messages"}
 
 
 def test_what_was_read_can_be_sent_back_and_changes_nothing(ann):

@@ -74,6 +74,12 @@ class User(AbstractBaseUser, PermissionsMixin):
         return not self.is_disabled and not (self.client and self.client.is_disabled)
 
     @property
+    def is_invited(self) -> bool:
+        """Whether a client's person has neither chosen a password nor signed in yet."""
+        never = self.last_login is None and not self.has_usable_password()
+        return never and self.client_id is not None and not self.is_disabled
+
+    @property
     def is_staff(self) -> bool:
         """Whether the user may enter the site: platform staff, and the people of clients."""
         return self.is_superuser or self.client_id is not None

@@ -1,6 +1,6 @@
 """The audit log and the jobs on the site: read-only, since services change the rows."""
 
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode
 
 from django.contrib import admin, messages
@@ -8,6 +8,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.text import Truncator
+from django.utils.translation import gettext, gettext_lazy
 from unfold.decorators import display
 
 from chatplatform.admin_base import ADMINS, PLATFORM, TenantAdmin, confirm_action, viewer
@@ -18,6 +20,9 @@ from chatplatform.templatetags.row_activity import MOST_SHOWN, Entry, client_id_
 from identity import models
 from identity.services import cancel_job
 
+# A list of what changed may be long, such as opening hours; an export of the log has all of it.
+_MOST_CHARACTERS = 600
+
 
 @admin.register(models.AuditEvent)
 class AuditEventAdmin(TenantAdmin):
@@ -25,10 +30,9 @@ class AuditEventAdmin(TenantAdmin):
 
     read_by = ADMINS
 
-    list_display = (
-        "created_at", "client", "action", "shown_subject", "user", "api_key", "address",
-    )  # fmt: skip
-    list_filter = (("created_at", admin.DateFieldListFilter),)
+    list_display = ("created_at", "client", "who", "action", "shown_subject", "shown_changes")
+    more_columns = ("user", "api_key", "address")
+    list_filter = (("created_at", admin.DateFieldListFilter), "user")
     codes = frozenset({"action"})
     linked_by = frozenset({"subject", "action"})
     exclude = ("subject", "changes")
@@ -59,22 +63,29 @@ class AuditEventAdmin(TenantAdmin):
     def link_to(self, subject: str, row: Any) -> tuple[str, str]:
         """The label and address of the whole log of a row."""
         path = reverse("admin:identity_auditevent_changelist")
-        return "View all in the audit log", f"{path}?{urlencode({'subject__exact': subject})}"
+        label = gettext("View all in the audit log")
+        return label, f"{path}?{urlencode({'subject__exact': subject})}"
 
-    @display(description="Subject")
+    @display(description=cast("str", gettext_lazy("Who")), ordering="user__full_name")
+    def who(self, row: models.AuditEvent) -> str:
+        return _actor(row)
+
+    @display(description=cast("str", gettext_lazy("About")))
     def shown_subject(self, row: models.AuditEvent) -> str:
         return row.subject.replace("_", " ").replace(":", " ").capitalize()
 
-    @display(description="Changes")
+    @display(description=cast("str", gettext_lazy("Before → after")))
     def shown_changes(self, row: models.AuditEvent) -> str:
-        return change_words(row.changes) or "–"
+        return Truncator(change_words(row.changes)).chars(_MOST_CHARACTERS) or "–"
 
 
 def _actor(row: models.AuditEvent) -> str:
     """The person, key or platform that did it."""
     if row.user_id:
-        return str(row.user) if row.user else "somebody who is gone"
-    return f"the key {row.api_key or ''}".strip() if row.api_key_id else "the platform"
+        return row.user.full_name or row.user.email if row.user else gettext("Somebody who is gone")
+    if row.api_key_id:
+        return gettext("The key %(name)s") % {"name": row.api_key or ""}
+    return gettext("The platform")
 
 
 @admin.register(Job)

@@ -1,4 +1,5 @@
-"""The pages that mail a link, and the form that the link of a password reset opens."""
+"""The pages that mail a link, and the page that the link of an invitation or a password reset
+opens."""
 
 import functools
 from collections.abc import Callable
@@ -6,13 +7,21 @@ from typing import Any
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.utils.translation import get_language_from_request, gettext, gettext_lazy
-from django.views.decorators.http import require_safe
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminEmailInputWidget
 
 from chatplatform.api.request_context import current_address
-from identity.services import attempts, passwords, sign_in_providers
+from identity.forms import NewPasswordForm
+from identity.services import (
+    attempts,
+    logins,
+    passwords,
+    second_factor,
+    sign_in_providers,
+    site_sessions,
+)
 
 
 class AddressForm(forms.Form):
@@ -55,16 +64,27 @@ def _ask(request: HttpRequest, ask: Callable[..., None], page: Callable[..., Any
     return shown
 
 
-@require_safe
-def reset_password(request: HttpRequest) -> HttpResponse:
-    """The form for a new password. The token is in the URL's fragment, which is not sent."""
-    language = get_language_from_request(request)
-    page = render(request, "identity/reset_password.html", {"is_vietnamese": language == "vi"})
-    page["Content-Security-Policy"] = (
-        "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self';"
-        " connect-src 'self';"
-        " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+def choose_password(site: Any, request: HttpRequest) -> HttpResponse:
+    """Takes the password of a mailed link, and signs the person in. The token is in the URL's
+    fragment, which is not sent."""
+
+    def act(data: dict[str, Any]) -> HttpResponse:
+        person = passwords.use_reset(
+            token=data["token"], password=data["new_password"], address=current_address()
+        )
+        home = reverse("admin:index")
+        if not logins.takes_password(person):
+            return redirect("admin:login")
+        if second_factor.is_set(person):
+            site_sessions.await_code(request, person, then=home)
+            return redirect("admin:login_code")
+        site_sessions.begin(request, person)
+        return redirect(home)
+
+    form = NewPasswordForm(request.POST or None)
+    title = gettext("Choose your password")
+    page: HttpResponse = form.carry_out(act) or site.page(
+        request, "choose_password", title, form=form
     )
     page["Referrer-Policy"] = "no-referrer"
-    page["Cache-Control"] = "no-store"
     return page

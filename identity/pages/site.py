@@ -27,7 +27,14 @@ from chatplatform.admin_base import is_impersonated, viewer
 from chatplatform.api.errors import Forbidden
 from identity.forms import check_own_password
 from identity.models import Role, SavedView, User
-from identity.pages import mailed_links, provider_sign_in, registration, saved_views, viewing
+from identity.pages import (
+    mailed_links,
+    profile,
+    provider_sign_in,
+    registration,
+    saved_views,
+    viewing,
+)
 from identity.pages import second_factor as second_factor_pages
 from identity.services import (
     attempts,
@@ -142,6 +149,7 @@ class Site(UnfoldAdminSite):
         return [
             path("desk/", own(self.desk), name="desk"),
             path("desk/token/", own(self.desk_token), name="desk_token"),
+            path("profile/", own(functools.partial(profile.page, self)), name="profile"),
             path("sign-ins/", own(self.sign_ins), name="sign_ins"),
             path("second-factor/", own(second_factor_page), name="second_factor"),
             path("views/save/", own(saved_views.save), name="save_view"),
@@ -151,6 +159,9 @@ class Site(UnfoldAdminSite):
             path("register/", self._open(registration.page), name="register"),
             path("register/again/", self._open(registration.send_again), name="register_again"),
             path("register/confirm/", self._open(registration.confirm), name="register_confirm"),
+            path(
+                "choose-password/", self._open(mailed_links.choose_password), name="choose_password"
+            ),
             path("sign-in/", self._open(mailed_links.sign_in_link), name="ask_sign_in_link"),
             path("sign-in/<slug:code>/", provider_sign_in.leave, name="provider_sign_in"),
             path("signed-in/", provider_sign_in.come_back, name="provider_signed_in"),

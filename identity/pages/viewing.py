@@ -16,7 +16,14 @@ from identity.services import viewing
 
 _READS = {"GET", "HEAD", "OPTIONS"}
 # Views of a person's own sign-in, and the desk's access to the API: closed to impersonation.
-_OWN = {"password_change", "password_change_done", "second_factor", "sign_ins", "desk_token"}
+_OWN = {
+    "profile",
+    "password_change",
+    "password_change_done",
+    "second_factor",
+    "sign_ins",
+    "desk_token",
+}
 
 
 class ViewAs(Middleware):

@@ -1,5 +1,6 @@
 """The audit log: who granted, revealed or changed what."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel
@@ -22,7 +23,8 @@ def record(
     """Record an action in the caller's transaction. `client_id` None: in the platform's own log.
 
     `action` is `<noun>.<past participle>`, `subject` for example `user:12`. `changes` names the
-    changed fields, with values unless they are secret or a customer's. `by` None: the platform.
+    changed fields, with values (old and new) unless they are secret or a customer's. `by` None: the
+    platform.
     """
     is_public_key = isinstance(by, ApiKey) and by.scope == KeyScope.PUBLIC
     AuditEvent.objects.create(
@@ -37,6 +39,20 @@ def record(
         # A caller may send a longer one.
         request_id=REQUEST_ID.get()[:64],
     )
+
+
+def changed_values(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that differ, each with its old and new value. Of texts by language, only those
+    that differ, as `welcome_message.en`."""
+    found = {}
+    for name in sorted(after):
+        old, new = before[name], after[name]
+        if isinstance(old, dict) and isinstance(new, dict):
+            for key in {**old, **new}:
+                found[f"{name}.{key}"] = [old.get(key), new.get(key)]
+        else:
+            found[name] = [old, new]
+    return {name: pair for name, pair in found.items() if pair[0] != pair[1]}
 
 
 def record_export(

@@ -62,5 +62,7 @@ def _write(config: ClientConfig, changes: dict[str, Any], action: str, *, by: Us
     ClientConfig.objects.filter(pk=config.pk).update(**columns, version=F("version") + 1)
     if "timezone" in changes:
         Client.objects.filter(pk=config.client_id).update(timezone=changes["timezone"])
-    subject, fields = f"client:{config.client_id}", sorted(changes)
-    audit.record(config.client_id, action, by=by, subject=subject, changes={"fields": fields})
+    before = {name: getattr(config, name) for name in columns}
+    values = audit.changed_values(before | {"timezone": config.client.timezone}, changes)
+    subject = f"client:{config.client_id}"
+    audit.record(config.client_id, action, by=by, subject=subject, changes=values)

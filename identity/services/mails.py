@@ -37,7 +37,7 @@ _MAX_VALUE = 300
 # Written by the platform itself, so they may be links.
 _LINKS = {"link", "url"}
 # Written by strangers, so they are quoted: nobody should take them for the platform's words.
-_NAMES = {"name", "company", "customer", "agent", "bot", "provider"}
+_NAMES = {"name", "company", "customer", "agent", "bot", "provider", "inviter"}
 _QUOTES = re.compile('[“”„"]')
 # Characters that make a link for mail programs: in a URL or host name, not in a time such as 9:05.
 _LINK_SIGN = re.compile(r"(?<=\S)([.。．｡]|(?<!\d):|:(?!\d))(?=[/\\\w])")

@@ -70,18 +70,23 @@ def send_reset_link(*, email: str, asked_from: str) -> None:
                   context={"name": user.full_name, "link": _link(token)})  # fmt: skip
 
 
-def send_invitation(*, user_id: int) -> None:
-    """Mail a new user a link to choose the first password."""
+def send_invitation(*, user_id: int, by_id: int | None) -> None:
+    """Mail a new user who invites them, as what, and a link to choose the first password."""
     user = User.objects.select_related("client").filter(pk=user_id).first()
     if user is None or not user.is_active or user.has_usable_password():
         return
     token = _make_token(user, INVITATION_LIFETIME, asked_from="")
-    context = {"name": user.full_name, "company": str(user.client), "link": _link(token)}
+    people = User.objects.filter(client=user.client)
+    by = people.filter(pk=by_id).first() if by_id else None
+    context = {"name": user.full_name, "company": str(user.client), "link": _link(token),
+               "inviter": by.full_name if by else "", "role": user.role,
+               "trains": "yes" if user.can_train and not user.is_admin else ""}  # fmt: skip
     mails.deliver("invitation", to=[user.email], language=user.language, context=context)
 
 
-def use_reset(*, token: str, password: str, address: str) -> None:
-    """Set the password of the user to whom the link was sent; each link works once."""
+def use_reset(*, token: str, password: str, address: str) -> User:
+    """Set the password of the user to whom the link was sent, and return them; each link works
+    once."""
     reset = check_reset(token=token, address=address)
     encoded = encode(password, field="new_password")
     with transaction.atomic():
@@ -92,6 +97,7 @@ def use_reset(*, token: str, password: str, address: str) -> None:
             raise ResetTokenInvalid
         audit.record(reset.client_id, "password_reset.used", by=user, subject=f"user:{user.pk}")
         set_encoded(user, encoded, by=user)
+    return user
 
 
 def purge_expired() -> None:

@@ -26,6 +26,14 @@ from identity.services import audit, logins, tokens, viewing
 _BEGAN, _AWAITED, _TOKEN_FAMILY = "began", "awaited", "token_family"
 # Seconds within which the code of the second factor must follow a right password.
 _AWAITS_SECONDS = 600
+# What a browser calls itself, and what people call it; the first that fits counts.
+_BROWSERS = {
+    "Edg": "Edge", "OPR/": "Opera", "Firefox/": "Firefox", "Chrome/": "Chrome", "Safari/": "Safari",
+}  # fmt: skip
+_SYSTEMS = {
+    "Android": "Android", "iPhone": "iPhone", "iPad": "iPad", "Windows": "Windows",
+    "Mac OS X": "macOS", "Linux": "Linux",
+}  # fmt: skip
 
 
 class SessionStore(DatabaseStore):
@@ -111,6 +119,15 @@ class SignIn:
     used_at: datetime
     is_program: bool = False
     is_current: bool = False
+
+    @property
+    def device(self) -> str:
+        """Browser and system as people call them: "Firefox, Windows"."""
+        found = [
+            next((name for sign, name in signs.items() if sign in self.browser), "")
+            for signs in (_BROWSERS, _SYSTEMS)
+        ]
+        return ", ".join(filter(None, found)) or self.browser
 
 
 def list_own(user: User, *, current: str | None) -> list[SignIn]:

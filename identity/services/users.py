@@ -75,7 +75,7 @@ def create(
             )
             _record(user, "created", by=by, **rights)
             if by:
-                _welcome(user, invited=password is None)
+                _welcome(user, by, invited=password is None)
     except IntegrityError as exc:
         if "user_email" in str(exc):
             raise taken from exc
@@ -114,14 +114,19 @@ def set_role(
     return user
 
 
-def update(user: User, change: UserDto, *, by: User) -> None:
-    """Change a person's address, name and language for the platform's staff."""
+def update(person: User, change: UserDto, *, by: User) -> None:
+    """Change a person's name and, for the platform's staff, address and language: a new address
+    could take an account over."""
     names = ("email", "full_name", "language")
     with transaction.atomic():
-        row = User.objects.select_for_update(no_key=True).get(pk=user.pk)
+        row = _lock_anybody(person, by=by)
         changes = {
             name: value for name in names if (value := getattr(change, name)) != getattr(row, name)
         }
+        if not by.is_superuser and changes.keys() - {"full_name"}:
+            raise Forbidden("Only the platform's staff may change an address or a language.")
+        if "email" in changes and User.objects.filter(email=change.email).exists():
+            raise EmailTaken(_TAKEN)
         if changes:
             _update(row, changes, by=by)
 
@@ -145,7 +150,15 @@ def make_staff(*, email: str, password: str) -> User:
     return user
 
 
-def set_staff_disabled(user_id: int, *, is_disabled: bool, by: User) -> None:
+def set_person_disabled(person: User, *, is_disabled: bool, by: User) -> None:
+    """Disable or enable a client's person, or one of the platform's staff."""
+    if person.client:
+        set_disabled(person.client, user_id=person.pk, is_disabled=is_disabled, by=by)
+    else:
+        _set_staff_disabled(person.pk, is_disabled=is_disabled, by=by)
+
+
+def _set_staff_disabled(user_id: int, *, is_disabled: bool, by: User) -> None:
     """Disable or enable one of the platform's staff; 409 `last_staff` for the last one."""
     with transaction.atomic():
         rows = User.objects.filter(client=None).order_by("pk").select_for_update(no_key=True)
@@ -210,6 +223,14 @@ def reset_second_factor(person: User, *, by: User) -> bool:
     return is_reset
 
 
+def send_reset_link(person: User, *, by: User) -> None:
+    """Mail a person a link to choose a new password; 429 after too many."""
+    with transaction.atomic():
+        user = _lock_anybody(person, by=by)
+        _record(user, "reset_sent", by=by)
+        passwords.request_reset(email=user.email, address=current_address())
+
+
 def sign_out_everywhere(person: User, *, by: User) -> None:
     """End every sign-in of a person, to the API and to the site."""
     with transaction.atomic():
@@ -237,7 +258,7 @@ def invite_again(person: User, *, by: User) -> None:
     with transaction.atomic():
         user = lock_for_change(person.client, user_id=person.pk, by=by)
         _record(user, "invited_again", by=by)
-        _welcome(user, invited=True)
+        _welcome(user, by, invited=True)
 
 
 def lock_for_change(client: Client, *, user_id: int, by: User, stays_owner: bool = True) -> User:
@@ -246,7 +267,7 @@ def lock_for_change(client: Client, *, user_id: int, by: User, stays_owner: bool
     target = User.objects.for_client(client).filter(pk=user_id).first()
     if target is None:
         raise NotFound
-    _check_may_change(by, target)
+    check_may_change(by, target)
     rows = User.objects.for_client(client).filter(Q(pk__in=[target.pk, by.pk]) | Q(role=Role.OWNER))
     locked = {row.pk: row for row in rows.order_by("pk").select_for_update(no_key=True)}
     user = locked[target.pk]
@@ -254,7 +275,7 @@ def lock_for_change(client: Client, *, user_id: int, by: User, stays_owner: bool
     if not stays_owner and owners == [user]:
         raise LastOwner
     # Check again with the rights that were read under the lock.
-    _check_may_change(locked.get(by.pk, by), user)
+    check_may_change(locked.get(by.pk, by), user)
     return user
 
 
@@ -281,7 +302,8 @@ def _check_may_give(by: User, role: str) -> None:
         raise Forbidden("Only an owner may make an owner.")
 
 
-def _check_may_change(by: User, user: User) -> None:
+def check_may_change(by: User, user: User) -> None:
+    """403 unless `by` may change what the user is and may do."""
     if user.role == Role.OWNER and not _is_above_owners(by):
         raise Forbidden("Only an owner may change an owner.")
     if by.is_disabled or not (by.is_admin or by.is_superuser):
@@ -310,9 +332,10 @@ def _release_chats(user: User) -> None:
     enqueue("chats.release_agent", client_id=user.client_id, user_id=user.pk)
 
 
-def _welcome(user: User, *, invited: bool) -> None:
+def _welcome(user: User, by: User, *, invited: bool) -> None:
     if invited:
-        enqueue("identity.send_invitation", client_id=user.client_id, user_id=user.pk)
+        name = "identity.send_invitation"
+        enqueue(name, client_id=user.client_id, user_id=user.pk, by_id=by.pk)
     else:
         mails.send_to(user, "welcome", {"company": str(user.client)})
 

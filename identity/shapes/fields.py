@@ -4,6 +4,7 @@ import zoneinfo
 from functools import cache
 from typing import Annotated
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from pydantic import AfterValidator, Field
@@ -45,5 +46,6 @@ PictureUrl = Annotated[Text, Field(max_length=500, pattern=r"^(https?://[^\s/]+(
 Name = Annotated[Text, AfterValidator(_not_blank), Field(min_length=1, max_length=200)]
 KeyName = Annotated[Text, AfterValidator(_not_blank), Field(min_length=1, max_length=100)]
 NewPassword = Annotated[
-    Text, Field(min_length=10, max_length=128, examples=["correct-horse-battery"])
+    Text,
+    Field(min_length=settings.MIN_PASSWORD, max_length=128, examples=["correct-horse-battery"]),
 ]

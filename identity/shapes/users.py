@@ -2,6 +2,7 @@
 
 from typing import Annotated, Literal, Self
 
+from django.conf import settings
 from pydantic import ConfigDict, Field, field_validator
 
 from chatplatform.api.shapes import Language, Moment, Shape, Text, example, read_only
@@ -48,7 +49,7 @@ class UserDto(Shape):
         None,
         description="10..128 characters, not a common password. Only in requests, never in a reply."
         " If it is left out, the person is mailed a link to choose one.",
-        min_length=10,
+        min_length=settings.MIN_PASSWORD,
         max_length=128,
         exclude=True,
         json_schema_extra={"writeOnly": True},

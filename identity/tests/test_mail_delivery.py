@@ -71,7 +71,7 @@ def test_delivered(ben, server):
     assert send(ben).state == "done"
     (text,) = server.accepted
     assert f"To: {ben.user.email}\r\n" in text
-    assert "From: Chatbot Platform <no-reply@localhost>\r\n" in text
+    assert "From: Chatbot Platform <no-reply@127.0.0.1>\r\n" in text
     assert "Hello “Ben”," in text
 
 

@@ -74,7 +74,9 @@ def test_staff_add_a_company_and_its_owner_is_invited(db, settings):
     assert b"sent to dora@delta.example" in page.content.lower()
     owner = User.objects.get(client__name="Delta & Sons")
     assert (owner.role, owner.language, owner.has_usable_password()) == ("owner", "vi", False)
-    assert Job.objects.get(name="identity.send_invitation").args == {"user_id": owner.pk}
+    assert Job.objects.get(name="identity.send_invitation").args == {
+        "user_id": owner.pk, "by_id": staff.pk,
+    }  # fmt: skip
     assert ClientConfig.objects.count() == Subscription.objects.count() == 1
     assert AuditEvent.objects.get(action="client.registered").user == staff
     assert b"Somebody has an account" in browser.post(NEW, COMPANY).content

@@ -80,7 +80,8 @@ def week(bot):
 
 COUNTS = {
     "Waiting now": 4, "Conversations": 10, "Resolved by the bot": 2,
-    "First response of a person": 4, "Rating": 4, "2 conversations have waited longer than the target": 2,
+    "First response of a person": 4, "Rating": 4,
+    "2 conversations have waited longer than the target": 2,
     "2 conversations have waited for half of the target": 2,
     "2 ratings of one or two stars since yesterday": 2,
 }  # fmt: skip

@@ -136,8 +136,7 @@ function Menu({ state }) {
       ${state.me.role !== "viewer" && html`<li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "replies" } })}>${t("Saved replies")}</button></li>`}
       <li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "help" } })}>${t("Keys")} <kbd>?</kbd></button></li>
       <li><a class="button" href=${state.me.role === "agent" ? "/admin/chats/conversation/" : "/admin/"}>${t("Staff's site")}</a></li>
-      <li><a class="button" href="/admin/password_change/">${t("Change my password")}</a></li>
-      <li><a class="button" href="/admin/sign-ins/">${t("Where I am signed in")}</a></li>
+      <li><a class="button" href="/admin/profile/">${t("Profile")}</a></li>
       <li><button type="button" onClick=${() => signOut().catch(chats.report)}>${t("Log out")}</button></li>
     </ul>
   `;

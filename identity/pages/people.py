@@ -1,0 +1,264 @@
+"""Team: the list of people, a person's page, and the invitation."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, ClassVar, cast
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.db.models import CharField, OuterRef, QuerySet, Subquery, Value
+from django.db.models.functions import Cast, Coalesce, Concat
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.safestring import SafeString
+from django.utils.timesince import timesince
+from django.utils.translation import gettext, gettext_lazy
+from unfold.decorators import display
+
+from chatplatform.admin_base import TenantAdmin, button, viewer
+from chatplatform.api.errors import Forbidden
+from chatplatform.forms import ServiceForm
+from chatplatform.templatetags.dates import when
+from identity import forms
+from identity.models import AuditEvent, Role, User
+from identity.pages.settings.frame import Part, sent, show
+from identity.services import users, viewing
+from identity.shapes.users import UserDto
+
+_OWN_FIELDS = ("email", "full_name", "language")
+ROLES = {
+    Role.OWNER: gettext_lazy("Owner"),
+    Role.ADMIN: gettext_lazy("Admin"),
+    Role.AGENT: gettext_lazy("Agent"),
+    Role.VIEWER: gettext_lazy("Viewer"),
+}
+
+
+@dataclass(frozen=True)
+class Deed:
+    """Something that can be done to a person's account: its button, what it does, the service that
+    does it, and what the page then says."""
+
+    button: Any
+    about: Any
+    act: Callable[..., object]
+    done: Any
+    fits: Callable[[User], bool]
+
+
+DEEDS = {
+    "invite": Deed(
+        gettext_lazy("Resend invitation"),
+        gettext_lazy("Mails a new link to choose a password. Earlier links stop working."),
+        users.invite_again,
+        gettext_lazy("The invitation was sent again."),
+        lambda person: person.is_invited,
+    ),
+    "reset": Deed(
+        gettext_lazy("Send password reset"),
+        gettext_lazy("Mails a link to choose a new password."),
+        users.send_reset_link,
+        gettext_lazy("A link to choose a new password was sent."),
+        lambda person: person.has_usable_password() and person.client_id is not None,
+    ),
+    "unlock": Deed(
+        gettext_lazy("Unlock"),
+        gettext_lazy("Lets a person who is locked out by wrong passwords try again."),
+        users.unlock,
+        gettext_lazy("They can try again."),
+        lambda person: not person.is_invited,
+    ),
+    "second_factor": Deed(
+        gettext_lazy("Reset second factor"),
+        gettext_lazy(
+            "For a lost phone. They are signed out everywhere and can then sign in with their"
+            " password alone. Make sure that the request comes from them."
+        ),
+        users.reset_second_factor,
+        gettext_lazy("The second factor was reset."),
+        lambda person: hasattr(person, "second_factor"),
+    ),
+    "sign_out": Deed(
+        gettext_lazy("Sign out everywhere"),
+        gettext_lazy("For a lost or stolen device. They can sign in again with their password."),
+        users.sign_out_everywhere,
+        gettext_lazy("They are signed out everywhere."),
+        lambda person: not person.is_invited,
+    ),
+    "disable": Deed(
+        gettext_lazy("Disable"),
+        gettext_lazy(
+            "They are signed out at once and cannot sign in. Their conversations return to the"
+            " queue. You can enable them again."
+        ),
+        lambda person, by: users.set_person_disabled(person, is_disabled=True, by=by),
+        gettext_lazy("They can no longer sign in."),
+        lambda person: not person.is_disabled,
+    ),
+    "enable": Deed(
+        gettext_lazy("Enable"),
+        gettext_lazy("They can sign in again."),
+        lambda person, by: users.set_person_disabled(person, is_disabled=False, by=by),
+        gettext_lazy("They can sign in again."),
+        lambda person: person.is_disabled,
+    ),
+}
+
+
+@admin.register(User)
+class UserAdmin(TenantAdmin):
+    """Users are disabled instead of deleted, so that their actions stay visible."""
+
+    list_display = ("full_name", "email", "client", "role_name", "state", "signed_in_at")
+    list_filter = ("role", "is_disabled")
+    more_columns = ("language", "can_train", "has_second_factor", "created_at")
+    list_select_related = ("client", "second_factor")
+    search_fields = ("email", "full_name", "client__name")
+    labels: ClassVar = {"full_name": gettext_lazy("Name"), "email": gettext_lazy("E-mail")}
+    actions_list = ("invite",)
+    actions_detail = ("view_as",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        about = AuditEvent.objects.filter(
+            client_id=OuterRef("client_id"),
+            subject=Concat(Value("user:"), Cast(OuterRef("pk"), CharField())),
+            action="user.invited_again",
+        )
+        again = Subquery(about.order_by("-id").values("created_at")[:1])
+        rows: QuerySet[Any] = super().get_queryset(request)
+        found: QuerySet[Any] = rows.annotate(
+            invited_at=Coalesce(again, "created_at"),
+            may_resend=Value(self.has_manage_permission(request)),
+        )
+        return found
+
+    @display(description=cast("str", gettext_lazy("Role")), ordering="role")
+    def role_name(self, person: User) -> str:
+        if person.client_id is None:
+            return gettext("Platform staff")
+        name = str(ROLES[Role(person.role)])
+        trains = person.can_train and not person.is_admin
+        return gettext("%(role)s, trains bots") % {"role": name} if trains else name
+
+    @display(description=cast("str", gettext_lazy("State")), ordering="is_disabled")
+    def state(self, person: Any) -> SafeString:
+        """Active, disabled, or since when they are invited, with a button to invite them again."""
+        return render_to_string(
+            "admin/identity/person_state.html",
+            {
+                "person": person,
+                "is_new": timezone.now() - person.invited_at < timedelta(minutes=1),
+                "since": timesince(person.invited_at, depth=1),
+            },
+        )
+
+    @display(description=cast("str", gettext_lazy("Last sign-in")), ordering="last_login")
+    def signed_in_at(self, person: User) -> SafeString | str:
+        return when(person.last_login)
+
+    @display(description=cast("str", gettext_lazy("Second factor")))
+    def has_second_factor(self, person: User) -> str:
+        return gettext("Yes") if hasattr(person, "second_factor") else gettext("No")
+
+    def has_view_as_permission(self, request: HttpRequest, row_id: Any = None) -> bool:
+        """Platform staff may impersonate a client's people who may sign in."""
+        may = self.has_platform_permission(request)
+        return may and (row_id is None or viewing.may_be_viewed(self.row(request, row_id)))
+
+    @button("View as", permissions=["view_as"], url_path="view-as", icon="visibility")
+    def view_as(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Impersonate this person until the staff member leaves or signs out."""
+        person: User = self.row(request, object_id)
+
+        def act(data: dict[str, Any]) -> HttpResponse:
+            assert request.session.session_key, "whoever is signed in has a session"
+            viewing.begin(request.session.session_key, person, by=viewer(request))
+            return redirect("admin:index")
+
+        return self.form_page(
+            request, ServiceForm(request.POST if request.method == "POST" else None), act,
+            title=f"View the site as {person.full_name}",
+            button="View as this person",
+            intro=f"You see what {person.email} of {person.client} sees, but cannot change"
+            " anything. The company's audit log records when you start and leave.",
+        )  # fmt: skip
+
+    @button(cast("str", gettext_lazy("Invite teammate")), permissions=["create"], icon="person_add")
+    def invite(self, request: HttpRequest) -> HttpResponse:
+        """Invite a teammate, who is mailed a link to choose a password."""
+        by = viewer(request)
+
+        def act(data: dict[str, Any]) -> HttpResponse:
+            person = UserDto(**data)
+            fields = person.model_dump(include=set(data))
+            users.create(by.client, **fields, password=None, by=by)
+            words = gettext("A link to choose a password was sent to %(email)s.")
+            messages.success(request, words % {"email": person.email})
+            return redirect("admin:identity_user_changelist")
+
+        form = forms.InviteForm(request.POST or None, initial={"language": by.language})
+        form.offer_roles(by)
+        title, words = gettext("Invite teammate"), gettext("Send invitation")
+        return self.form_page(request, form, act, title=title, button=words)
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """A person: who they are, what they may do, and what can be done to their account."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        person: Any = self.row(request, object_id)
+        person.may_resend = False  # the page has a form for it
+        by, parts = viewer(request), {}
+        if self._may_change(by, person):
+            parts = {
+                name: Part(
+                    name, deed.about, ServiceForm(sent(request, name)), _doing(deed, person, by),
+                    button=deed.button, done=deed.done,
+                )
+                for name, deed in DEEDS.items()
+                if deed.fits(person)
+            }  # fmt: skip
+            form = forms.PersonForm(sent(request, "person"), person=person, by=by)
+            parts["person"] = Part("person", "", form, _saving(person, by))
+        link = reverse("admin:identity_user_view_as", args=[person.pk])
+        view_as = {"title": gettext("View as"), "link": link, "icon": "visibility"}
+        return show(
+            self.admin_site, request, person.full_name or person.email, [*parts.values()],
+            template="identity/person",
+            person=person, state=self.state(person), role=self.role_name(person),
+            has_second_factor=self.has_second_factor(person),
+            page=self, row=person, may_read_log=by.is_superuser or by.is_admin,
+            actions=[view_as] if self.has_view_as_permission(request, object_id) else [],
+        )  # fmt: skip
+
+    def _may_change(self, by: User, person: User) -> bool:
+        try:
+            users.check_may_change(by, person)
+        except Forbidden:
+            return False
+        return True
+
+
+def _doing(deed: Deed, person: User, by: User) -> Callable[[dict[str, Any]], object]:
+    return lambda data: deed.act(person, by=by)
+
+
+def _saving(person: User, by: User) -> Callable[[dict[str, Any]], object]:
+    """Saves the form of a person: name and rights, and what only the platform's staff change."""
+
+    def act(data: dict[str, Any]) -> None:
+        own = {name: data.get(name, getattr(person, name)) for name in _OWN_FIELDS}
+        # If one of the services refuses, the changes of the other are rolled back.
+        with transaction.atomic():
+            users.update(person, UserDto(**own), by=by)
+            if person.client:
+                rights = {name: data[name] for name in ("role", "can_train")}
+                users.set_role(person.client, user_id=person.pk, **rights, by=by)
+
+    return act
