@@ -22,8 +22,8 @@ from channels_app.models import (
     ChannelConnection,
     CustomerIdentity,
     InboundItem,
-    Outcome,
     OutboundSend,
+    Outcome,
     SendState,
 )
 from channels_app.providers import PROVIDERS, events

@@ -157,6 +157,7 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
             "title": names.who_of(chat),
             "actions": actions if is_own else [],
             "who": names.who_of(chat),
+            "blocked": names.block_of(chat.customer),
             "chat": chat,
             "page": self,
             "part": transcripts.part_of(

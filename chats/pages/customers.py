@@ -1,5 +1,6 @@
 """The site's pages of customers: the list, a customer's own page, and what may be done there."""
 
+from datetime import timedelta
 from typing import Any, cast
 
 from django import forms
@@ -10,6 +11,7 @@ from django.db.models.functions import Coalesce, JSONObject
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
+from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.safestring import SafeString
 from django.utils.text import slugify
@@ -39,6 +41,18 @@ class CustomerForm(ServiceForm):
     phone = forms.CharField(label=gettext_lazy("Phone"), max_length=40, required=False)
 
 
+class BlockForm(ServiceForm):
+    days = forms.TypedChoiceField(
+        label=gettext_lazy("For how long"),
+        coerce=int,
+        choices=[
+            (1, gettext_lazy("1 day")), (7, gettext_lazy("1 week")), (30, gettext_lazy("1 month")),
+            (0, gettext_lazy("Until you unblock them")),
+        ],
+        initial=7,
+    )  # fmt: skip
+
+
 @admin.register(Customer)
 class CustomerAdmin(ListsWithoutPreviews):
     list_display = ("who", "email", "phone", "channels", "conversations", "latest_at", "client")
@@ -47,7 +61,7 @@ class CustomerAdmin(ListsWithoutPreviews):
     list_select_related = ("client",)
     search_fields = ("name", "email", "phone", "external_id")
     actions = ("erase",)
-    actions_detail: Any = ("edit", "export", "erase_one")
+    actions_detail: Any = ("edit", "block", "unblock", "export", "erase_one")
     change_form_template = "admin/chats/customer.html"
 
     def listed(self, rows: QuerySet[Any]) -> QuerySet[Any]:
@@ -97,6 +111,11 @@ class CustomerAdmin(ListsWithoutPreviews):
         by = viewer(request)
         return by.client_id is not None and by.role != "viewer"
 
+    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
+        left_out = "block" if self.row(request, object_id).is_blocked else "unblock"
+        found = super().get_actions_detail(request, object_id)
+        return [item for item in found if item.method.__name__ != left_out]
+
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
@@ -117,6 +136,7 @@ class CustomerAdmin(ListsWithoutPreviews):
             "customer": row,
             "page": self,
             "channels": self.channels(row),
+            "blocked": names.block_of(row),
             "found": [(chat, names.state_of(chat)[1], names.channel_name(chat.channel))
                       for chat in found[:_SHOWN]],
             "has_more": len(found) > _SHOWN,
@@ -131,12 +151,59 @@ class CustomerAdmin(ListsWithoutPreviews):
 
         def act(data: dict[str, Any]) -> HttpResponse:
             changed = {name: data[name] or None for name in _FIELDS if data[name] != initial[name]}
-            caller = Principal(row.client, user=viewer(request))
-            customer_records.edit(caller, row.pk, CustomerDto(**changed))
-            messages.success(request, gettext("Saved."))
-            return redirect("admin:chats_customer_change", row.pk)
+            return self._save(request, row, changed, gettext("Saved."))
 
         return self.form_page(request, form, act, title=self.who(row), button=gettext("Save"))
+
+    @button(
+        cast("str", gettext_lazy("Block…")), url_path="block", permissions=["edit"], icon="block"
+    )
+    def block(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Refuse what the customer sends, for a time."""
+        row = self.row(request, object_id)
+
+        def act(data: dict[str, Any]) -> HttpResponse:
+            days = timedelta(days=data["days"])
+            until = timezone.now() + days if days else customer_records.FOREVER
+            said = gettext("%(name)s is blocked.") % {"name": self.who(row)}
+            return self._save(request, row, {"blocked_until": until}, said)
+
+        return self.form_page(
+            request, BlockForm(request.POST or None), act,
+            title=gettext("Block %(name)s?") % {"name": self.who(row)},
+            button=gettext("Block"),
+            intro=gettext(
+                "Until the block ends they cannot write to you on any channel, and nobody sees"
+                " what they try to send."
+            ),
+        )  # fmt: skip
+
+    @button(
+        cast("str", gettext_lazy("Unblock")), url_path="unblock", permissions=["edit"],
+        icon="lock_open",
+    )  # fmt: skip
+    def unblock(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """End a customer's block, after a confirmation."""
+        row = self.row(request, object_id)
+
+        def act(_: dict[str, Any]) -> HttpResponse:
+            said = gettext("%(name)s can write to you again.") % {"name": self.who(row)}
+            return self._save(request, row, {"blocked_until": None}, said)
+
+        form = ServiceForm(request.POST if request.method == "POST" else None)
+        return self.form_page(
+            request, form, act,
+            title=gettext("Unblock %(name)s?") % {"name": self.who(row)},
+            button=gettext("Unblock"),
+        )  # fmt: skip
+
+    def _save(
+        self, request: HttpRequest, row: Customer, changes: dict[str, Any], said: str
+    ) -> HttpResponse:
+        caller = Principal(row.client, user=viewer(request))
+        customer_records.edit(caller, row.pk, CustomerDto(**changes))
+        messages.success(request, said)
+        return redirect("admin:chats_customer_change", row.pk)
 
     @button(
         cast("str", gettext_lazy("Export")), url_path="export", permissions=["manage"],

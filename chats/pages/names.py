@@ -8,6 +8,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from chatplatform.templatetags.codes import where
 from chats.models import AssignType, Conversation, Customer, Status
+from chats.services.desk.customer_records import FOREVER
 
 # The name and the icon of each channel.
 CHANNELS = {
@@ -54,6 +55,17 @@ def customer_name(
     if at.date() != timezone.localdate():
         time = f"{formats.date_format(at, 'j M')} {time}"
     return f"{gettext('Visitor')} · {', '.join(filter(None, (place, time)))}"
+
+
+def block_of(customer: Customer) -> str:
+    """Until when a customer is blocked, in words; empty if they are not."""
+    until = customer.blocked_until
+    if not until or not customer.is_blocked:
+        return ""
+    if until >= FOREVER:
+        return gettext("Blocked")
+    time = formats.date_format(timezone.localtime(until), "j M Y H:i")
+    return gettext("Blocked until %(time)s") % {"time": time}
 
 
 def state_of(chat: Conversation) -> tuple[str, str]:

@@ -3,11 +3,12 @@
 from datetime import timedelta
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from chatplatform.models import Job
 from chatplatform.testing import in_thread, run_before
-from chats.models import Conversation, Customer, Message
+from chats.models import Attachment, Conversation, Customer, Message
 from chats.testing import make_chat, visit
 from identity.models import AuditEvent
 from webhooks.models import Event
@@ -47,18 +48,21 @@ def test_the_visitors_messages_are_refused_until_the_block_ends(page, ben, body)
 def test_a_servers_messages_and_files_of_the_customer_are_refused(server, ben):
     opening = {"customer": {"external_id": "c-1"}}
     chat = server.post("/ai/client/chat", opening).json()
-    said = server.post(f"/ai/client/chat/{chat['id']}", {"text": "Hi", "client_message_id": "m1"})
+    first = {"text": "Hi", "client_message_id": "m1", "reply": "async"}
+    said = server.post(f"/ai/client/chat/{chat['id']}", first)
     block(ben, chat["customer_id"], FOREVER)
+    file = SimpleUploadedFile("a.txt", b"Hello", "text/plain")
     for reply in (
         server.post("/ai/client/chat", opening),
         server.post(f"/ai/client/chat/{chat['id']}", {"text": "Hello"}),
-        server.post_form(f"/ai/client/chat/files/{chat['id']}/", {"message": "Hello"}),
+        server.upload(f"/ai/client/chat/files/{chat['id']}/", message="Hello", files=[file]),
     ):
         assert is_refused(reply), reply.content
     # What was stored before is still told.
-    again = server.post(f"/ai/client/chat/{chat['id']}", {"text": "Hi", "client_message_id": "m1"})
+    again = server.post(f"/ai/client/chat/{chat['id']}", first)
     assert again.json()["message"]["id"] == said.json()["message"]["id"]
     assert Message.objects.filter(sender_type="customer").count() == 1
+    assert not Attachment.objects.exists()
 
 
 def test_a_block_is_announced_audited_and_lifted(ann, ben, bot):

@@ -1,13 +1,15 @@
 """The agents' desk in a browser, on a real web process."""
 
 import re
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from chatplatform.testing.browser import PHONE, violations
 from chatplatform.testing.web_process import free_port, web
-from chats.models import Message
+from chats.models import Customer, Message
 from identity.testing import enter_site
 
 HOSTILE = (
@@ -89,6 +91,28 @@ def test_an_agent_takes_a_chat_both_write_and_it_ends_without_a_reload(screen, s
     screen.get_by_role("button", name="Log in").wait_for()
     texts = [message.text for message in Message.objects.order_by("seq")]
     assert texts == ["Where is my parcel?", "It left us today.", "Thank you!", "A friendly one"]
+
+
+def test_an_agent_blocks_and_unblocks_a_customer(screen, shop, ben):
+    """Card 17: a customer who floods an agent is stopped for a week."""
+    chat_id = write_in(shop, "Zoe")
+    enter(screen, ben)
+    show(screen, "Unassigned")
+    row(screen, "Zoe").click()
+    card = screen.get_by_role("region", name="Customer and chat")
+    card.get_by_role("button", name="Block …").click()
+    assert violations(screen) == []
+    screen.get_by_role("dialog").get_by_role("button", name="1 week").click()
+    card.get_by_role("button", name="Unblock").wait_for()
+    expect(screen.locator(".head")).to_contain_text("Blocked until")
+    until = Customer.objects.get().blocked_until
+    assert abs(until - timezone.now() - timedelta(days=7)) < timedelta(minutes=5)
+    refused = shop.post(f"/ai/client/chat/{chat_id}", {"text": "You!"})
+    assert refused.json()["code"] == "customer_blocked"
+    card.get_by_role("button", name="Unblock").click()
+    card.get_by_role("button", name="Block …").wait_for()
+    say(shop, chat_id, "Sorry")
+    expect(log(screen)).to_contain_text("Sorry")
 
 
 @pytest.mark.journey

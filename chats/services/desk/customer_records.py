@@ -1,5 +1,7 @@
 """Finding, reading, editing and merging customers, for the desk and the client's own server."""
 
+from datetime import UTC, datetime
+
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
@@ -13,6 +15,10 @@ from identity.auth import Principal
 from identity.services import audit
 
 _COLUMNS = ("external_id", "name", "email", "phone", "avatar_url", "blocked_until")
+
+
+# The end of a block that nothing but unblocking ends.
+FOREVER = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 class ExternalIdTaken(ApiError):

@@ -172,6 +172,11 @@ export function go(step) {
   if (next) open(next);
 }
 
+/** Refuses what a customer sends until then; null: no longer. */
+export function block({ customer_id: id }, until) {
+  return attempt(async () => dispatch({ type: "customer", customer: await put(`/ai/customers/${id}`, { blocked_until: until }) }));
+}
+
 export async function setTags(id, names) {
   await attempt(async () => {
     const { tags } = await put(`/ai/chat/${id}/tags`, { tags: names });

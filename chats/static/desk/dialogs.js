@@ -11,7 +11,7 @@ import { presence, safeAddress } from "./people.js";
 import { Receipt } from "./receipt.js";
 import { Replies } from "./replies.js";
 import { dispatch } from "./store.js";
-import { snoozePresets } from "./times.js";
+import { blockPresets, snoozePresets } from "./times.js";
 
 const close = () => dispatch({ type: "dialog", dialog: null });
 
@@ -74,6 +74,19 @@ function Snooze({ state, ids }) {
           html`<li key=${name}><button type="button" autofocus=${place === 0} onClick=${() => until(moment)}>${t(name)}</button></li>`,
       )}
       <li><label>${t("Until another time")} <input type="datetime-local" onChange=${(event) => event.target.value && until(new Date(event.target.value))} /></label></li>
+    </ul>
+  `;
+}
+
+function Block({ state, ids: [id] }) {
+  const until = (moment) => () => {
+    close();
+    chats.block(state.chats[id], moment);
+  };
+  return html`
+    <p>${t("Until the block ends they cannot write to you on any channel, and nobody sees what they try to send.")}</p>
+    <ul class="choices">
+      ${blockPresets(state.now).map(([name, moment], place) => html`<li key=${name}><button type="button" autofocus=${place === 0} onClick=${until(moment)}>${t(name)}</button></li>`)}
     </ul>
   `;
 }
@@ -146,6 +159,7 @@ function Menu({ state }) {
 const KINDS = {
   assign: [msg("Assign …"), Assign],
   snooze: [msg("Snooze"), Snooze],
+  block: [msg("Block this customer?"), Block],
   tags: [msg("Tags"), Tags],
   source: [msg("Sources"), Source],
   receipt: [msg("Why did the bot say this?"), Receipt],

@@ -2,6 +2,7 @@
 
 import { html } from "../common/html.js";
 import { t } from "../common/words.js";
+import { FOREVER, dayAndClock } from "./times.js";
 
 const COLOURS = 6;
 
@@ -22,6 +23,9 @@ export function holder(state, chat) {
   const { external_id: id, name } = chat.assignee ?? {};
   return id === String(state.me.id) ? t("you have it") : t("{name} has it", { name: name ?? "" });
 }
+
+/** Until when a customer is blocked, in words. */
+export const blockName = (until) => (until >= FOREVER ? t("Blocked") : t("Blocked until {time}", { time: dayAndClock(until) }));
 
 /** Whether a colleague is at the desk. */
 export const presence = (state, id) => (state.online[id] ? t("online") : t("offline"));

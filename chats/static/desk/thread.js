@@ -8,8 +8,8 @@ import { Bubble, Pending, Step } from "./bubble.js";
 import * as chats from "./chats.js";
 import { Composer } from "./composer.js";
 import { Icon } from "./icons.js";
-import { Face, customerName, holder } from "./people.js";
-import { viewersOf } from "./reducer.js";
+import { Face, blockName, customerName, holder } from "./people.js";
+import { blockedUntil, viewersOf } from "./reducer.js";
 import { dispatch } from "./store.js";
 import { day, midnight } from "./times.js";
 
@@ -30,13 +30,14 @@ function Head({ state, chat }) {
   const canAct = state.me.role !== "viewer" && !isEnded;
   const isFree = chat.assign_type !== "agent";
   const others = viewersOf(state, chat.id);
+  const until = blockedUntil(state, chat);
   return html`
     <header class="head">
       <button type="button" class="plain only-narrow" aria-label=${t("Back to the list")} onClick=${chats.close}>←</button>
       <${Face} name=${name} />
       <div class="who">
         <h2><bdi>${name}</bdi></h2>
-        <p class="quiet">${isEnded ? t("Ended") : holder(state, chat)}</p>
+        <p class="quiet">${isEnded ? t("Ended") : holder(state, chat)}${until && html` · <strong class="fault">${blockName(until)}</strong>`}</p>
         <p class="quiet viewers" role="status" dir="auto">${others.length > 0 && t("Also here: {names}", { names: others.join(", ") })}</p>
       </div>
       <div class="acts">
