@@ -113,20 +113,22 @@ subscribe((state, before) => {
 });
 
 export function take(id) {
-  return assign([id], { assign_type: "agent" }, t("You have it now."));
+  return assign([id], { assign_type: "agent" }, { said: t("Assigned to you") });
 }
 
-/** Gives chats to somebody, to the queue or to the bot. */
-export async function assign(ids, body, said) {
+/** Gives chats to somebody, to the queue or to the bot; `until`: they are snoozed meanwhile. */
+export async function assign(ids, body, { said, until } = {}) {
   const done = await Promise.all(
     ids.map((id) =>
       attempt(async () => {
+        if (until) await post(`/ai/chat/${id}/snooze`, { until });
         keep(await post(`/ai/chat/${id}/assign`, body));
         return true;
       }).then((isDone) => isDone ?? fetchChat(id)),
     ),
   );
-  if (said && done.every(Boolean)) toast(said, { seconds: 3 });
+  const news = until ? t("Snoozed until {time}.", { time: dayAndClock(until) }) : said;
+  if (news && done.every(Boolean)) toast(news, { seconds: 3 });
   dispatch({ type: "unselected" });
 }
 

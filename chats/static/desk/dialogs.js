@@ -41,24 +41,32 @@ class Dialog extends Component {
 }
 
 function Assign({ state, ids }) {
-  const give = (body) => () => {
+  const give = (body) => ({ currentTarget: { form } }) => {
+    const [note, until] = [form.note.value.trim(), form.until.value];
     close();
-    chats.assign(ids, body);
+    chats.assign(ids, note ? { ...body, note } : body, { until });
   };
   const people = Object.values(state.people).filter((one) => !one.is_disabled && one.role !== "viewer" && one.id !== state.me.id);
   people.sort((one, other) => Number(state.online[other.id] ?? 0) - Number(state.online[one.id] ?? 0));
   return html`
-    <ul class="choices">
-      <li><button type="button" autofocus onClick=${give({ assign_type: "agent" })}>${t("Take it myself")}</button></li>
-      ${people.map(
-        ({ id, full_name: name }) => html`
-          <li key=${id}><button type="button" onClick=${give({ assign_type: "agent", user_id: id })}>
-            <bdi>${name}</bdi> <span class="quiet">${presence(state, id)}</span></button></li>
-        `,
-      )}
-      <li><button type="button" onClick=${give({ assign_type: "queue" })}>${t("Back to the queue")}</button></li>
-      <li><button type="button" onClick=${give({ assign_type: "bot" })}>${t("Back to the bot")}</button></li>
-    </ul>
+    <form>
+      <label>${t("Note for your colleagues (customers never see it)")} <textarea name="note" rows="2" maxlength="8000" dir="auto"></textarea></label>
+      <label>${t("Snooze")} <select name="until">
+        <option value="">${t("No")}</option>
+        ${snoozePresets(state.now).map(({ name, until }) => html`<option key=${name} value=${until.toISOString()}>${t(name)}</option>`)}
+      </select></label>
+      <ul class="choices">
+        <li><button type="button" autofocus onClick=${give({ assign_type: "agent" })}>${t("Assign to me")}</button></li>
+        ${people.map(
+          ({ id, full_name: name }) => html`
+            <li key=${id}><button type="button" onClick=${give({ assign_type: "agent", user_id: id })}>
+              <bdi>${name}</bdi> <span class="quiet">${presence(state, id)}</span></button></li>
+          `,
+        )}
+        <li><button type="button" onClick=${give({ assign_type: "queue" })}>${t("Back to the queue")}</button></li>
+        <li><button type="button" onClick=${give({ assign_type: "bot" })}>${t("Back to the bot")}</button></li>
+      </ul>
+    </form>
   `;
 }
 
@@ -148,7 +156,7 @@ function Menu({ state }) {
       <li><label><input type="checkbox" checked=${canNotify()} disabled=${canNotify()} onChange=${allowNotifications} /> ${t("Notify me in the browser")}</label></li>
       ${state.me.role !== "viewer" && html`<li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "replies" } })}>${t("Saved replies")}</button></li>`}
       <li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "help" } })}>${t("Keys")} <kbd>?</kbd></button></li>
-      <li><a class="button" href=${state.me.role === "agent" ? "/admin/chats/conversation/" : "/admin/"}>${t("Staff's site")}</a></li>
+      <li><a class="button" href=${state.me.role === "agent" ? "/admin/chats/conversation/" : "/admin/"}>${t("Admin")}</a></li>
       <li><a class="button" href="/admin/password_change/">${t("Change my password")}</a></li>
       <li><a class="button" href="/admin/sign-ins/">${t("Where I am signed in")}</a></li>
       <li><button type="button" onClick=${() => signOut().catch(chats.report)}>${t("Log out")}</button></li>

@@ -41,7 +41,7 @@ function Head({ state, chat }) {
         <p class="quiet viewers" role="status" dir="auto">${others.length > 0 && t("Also here: {names}", { names: others.join(", ") })}</p>
       </div>
       <div class="acts">
-        ${canAct && isFree && html`<button type="button" class="first" onClick=${() => chats.take(chat.id)}>${t("Take it")}</button>`}
+        ${canAct && isFree && html`<button type="button" class="first" onClick=${() => chats.take(chat.id)}>${t("Assign to me")}</button>`}
         ${canAct && html`<button type="button" onClick=${ask("assign")}>${t("Assign …")}</button>`}
         ${canAct && html`<button type="button" onClick=${ask("snooze")}>${t("Snooze")}</button>`}
         ${canAct && html`<button type="button" onClick=${() => chats.end([chat.id])}>${t("End")}</button>`}
