@@ -10,16 +10,14 @@ from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce, JSONObject
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.safestring import SafeString
 from django.utils.text import slugify
 from django.utils.translation import gettext, gettext_lazy
-from unfold.decorators import display
 
 from chatplatform import media
-from chatplatform.admin_base import button, confirm_action, each, viewer
+from chatplatform.admin_base import button, column, confirm_action, each, viewer
 from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.dates import when
 from chats.models import Conversation, Customer
@@ -84,7 +82,7 @@ class CustomerAdmin(ListsWithoutPreviews):
         )
         return found
 
-    @display(description=cast("str", gettext_lazy("Customer")), ordering="name")
+    @column(gettext_lazy("Customer"), ordering="name")
     def who(self, row: Any) -> str:
         newest = row.newest or {}
         return names.customer_name(
@@ -94,15 +92,15 @@ class CustomerAdmin(ListsWithoutPreviews):
             began=parse_datetime(newest["began"]) if newest else None,
         )
 
-    @display(description=cast("str", gettext_lazy("Channels")))
+    @column(gettext_lazy("Channels"))
     def channels(self, row: Any) -> str:
         return ", ".join(names.channel_name(item) for item in sorted(row.used_channels)) or "–"
 
-    @display(description=cast("str", gettext_lazy("Conversations")))
+    @column(gettext_lazy("Conversations"))
     def conversations(self, row: Any) -> int:
         return int(row.conversation_count)
 
-    @display(description=cast("str", gettext_lazy("Last activity")))
+    @column(gettext_lazy("Last activity"))
     def latest_at(self, row: Any) -> SafeString | str:
         return when(parse_datetime(row.newest["at"]) if row.newest else row.created_at)
 
@@ -116,25 +114,14 @@ class CustomerAdmin(ListsWithoutPreviews):
         found = super().get_actions_detail(request, object_id)
         return [item for item in found if item.method.__name__ != left_out]
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
-    ) -> HttpResponse:
-        """A customer: who they are, and their conversations."""
-        row: Any = self.row(request, object_id)
-        reply = super().change_view(request, object_id, form_url, extra_context)
-        if isinstance(reply, TemplateResponse) and reply.context_data is not None:
-            # The frame would name a row by its own text.
-            reply.context_data |= {"original": None, **self._shown_of(request, row)}
-        return reply
-
-    def _shown_of(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+    def shown_of(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        """Who the customer is, and their conversations."""
         rows = Conversation.objects.for_client(row.client).filter(customer=row, is_preview=False)
         rows = rows.select_related("customer", "assignee", "bot", "last_message")
         found = list(rows.order_by("-id")[: _SHOWN + 1])
         return {
             "title": self.who(row),
             "customer": row,
-            "page": self,
             "channels": self.channels(row),
             "blocked": names.block_of(row),
             "found": [(chat, names.state_of(chat)[1], names.channel_name(chat.channel))
@@ -142,7 +129,7 @@ class CustomerAdmin(ListsWithoutPreviews):
             "has_more": len(found) > _SHOWN,
         }  # fmt: skip
 
-    @button(cast("str", gettext_lazy("Edit")), url_path="edit", permissions=["edit"], icon="edit")
+    @button(gettext_lazy("Edit"), url_path="edit", permissions=["edit"], icon="edit")
     def edit(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Change what is known about a customer."""
         row = self.row(request, object_id)
@@ -155,9 +142,7 @@ class CustomerAdmin(ListsWithoutPreviews):
 
         return self.form_page(request, form, act, title=self.who(row), button=gettext("Save"))
 
-    @button(
-        cast("str", gettext_lazy("Block…")), url_path="block", permissions=["edit"], icon="block"
-    )
+    @button(gettext_lazy("Block…"), url_path="block", permissions=["edit"], icon="block")
     def block(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Refuse what the customer sends, for a time."""
         row = self.row(request, object_id)
@@ -178,8 +163,7 @@ class CustomerAdmin(ListsWithoutPreviews):
             ),
         )  # fmt: skip
 
-    @button(
-        cast("str", gettext_lazy("Unblock")), url_path="unblock", permissions=["edit"],
+    @button(gettext_lazy("Unblock"), url_path="unblock", permissions=["edit"],
         icon="lock_open",
     )  # fmt: skip
     def unblock(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -205,8 +189,7 @@ class CustomerAdmin(ListsWithoutPreviews):
         messages.success(request, said)
         return redirect("admin:chats_customer_change", row.pk)
 
-    @button(
-        cast("str", gettext_lazy("Export")), url_path="export", permissions=["manage"],
+    @button(gettext_lazy("Export"), url_path="export", permissions=["manage"],
         icon="download", is_recorded=True,
     )  # fmt: skip
     def export(self, request: HttpRequest, object_id: str) -> HttpResponseBase:
@@ -220,9 +203,7 @@ class CustomerAdmin(ListsWithoutPreviews):
             download_as=f"{slugify(row.name) or 'customer'}.zip",
         )
 
-    @button(
-        cast("str", gettext_lazy("Erase")), url_path="erase", permissions=["manage"], icon="delete"
-    )
+    @button(gettext_lazy("Erase"), url_path="erase", permissions=["manage"], icon="delete")
     def erase_one(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Erase the customer and everything stored about them, after a confirmation."""
         row = self.row(request, object_id)

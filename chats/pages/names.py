@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from django.utils import formats, timezone, translation
+from django.utils import formats, timezone
 from django.utils.translation import gettext, gettext_noop
 
 from chatplatform.templatetags.codes import where
@@ -86,12 +86,3 @@ def state_of(chat: Conversation) -> tuple[str, str]:
 def ended_by(chat: Conversation) -> str:
     """Who ended a conversation; empty if it has not ended."""
     return gettext(ENDINGS.get(chat.ended_by, chat.ended_by)) if chat.ended_by else ""
-
-
-def language_name(code: str) -> str:
-    """A language in the reader's words; an unknown code stays as it is."""
-    try:
-        info: dict[str, Any] = translation.get_language_info(code)
-    except KeyError:
-        return code
-    return str(info["name_translated"])
