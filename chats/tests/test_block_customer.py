@@ -1,6 +1,7 @@
 """A blocked customer's messages are refused until the block ends (Update Customer)."""
 
 from datetime import timedelta
+from unittest import mock
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -39,6 +40,9 @@ def test_the_visitors_messages_are_refused_until_the_block_ends(page, ben, body)
     assert not Message.objects.filter(sender_type="customer").exists()
     assert not Event.objects.filter(type="message.created").exists()
     assert (Job.objects.count(), Conversation.objects.count()) == (before, 1)
+    with mock.patch("chatplatform.live.pubsub.publish") as published:
+        assert visitor.post(f"/ai/chat/{chat.pk}/typing", {"is_typing": True}).status_code == 204
+    assert not published.called
     # They still see their conversation.
     assert visitor.get(f"/ai/client/chat/{chat.pk}").status_code == 200
     Customer.objects.update(blocked_until=timezone.now())

@@ -76,7 +76,7 @@ export function urgency(since, now, targetSeconds) {
 }
 
 /** The end of a block that only unblocking ends. */
-export const FOREVER = "9999-01-01T00:00:00Z";
+export const FOREVER = "9999-01-01T00:00:00.000Z";
 
 /** The offered ends of a block. */
 export function blockPresets(now) {
