@@ -40,12 +40,12 @@ function Head({ state, chat }) {
         <p class="quiet">${isEnded ? t("Ended") : holder(state, chat)}${until && html` · <strong class="fault">${blockName(until)}</strong>`}</p>
         <p class="quiet viewers" role="status" dir="auto">${others.length > 0 && t("Also here: {names}", { names: others.join(", ") })}</p>
       </div>
+      <button type="button" class="only-narrow" aria-label=${t("Customer and chat")} onClick=${() => dispatch({ type: "pane", pane: "card" })}><${Icon} name="info" /></button>
       <div class="acts">
         ${canAct && isFree && html`<button type="button" class="first" onClick=${() => chats.take(chat.id)}>${t("Assign to me")}</button>`}
         ${canAct && html`<button type="button" onClick=${ask("assign")}>${t("Assign …")}</button>`}
         ${canAct && html`<button type="button" onClick=${ask("snooze")}>${t("Snooze")}</button>`}
         ${canAct && html`<button type="button" onClick=${() => chats.end([chat.id])}>${t("End")}</button>`}
-        <button type="button" class="only-narrow" aria-label=${t("Customer and chat")} onClick=${() => dispatch({ type: "pane", pane: "card" })}><${Icon} name="info" /></button>
       </div>
     </header>
   `;
