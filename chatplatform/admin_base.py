@@ -18,7 +18,7 @@ from django.db.models import BooleanField, DateTimeField, JSONField, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
-from django.utils.functional import cached_property
+from django.utils.functional import Promise, cached_property
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import camel_case_to_spaces
@@ -44,6 +44,8 @@ from chatplatform.templatetags.codes import humanize_code
 from chatplatform.templatetags.dates import when
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
+Shown = TypeVar("Shown", bound=Callable[..., Any])
+Words = str | Promise
 
 # Roles that may read a list page or change its rows. The platform's staff always may.
 EVERYBODY = frozenset({"owner", "admin", "agent", "viewer"})
@@ -121,8 +123,15 @@ def each(
         messages.success(request, f"{count} {done}.")
 
 
+def column(description: Words, **options: Any) -> Callable[[Shown], Shown]:
+    """Unfold's `display`, for a heading in the reader's language."""
+    made: Any = display
+    decorate: Callable[[Shown], Shown] = made(description=description, **options)
+    return decorate
+
+
 def button(
-    description: str,
+    description: Words,
     *,
     permissions: list[str],
     icon: str,

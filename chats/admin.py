@@ -1,13 +1,12 @@
 """The site's pages about conversations, customers, ratings and summaries."""
 
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
-from unfold.decorators import display
 
-from chatplatform.admin_base import TenantAdmin, link
+from chatplatform.admin_base import TenantAdmin, column, link
 from chats.models import Feedback, Summary, SummaryJob, Thumb
 from chats.pages import conversations, customers, golden, names, questions, replays
 from chats.pages.list_filters import (
@@ -27,7 +26,7 @@ class RowsOfChats(ListsWithoutPreviews):
 
     list_select_related: ClassVar[Any] = ("client", "conversation__customer")
 
-    @display(description=cast("str", gettext_lazy("Conversation")))
+    @column(gettext_lazy("Conversation"))
     def who(self, row: Any) -> SafeString:
         chat = row.conversation
         return link("admin:chats_conversation_change", chat.pk, names.who_of(chat))
@@ -46,7 +45,7 @@ class FeedbackAdmin(RowsOfChats):
     codes = frozenset({"reason"})
     search_fields = ("comment", "=conversation__chat_code")
 
-    @display(description=cast("str", gettext_lazy("Rating")), ordering="rating")
+    @column(gettext_lazy("Rating"), ordering="rating")
     def stars(self, row: Feedback) -> str:
         if row.rating:
             return f"{row.rating}/5 {'★' * row.rating}"

@@ -450,3 +450,31 @@ def test_another_clients_bot_and_content_are_not_found(ann, cara, bot):
         assert browser.get(to(own, name, row.pk)).status_code == 404
         assert browser.post(to(own, name, row.pk), {"form": "use"}).status_code == 404
     assert Document.objects.count() == 1
+
+
+def act(site, model, action, row):
+    """Choose a row of a list and confirm an action."""
+    form = {"action": action, "_selected_action": [row.pk], "confirmed": "yes"}
+    return site.post(reverse(f"admin:bots_{model}_changelist"), form, follow=True)
+
+
+def test_bots_are_disabled_enabled_and_deleted_by_the_list(site, bot):
+    act(site, "bot", "disable", bot)
+    assert Bot.objects.get().is_disabled
+    act(site, "bot", "enable", bot)
+    assert not Bot.objects.get().is_disabled
+    Bot.objects.update(delete_available=False)
+    act(site, "bot", "delete_bots", bot)
+    assert Bot.objects.exists()
+    Bot.objects.update(delete_available=True)
+    act(site, "bot", "delete_bots", bot)
+    assert not Bot.objects.exists()
+
+
+def test_content_is_deleted_by_the_list(site, bot):
+    act(site, "document", "delete_documents", trained(bot, "Parking is behind the house."))
+    assert not Document.objects.exists()
+    form = {"form": "website", "url": "http://8.8.8.8/help", "crawl_depth": "0"}
+    site.post(to(bot, "add_content", "website"), form)
+    act(site, "weburl", "delete_addresses", WebUrl.objects.get())
+    assert not WebUrl.objects.exists()

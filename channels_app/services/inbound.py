@@ -23,6 +23,7 @@ from channels_app.models import (
     CustomerIdentity,
     InboundItem,
     OutboundSend,
+    Outcome,
     SendState,
 )
 from channels_app.providers import PROVIDERS, events
@@ -60,6 +61,8 @@ _TRIES, _FIRST_WAIT = 6, timedelta(seconds=2)
 _ECHO_AGE = timedelta(minutes=10)
 # How many of a chat's latest messages are searched for the option that a customer tapped.
 _OPTIONS_BACK = 20
+# What a customer does that agents see in the conversation.
+_SHOWN = (events.MessageIn, events.Edited, events.Reacted)
 _OPEN = (SendState.SENDING, SendState.UNCERTAIN)
 
 
@@ -71,10 +74,13 @@ def prepare_handler(
 
     `attempt` counts from 1.
     """
+    identity = identities.find(connection, item) if isinstance(item, _SHOWN) else None
+    if identity and identity.customer.is_blocked:
+        yield _leave_unshown
+        return
     with ExitStack() as stack:
         match item:
             case events.MessageIn():
-                identity = identities.find(connection, item)
                 profile = None if identity else _profile(connection, item)
                 files = inbound_files.take_over(stack, connection, item.files, attempt)
                 yield partial(_receive, connection, item, identity or profile, files)
@@ -120,6 +126,12 @@ def _apply(connection: ChannelConnection, item: events.Item, counted: InboundIte
             for entry in connections.concerned(connection.channel, item.account_id):
                 if not entry.connected_at or entry.connected_at <= counted.callback.received_at:
                     connections.mark_error(entry, item.reason)
+
+
+def _leave_unshown(counted: InboundItem) -> None:
+    """The item of a blocked customer stays in its callback: no conversation shows it."""
+    rows = InboundItem.objects.filter(pk=counted.pk)
+    rows.update(outcome=Outcome.UNSUPPORTED, kind="customer_blocked")
 
 
 # --- customers and their messages -------------------------------------------------------------

@@ -278,3 +278,20 @@ def test_what_an_export_holds_of_it_an_import_can_read(socialnet):
     )
     assert refused.content[1].error
     assert deleted.deleted_at
+
+
+def test_what_a_blocked_customer_does_stays_in_its_callback(socialnet, ben):
+    """On every channel: it is the customer who is blocked."""
+    message = came(socialnet, "text", text="Hello")
+    customer = f"/ai/customers/{message.conversation.customer_id}"
+    ben.put(customer, {"blocked_until": "9999-01-01T00:00:00Z"})
+    events = Event.objects.count()
+    assert came(socialnet, "text", text="You!") == message
+    socialnet.act("edit", message=message.provider_message_id, text="You!")
+    run_jobs()
+    message.refresh_from_db()
+    assert (message.text, Event.objects.count()) == ("Hello", events)
+    kept = InboundItem.objects.filter(outcome=Outcome.UNSUPPORTED, kind="customer_blocked")
+    assert [b"You!" in bytes(item.callback.body) for item in kept.order_by("pk")] == [True, True]
+    ben.put(customer, {"blocked_until": None})
+    assert came(socialnet, "text", text="Sorry").text == "Sorry"

@@ -125,7 +125,7 @@ def try_it(screen):
     screen.get_by_role("link", name="Test", exact=True).click()
     ask(screen, "How much is the green tea?")
     screen.get_by_text("4 euros").first.wait_for()
-    screen.locator("#tried").get_by_text("prices").first.wait_for()
+    screen.locator("#tried [data-source='1']").get_by_text("prices").wait_for()
     ask(screen, "Where can guests park?")
     screen.get_by_text("behind the house").first.wait_for()
 

@@ -3,6 +3,7 @@
 from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
 from django.db.models.functions import Now, Upper
+from django.utils import timezone
 from django.utils.translation import gettext
 
 from chatplatform.ids import uuid7
@@ -22,6 +23,8 @@ class Customer(TenantModel):
     attributes = models.JSONField(default=dict)
     # Columns and attributes (`attributes.…`) from the customer, which a public key may overwrite.
     self_reported_fields = models.JSONField(default=list)
+    # What the customer sends until then is refused.
+    blocked_until = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
@@ -45,6 +48,10 @@ class Customer(TenantModel):
 
     def __str__(self) -> str:
         return self.name or self.email or self.phone or gettext("Visitor")
+
+    @property
+    def is_blocked(self) -> bool:
+        return self.blocked_until is not None and self.blocked_until > timezone.now()
 
 
 class ErasureStatus(models.TextChoices):

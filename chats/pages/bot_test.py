@@ -1,7 +1,7 @@
 """The page on which a client's people test a bot: a preview, with the reason of each answer."""
 
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -29,11 +29,11 @@ from chats.services.reply import incoming, reply_replay
 from chats.shapes.bot_preview import GenerateChatRequest
 from chats.shapes.reply_explanation import StoredReceipt
 
-# Sample questions that an empty test offers, and the digits of a document's number.
-_SAMPLES, _DIGITS = 5, 18
+# Sample questions that an empty test offers.
+_SAMPLES = 5
 
 
-@dataclass
+@dataclass(frozen=True)
 class Finding:
     """What the page says about an answer and offers to do with it."""
 
@@ -46,8 +46,17 @@ class Finding:
     form: AnswerForm | None = None
     # The document that corrects the answer, and what the bot says now.
     correction: Document | None = None
-    is_learned: bool = False
     today: dict[str, Any] | None = None
+
+    @property
+    def is_learned(self) -> bool:
+        """Whether the bot answers from the correction now."""
+        document = self.correction
+        return (
+            document is not None
+            and document.status == DocumentStatus.TRAINED
+            and not document.pending_review
+        )
 
 
 class BotTestPages(TenantAdmin):
@@ -55,27 +64,21 @@ class BotTestPages(TenantAdmin):
 
     def test_paths(self) -> list[URLPattern]:
         """The paths of these pages."""
+        test, answer = "try/<int:bot_id>/", "try/<int:bot_id>/<uuid:chat_id>/{}/<uuid:message_id>/"
         return [
-            path("try/<int:bot_id>/", self.try_bot, name="chats_try_bot"),
-            path("try/<int:bot_id>/<uuid:chat_id>/", self.try_bot, name="chats_tried_bot"),
-            path(
-                "try/<int:bot_id>/<uuid:chat_id>/good/<uuid:message_id>/",
-                self.keep_answer,
-                name="chats_keep_answer",
-            ),
-            path(
-                "try/<int:bot_id>/<uuid:chat_id>/now/<uuid:message_id>/",
-                self.answer_now,
-                name="chats_answer_now",
-            ),
+            path(test, self.try_bot, name="chats_try_bot"),
+            path(f"{test}<uuid:chat_id>/", self.try_bot, name="chats_tried_bot"),
+            path(answer.format("good"), self.keep_answer, name="chats_keep_answer"),
+            path(answer.format("fix"), self.fix_answer, name="chats_fix_answer"),
+            path(answer.format("now"), self.answer_now, name="chats_answer_now"),
         ]
 
     def try_bot(
         self, request: HttpRequest, bot_id: int, chat_id: uuid.UUID | None = None
     ) -> HttpResponse:
         """A preview with a bot: its answers, what each rests on, and forms to correct them."""
-        bot, chat = self._preview(request, bot_id, chat_id)
         by = viewer(request)
+        bot, chat = self._preview(request, bot_id, chat_id)
 
         def ask(data: dict[str, Any]) -> HttpResponse:
             lines = [{"role": "user", "content": data["question"]}]
@@ -87,9 +90,6 @@ class BotTestPages(TenantAdmin):
             )
             return redirect("admin:chats_tried_bot", bot_id, message.conversation_id)
 
-        fixes = request.POST.get("fix", "")
-        if fixes and chat:
-            return self._fix(request, bot, chat, fixes)
         form = AskForm(request.POST or None, initial={"question": request.GET.get("question", "")})
         done = form.carry_out(ask) if form.is_bound else None
         return done or self._show(request, bot, chat, form=form)
@@ -98,14 +98,11 @@ class BotTestPages(TenantAdmin):
         self, request: HttpRequest, bot_id: int, chat_id: uuid.UUID, message_id: uuid.UUID
     ) -> HttpResponse:
         """Make a right answer's question a golden question that expects the same source."""
-        bot, chat = self._preview(request, bot_id, chat_id)
-        if not self.has_teach_permission(request):
-            raise PermissionDenied
-        reply = reply_replay.get(chat, message_id)
-        if request.method == "POST" and reply.in_reply_to:
+        bot, _, reply, asked = self._answer(request, bot_id, chat_id, message_id)
+        if request.method == "POST":
             sources = [item["title"][:300] for item in reply.citations]
             body = GoldenQuestionDto(
-                question=answers.one_line(reply.in_reply_to.text),
+                question=answers.one_line(asked.text),
                 expected_source=sources[0] if sources else None,
             )
             try:
@@ -114,57 +111,61 @@ class BotTestPages(TenantAdmin):
                 messages.error(request, gettext(str(exc)))
         return redirect("admin:chats_tried_bot", bot_id, chat_id)
 
+    def fix_answer(
+        self, request: HttpRequest, bot_id: int, chat_id: uuid.UUID, message_id: uuid.UUID
+    ) -> HttpResponse:
+        """Save the right answer; the page then asks again as soon as the bot has learned it."""
+        bot, chat, reply, asked = self._answer(request, bot_id, chat_id, message_id)
+        place = reverse("admin:chats_tried_bot", args=[bot_id, chat_id])
+
+        def act(data: dict[str, Any]) -> HttpResponse:
+            document = answers.write(bot, data, asked=asked, by=viewer(request))
+            query = urlencode({"fixed": reply.pk, "document": document.pk})
+            return redirect(f"{place}?{query}#answer-{reply.pk}")
+
+        if request.method != "POST":
+            return redirect(place)
+        form = AnswerForm(request.POST, prefix=str(reply.pk))
+        done = form.carry_out(act)
+        return done or self._show(request, bot, chat, changes={reply.pk: {"form": form}})
+
     @calls_out
     def answer_now(
         self, request: HttpRequest, bot_id: int, chat_id: uuid.UUID, message_id: uuid.UUID
     ) -> HttpResponse:
         """What the bot says today instead of an answer. A model's tokens are charged."""
-        bot, chat = self._preview(request, bot_id, chat_id)
-        if not self.has_teach_permission(request):
-            raise PermissionDenied
+        bot, chat, reply, _ = self._answer(request, bot_id, chat_id, message_id)
         if request.method != "POST":
             return redirect("admin:chats_tried_bot", bot_id, chat_id)
-        reply = reply_replay.get(chat, message_id)
         try:
             made = reply_replay.made_again(reply, reference=f"replay:{uuid.uuid4()}")
             today = {"text": made.text, "sources": made.sources, "is_answered": made.is_answered}
         except ApiError as exc:
             today = {"error": gettext(str(exc))}
-        return self._show(request, bot, chat, form=AskForm(), today={reply.pk: today})
-
-    def has_try_permission(self, request: HttpRequest) -> bool:
-        """Everybody except viewers may try a bot."""
-        return bool(viewer(request).role != "viewer")
+        return self._show(request, bot, chat, changes={reply.pk: {"today": today}})
 
     def _preview(
         self, request: HttpRequest, bot_id: int, chat_id: uuid.UUID | None
     ) -> tuple[Bot, Any]:
-        """The bot and its preview; 403 or 404 for who may not see them."""
+        """The bot and its preview; 403 for viewers."""
         by = viewer(request)
-        if by.client is None or not self.has_try_permission(request):
+        if by.client is None or by.role == "viewer":
             raise PermissionDenied
         bot = bots.get(by.client, bot_id)
         previews = Conversation.objects.for_client(by.client).filter(bot=bot, is_preview=True)
         return bot, get_object_or_404(previews, pk=chat_id) if chat_id else None
 
-    def _fix(
-        self, request: HttpRequest, bot: Bot, chat: Conversation, message_id: str
-    ) -> HttpResponse:
-        """Save the right answer; the page then asks again as soon as the bot has learned it."""
+    def _answer(
+        self, request: HttpRequest, bot_id: int, chat_id: uuid.UUID, message_id: uuid.UUID
+    ) -> tuple[Bot, Any, Message, Message]:
+        """The bot, its preview, an answer in it and the question; 403 for those who may not
+        teach."""
+        bot, chat = self._preview(request, bot_id, chat_id)
         if not self.has_teach_permission(request):
             raise PermissionDenied
-        reply = reply_replay.get(chat, _uuid(message_id) or uuid.UUID(int=0))
-        form = AnswerForm(request.POST, prefix=str(reply.pk))
-
-        def act(data: dict[str, Any]) -> HttpResponse:
-            asked = reply.in_reply_to or reply
-            document = answers.write(bot, data, asked=asked, by=viewer(request))
-            place = reverse("admin:chats_tried_bot", args=[bot.pk, chat.pk])
-            query = urlencode({"fixed": reply.pk, "document": document.pk})
-            return redirect(f"{place}?{query}#answer-{reply.pk}")
-
-        done = form.carry_out(act)
-        return done or self._show(request, bot, chat, form=AskForm(), refused={reply.pk: form})
+        reply = reply_replay.get(chat, message_id)
+        assert reply.in_reply_to
+        return bot, chat, reply, reply.in_reply_to
 
     def _show(
         self,
@@ -172,23 +173,18 @@ class BotTestPages(TenantAdmin):
         bot: Bot,
         chat: Conversation | None,
         *,
-        form: AskForm,
-        refused: dict[Any, AnswerForm] | None = None,
-        today: dict[Any, Any] | None = None,
+        form: AskForm | None = None,
+        changes: dict[uuid.UUID, dict[str, Any]] | None = None,
     ) -> HttpResponse:
-        context: dict[str, Any] = {"bot": bot, "chat": chat, "form": form}
+        """The page; `changes` of the findings are by the answer's id."""
+        context: dict[str, Any] = {"bot": bot, "chat": chat, "form": form or AskForm()}
         context["tabs"] = steps.tabs(self, request, bot, "test")
         if chat:
-            may_teach = self.has_teach_permission(request)
             lines = transcripts.part_of(chat).lines
-            found = _findings(bot, lines, may_teach=may_teach)
-            for pk, finding in found.items():
-                finding.form = (refused or {}).get(pk, finding.form)
-                finding.today = (today or {}).get(pk)
-            fixed, document = _correction(bot, request.GET)
-            if document and fixed in found:
-                found[fixed].correction = document
-                found[fixed].is_learned = is_learned(document)
+            found = _findings(bot, lines, may_teach=self.has_teach_permission(request))
+            for pk, more in (_correction(bot, request.GET) | (changes or {})).items():
+                if pk in found:
+                    found[pk] = replace(found[pk], **more)
             context |= _state(chat) | {
                 "lines": [(line, found.get(line.row.pk) if line.row else None) for line in lines]
             }
@@ -240,21 +236,10 @@ def _findings(
     return found
 
 
-def _correction(bot: Bot, query: Any) -> tuple[uuid.UUID | None, Document | None]:
-    """The answer that was just corrected, and the document that says it right."""
-    pk, fixed = query.get("document", ""), _uuid(query.get("fixed", ""))
-    if not pk.isdecimal() or len(pk) > _DIGITS:
-        return fixed, None
-    return fixed, Document.objects.filter(bot=bot, pk=pk).first()
-
-
-def _uuid(text: str) -> uuid.UUID | None:
+def _correction(bot: Bot, query: Any) -> dict[uuid.UUID, dict[str, Any]]:
+    """The answer that was just corrected, with the document that says it right."""
     try:
-        return uuid.UUID(text)
+        fixed, pk = uuid.UUID(query.get("fixed", "")), int(query.get("document", ""))
     except ValueError:
-        return None
-
-
-def is_learned(document: Document) -> bool:
-    """Whether the bot answers from the document now."""
-    return document.status == DocumentStatus.TRAINED and not document.pending_review
+        return {}
+    return {fixed: {"correction": Document.objects.filter(bot=bot, pk=pk).first()}}

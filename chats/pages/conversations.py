@@ -1,7 +1,7 @@
 """The site's pages of conversations: the list, and a conversation's own page."""
 
 import uuid
-from typing import Any, cast
+from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -9,15 +9,13 @@ from django.db.models import QuerySet
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
-from unfold.decorators import display
 
 from chatplatform import admin_lists, navigation
-from chatplatform.admin_base import viewer
+from chatplatform.admin_base import column, viewer
 from chatplatform.admin_lists import RowsShown
 from chatplatform.api.errors import ApiError
 from chatplatform.api.outgoing_call_limits import calls_out
@@ -36,6 +34,7 @@ from chats.pages.single_questions import SingleQuestionPages
 from chats.services.desk import inbox
 from chats.services.reply import reply_replay
 from chats.shapes.replay import ReplayedTurn
+from identity.pages.settings.fields import language_name
 
 _ACTIVITY = Coalesce("last_message_at", "created_at")
 _COLORS = {
@@ -87,11 +86,11 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
         is_of_one = viewer(request).client_id or navigation.chosen_client(request)
         return [_ACTIVITY.desc(), "-id"] if is_of_one else ["-id"]
 
-    @display(description=cast("str", gettext_lazy("Customer")))
+    @column(gettext_lazy("Customer"))
     def who(self, row: Conversation) -> str:
         return names.who_of(row)
 
-    @display(description=cast("str", gettext_lazy("Last words")))
+    @column(gettext_lazy("Last words"))
     def last_words(self, row: Any) -> SafeString | str:
         """The last words; of a search, the words that were found."""
         found: SafeString | None = getattr(row, "found_words", None)
@@ -100,11 +99,11 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
         text = row.last_message.text if row.last_message else ""
         return format_html('<span class="chat-words">{}</span>', " ".join(text.split())[:160])
 
-    @display(description=cast("str", gettext_lazy("State")), label=_COLORS)
+    @column(gettext_lazy("State"), label=_COLORS)
     def state(self, row: Conversation) -> tuple[str, str]:
         return names.state_of(row)
 
-    @display(description=cast("str", gettext_lazy("Channel")), ordering="channel")
+    @column(gettext_lazy("Channel"), ordering="channel")
     def channel_icon(self, row: Conversation) -> SafeString:
         name, icon = names.CHANNELS[row.channel]
         return format_html(
@@ -114,7 +113,7 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
             gettext(name),
         )
 
-    @display(description=cast("str", gettext_lazy("Last activity")), ordering=_ACTIVITY)
+    @column(gettext_lazy("Last activity"), ordering=_ACTIVITY)
     def latest_at(self, row: Conversation) -> SafeString | str:
         return when(row.last_message_at or row.created_at)
 
@@ -129,18 +128,8 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
             item.callback = self.admin_site.admin_view(item.callback)
         return own + super().get_urls()
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
-    ) -> HttpResponse:
-        """A conversation: what was said, by whom, and what is known about both sides."""
-        chat: Conversation = self.row(request, object_id)
-        reply = super().change_view(request, object_id, form_url, extra_context)
-        if isinstance(reply, TemplateResponse) and reply.context_data is not None:
-            # The frame would name a row by its code.
-            reply.context_data |= {"original": None, **self._shown_of(request, chat)}
-        return reply
-
-    def _shown_of(self, request: HttpRequest, chat: Conversation) -> dict[str, Any]:
+    def shown_of(self, request: HttpRequest, chat: Conversation) -> dict[str, Any]:
+        """What was said, by whom, and what is known about both sides."""
         before = request.GET.get("before", "")
         others = inbox.chats_of(chat.client, type(chat.customer), chat.customer_id)
         others = others.exclude(pk=chat.pk).select_related("last_message").order_by("-id")
@@ -156,15 +145,14 @@ class ConversationAdmin(  # type: ignore[misc] # two of Unfold's own bases diffe
         return {
             "title": names.who_of(chat),
             "actions": actions if is_own else [],
-            "who": names.who_of(chat),
+            "blocked": names.block_of(chat.customer),
             "chat": chat,
-            "page": self,
             "part": transcripts.part_of(
                 chat, before=int(before) if before.isdecimal() and len(before) < 9 else None
             ),
             "state": {"words": words, "type": _COLORS[color]},
             "channel": names.channel_name(chat.channel),
-            "language": names.language_name(chat.language),
+            "language": language_name(chat.language),
             "ended_by": names.ended_by(chat),
             "earlier": found[:_EARLIER],
             "has_more": len(found) > _EARLIER,

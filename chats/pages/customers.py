@@ -1,5 +1,6 @@
 """The site's pages of customers: the list, a customer's own page, and what may be done there."""
 
+from datetime import timedelta
 from typing import Any, cast
 
 from django import forms
@@ -9,15 +10,14 @@ from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce, JSONObject
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
+from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.safestring import SafeString
 from django.utils.text import slugify
 from django.utils.translation import gettext, gettext_lazy
-from unfold.decorators import display
 
 from chatplatform import media
-from chatplatform.admin_base import button, confirm_action, each, viewer
+from chatplatform.admin_base import button, column, confirm_action, each, viewer
 from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.dates import when
 from chats.models import Conversation, Customer
@@ -39,6 +39,18 @@ class CustomerForm(ServiceForm):
     phone = forms.CharField(label=gettext_lazy("Phone"), max_length=40, required=False)
 
 
+class BlockForm(ServiceForm):
+    days = forms.TypedChoiceField(
+        label=gettext_lazy("For how long"),
+        coerce=int,
+        choices=[
+            (1, gettext_lazy("1 day")), (7, gettext_lazy("1 week")), (30, gettext_lazy("1 month")),
+            (0, gettext_lazy("Until you unblock them")),
+        ],
+        initial=7,
+    )  # fmt: skip
+
+
 @admin.register(Customer)
 class CustomerAdmin(ListsWithoutPreviews):
     list_display = ("who", "email", "phone", "channels", "conversations", "latest_at", "client")
@@ -47,7 +59,7 @@ class CustomerAdmin(ListsWithoutPreviews):
     list_select_related = ("client",)
     search_fields = ("name", "email", "phone", "external_id")
     actions = ("erase",)
-    actions_detail: Any = ("edit", "export", "erase_one")
+    actions_detail: Any = ("edit", "block", "unblock", "export", "erase_one")
     change_form_template = "admin/chats/customer.html"
 
     def listed(self, rows: QuerySet[Any]) -> QuerySet[Any]:
@@ -70,7 +82,7 @@ class CustomerAdmin(ListsWithoutPreviews):
         )
         return found
 
-    @display(description=cast("str", gettext_lazy("Customer")), ordering="name")
+    @column(gettext_lazy("Customer"), ordering="name")
     def who(self, row: Any) -> str:
         newest = row.newest or {}
         return names.customer_name(
@@ -80,15 +92,15 @@ class CustomerAdmin(ListsWithoutPreviews):
             began=parse_datetime(newest["began"]) if newest else None,
         )
 
-    @display(description=cast("str", gettext_lazy("Channels")))
+    @column(gettext_lazy("Channels"))
     def channels(self, row: Any) -> str:
         return ", ".join(names.channel_name(item) for item in sorted(row.used_channels)) or "–"
 
-    @display(description=cast("str", gettext_lazy("Conversations")))
+    @column(gettext_lazy("Conversations"))
     def conversations(self, row: Any) -> int:
         return int(row.conversation_count)
 
-    @display(description=cast("str", gettext_lazy("Last activity")))
+    @column(gettext_lazy("Last activity"))
     def latest_at(self, row: Any) -> SafeString | str:
         return when(parse_datetime(row.newest["at"]) if row.newest else row.created_at)
 
@@ -97,32 +109,27 @@ class CustomerAdmin(ListsWithoutPreviews):
         by = viewer(request)
         return by.client_id is not None and by.role != "viewer"
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
-    ) -> HttpResponse:
-        """A customer: who they are, and their conversations."""
-        row: Any = self.row(request, object_id)
-        reply = super().change_view(request, object_id, form_url, extra_context)
-        if isinstance(reply, TemplateResponse) and reply.context_data is not None:
-            # The frame would name a row by its own text.
-            reply.context_data |= {"original": None, **self._shown_of(request, row)}
-        return reply
+    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
+        left_out = "block" if self.row(request, object_id).is_blocked else "unblock"
+        found = super().get_actions_detail(request, object_id)
+        return [item for item in found if item.method.__name__ != left_out]
 
-    def _shown_of(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+    def shown_of(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        """Who the customer is, and their conversations."""
         rows = Conversation.objects.for_client(row.client).filter(customer=row, is_preview=False)
         rows = rows.select_related("customer", "assignee", "bot", "last_message")
         found = list(rows.order_by("-id")[: _SHOWN + 1])
         return {
             "title": self.who(row),
             "customer": row,
-            "page": self,
             "channels": self.channels(row),
+            "blocked": names.block_of(row),
             "found": [(chat, names.state_of(chat)[1], names.channel_name(chat.channel))
                       for chat in found[:_SHOWN]],
             "has_more": len(found) > _SHOWN,
         }  # fmt: skip
 
-    @button(cast("str", gettext_lazy("Edit")), url_path="edit", permissions=["edit"], icon="edit")
+    @button(gettext_lazy("Edit"), url_path="edit", permissions=["edit"], icon="edit")
     def edit(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Change what is known about a customer."""
         row = self.row(request, object_id)
@@ -131,15 +138,58 @@ class CustomerAdmin(ListsWithoutPreviews):
 
         def act(data: dict[str, Any]) -> HttpResponse:
             changed = {name: data[name] or None for name in _FIELDS if data[name] != initial[name]}
-            caller = Principal(row.client, user=viewer(request))
-            customer_records.edit(caller, row.pk, CustomerDto(**changed))
-            messages.success(request, gettext("Saved."))
-            return redirect("admin:chats_customer_change", row.pk)
+            return self._save(request, row, changed, gettext("Saved."))
 
         return self.form_page(request, form, act, title=self.who(row), button=gettext("Save"))
 
-    @button(
-        cast("str", gettext_lazy("Export")), url_path="export", permissions=["manage"],
+    @button(gettext_lazy("Block…"), url_path="block", permissions=["edit"], icon="block")
+    def block(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Refuse what the customer sends, for a time."""
+        row = self.row(request, object_id)
+
+        def act(data: dict[str, Any]) -> HttpResponse:
+            days = timedelta(days=data["days"])
+            until = timezone.now() + days if days else customer_records.FOREVER
+            said = gettext("%(name)s is blocked.") % {"name": self.who(row)}
+            return self._save(request, row, {"blocked_until": until}, said)
+
+        return self.form_page(
+            request, BlockForm(request.POST or None), act,
+            title=gettext("Block %(name)s?") % {"name": self.who(row)},
+            button=gettext("Block"),
+            intro=gettext(
+                "Until the block ends they cannot write to you on any channel, and nobody sees"
+                " what they try to send."
+            ),
+        )  # fmt: skip
+
+    @button(gettext_lazy("Unblock"), url_path="unblock", permissions=["edit"],
+        icon="lock_open",
+    )  # fmt: skip
+    def unblock(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """End a customer's block, after a confirmation."""
+        row = self.row(request, object_id)
+
+        def act(_: dict[str, Any]) -> HttpResponse:
+            said = gettext("%(name)s can write to you again.") % {"name": self.who(row)}
+            return self._save(request, row, {"blocked_until": None}, said)
+
+        form = ServiceForm(request.POST if request.method == "POST" else None)
+        return self.form_page(
+            request, form, act,
+            title=gettext("Unblock %(name)s?") % {"name": self.who(row)},
+            button=gettext("Unblock"),
+        )  # fmt: skip
+
+    def _save(
+        self, request: HttpRequest, row: Customer, changes: dict[str, Any], said: str
+    ) -> HttpResponse:
+        caller = Principal(row.client, user=viewer(request))
+        customer_records.edit(caller, row.pk, CustomerDto(**changes))
+        messages.success(request, said)
+        return redirect("admin:chats_customer_change", row.pk)
+
+    @button(gettext_lazy("Export"), url_path="export", permissions=["manage"],
         icon="download", is_recorded=True,
     )  # fmt: skip
     def export(self, request: HttpRequest, object_id: str) -> HttpResponseBase:
@@ -153,9 +203,7 @@ class CustomerAdmin(ListsWithoutPreviews):
             download_as=f"{slugify(row.name) or 'customer'}.zip",
         )
 
-    @button(
-        cast("str", gettext_lazy("Erase")), url_path="erase", permissions=["manage"], icon="delete"
-    )
+    @button(gettext_lazy("Erase"), url_path="erase", permissions=["manage"], icon="delete")
     def erase_one(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Erase the customer and everything stored about them, after a confirmation."""
         row = self.row(request, object_id)

@@ -11,7 +11,6 @@ from django.shortcuts import redirect
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext, gettext_lazy
-from unfold.decorators import display
 
 from bots.models import Bot, Document, GoldenOutcome, GoldenQuestion, GoldenRun, GoldenStatus
 from bots.services import bots, golden_questions, golden_runs, publish_gate
@@ -19,6 +18,7 @@ from bots.shapes.golden import GoldenCollectRequest, GoldenQuestionDto, GoldenRu
 from chatplatform.admin_base import (
     TenantAdmin,
     button,
+    column,
     confirm_action,
     each,
     link,
@@ -93,11 +93,11 @@ class GoldenQuestionAdmin(TenantAdmin):
     def audit_subject(self, row: GoldenQuestion) -> str:
         return f"bot:{row.bot_id}"
 
-    @display(description=cast("str", gettext_lazy("Expected words")))
+    @column(gettext_lazy("Expected words"))
     def words(self, row: GoldenQuestion) -> str:
         return ", ".join(row.expected_words) or "–"
 
-    @button(cast("str", gettext_lazy("New question")), permissions=["teach"], icon="add")
+    @button(gettext_lazy("New question"), permissions=["teach"], icon="add")
     def add_question(self, request: HttpRequest) -> HttpResponse:
         """Add a question with what its answer must contain."""
 
@@ -115,9 +115,7 @@ class GoldenQuestionAdmin(TenantAdmin):
             request, QuestionForm, act, gettext("New golden question"), gettext("Save")
         )
 
-    @button(
-        cast("str", gettext_lazy("Import questions")), permissions=["teach"], icon="playlist_add"
-    )
+    @button(gettext_lazy("Import questions"), permissions=["teach"], icon="playlist_add")
     def take_over(self, request: HttpRequest) -> HttpResponse:
         """Collect questions from samples, own answers or frequent questions."""
 
@@ -131,7 +129,7 @@ class GoldenQuestionAdmin(TenantAdmin):
 
         return self._page(request, CollectForm, act, gettext("Import questions"), gettext("Import"))
 
-    @button(cast("str", gettext_lazy("Ask all")), permissions=["teach"], icon="play_arrow")
+    @button(gettext_lazy("Ask all"), permissions=["teach"], icon="play_arrow")
     def ask_all(self, request: HttpRequest) -> HttpResponse:
         """Start a run of a bot's questions."""
 
@@ -201,7 +199,7 @@ class GoldenRunAdmin(TenantAdmin):
         is_held = run is not None and run.shown_outcome == GoldenOutcome.HELD
         return super().get_actions_detail(request, object_id) if is_held else []
 
-    @display(description=cast("str", gettext_lazy("Status")), ordering="status", label=_COLORS)
+    @column(gettext_lazy("Status"), ordering="status", label=_COLORS)
     def shown_status(self, run: GoldenRun) -> tuple[str, str]:
         return run.status, run.get_status_display()
 
@@ -209,33 +207,33 @@ class GoldenRunAdmin(TenantAdmin):
         """Whether its questions are still being asked."""
         return run.status in {GoldenStatus.QUEUED, GoldenStatus.RUNNING}
 
-    @display(description=cast("str", gettext_lazy("Outcome")), ordering="outcome")
+    @column(gettext_lazy("Outcome"), ordering="outcome")
     def became(self, run: Any) -> str:
         """The outcome of the change that waited for the run."""
         return humanize_code(run.shown_outcome)
 
-    @display(description=cast("str", gettext_lazy("Asked")))
+    @column(gettext_lazy("Asked"))
     def asked(self, run: GoldenRun) -> SafeString:
         return progress_bar(len(run.results), len(run.questions))
 
-    @display(description=cast("str", gettext_lazy("What was changed")))
+    @column(gettext_lazy("What was changed"))
     def shown_tried(self, run: GoldenRun) -> SafeString | str:
         """Links to what the run tries."""
         return format_html_join(mark_safe("<br>"), "{}", [(item,) for item in _tried(run)]) or "–"
 
-    @display(description=cast("str", gettext_lazy("Now failing")))
+    @column(gettext_lazy("Now failing"))
     def shown_broke(self, run: GoldenRun) -> SafeString | str:
         if not run.broke:
             return gettext("None")
         return format_html_join(mark_safe("<br>"), "{}", [(item,) for item in run.broke])
 
-    @display(description=cast("str", gettext_lazy("Now passing")))
+    @column(gettext_lazy("Now passing"))
     def shown_better(self, run: GoldenRun) -> SafeString | str:
         if not run.better:
             return gettext("None")
         return format_html_join(mark_safe("<br>"), "{}", [(item,) for item in run.better])
 
-    @display(description=cast("str", gettext_lazy("Answers")))
+    @column(gettext_lazy("Answers"))
     def shown_results(self, run: GoldenRun) -> SafeString:
         """Each question with its answer; what failed comes first."""
         failed_first = sorted(run.results, key=lambda result: not result["fault"])

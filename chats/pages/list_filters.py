@@ -7,8 +7,10 @@ from zoneinfo import ZoneInfo
 
 from django.contrib.admin import SimpleListFilter
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 
 from chatplatform import navigation
 from chatplatform.admin_base import TenantAdmin, viewer
@@ -39,6 +41,21 @@ class ListsWithoutPreviews(TenantAdmin):
         is_page_of_row = request.resolver_match and request.resolver_match.kwargs
         return rows if is_page_of_row else self.listed(rows)
 
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """A row's page, with what `shown_of` tells of it."""
+        reply = super().change_view(request, object_id, form_url, extra_context)
+        if isinstance(reply, TemplateResponse) and reply.context_data is not None:
+            shown = self.shown_of(request, reply.context_data["original"])
+            # The frame would name a row by its own text.
+            reply.context_data |= {**shown, "page": self, "original": None} if shown else {}
+        return reply
+
+    def shown_of(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        """What the page's own template shows of a row, besides its fields."""
+        return {}
+
     def listed(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         return rows.filter(**{self.preview_path: False})
 
@@ -46,7 +63,7 @@ class ListsWithoutPreviews(TenantAdmin):
 class FixedFilter(ABC, SimpleListFilter):
     """A filter with fixed options: reading the values in use would scan the whole table."""
 
-    options: ClassVar[dict[str, str]]
+    options: ClassVar[dict[str, Any]]
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [*self.options.items()]
@@ -63,7 +80,7 @@ class FixedFilter(ABC, SimpleListFilter):
 class HandoffFilter(FixedFilter):
     """Filters by the reason of the handover."""
 
-    title, parameter_name = "handoff reason", "handoff_reason"
+    title, parameter_name = gettext_lazy("reason of the handover"), "handoff_reason"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [(code, humanize_code(code)) for code in HANDOFF_REASONS]
@@ -75,8 +92,8 @@ class HandoffFilter(FixedFilter):
 class AnsweredByFilter(FixedFilter):
     """Filters by who answered, as the reports count it."""
 
-    title, parameter_name = "answered by", "answered_by"
-    options: ClassVar = {"bot": "The bot alone, to the end", "person": "A person"}
+    title, parameter_name = gettext_lazy("answered by"), "answered_by"
+    options: ClassVar = {"bot": gettext_lazy("The bot alone"), "person": gettext_lazy("A person")}
 
     def condition(self, request: HttpRequest, value: str) -> Q | None:
         by_person = Q(report_filters.answered_by_person())
@@ -86,8 +103,11 @@ class AnsweredByFilter(FixedFilter):
 class WaitingFilter(FixedFilter):
     """Filters by the wait in business hours, relative to the client's target."""
 
-    title, parameter_name = "waiting", "waiting"
-    options: ClassVar = {"target": "Longer than the target", "half": "Half of the target already"}
+    title, parameter_name = gettext_lazy("waiting"), "waiting"
+    options: ClassVar = {
+        "target": gettext_lazy("Longer than the target"),
+        "half": gettext_lazy("Half of the target or more"),
+    }
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return super().lookups(request, model_admin) if _client(request) else []
@@ -104,8 +124,12 @@ class WaitingFilter(FixedFilter):
 class BeganFilter(FixedFilter):
     """Filters by whole days in the client's time zone including today, as the reports do."""
 
-    title, parameter_name = "chat began", "began"
-    options: ClassVar = {"1": "Today", "7": "In the last 7 days", "30": "In the last 30 days"}
+    title, parameter_name = gettext_lazy("began"), "began"
+    options: ClassVar = {
+        "1": gettext_lazy("Today"),
+        "7": gettext_lazy("In the last 7 days"),
+        "30": gettext_lazy("In the last 30 days"),
+    }
     column = "created_at"
 
     def condition(self, request: HttpRequest, value: str) -> Q | None:
@@ -126,8 +150,8 @@ class RatedChatBeganFilter(BeganFilter):
 class GivenFilter(FixedFilter):
     """Filters by when the rating was given."""
 
-    title, parameter_name = "given", "given"
-    options: ClassVar = {"day": "In the last 24 hours"}
+    title, parameter_name = gettext_lazy("given"), "given"
+    options: ClassVar = {"day": gettext_lazy("In the last 24 hours")}
 
     def condition(self, request: HttpRequest, value: str) -> Q | None:
         since = timezone.now() - timedelta(days=1)
@@ -137,8 +161,11 @@ class GivenFilter(FixedFilter):
 class RatedFilter(FixedFilter):
     """Filters by what was rated: a conversation, which the reports count, or one answer."""
 
-    title, parameter_name = "about", "about"
-    options: ClassVar = {"chat": "A whole chat", "message": "One answer"}
+    title, parameter_name = gettext_lazy("about"), "about"
+    options: ClassVar = {
+        "chat": gettext_lazy("A whole conversation"),
+        "message": gettext_lazy("One answer"),
+    }
 
     def condition(self, request: HttpRequest, value: str) -> Q | None:
         return Q(message__isnull=value == "chat") if value in self.options else None
@@ -147,7 +174,7 @@ class RatedFilter(FixedFilter):
 class StarsFilter(FixedFilter):
     """Filters by stars."""
 
-    title, parameter_name = "rating", "rating__exact"
+    title, parameter_name = gettext_lazy("rating"), "rating__exact"
     options: ClassVar = {str(stars): "★" * stars for stars in range(1, 6)} | {"low": "★ or ★★"}
 
     def condition(self, request: HttpRequest, value: str) -> Q | None:

@@ -81,26 +81,20 @@ GROUPS: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
 }
 
 
-class MessagesForm(ServiceForm):
+def _form(
+    data: Any, *, group: str, language: str, words: Mapping[str, PlatformWord]
+) -> ServiceForm:
     """The sentences of a group in one language; an empty one is the platform's."""
-
-    def __init__(
-        self, data: Any, *, group: str, language: str, words: Mapping[str, PlatformWord]
-    ) -> None:
-        super().__init__(data)
-        for name, label in GROUPS[group][1].items():
-            word = words[name]
-            standard = (word.default or {}).get(language.partition("-")[0], "")
-            area = forms.Textarea(attrs={"rows": 2, "lang": language, "placeholder": standard})
-            field = forms.CharField(
-                label=label,
-                widget=area,
-                max_length=MAX_TEXT,
-                required=False,
-                initial=word.own.get(language, ""),
-            )
-            self._dress(field)
-            self.fields[name] = field
+    fields = {}
+    for name, label in GROUPS[group][1].items():
+        standard = (words[name].default or {}).get(language.partition("-")[0], "")
+        area = forms.Textarea(attrs={"rows": 2, "lang": language, "placeholder": standard})
+        own = words[name].own.get(language, "")
+        fields[name] = forms.CharField(
+            label=label, widget=area, max_length=MAX_TEXT, required=False, initial=own
+        )
+    made: type[ServiceForm] = type("MessagesForm", (ServiceForm,), fields)
+    return made(data)
 
 
 def page(site: Any, request: HttpRequest) -> HttpResponse:
@@ -121,7 +115,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
         Part(
             group,
             title,
-            MessagesForm(sent(request, group), group=group, language=language, words=words),
+            _form(sent(request, group), group=group, language=language, words=words),
             save,
             variant="default",
         )

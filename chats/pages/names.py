@@ -3,11 +3,12 @@
 from datetime import datetime
 from typing import Any
 
-from django.utils import formats, timezone, translation
+from django.utils import formats, timezone
 from django.utils.translation import gettext, gettext_noop
 
 from chatplatform.templatetags.codes import where
 from chats.models import AssignType, Conversation, Customer, Status
+from chats.services.desk.customer_records import FOREVER
 
 # The name and the icon of each channel.
 CHANNELS = {
@@ -56,6 +57,17 @@ def customer_name(
     return f"{gettext('Visitor')} · {', '.join(filter(None, (place, time)))}"
 
 
+def block_of(customer: Customer) -> str:
+    """Until when a customer is blocked, in words; empty if they are not."""
+    until = customer.blocked_until
+    if not until or not customer.is_blocked:
+        return ""
+    if until >= FOREVER:
+        return gettext("Blocked")
+    time = formats.date_format(timezone.localtime(until), "j M Y H:i")
+    return gettext("Blocked until %(time)s") % {"time": time}
+
+
 def state_of(chat: Conversation) -> tuple[str, str]:
     """The state of a conversation, as a code for its colour and in words."""
     if chat.is_preview:
@@ -74,12 +86,3 @@ def state_of(chat: Conversation) -> tuple[str, str]:
 def ended_by(chat: Conversation) -> str:
     """Who ended a conversation; empty if it has not ended."""
     return gettext(ENDINGS.get(chat.ended_by, chat.ended_by)) if chat.ended_by else ""
-
-
-def language_name(code: str) -> str:
-    """A language in the reader's words; an unknown code stays as it is."""
-    try:
-        info: dict[str, Any] = translation.get_language_info(code)
-    except KeyError:
-        return code
-    return str(info["name_translated"])

@@ -1,6 +1,6 @@
 """The site's pages of unanswered questions: list them, answer them, ask the bot again."""
 
-from typing import Any, cast
+from typing import Any
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
@@ -9,12 +9,11 @@ from django.shortcuts import redirect
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
-from unfold.decorators import display
 
 from bots.models import GoldenOutcome
 from bots.services import publish_gate
 from bots.services.written_sources import SourceExists
-from chatplatform.admin_base import TenantAdmin, button, link, viewer
+from chatplatform.admin_base import TenantAdmin, button, column, link, viewer
 from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.codes import humanize_code
 from chats.forms import AnswerForm
@@ -76,11 +75,11 @@ class QuestionGroupAdmin(TenantAdmin):
         rows = question_groups.with_question(super().get_queryset(request))
         return publish_gate.with_run(rows, document="document")
 
-    @display(description=cast("str", gettext_lazy("Question")))
+    @column(gettext_lazy("Question"))
     def shown_question(self, row: Any) -> str:
         return str(row.question)[:300]
 
-    @display(description=cast("str", gettext_lazy("Status")), ordering="status", label=_COLORS)
+    @column(gettext_lazy("Status"), ordering="status", label=_COLORS)
     def shown_status(self, row: Any) -> tuple[str, str]:
         if row.status != GroupStatus.LEARNING or row.run_id is None:
             return row.status, row.get_status_display()
@@ -88,7 +87,7 @@ class QuestionGroupAdmin(TenantAdmin):
             return row.run_outcome, gettext("Held back by its golden run")
         return row.status, gettext("Being tried by its golden run")
 
-    @display(description=cast("str", gettext_lazy("Status")))
+    @column(gettext_lazy("Status"))
     def state(self, row: Any) -> SafeString | str:
         """The status, linked to the golden run if the answer is being tried or held back."""
         words: str = self.shown_status(row)[1]
@@ -96,20 +95,20 @@ class QuestionGroupAdmin(TenantAdmin):
             return words
         return link("admin:bots_goldenrun_change", row.run_id, words)
 
-    @display(description="")
+    @column("")
     def next_step(self, row: QuestionGroup) -> SafeString | str:
         if row.status != GroupStatus.OPEN:
             return ""
         return link("admin:chats_questiongroup_add_answer", row.pk, gettext("Write an answer"))
 
-    @display(description=cast("str", gettext_lazy("Asked again, the bot says")))
+    @column(gettext_lazy("Asked again, the bot says"))
     def shown_answer(self, row: QuestionGroup) -> str:
         if row.answer:
             return f"{row.answer} ({', '.join(row.sources)})" if row.sources else row.answer
         # A fault from before the answer was learned says nothing new.
         return humanize_code(row.fault) if row.fault and row.status != GroupStatus.LEARNING else "–"
 
-    @display(description=cast("str", gettext_lazy("Conversations")))
+    @column(gettext_lazy("Conversations"))
     def chats(self, row: QuestionGroup) -> SafeString:
         shown = question_groups.questions_of(row).order_by("-id")[:_SHOWN]
         asked = [item.message for item in shown]
@@ -123,7 +122,7 @@ class QuestionGroupAdmin(TenantAdmin):
         return row.status == GroupStatus.LEARNING and not is_held
 
     @button(
-        cast("str", gettext_lazy("Write an answer")),
+        gettext_lazy("Write an answer"),
         url_path="answer",
         permissions=["train"],
         icon="edit",
@@ -148,9 +147,7 @@ class QuestionGroupAdmin(TenantAdmin):
         title = gettext("Write an answer")
         return self.form_page(request, form, act, title=title, button=gettext("Save answer"))
 
-    @button(
-        cast("str", gettext_lazy("Ask again")), url_path="ask", permissions=["train"], icon="replay"
-    )
+    @button(gettext_lazy("Ask again"), url_path="ask", permissions=["train"], icon="replay")
     def ask_again(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask the bot the question again."""
         group: QuestionGroup = self.row(request, object_id)
@@ -166,7 +163,7 @@ class QuestionGroupAdmin(TenantAdmin):
             button=gettext("Ask again"), intro=self.shown_question(group),
         )  # fmt: skip
 
-    @button(cast("str", gettext_lazy("Sort by time")), permissions=["view"], icon="schedule")
+    @button(gettext_lazy("Sort by time"), permissions=["view"], icon="schedule")
     def by_time(self, request: HttpRequest) -> HttpResponse:
         """The single questions, newest first."""
         return redirect("admin:chats_unanswered")

@@ -1,6 +1,6 @@
 """The site's pages of replays."""
 
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
@@ -11,10 +11,9 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
-from unfold.decorators import display
 
 from bots.services import bots
-from chatplatform.admin_base import TenantAdmin, button, progress_bar, viewer
+from chatplatform.admin_base import TenantAdmin, button, column, progress_bar, viewer
 from chatplatform.forms import ServiceForm
 from chats.models import Replay, ReplayChange, ReplayStatus
 from chats.services.reply import replays
@@ -36,17 +35,15 @@ class ReplayForm(ServiceForm):
 
 
 def _count(name: str, words: Any) -> Any:
-    @display(description=words, ordering=name)
+    @column(words, ordering=name)
     def shown(row: Replay) -> int:
         return int(getattr(row, name))
 
     return shown
 
 
-_GAINED, _LOST = (
-    _count("gained", gettext_lazy("Newly answered")),
-    _count("lost", gettext_lazy("No longer answered")),
-)
+_GAINED = _count("gained", gettext_lazy("Newly answered"))
+_LOST = _count("lost", gettext_lazy("No longer answered"))
 _CHANGED = _count("changed", gettext_lazy("Different source"))
 
 
@@ -68,11 +65,11 @@ class ReplayAdmin(TenantAdmin):
     actions_list = ("replay_day",)
     change_form_after_template: Any = "admin/chats/replayed.html"
 
-    @display(description=cast("str", gettext_lazy("Status")), ordering="status", label=_COLORS)
+    @column(gettext_lazy("Status"), ordering="status", label=_COLORS)
     def shown_status(self, row: Replay) -> tuple[str, str]:
         return row.status, row.get_status_display()
 
-    @display(description=cast("str", gettext_lazy("Replayed")))
+    @column(gettext_lazy("Replayed"))
     def progress(self, row: Replay) -> SafeString:
         more = gettext(" (the first of the day)") if row.is_cut else ""
         return format_html("{}{}", progress_bar(row.done, len(row.message_ids)), more)

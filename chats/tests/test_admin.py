@@ -60,6 +60,7 @@ def test_sources_translations_and_calls_stand_beside_the_words(browser, chat, ad
     page = shown(browser, chat)
     for part in (">When?</p>", "Hours, page 3", ">At nine</blockquote>", "<bdi>Robo</bdi>"):
         assert part in page
+    assert page.count('data-source="1"') == 1
     assert "Function get_hours: Failed (timeout)" in page
 
 

@@ -1,15 +1,18 @@
 """The agents' desk in a browser, on a real web process."""
 
 import re
+from datetime import datetime, timedelta
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from chatplatform.testing.browser import PHONE, violations
 from chatplatform.testing.web_process import free_port, web
-from chats.models import Message
+from chats.models import Conversation, Customer, Message
 from identity.testing import enter_site
 
+A_DAY = timedelta(days=1)
 HOSTILE = (
     "<img src=x onerror=alert(1)><script>alert(2)</script> {{7*7}} \u202eright to left\u202c ",
     "x" * 8000,
@@ -66,7 +69,7 @@ def test_an_agent_takes_a_chat_both_write_and_it_ends_without_a_reload(screen, s
     chat_id = write_in(shop, "Zoe")
     row(screen, "Zoe").click()
     expect(log(screen)).to_contain_text("Where is my parcel?")
-    screen.get_by_role("button", name="Take it").click()
+    screen.get_by_role("button", name="Assign to me").click()
     expect(log(screen)).to_contain_text("You took it")
     write(screen, "It left us today.")
     expect(log(screen).get_by_label("sent")).to_be_visible()
@@ -91,6 +94,51 @@ def test_an_agent_takes_a_chat_both_write_and_it_ends_without_a_reload(screen, s
     assert texts == ["Where is my parcel?", "It left us today.", "Thank you!", "A friendly one"]
 
 
+def test_an_agent_blocks_and_unblocks_a_customer(screen, shop, ben):
+    """Card 17: a customer who floods an agent is stopped for a week."""
+    chat_id = write_in(shop, "Zoe")
+    enter(screen, ben)
+    show(screen, "Unassigned")
+    row(screen, "Zoe").click()
+    card = screen.get_by_role("region", name="Customer and chat")
+    card.get_by_role("button", name="Block …").click()
+    assert violations(screen) == []
+    screen.get_by_role("dialog").get_by_role("button", name="1 week").click()
+    card.get_by_role("button", name="Unblock").wait_for()
+    expect(screen.locator(".head")).to_contain_text("Blocked until")
+    until = Customer.objects.get().blocked_until
+    assert until
+    assert abs(until - timezone.now() - 7 * A_DAY) < timedelta(minutes=5)
+    refused = shop.post(f"/ai/client/chat/{chat_id}", {"text": "You!"})
+    assert refused.json()["code"] == "customer_blocked"
+    card.get_by_role("button", name="Unblock").click()
+    card.get_by_role("button", name="Block …").wait_for()
+    say(shop, chat_id, "Sorry")
+    expect(log(screen)).to_contain_text("Sorry")
+
+
+def test_an_agent_hands_a_chat_over_for_tomorrow_and_says_why(screen, shop, ann, ben):
+    """Card 24: a colleague takes over tomorrow at nine, and knows why."""
+    chat_id = write_in(shop, "Zoe")
+    assert ben.post(f"/ai/chat/{chat_id}/assign", {"assign_type": "agent"}).status_code == 200
+    enter(screen, ben)
+    row(screen, "Zoe").click()
+    screen.get_by_role("button", name="Assign …").click()
+    dialog = screen.get_by_role("dialog")
+    dialog.get_by_label("Note for your colleagues").fill("She wants a refund.")
+    dialog.get_by_label("Snooze").select_option(label="Until tomorrow, 9:00")
+    assert violations(screen) == []
+    dialog.get_by_role("button", name="Ann").click()
+    expect(screen.locator(".head")).to_contain_text("Assigned to Ann")
+    expect(log(screen)).to_contain_text("She wants a refund.")
+    chat = Conversation.objects.get()
+    assert (chat.assignee_id, chat.status) == (ann.user.pk, "snoozed")
+    assert chat.snoozed_until
+    until, tomorrow = chat.snoozed_until.astimezone(), datetime.now().astimezone().date() + A_DAY
+    assert (until.date(), until.hour) == (tomorrow, 9)
+    assert "She wants a refund." not in seen_by_customer(shop, chat_id)
+
+
 @pytest.mark.journey
 def test_of_two_agents_one_gets_the_chat_and_the_other_is_told(screen, shop, ann, ben, problems):
     chat_id = write_in(shop, "Zoe")
@@ -107,13 +155,13 @@ def test_of_two_agents_one_gets_the_chat_and_the_other_is_told(screen, shop, ann
 
     held = []
     screen.route("**/assign", lambda route: held.append(route))
-    screen.get_by_role("button", name="Take it").click()
+    screen.get_by_role("button", name="Assign to me").click()
     while not held:
         screen.wait_for_timeout(10)
     assert ann.post(f"/ai/chat/{chat_id}/assign", {"assign_type": "agent"}).status_code == 200
     held[0].continue_()
     expect(screen.get_by_role("status").last).to_contain_text("Ann was faster")
-    expect(screen.locator(".head")).to_contain_text("Ann has it")
+    expect(screen.locator(".head")).to_contain_text("Assigned to Ann")
     assert len(problems) == 2
     assert all("409" in problem for problem in problems)
     problems.clear()
@@ -189,7 +237,7 @@ def test_a_name_turns_no_sentence_round(screen, shop, ann, ben):
     show(screen, "All")
     row(screen, "Zoe").click()
     expect(screen.get_by_role("heading", name="Zoe").first).to_be_visible()
-    assert "Ann has it" in screen.locator("main").inner_text()
+    assert "Assigned to Ann" in screen.locator("main").inner_text()
 
 
 def test_what_was_written_later_comes_later(screen, shop, ben, problems):

@@ -1,10 +1,12 @@
 """An owner's tasks with conversations in the browser: read one, fix an answer, erase a customer."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.test import Client as Browser
 from django.urls import reverse
+from django.utils import timezone
 
 from bots.models import Document, GoldenQuestion
 from bots.testing import trained
@@ -86,6 +88,33 @@ def test_an_owner_keeps_a_good_answer_and_fixes_a_wrong_one(screen, ann, bot):
 
 
 @pytest.mark.journey
+def test_an_owner_blocks_a_customer_for_a_week_on_a_phone(screen, ann, bot):
+    """Card 17: a customer who floods the team is stopped for a week, and then let in again."""
+    customer = make_chat(bot, customer_name="Zoe").customer
+    enter_site(screen, ann.user)
+    screen.set_viewport_size(PHONE)
+    page = reverse("admin:chats_customer_change", args=[customer.pk])
+    screen.goto(page)
+    assert screen.get_by_role("link", name="Edit").is_visible()
+    assert not screen.get_by_role("link", name="Block").is_visible()
+    screen.get_by_role("button", name="More").click()
+    assert violations(screen) == []
+    screen.get_by_role("link", name="Block").click()
+    screen.get_by_label("For how long").select_option("7")
+    screen.locator("#service-form [type=submit]").click()
+    screen.locator("[data-blocked]").wait_for()
+    customer.refresh_from_db()
+    assert abs(customer.blocked_until - timezone.now() - timedelta(days=7)) < timedelta(minutes=5)
+    screen.get_by_role("button", name="More").click()
+    screen.get_by_role("link", name="Unblock").click()
+    screen.locator("#service-form [type=submit]").click()
+    screen.wait_for_url(f"**{page}")
+    assert screen.locator("[data-blocked]").count() == 0
+    customer.refresh_from_db()
+    assert not customer.is_blocked
+
+
+@pytest.mark.journey
 def test_an_owner_erases_a_customer(screen, ann, bot, add_message):
     """Card 21: everything that is known of a customer is deleted."""
     chat = make_chat(bot, customer_name="Zoe")
@@ -107,19 +136,21 @@ def test_an_owner_erases_a_customer(screen, ann, bot, add_message):
 def test_a_customer_is_edited_by_whoever_answers_and_erased_by_admins(ann, ben, cara, bot):
     chat = make_chat(bot, customer_name="Zoe")
     Customer.objects.update(phone="12345")
-    edit, erase = (
+    edit, block, erase = (
         reverse(f"admin:chats_customer_{name}", args=[chat.customer_id])
-        for name in ("edit", "erase_one")
+        for name in ("edit", "block", "erase_one")
     )
     form = {"name": "Zoe Martin", "email": "zoe@example.com", "phone": "12345"}
     viewer = site_of(make_person(ann.client, "viewer", "Vic"))
+    cara_site = site_of(cara)
     for browser, path, status in (
-        (viewer, edit, 403), (viewer, erase, 403), (site_of(ben), erase, 403),
-        (site_of(cara), edit, 404), (site_of(cara), erase, 404),
+        (viewer, edit, 403), (viewer, block, 403), (viewer, erase, 403),
+        (site_of(ben), erase, 403),
+        (cara_site, edit, 404), (cara_site, block, 404), (cara_site, erase, 404),
     ):  # fmt: skip
         assert browser.post(path, form).status_code == status
     assert not CustomerErasure.objects.exists()
-    assert Customer.objects.get().name == "Zoe"
+    assert (Customer.objects.get().name, Customer.objects.get().is_blocked) == ("Zoe", False)
     assert site_of(ben).post(edit, form).status_code == 302
     found = Customer.objects.get()
     assert (found.name, found.email, found.phone) == ("Zoe Martin", "zoe@example.com", "12345")

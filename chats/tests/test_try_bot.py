@@ -122,13 +122,14 @@ def test_a_wrong_answer_is_fixed_where_it_stands(site, ann, path, bot):
     run_jobs()
     answer = Message.objects.get(sender_type="bot", in_reply_to__isnull=False)
     fields = {"question": "When is the shop open?", "answer": "From ten to six."}
-    form = {"fix": answer.pk} | {f"{answer.pk}-{name}": said for name, said in fields.items()}
+    form = {f"{answer.pk}-{name}": said for name, said in fields.items()}
+    fix = reverse("admin:chats_fix_answer", args=[bot.pk, answer.conversation_id, answer.pk])
     agent = Browser()
     agent.force_login(make_person(ann.client, "agent", "Amy").user)  # type: ignore[arg-type]
-    assert agent.post(tried, form).status_code == 403
-    assert b"data-refused" in site.post(tried, form | {f"{answer.pk}-answer": ""}).content
+    assert agent.post(fix, form).status_code == 403
+    assert b"data-refused" in site.post(fix, form | {f"{answer.pk}-answer": ""}).content
     assert not Document.objects.filter(source="question_answer").exists()
-    learning = site.post(tried, form)["Location"].partition("#")[0]
+    learning = site.post(fix, form)["Location"].partition("#")[0]
     now = reverse("admin:chats_answer_now", args=[bot.pk, answer.conversation_id, answer.pk])
     assert now not in site.get(learning).content.decode()
     run_jobs()
@@ -141,7 +142,8 @@ def test_a_wrong_answer_is_fixed_where_it_stands(site, ann, path, bot):
     document = Document.objects.get(source="question_answer")
     assert f'value="{document.pk}"' in site.get(tried).content.decode()
     again = form | {f"{answer.pk}-answer": "From eight.", f"{answer.pk}-edits": document.pk}
-    assert site.post(tried, again).status_code == 302
+    assert site.get(fix)["Location"] == tried
+    assert site.post(fix, again).status_code == 302
     assert Document.objects.get(source="question_answer").content == "From eight."
 
 

@@ -40,7 +40,7 @@ def begin(screen: Page, widget) -> None:
     widgets.write(widget, "I want to talk to a human agent")
     run_jobs()
     screen.locator("button.chat").click()
-    screen.get_by_role("button", name="Take it").click()
+    screen.get_by_role("button", name="Assign to me").click()
     expect(widget.get_by_role("heading", level=1)).to_have_text("Ben")
     desk.write(screen, "Ben here.")
     both_show(screen, widget, "Ben here.")

@@ -6,17 +6,19 @@ import io
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import timedelta
 from urllib.parse import urlsplit
 
 import pytest
 from django.core import mail
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
 from PIL import Image
 from playwright.sync_api import Error, FilePayload, Locator, Page, Route, expect
 
 from chatplatform.testing import run_jobs
 from chatplatform.testing.browser import PHONE, violations
-from chats.models import Conversation, Feedback, Message
+from chats.models import Conversation, Customer, Feedback, Message
 from chats.tests.shop import ANSWERED, Shop, running, write
 
 
@@ -142,6 +144,26 @@ def test_messages_that_could_not_be_read_are_read_again(shop: Shop, screen: Page
     assert ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "This is Ben."}).status_code == 201
     expect(widget.locator(".message.agent")).to_contain_text("This is Ben.")
     assert refused
+    problems.clear()
+
+
+def test_a_blocked_customer_is_told_and_keeps_their_words(
+    shop: Shop, screen: Page, problems: list[str]
+):
+    widget = shop.open(screen)
+    widget.get_by_role("button", name="Open the chat").click()
+    write(widget, "First words")
+    Customer.objects.update(blocked_until=timezone.now() + timedelta(days=1))
+    field = widget.get_by_label("Write a message")
+    field.fill("You!")
+    field.press("Enter")
+    widget.get_by_text("You cannot write here at the moment.").wait_for()
+    expect(field).to_have_value("You!")
+    Customer.objects.update(blocked_until=None)
+    field.press("Enter")
+    expect(field).to_have_value("")
+    said = Message.objects.filter(sender_type="customer").order_by("seq")
+    assert [message.text for message in said] == ["First words", "You!"]
     problems.clear()
 
 

@@ -11,7 +11,7 @@ from django.db.models import Q, QuerySet
 
 from bots.models import Bot
 from bots.services import customer_info
-from chatplatform.api.errors import Invalid, NotFound
+from chatplatform.api.errors import ApiError, Invalid, NotFound
 from chatplatform.api.shapes import MAX_FREE_BYTES
 from chatplatform.json_encoding import as_json
 from chats.models import Conversation, Customer, LockedConversation
@@ -22,6 +22,12 @@ from identity.services import audit
 from webhooks.services import announce
 
 log = logging.getLogger(__name__)
+
+
+class CustomerBlocked(ApiError):
+    code, status = "customer_blocked", 403
+    detail = "This customer is blocked and cannot send messages."
+
 
 MAX_ATTRIBUTES = 200
 # Prefix of the external ids of staff members who try a bot in the role of a customer.
@@ -41,6 +47,12 @@ def search(client: Client, q: str) -> QuerySet[Customer]:
     for column in _SEARCHED:
         like |= Q(**{f"{column}__{part}": q.strip()})
     return Customer.objects.for_client(client).filter(like)
+
+
+def ensure_not_blocked(customer: Customer) -> None:
+    """403 `customer_blocked` while the customer is blocked."""
+    if customer.is_blocked:
+        raise CustomerBlocked
 
 
 def find_or_create_for_chat(bot: Bot, info: CustomerInfo, *, by: Principal) -> Customer:
@@ -196,6 +208,8 @@ def unite(customer_id: int, merged_id: int, *, by: User | ApiKey | None) -> Cust
         gone.delete()
         for name in ("external_id", *_FIELDS, "import_source_id"):
             setattr(kept, name, getattr(kept, name) or getattr(gone, name))
+        blocks = [row.blocked_until for row in (kept, gone) if row.blocked_until]
+        kept.blocked_until = max(blocks, default=None)
         kept.attributes = merged_attributes(gone.attributes, kept.attributes)
         kept.save()
         audit.record(

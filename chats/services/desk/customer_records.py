@@ -1,17 +1,24 @@
 """Finding, reading, editing and merging customers, for the desk and the client's own server."""
 
+from datetime import UTC, datetime
+
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from bots.models import Bot
 from chatplatform.api.errors import ApiError, first_or_404, unique
+from chatplatform.api.shapes import iso
 from chats.models import Conversation, Customer
 from chats.services.core import customers
 from chats.shapes.people import CustomerDto, CustomersQuery
 from identity.auth import Principal
 from identity.services import audit
 
-_COLUMNS = ("external_id", "name", "email", "phone", "avatar_url")
+_COLUMNS = ("external_id", "name", "email", "phone", "avatar_url", "blocked_until")
+
+
+# The end of a block that nothing but unblocking ends.
+FOREVER = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 class ExternalIdTaken(ApiError):
@@ -66,7 +73,7 @@ def edit(caller: Principal, customer_id: int, body: CustomerDto) -> Customer:
             customers.check_update(bot, body)
         before = {name: getattr(customer, name) for name in (*_COLUMNS, "attributes")}
         for name in body.model_fields_set.intersection(_COLUMNS):
-            empty = None if name == "external_id" else ""
+            empty = None if Customer._meta.get_field(name).null else ""
             setattr(customer, name, getattr(body, name) or empty)
         customer.attributes = customers.merged_attributes(customer.attributes, body.attributes)
         changed = [name for name, value in before.items() if getattr(customer, name) != value]
@@ -77,12 +84,23 @@ def edit(caller: Principal, customer_id: int, body: CustomerDto) -> Customer:
             )
             with unique("customer_external_id", ExternalIdTaken):
                 customer.save(update_fields=[*changed, "self_reported_fields"])
-            audit.record(
-                caller.client_id, "customer.updated", by=caller.user or caller.key,
-                subject=f"customer:{customer.pk}", changes={"fields": changed},
-            )  # fmt: skip
+            _record(caller, customer, changed)
             customers.announce_update(customer)
     return customer
+
+
+def _record(caller: Principal, customer: Customer, changed: list[str]) -> None:
+    by, subject = caller.user or caller.key, f"customer:{customer.pk}"
+    if "blocked_until" in changed:
+        action = "blocked" if customer.is_blocked else "unblocked"
+        until = {"until": iso(customer.blocked_until)} if customer.blocked_until else {}
+        audit.record(
+            caller.client_id, f"customer.{action}", by=by, subject=subject, changes=until
+        )  # fmt: skip
+    if fields := [name for name in changed if name != "blocked_until"]:
+        audit.record(
+            caller.client_id, "customer.updated", by=by, subject=subject, changes={"fields": fields}
+        )  # fmt: skip
 
 
 def merge(caller: Principal, customer_id: int, *, merged_id: int) -> Customer:

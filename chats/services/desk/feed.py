@@ -42,7 +42,10 @@ def publish(client_id: int, event: str, data: dict[str, Any]) -> None:
 
 
 def publish_typing(chat: Conversation, *, by: Principal, is_typing: bool) -> None:
-    """Show who is typing in a chat: an agent, or the customer if the caller is a key."""
+    """Show who is typing in a chat: an agent, or the customer if the caller is a key. Nobody sees a
+    blocked customer type."""
+    if not by.user and chat.customer.is_blocked:
+        return
     sender = (
         {"type": "agent", "id": str(by.user.pk), "name": by.user.full_name}
         if by.user

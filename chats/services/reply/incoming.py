@@ -90,6 +90,7 @@ def open_chat(
         visitor_permissions.ensure_visitor_may_set(bot, creation)
     with transaction.atomic():
         chat, is_new = _open_or_reuse(caller, bot, creation)
+        customers.ensure_not_blocked(chat.customer)
         if creation.message:
             first = message_shapes.ConvMessage(
                 text=creation.message,
@@ -189,6 +190,7 @@ def _receive(
     chat, existing = find_or_reopen_chat(locked, body.client_message_id)
     if existing:
         return Received(existing, is_new=False)
+    customers.ensure_not_blocked(chat.customer)
     attachments.ensure_allowed(chat, body.attachments, files)
     message = messages.append(
         chat,

@@ -6,7 +6,8 @@ import { Component } from "../vendor/preact.js";
 import { get, post } from "./api.js";
 import * as chats from "./chats.js";
 import { CHANNELS, MOODS, REASONS, label } from "./labels.js";
-import { Face, customerName } from "./people.js";
+import { Face, blockName, customerName } from "./people.js";
+import { blockedUntil } from "./reducer.js";
 import { dispatch } from "./store.js";
 import { dayAndClock, languageName } from "./times.js";
 
@@ -14,16 +15,17 @@ export class Card extends Component {
   state = { others: [] };
 
   componentDidMount() {
-    this.loadOthers();
+    this.load();
   }
 
   componentDidUpdate(before) {
-    if (before.chat.customer_id !== this.props.chat.customer_id) this.loadOthers();
+    if (before.chat.customer_id !== this.props.chat.customer_id) this.load();
   }
 
-  async loadOthers() {
+  async load() {
     const { customer_id: id } = this.props.chat;
     this.setState({ others: [] });
+    get(`/ai/customers/${id}`).then((customer) => dispatch({ type: "customer", customer })).catch(() => null);
     const page = await get(`/ai/chat/history/customer/${id}`, { limit: 10 }).catch(() => null);
     if (page && id === this.props.chat.customer_id) this.setState({ others: page.items });
   }
@@ -41,12 +43,17 @@ export class Card extends Component {
   render({ state, chat }, { others }) {
     const { customer } = chat;
     const name = customerName(chat);
-    const ask = () => dispatch({ type: "dialog", dialog: { kind: "tags", ids: [chat.id] } });
+    const ask = (kind) => () => dispatch({ type: "dialog", dialog: { kind, ids: [chat.id] } });
+    const isBlocked = blockedUntil(state, chat);
     const earlier = others.filter((other) => other.id !== chat.id);
     return html`
       <section class="card" aria-label=${t("Customer and chat")}>
         <button type="button" class="plain only-narrow" onClick=${() => dispatch({ type: "pane", pane: "thread" })}>← ${t("Close")}</button>
         <div class="person"><${Face} name=${name} /><h2><bdi>${name}</bdi></h2></div>
+        ${isBlocked && html`<p class="fault">${blockName(isBlocked)}</p>`}
+        ${state.me.role !== "viewer" && (isBlocked
+          ? html`<button type="button" onClick=${() => chats.block(chat, null)}>${t("Unblock")}</button>`
+          : html`<button type="button" onClick=${ask("block")}>${t("Block …")}</button>`)}
         <dl>
           <${Fact} name=${t("E-mail")} value=${customer.email} />
           <${Fact} name=${t("Phone")} value=${customer.phone} />
@@ -66,7 +73,7 @@ export class Card extends Component {
         <h3>${t("Tags")}</h3>
         <p class="tags">${chat.tags.map((tag) => html`<span class="chip" dir="auto">${tag}</span>`)}
           ${!chat.tags.length && html`<span class="quiet">${t("None")}</span>`}
-          ${state.me.role !== "viewer" && html`<button type="button" class="link" onClick=${ask}>${t("Tags")} …</button>`}</p>
+          ${state.me.role !== "viewer" && html`<button type="button" class="link" onClick=${ask("tags")}>${t("Tags")} …</button>`}</p>
         <h3>${t("Summary")}</h3>
         ${chat.summary ? html`<p class="said" dir="auto">${chat.summary}</p>` : null}
         ${state.me.role !== "viewer" && html`<button type="button" onClick=${this.summarise}>${t("Summarise")}</button>`}

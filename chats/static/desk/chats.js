@@ -113,20 +113,22 @@ subscribe((state, before) => {
 });
 
 export function take(id) {
-  return assign([id], { assign_type: "agent" }, t("You have it now."));
+  return assign([id], { assign_type: "agent" }, { said: t("Assigned to you") });
 }
 
-/** Gives chats to somebody, to the queue or to the bot. */
-export async function assign(ids, body, said) {
+/** Gives chats to somebody, to the queue or to the bot; `until`: they are snoozed meanwhile. */
+export async function assign(ids, body, { said, until } = {}) {
   const done = await Promise.all(
     ids.map((id) =>
       attempt(async () => {
+        if (until) await post(`/ai/chat/${id}/snooze`, { until });
         keep(await post(`/ai/chat/${id}/assign`, body));
         return true;
       }).then((isDone) => isDone ?? fetchChat(id)),
     ),
   );
-  if (said && done.every(Boolean)) toast(said, { seconds: 3 });
+  const news = until ? t("Snoozed until {time}.", { time: dayAndClock(until) }) : said;
+  if (news && done.every(Boolean)) toast(news, { seconds: 3 });
   dispatch({ type: "unselected" });
 }
 
@@ -170,6 +172,11 @@ function neighbour(step, without = []) {
 export function go(step) {
   const next = neighbour(step);
   if (next) open(next);
+}
+
+/** Refuses what a customer sends until then; null: no longer. */
+export function block({ customer_id: id }, until) {
+  return attempt(async () => dispatch({ type: "customer", customer: await put(`/ai/customers/${id}`, { blocked_until: until }) }));
 }
 
 export async function setTags(id, names) {

@@ -11,7 +11,7 @@ import { presence, safeAddress } from "./people.js";
 import { Receipt } from "./receipt.js";
 import { Replies } from "./replies.js";
 import { dispatch } from "./store.js";
-import { snoozePresets } from "./times.js";
+import { blockPresets, snoozePresets } from "./times.js";
 
 const close = () => dispatch({ type: "dialog", dialog: null });
 
@@ -41,24 +41,32 @@ class Dialog extends Component {
 }
 
 function Assign({ state, ids }) {
-  const give = (body) => () => {
+  const give = (body) => ({ currentTarget: { form } }) => {
+    const [note, until] = [form.note.value.trim(), form.until.value];
     close();
-    chats.assign(ids, body);
+    chats.assign(ids, note ? { ...body, note } : body, { until });
   };
   const people = Object.values(state.people).filter((one) => !one.is_disabled && one.role !== "viewer" && one.id !== state.me.id);
   people.sort((one, other) => Number(state.online[other.id] ?? 0) - Number(state.online[one.id] ?? 0));
   return html`
-    <ul class="choices">
-      <li><button type="button" autofocus onClick=${give({ assign_type: "agent" })}>${t("Take it myself")}</button></li>
-      ${people.map(
-        ({ id, full_name: name }) => html`
-          <li key=${id}><button type="button" onClick=${give({ assign_type: "agent", user_id: id })}>
-            <bdi>${name}</bdi> <span class="quiet">${presence(state, id)}</span></button></li>
-        `,
-      )}
-      <li><button type="button" onClick=${give({ assign_type: "queue" })}>${t("Back to the queue")}</button></li>
-      <li><button type="button" onClick=${give({ assign_type: "bot" })}>${t("Back to the bot")}</button></li>
-    </ul>
+    <form>
+      <label>${t("Note for your colleagues (customers never see it)")} <textarea name="note" rows="2" maxlength="8000" dir="auto"></textarea></label>
+      <label>${t("Snooze")} <select name="until">
+        <option value="">${t("No")}</option>
+        ${snoozePresets(state.now).map(({ name, until }) => html`<option key=${name} value=${until.toISOString()}>${t(name)}</option>`)}
+      </select></label>
+      <ul class="choices">
+        <li><button type="button" autofocus onClick=${give({ assign_type: "agent" })}>${t("Assign to me")}</button></li>
+        ${people.map(
+          ({ id, full_name: name }) => html`
+            <li key=${id}><button type="button" onClick=${give({ assign_type: "agent", user_id: id })}>
+              <bdi>${name}</bdi> <span class="quiet">${presence(state, id)}</span></button></li>
+          `,
+        )}
+        <li><button type="button" onClick=${give({ assign_type: "queue" })}>${t("Back to the queue")}</button></li>
+        <li><button type="button" onClick=${give({ assign_type: "bot" })}>${t("Back to the bot")}</button></li>
+      </ul>
+    </form>
   `;
 }
 
@@ -74,6 +82,19 @@ function Snooze({ state, ids }) {
           html`<li key=${name}><button type="button" autofocus=${place === 0} onClick=${() => until(moment)}>${t(name)}</button></li>`,
       )}
       <li><label>${t("Until another time")} <input type="datetime-local" onChange=${(event) => event.target.value && until(new Date(event.target.value))} /></label></li>
+    </ul>
+  `;
+}
+
+function Block({ state, ids: [id] }) {
+  const until = (moment) => () => {
+    close();
+    chats.block(state.chats[id], moment);
+  };
+  return html`
+    <p>${t("Until the block ends they cannot write to you on any channel, and nobody sees what they try to send.")}</p>
+    <ul class="choices">
+      ${blockPresets(state.now).map(([name, moment], place) => html`<li key=${name}><button type="button" autofocus=${place === 0} onClick=${until(moment)}>${t(name)}</button></li>`)}
     </ul>
   `;
 }
@@ -135,7 +156,7 @@ function Menu({ state }) {
       <li><label><input type="checkbox" checked=${canNotify()} disabled=${canNotify()} onChange=${allowNotifications} /> ${t("Notify me in the browser")}</label></li>
       ${state.me.role !== "viewer" && html`<li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "replies" } })}>${t("Saved replies")}</button></li>`}
       <li><button type="button" onClick=${() => dispatch({ type: "dialog", dialog: { kind: "help" } })}>${t("Keys")} <kbd>?</kbd></button></li>
-      <li><a class="button" href=${state.me.role === "agent" ? "/admin/chats/conversation/" : "/admin/"}>${t("Staff's site")}</a></li>
+      <li><a class="button" href=${state.me.role === "agent" ? "/admin/chats/conversation/" : "/admin/"}>${t("Admin")}</a></li>
       <li><a class="button" href="/admin/profile/">${t("Profile")}</a></li>
       <li><button type="button" onClick=${() => signOut().catch(chats.report)}>${t("Log out")}</button></li>
     </ul>
@@ -145,6 +166,7 @@ function Menu({ state }) {
 const KINDS = {
   assign: [msg("Assign …"), Assign],
   snooze: [msg("Snooze"), Snooze],
+  block: [msg("Block this customer?"), Block],
   tags: [msg("Tags"), Tags],
   source: [msg("Sources"), Source],
   receipt: [msg("Why did the bot say this?"), Receipt],

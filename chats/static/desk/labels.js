@@ -7,17 +7,17 @@ export const label = (labels, code) => t(labels[code] ?? labels.other ?? code);
 
 /** Why a chat was handed over. */
 export const REASONS = {
-  no_answer: msg("no answer in the content"),
+  no_answer: msg("no answer in your content"),
   customer_asked: msg("the customer asked for a person"),
   engine_failed: msg("the bot failed"),
   bot_disabled: msg("the bot is off"),
   agents_reply: msg("people answer here"),
-  staff_request: msg("a colleague wanted it"),
+  staff_request: msg("a colleague asked for it"),
   agent_silent: msg("the agent did not reply in time"),
   credits_used_up: msg("the credits are used up"),
-  agent_gone: msg("the agent is gone"),
-  files_only: msg("the customer sent files alone"),
-  approval_needed: msg("a function call needs a yes"),
+  agent_gone: msg("the agent left"),
+  files_only: msg("the customer sent only files"),
+  approval_needed: msg("a function call needs approval"),
   answered_elsewhere: msg("a person answered at the channel"),
   other: msg("it needs a person"),
 };

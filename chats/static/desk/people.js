@@ -2,6 +2,7 @@
 
 import { html } from "../common/html.js";
 import { t } from "../common/words.js";
+import { FOREVER, dayAndClock } from "./times.js";
 
 const COLOURS = 6;
 
@@ -17,11 +18,14 @@ export function senderName(state, chat, sender) {
 
 /** Who has a chat, in words. */
 export function holder(state, chat) {
-  if (chat.assign_type === "bot") return t("the bot answers");
-  if (chat.assign_type === "queue") return t("nobody has it");
+  if (chat.assign_type === "bot") return t("With the bot");
+  if (chat.assign_type === "queue") return t("Unassigned");
   const { external_id: id, name } = chat.assignee ?? {};
-  return id === String(state.me.id) ? t("you have it") : t("{name} has it", { name: name ?? "" });
+  return id === String(state.me.id) ? t("Assigned to you") : t("Assigned to {name}", { name: name ?? "" });
 }
+
+/** Until when a customer is blocked, in words. */
+export const blockName = (until) => (until >= FOREVER ? t("Blocked") : t("Blocked until {time}", { time: dayAndClock(until) }));
 
 /** Whether a colleague is at the desk. */
 export const presence = (state, id) => (state.online[id] ? t("online") : t("offline"));

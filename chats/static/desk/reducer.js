@@ -21,6 +21,7 @@ export function initial({ view = "mine", now = 0 } = {}) {
     query: "",
     list: { ids: [], cursor: null, isLoading: true },
     chats: {},
+    customers: {}, // those of the chats that were opened
     threads: {},
     openId: null,
     pane: "list",
@@ -51,6 +52,7 @@ const CHANGES = {
   }),
   list: listed,
   chat: (state, { chat }) => ({ ...state, chats: { ...state.chats, [chat.id]: newer(state, chat) } }),
+  customer: (state, { customer }) => withCustomer(state, customer),
   opened: opened,
   left: (state) => ({ ...state, pane: "list" }),
   pane: (state, { pane }) => ({ ...state, pane }),
@@ -211,7 +213,13 @@ function withCustomer(state, customer) {
       chat.customer_id === customer.id ? [id, { ...chat, customer }] : [id, chat],
     ),
   );
-  return { ...state, chats };
+  return { ...state, chats, customers: { ...state.customers, [customer.id]: customer } };
+}
+
+/** Until when the customer of a chat is blocked; null if they are not. */
+export function blockedUntil(state, chat) {
+  const until = state.customers[chat.customer_id]?.blocked_until;
+  return until && Date.parse(until) > state.now ? until : null;
 }
 
 /** A message as it is now: in its transcript, in its chat's row, and no more in the outbox. */

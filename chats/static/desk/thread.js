@@ -8,8 +8,8 @@ import { Bubble, Pending, Step } from "./bubble.js";
 import * as chats from "./chats.js";
 import { Composer } from "./composer.js";
 import { Icon } from "./icons.js";
-import { Face, customerName, holder } from "./people.js";
-import { viewersOf } from "./reducer.js";
+import { Face, blockName, customerName, holder } from "./people.js";
+import { blockedUntil, viewersOf } from "./reducer.js";
 import { dispatch } from "./store.js";
 import { day, midnight } from "./times.js";
 
@@ -30,21 +30,22 @@ function Head({ state, chat }) {
   const canAct = state.me.role !== "viewer" && !isEnded;
   const isFree = chat.assign_type !== "agent";
   const others = viewersOf(state, chat.id);
+  const until = blockedUntil(state, chat);
   return html`
     <header class="head">
       <button type="button" class="plain only-narrow" aria-label=${t("Back to the list")} onClick=${chats.close}>←</button>
       <${Face} name=${name} />
       <div class="who">
         <h2><bdi>${name}</bdi></h2>
-        <p class="quiet">${isEnded ? t("Ended") : holder(state, chat)}</p>
+        <p class="quiet">${isEnded ? t("Ended") : holder(state, chat)}${until && html` · <strong class="fault">${blockName(until)}</strong>`}</p>
         <p class="quiet viewers" role="status" dir="auto">${others.length > 0 && t("Also here: {names}", { names: others.join(", ") })}</p>
       </div>
+      <button type="button" class="only-narrow" aria-label=${t("Customer and chat")} onClick=${() => dispatch({ type: "pane", pane: "card" })}><${Icon} name="info" /></button>
       <div class="acts">
-        ${canAct && isFree && html`<button type="button" class="first" onClick=${() => chats.take(chat.id)}>${t("Take it")}</button>`}
+        ${canAct && isFree && html`<button type="button" class="first" onClick=${() => chats.take(chat.id)}>${t("Assign to me")}</button>`}
         ${canAct && html`<button type="button" onClick=${ask("assign")}>${t("Assign …")}</button>`}
         ${canAct && html`<button type="button" onClick=${ask("snooze")}>${t("Snooze")}</button>`}
         ${canAct && html`<button type="button" onClick=${() => chats.end([chat.id])}>${t("End")}</button>`}
-        <button type="button" class="only-narrow" aria-label=${t("Customer and chat")} onClick=${() => dispatch({ type: "pane", pane: "card" })}><${Icon} name="info" /></button>
       </div>
     </header>
   `;

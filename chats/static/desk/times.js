@@ -75,6 +75,15 @@ export function urgency(since, now, targetSeconds) {
   return share >= 0.5 ? "soon" : "";
 }
 
+/** The end of a block that only unblocking ends. */
+export const FOREVER = "9999-01-01T00:00:00.000Z";
+
+/** The offered ends of a block. */
+export function blockPresets(now) {
+  const after = (days) => new Date(now + days * DAY).toISOString();
+  return [[msg("1 day"), after(1)], [msg("1 week"), after(7)], [msg("1 month"), after(30)], [msg("Until you unblock them"), FOREVER]];
+}
+
 /** The offered ends of a snooze that lie in the future. */
 export function snoozePresets(now) {
   const at = (days, hour) => new Date(midnight(now + days * DAY)).setHours(hour);

@@ -268,8 +268,14 @@ export function createChat({ api, store, memory, language }) {
     if (error?.code === "attachments_off") set({ config: { ...config, attach_enabled: false } });
     setFiles([...entries, ...files]);
     draft({ text: [...items.map(({ text }) => text), drafts.text].filter(Boolean).join("\n") });
-    if (error) set({ problem: error.status === 429 ? t("Not sent: you have reached today's limit. What you wrote is back in the field.") : t("Not sent. What you wrote is back in the field.") });
+    if (error) set({ problem: refusal(error) });
     else if (names.length) set({ problem: t("Attach again, if you like: {names}", { names: names.join(", ") }) });
+  }
+
+  function refusal({ code, status }) {
+    if (code === "customer_blocked") return t("You cannot write here at the moment. What you wrote is back in the field.");
+    if (status === 429) return t("Not sent: you have reached today's limit. What you wrote is back in the field.");
+    return t("Not sent. What you wrote is back in the field.");
   }
 
   /** What the server's answer says of the file at this place of a message. */

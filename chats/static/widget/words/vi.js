@@ -25,6 +25,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Attach again, if you like: {names}": "Hãy đính kèm lại nếu cần: {names}",
 "There is no transcript of this chat.": "Cuộc trò chuyện này không có bản lưu.",
 "That did not work. Please try again.": "Không thực hiện được. Vui lòng thử lại.",
+"You cannot write here at the moment. What you wrote is back in the field.": "Hiện bạn không thể nhắn tin ở đây. Nội dung bạn viết vẫn còn trong ô nhập.",
 "Not sent. What you wrote is back in the field.": "Chưa gửi được. Nội dung bạn viết vẫn còn trong ô nhập.",
 "Not sent: you have reached today's limit. What you wrote is back in the field.": "Chưa gửi được: bạn đã đạt giới hạn hôm nay. Nội dung bạn viết vẫn còn trong ô nhập.",
 "This chat cannot be reached any more. What you write now begins a new one.": "Không mở lại được cuộc trò chuyện này. Tin nhắn tiếp theo sẽ bắt đầu cuộc trò chuyện mới.",

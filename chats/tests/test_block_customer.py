@@ -1,0 +1,113 @@
+"""A blocked customer's messages are refused until the block ends (Update Customer)."""
+
+from datetime import timedelta
+from unittest import mock
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
+
+from chatplatform.models import Job
+from chatplatform.testing import in_thread, run_before
+from chats.models import Attachment, Conversation, Customer, Message
+from chats.testing import make_chat, visit
+from identity.models import AuditEvent
+from webhooks.models import Event
+
+FOREVER = "9999-01-01T00:00:00Z"
+
+
+def in_days(days):
+    return (timezone.now() + timedelta(days=days)).isoformat()
+
+
+def block(person, customer_id, until):
+    return person.put(f"/ai/customers/{customer_id}", {"blocked_until": until})
+
+
+def is_refused(reply):
+    return (reply.status_code, reply.json().get("code")) == (403, "customer_blocked")
+
+
+@pytest.mark.parametrize("body", [{"text": "Hello"}, {"text": "Hello", "reply": "async"}])
+def test_the_visitors_messages_are_refused_until_the_block_ends(page, ben, body):
+    visitor, chat = visit(page)
+    shown = block(ben, chat.customer_id, in_days(7)).json()
+    assert shown["blocked_until"][:10] == in_days(7)[:10]
+    before = Job.objects.count()
+    assert is_refused(visitor.post(f"/ai/client/chat/{chat.pk}", body))
+    assert is_refused(visitor.post("/ai/client/chat", {"message": "Hello"}))
+    assert not Message.objects.filter(sender_type="customer").exists()
+    assert not Event.objects.filter(type="message.created").exists()
+    assert (Job.objects.count(), Conversation.objects.count()) == (before, 1)
+    with mock.patch("chatplatform.live.pubsub.publish") as published:
+        assert visitor.post(f"/ai/chat/{chat.pk}/typing", {"is_typing": True}).status_code == 204
+    assert not published.called
+    # They still see their conversation.
+    assert visitor.get(f"/ai/client/chat/{chat.pk}").status_code == 200
+    Customer.objects.update(blocked_until=timezone.now())
+    assert visitor.post(f"/ai/client/chat/{chat.pk}", body).status_code < 300
+
+
+def test_a_servers_messages_and_files_of_the_customer_are_refused(server, ben):
+    opening = {"customer": {"external_id": "c-1"}}
+    chat = server.post("/ai/client/chat", opening).json()
+    first = {"text": "Hi", "client_message_id": "m1", "reply": "async"}
+    said = server.post(f"/ai/client/chat/{chat['id']}", first)
+    block(ben, chat["customer_id"], FOREVER)
+    file = SimpleUploadedFile("a.txt", b"Hello", "text/plain")
+    for reply in (
+        server.post("/ai/client/chat", opening),
+        server.post(f"/ai/client/chat/{chat['id']}", {"text": "Hello"}),
+        server.upload(f"/ai/client/chat/files/{chat['id']}/", message="Hello", files=[file]),
+    ):
+        assert is_refused(reply), reply.content
+    # What was stored before is still told.
+    again = server.post(f"/ai/client/chat/{chat['id']}", first)
+    assert again.json()["message"]["id"] == said.json()["message"]["id"]
+    assert Message.objects.filter(sender_type="customer").count() == 1
+    assert not Attachment.objects.exists()
+
+
+def test_a_block_is_announced_audited_and_lifted(ann, ben, bot):
+    customer_id = make_chat(bot).customer_id
+    until = block(ben, customer_id, in_days(1)).json()["blocked_until"]
+    assert block(ann, customer_id, None).json()["blocked_until"] is None
+    rows = AuditEvent.objects.filter(subject=f"customer:{customer_id}").order_by("pk")
+    assert [(row.action, row.user_id, row.changes) for row in rows] == [
+        ("customer.blocked", ben.user.pk, {"until": until}),
+        ("customer.unblocked", ann.user.pk, {}),
+    ]
+    told = Event.objects.filter(type="customer.updated").order_by("pk")
+    assert [row.data["customer"]["blocked_until"] for row in told] == [until, None]
+
+
+def test_a_customer_who_is_merged_stays_blocked(ben, bot):
+    kept, gone = (make_chat(bot).customer_id for _ in range(2))
+    block(ben, gone, FOREVER)
+    shown = ben.post(f"/ai/customers/{kept}/merge/{gone}").json()
+    assert shown["blocked_until"].startswith("9999")
+
+
+def test_only_the_companys_people_block(page, cara, server, bot):
+    visitor, chat = visit(page)
+    assert block(cara, chat.customer_id, FOREVER).status_code == 404
+    assert block(visitor, chat.customer_id, FOREVER).status_code == 403
+    own = visitor.post(f"/ai/client/chat/customer/{chat.pk}", {"blocked_until": None})
+    assert own.status_code == 422
+    assert not Customer.objects.get().is_blocked
+    assert block(server, chat.customer_id, FOREVER).status_code == 200
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_block_that_lands_before_the_message_is_stored_holds(page, ben):
+    visitor, chat = visit(page)
+
+    def block_meanwhile():
+        thread, _ = in_thread(lambda: block(ben, chat.customer_id, FOREVER))
+        thread.join(30)
+
+    with run_before("chats.services.core.fast_sql.receive_message", block_meanwhile):
+        reply = visitor.post(f"/ai/client/chat/{chat.pk}", {"text": "Hello"})
+    assert is_refused(reply)
+    assert not Message.objects.filter(sender_type="customer").exists()
