@@ -21,6 +21,7 @@ from bots import forms, models
 from bots.pages import functions, language_models
 from bots.pages.bot import content, install, settings, states
 from bots.services import bots, documents, prompt_versions, publish_gate, web_urls
+from bots.services.install import create_bot
 from bots.shapes.bot import BotDto
 from chatplatform.admin_base import (
     ReadOnlyInline,
@@ -33,8 +34,8 @@ from chatplatform.admin_base import (
 )
 from chatplatform.admin_lists import RowsShown
 from chatplatform.api.outgoing_call_limits import calls_out
-from chatplatform.forms import ServiceForm
 from chatplatform.templatetags.codes import humanize_code
+from identity.forms import PAGES_DAILY_CREDITS
 
 # Imported because they register themselves.
 __all__ = ["functions", "language_models"]
@@ -139,10 +140,12 @@ class BotAdmin(TenantAdmin):
     @button("New bot", permissions=["create"], icon="add")
     def new_bot(self, request: HttpRequest) -> HttpResponse:
         """Create a bot from its name and continue with its content."""
-        client = viewer(request).client
+        by = viewer(request)
 
         def act(data: dict[str, Any]) -> HttpResponse:
-            made = bots.create(client, body=BotDto(**data), by=viewer(request))
+            made = create_bot(
+                by.client, body=BotDto(**data), daily_credits=PAGES_DAILY_CREDITS, by=by
+            )
             return redirect("admin:bots_bot_content", made.id)
 
         form = forms.NewBotForm(request.POST or None)
@@ -211,7 +214,6 @@ class DocumentAdmin(TrainedAdmin):
     exclude = ("file", "pending_review")
     readonly_fields = ("golden_run", "original")
     actions = ("train_again", "delete_documents")
-    actions_detail: Any = ("delete_document",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return publish_gate.with_run(super().get_queryset(request), document="pk")
@@ -265,23 +267,6 @@ class DocumentAdmin(TrainedAdmin):
     def delete_documents(self, request: HttpRequest, rows: QuerySet[models.Document]) -> None:
         by = viewer(request)
         each(request, rows, lambda row: documents.delete(row.bot, document_id=row.pk, by=by))
-
-    @button("Delete", url_path="remove", permissions=["train"], icon="delete")
-    def delete_document(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Delete this document, after a confirmation."""
-        row: models.Document = self.row(request, object_id)
-
-        def act(data: dict[str, Any]) -> HttpResponse:
-            documents.delete(row.bot, document_id=row.pk, by=viewer(request))
-            messages.success(request, f"{row} is deleted.")
-            return redirect("admin:bots_document_changelist")
-
-        return self.form_page(
-            request, ServiceForm(request.POST if request.method == "POST" else None), act,
-            title=f"Delete {row}?",
-            button="Delete",
-            intro="All that bots know from it is gone with it. Nobody can undo it.",
-        )  # fmt: skip
 
 
 @admin.register(models.Chunk)

@@ -1,18 +1,23 @@
 """The base of the forms on a bot's pages, and the form that creates a bot."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import date, datetime, time, timedelta
 from typing import Any, ClassVar
 from zoneinfo import ZoneInfo
 
 from django import forms
 from django.utils import timezone
-from django.utils.translation import get_language_info, gettext, gettext_lazy
-from unfold.widgets import UnfoldAdminTextInputWidget
+from django.utils.translation import gettext, gettext_lazy
 
 from bots.models import Bot
-from chatplatform.forms import ServiceForm
+from bots.services import bots
+from bots.shapes.bot import BotDto, BotStyle
+from chatplatform.api.shapes import Shape
+from chatplatform.form_fields import DateInput, TextsField
+from chatplatform.forms import ServiceForm, SettingsForm
 from identity.models import User
+
+_STYLE = frozenset(BotStyle.model_fields)
 
 
 class NewBotForm(ServiceForm):
@@ -23,36 +28,39 @@ class NewBotForm(ServiceForm):
     )
 
 
-class DateInput(UnfoldAdminTextInputWidget):
-    """The browser's own input of a date."""
+class BotForm(SettingsForm):
+    """A form of a bot's page, which is sent and saved by itself and leaves the others as they are.
 
-    input_type = "date"
-
-    def format_value(self, value: Any) -> str | None:
-        return None if value in (None, "") else str(value)
-
-
-class BotForm(ServiceForm):
-    """A form of a bot's page. It is sent and saved by itself and leaves all others as they are."""
+    It is about `subject`: the bot, or one of its documents or websites. Unless a class says
+    otherwise, its fields are settings of the bot.
+    """
 
     heading: ClassVar[Any] = ""
     intro: ClassVar[Any] = ""
-    button: ClassVar[Any] = gettext_lazy("Save")
+    button: Any = gettext_lazy("Save")
     # The right that saving it needs, as in `TenancyMixin.has_…_permission`.
     right: ClassVar[str] = "manage"
+    shapes: ClassVar[tuple[type[Shape], ...]] = (BotDto, BotStyle)
 
-    def __init__(self, bot: Bot, *sent: Any, **options: Any) -> None:
-        self.bot = bot
-        initial = self.stored() | options.pop("initial", {})
-        super().__init__(*sent, initial=initial, **options)
+    def __init__(self, subject: Any, *sent: Any, **options: Any) -> None:
+        self.subject = subject
+        self.bot: Bot = subject if isinstance(subject, Bot) else subject.bot
+        super().__init__(*sent, initial=self.stored(), **options)
         self.add_fields()
+        for name, field in self.fields.items():
+            if isinstance(field, TextsField):
+                field.offer(languages_of(self.bot, self.initial.get(name, ())))
 
     def stored(self) -> dict[str, Any]:
         """The values that the form shows at first."""
-        return {}
+        style = BotStyle.model_construct(**self.bot.style)
+        return {
+            item.name: getattr(style if item.name in _STYLE else self.subject, item.name)
+            for item in self.settings
+        }
 
     def add_fields(self) -> None:
-        """Add the fields that depend on the bot."""
+        """Add the fields and the choices that depend on the bot."""
 
     @property
     def is_needed(self) -> bool:
@@ -61,56 +69,22 @@ class BotForm(ServiceForm):
 
     def submit(self, data: dict[str, Any], by: User) -> Any:
         """Call the service with the values of the form."""
-        raise NotImplementedError
+        values = {name: value for name, value in data.items() if name not in _STYLE}
+        if len(values) < len(data):
+            # A change replaces the whole style, so what other forms have goes with it.
+            drawn = {name: data[name] for name in data.keys() & _STYLE}
+            values["style"] = BotStyle(**self.bot.style | drawn)
+        return bots.update(self.bot, body=BotDto(**values), by=by)
 
-    def told(self, result: Any) -> str:
+    def saved_message(self, result: Any) -> str:
         """What the page says once the form is saved."""
         now = timezone.localtime(timezone=zone_of(self.bot))
         return gettext("Saved %(time)s") % {"time": f"{now:%H:%M}"}
-
-    def add_field(self, name: str, field: forms.Field) -> None:
-        self.fields[name] = field
-        self._dress(field)
-
-    def add_texts(
-        self, name: str, label: Any, texts: Mapping[str, str], *, most: int, rows: int = 2
-    ) -> None:
-        """Add a field for the text in each language of the bot, and in each that has one."""
-        for code in languages_of(self.bot, texts):
-            self.add_field(
-                f"{name}_{code}",
-                forms.CharField(
-                    label=f"{label} · {language_name(code)}",
-                    initial=texts.get(code, ""),
-                    max_length=most,
-                    required=False,
-                    widget=forms.Textarea(attrs={"rows": rows, "lang": code}),
-                ),
-            )
-
-    def texts(self, data: Mapping[str, Any], name: str) -> dict[str, str]:
-        """The texts of `add_texts` by language, without the empty ones."""
-        found = {
-            field.removeprefix(f"{name}_"): value
-            for field, value in data.items()
-            if field.startswith(f"{name}_")
-        }
-        return {code: text for code, text in found.items() if text}
 
 
 def zone_of(bot: Bot) -> ZoneInfo:
     """The time zone of the bot's client."""
     return ZoneInfo(bot.client.timezone)
-
-
-def begin_of(day: date | None, bot: Bot) -> datetime | None:
-    """The first moment of a day in the client's time zone."""
-    return datetime.combine(day, time.min, zone_of(bot)) if day else None
-
-
-def end_of(day: date | None, bot: Bot) -> datetime | None:
-    """The end of a day in the client's time zone, which is the first moment of the next."""
-    return begin_of(day + timedelta(days=1), bot) if day else None
 
 
 def first_day(begin: datetime | None, bot: Bot) -> date | None:
@@ -123,14 +97,28 @@ def last_day(end: datetime | None, bot: Bot) -> date | None:
     return first_day(end - timedelta(microseconds=1), bot) if end else None
 
 
+def day_field(label: Any, help_text: Any = "") -> forms.DateField:
+    """The first or the last day of a period, in the client's time zone."""
+    return forms.DateField(label=label, help_text=help_text, required=False, widget=DateInput)
+
+
+def days_of(begin: datetime | None, end: datetime | None, bot: Bot) -> dict[str, date | None]:
+    """The values of `valid_from` and `valid_until` for a period."""
+    return {"valid_from": first_day(begin, bot), "valid_until": last_day(end, bot)}
+
+
+def changed_times(form: BotForm) -> dict[str, datetime | None]:
+    """The ends of a period whose days were changed: the API may have set others within a day."""
+    changed: dict[str, datetime | None] = {}
+    # A period ends with the last moment of its last day.
+    for name, column, days in (("valid_from", "valid_from", 0), ("valid_until", "valid_to", 1)):
+        if name in form.changed_data:
+            day: date | None = form.cleaned_data[name]
+            begin = datetime.combine(day, time.min, zone_of(form.bot)) if day else None
+            changed[column] = begin + timedelta(days=days) if begin else None
+    return changed
+
+
 def languages_of(bot: Bot, texts: Iterable[str] = ()) -> list[str]:
     """The languages in which a bot's texts are written, its default first."""
     return list(dict.fromkeys([bot.default_language, *bot.languages, *texts]))
-
-
-def language_name(code: str) -> str:
-    """A language's name in the reader's language; the code if it is unknown."""
-    try:
-        return str(get_language_info(code.lower())["name_translated"])
-    except KeyError:
-        return code

@@ -422,12 +422,14 @@ class FormsMixin(ModelAdmin):
         request: HttpRequest,
         form: ServiceForm,
         act: Callable[[dict[str, Any]], HttpResponse],
+        *,
+        template: str = "admin/form_page.html",
         **context: Any,
     ) -> HttpResponse:
         """A page with one form; `act` calls the service and returns the response that follows.
         `context` holds `title` and `button`, and perhaps `intro`."""
         done = form.carry_out(act) if form.is_bound else None
-        return done or self.page(request, "admin/form_page.html", form=form, **context)
+        return done or self.page(request, template, form=form, **context)
 
 
 class TenantAdmin(  # type: ignore[misc] # two of Unfold's own bases differ

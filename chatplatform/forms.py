@@ -1,7 +1,9 @@
 """The site's forms. Services validate the values, as for the API; errors appear beside fields."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, TypeVar
 
 import pydantic
 from django import forms
@@ -11,6 +13,7 @@ from unfold import widgets
 
 from chatplatform.api.errors import ApiError, Invalid
 from chatplatform.api.shapes import describe_error
+from chatplatform.form_fields import ScaledField, TextsField
 
 Made = TypeVar("Made")
 # The theme's widget for each of Django's.
@@ -22,6 +25,13 @@ _THEME: dict[type[forms.Widget], Callable[..., forms.Widget]] = {
     forms.Textarea: widgets.UnfoldAdminTextareaWidget,
     forms.Select: widgets.UnfoldAdminSelectWidget,
     forms.CheckboxInput: widgets.UnfoldBooleanSwitchWidget,
+}
+
+# From a chosen value to the type of the API's setting.
+_COERCE: dict[str, Callable[[str], Any]] = {
+    "string": str,
+    "integer": int,
+    "boolean": lambda chosen: chosen == "True",
 }
 
 
@@ -82,6 +92,11 @@ class ServiceForm(forms.Form):
         field: Any = self.fields[name]
         field.choices = choices
 
+    def add_field(self, name: str, field: forms.Field) -> None:
+        """Add a field that depends on the viewer or on a row."""
+        self.fields[name] = field
+        self._dress(field)
+
     def _dress(self, field: forms.Field) -> None:
         themed = _THEME.get(type(field.widget))
         if themed is None:
@@ -91,6 +106,73 @@ class ServiceForm(forms.Form):
         if isinstance(field, forms.ChoiceField):
             widget.choices = field.choices  # type: ignore[attr-defined]
         field.widget = widget
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting of the API on a form. Its type and its limits are those of the API's shape."""
+
+    name: str
+    label: Any
+    help_text: Any = ""
+    _: KW_ONLY
+    choices: Sequence[tuple[Any, Any]] | None = None
+    # The lines of a long text; none: it has one line.
+    lines: int = 0
+    # How many stored units are one on the form, such as 60 for seconds in minutes.
+    unit: float = 1
+    widget: type[forms.Widget] | None = None
+    attrs: Mapping[str, Any] | None = None
+
+    def to_field(self, described: dict[str, Any]) -> forms.Field:
+        """The form's field for a property of a JSON Schema."""
+        options = described.get("anyOf") or described.get("oneOf") or [described]
+        schema = next(item for item in reversed(options) if item["type"] != "null")
+        kind = schema["type"]
+        words: dict[str, Any] = {"label": self.label, "help_text": self.help_text}
+        if kind == "object":
+            (text,) = schema["patternProperties"].values()
+            return TextsField(max_length=text["maxLength"], lines=self.lines or 2, **words)
+        if kind == "boolean" and self.choices is None:
+            return forms.BooleanField(required=False, **words)
+        words["required"] = {"type": "null"} not in options and described.get("default") != ""
+        if self.choices is not None:
+            coerce = _COERCE[kind]
+            return forms.TypedChoiceField(
+                choices=self.choices, coerce=coerce, empty_value=None, **words
+            )
+        if kind == "string":
+            widget = self.widget or (forms.Textarea if self.lines else forms.TextInput)
+            attrs = dict(self.attrs or {}) | ({"rows": self.lines} if self.lines else {})
+            longest = schema.get("maxLength")
+            return forms.CharField(max_length=longest, widget=widget(attrs), **words)
+        ends = {"min_value": schema.get("minimum"), "max_value": schema.get("maximum")}
+        if self.unit != 1:
+            ends = {name: end / self.unit for name, end in ends.items()}
+            return ScaledField(unit=self.unit, **ends, **words)
+        number = forms.IntegerField if kind == "integer" else forms.FloatField
+        return number(**ends, **words)
+
+
+class SettingsForm(ServiceForm):
+    """A form of settings, each a row of a table; further fields are declared as in any form."""
+
+    # The shapes of the API that have the settings.
+    shapes: ClassVar[tuple[type[pydantic.BaseModel], ...]] = ()
+    settings: ClassVar[tuple[Setting, ...]] = ()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        described = {name: item for shape in self.shapes for name, item in _properties(shape)}
+        for setting in self.settings:
+            self.add_field(setting.name, setting.to_field(described[setting.name]))
+        self.order_fields(self.field_order or [item.name for item in self.settings])
+
+
+@functools.cache
+def _properties(shape: type[pydantic.BaseModel]) -> list[tuple[str, dict[str, Any]]]:
+    """What the API's documentation says of each of a shape's fields."""
+    return list(shape.model_json_schema()["properties"].items())
 
 
 class Files(forms.FileInput):

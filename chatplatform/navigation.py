@@ -1,5 +1,6 @@
 """The site's navigation: sections and their pages, as far as the viewer may read them."""
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -35,8 +36,9 @@ class Page:
         """The admin page of the model."""
         return admin.site.get_model_admin(apps.get_model(self.target))
 
-    @property
+    @functools.cached_property
     def link(self) -> str:
+        """Its path, which never changes."""
         if self.is_list:
             return reverse(f"admin:{self.target.lower().replace('.', '_')}_changelist")
         return reverse(self.target)
@@ -53,6 +55,14 @@ class Section:
     is_for_agents: bool = True
 
 
+def _for_staff(title: str, target: str, icon: str) -> Page:
+    return Page(title, target, icon, is_technical=True)
+
+
+def _for_admins(title: str, target: str) -> Page:
+    return Page(title, target, is_for_admins=True)
+
+
 SECTIONS = (
     Section(gettext_noop("Home"), "home", (Page("Home", "admin:index"),), is_for_agents=False),
     Section(gettext_noop("Inbox"), "inbox", (Page("Inbox", "admin:desk"),)),
@@ -62,10 +72,7 @@ SECTIONS = (
             Page(gettext_noop("All conversations"), "chats.Conversation", "forum"),
             Page(gettext_noop("Ratings"), "chats.Feedback", "star"),
             Page(gettext_noop("Summaries"), "chats.Summary", "summarize"),
-            Page(
-                gettext_noop("Summaries in bulk"), "chats.SummaryJob", "dynamic_feed",
-                is_technical=True,
-            ),
+            _for_staff(gettext_noop("Summaries in bulk"), "chats.SummaryJob", "dynamic_feed"),
         ),
     ),
     Section(
@@ -86,18 +93,12 @@ SECTIONS = (
             Page(gettext_noop("Golden questions"), "bots.GoldenQuestion", "verified"),
             Page(gettext_noop("Golden runs"), "bots.GoldenRun", "fact_check"),
             Page(gettext_noop("Replays"), "chats.Replay", "replay"),
-            Page(gettext_noop("Documents"), "bots.Document", "description", is_technical=True),
-            Page(gettext_noop("Websites"), "bots.WebUrl", "language", is_technical=True),
-            Page(gettext_noop("Instructions"), "bots.Prompt", "edit_note", is_technical=True),
-            Page(gettext_noop("Passages"), "bots.Chunk", "short_text", is_technical=True),
-            Page(
-                gettext_noop("Language models"), "bots.LanguageModel", "neurology",
-                is_technical=True,
-            ),
-            Page(
-                gettext_noop("Function settings"), "bots.FunctionCalling", "tune",
-                is_technical=True,
-            ),
+            _for_staff(gettext_noop("Documents"), "bots.Document", "description"),
+            _for_staff(gettext_noop("Websites"), "bots.WebUrl", "language"),
+            _for_staff(gettext_noop("Instructions"), "bots.Prompt", "edit_note"),
+            _for_staff(gettext_noop("Passages"), "bots.Chunk", "short_text"),
+            _for_staff(gettext_noop("Language models"), "bots.LanguageModel", "neurology"),
+            _for_staff(gettext_noop("Function settings"), "bots.FunctionCalling", "tune"),
         ),
         is_for_agents=False,
     ),
@@ -114,18 +115,9 @@ SECTIONS = (
         gettext_noop("Channels"), "cable",
         (
             Page(gettext_noop("Channels"), "channels", "cable"),
-            Page(
-                gettext_noop("Connections"), "channels_app.ChannelConnection", "cable",
-                is_technical=True,
-            ),
-            Page(
-                gettext_noop("Sent messages"), "channels_app.OutboundSend", "send",
-                is_technical=True,
-            ),
-            Page(
-                gettext_noop("Callbacks"), "channels_app.InboundCallback", "call_received",
-                is_technical=True,
-            ),
+            _for_staff(gettext_noop("Connections"), "channels_app.ChannelConnection", "cable"),
+            _for_staff(gettext_noop("Sent messages"), "channels_app.OutboundSend", "send"),
+            _for_staff(gettext_noop("Callbacks"), "channels_app.InboundCallback", "call_received"),
         ),
         is_for_agents=False,
     ),
@@ -152,39 +144,24 @@ SECTIONS = (
     Section(
         gettext_noop("Settings"), "settings",
         (
-            Page(gettext_noop("Company"), "admin:settings_company", is_for_admins=True),
-            Page(gettext_noop("Business hours"), "admin:settings_hours", is_for_admins=True),
-            Page(gettext_noop("Handover"), "admin:settings_handover", is_for_admins=True),
-            Page(gettext_noop("Messages"), "admin:settings_messages", is_for_admins=True),
-            Page(gettext_noop("After a conversation"), "admin:settings_after", is_for_admins=True),
-            Page(gettext_noop("Notifications"), "admin:settings_notifications", is_for_admins=True),
-            Page(gettext_noop("Privacy"), "admin:settings_privacy", is_for_admins=True),
-            Page(
-                gettext_noop("Plan"), "admin:settings_plan"
+            _for_admins(gettext_noop("Company"), "admin:settings_company"),
+            _for_admins(gettext_noop("Business hours"), "admin:settings_hours"),
+            _for_admins(gettext_noop("Handover"), "admin:settings_handover"),
+            _for_admins(gettext_noop("Messages"), "admin:settings_messages"),
+            _for_admins(gettext_noop("After a conversation"), "admin:settings_after"),
+            _for_admins(gettext_noop("Notifications"), "admin:settings_notifications"),
+            _for_admins(gettext_noop("Privacy"), "admin:settings_privacy"),
+            Page(gettext_noop("Plan"), "admin:settings_plan"),
+            _for_admins(gettext_noop("Security"), "admin:settings_security"),
+            _for_staff(gettext_noop("Companies"), "identity.Client", "apartment"),
+            _for_staff(gettext_noop("Chat settings"), "identity.ClientConfig", "forum"),
+            _for_staff(
+                gettext_noop("Subscriptions"), "identity.Subscription", "account_balance_wallet"
             ),
-            Page(gettext_noop("Security"), "admin:settings_security", is_for_admins=True),
-            Page(gettext_noop("Companies"), "identity.Client", "apartment", is_technical=True),
-            Page(
-                gettext_noop("Chat settings"), "identity.ClientConfig", "forum",
-                is_technical=True,
-            ),
-            Page(
-                gettext_noop("Subscriptions"), "identity.Subscription", "account_balance_wallet",
-                is_technical=True,
-            ),
-            Page(
-                gettext_noop("Credit orders"), "identity.CreditOrder", "receipt_long",
-                is_technical=True,
-            ),
-            Page(
-                gettext_noop("Credit ledger"), "identity.CreditEntry", "menu_book",
-                is_technical=True,
-            ),
-            Page(
-                gettext_noop("Sign-in providers"), "identity.SignInProvider", "login",
-                is_technical=True,
-            ),
-            Page(gettext_noop("Jobs"), "chatplatform.Job", "work_history", is_technical=True),
+            _for_staff(gettext_noop("Credit orders"), "identity.CreditOrder", "receipt_long"),
+            _for_staff(gettext_noop("Credit ledger"), "identity.CreditEntry", "menu_book"),
+            _for_staff(gettext_noop("Sign-in providers"), "identity.SignInProvider", "login"),
+            _for_staff(gettext_noop("Jobs"), "chatplatform.Job", "work_history"),
         ),
         is_for_agents=False,
     ),
@@ -211,7 +188,7 @@ def for_viewer(request: HttpRequest) -> list[dict[str, Any]]:
         first = [_item("Home", "home", reverse("admin:index"))]
         first.append(_item("Inbox", "inbox", reverse("admin:desk")))
         return [{"items": first}, *_groups(request, str(chosen_client(request) or ""))]
-    current = _section(request)
+    current, _ = _place(request)
     items = [
         _item(section.title, section.icon, readable[0].link) | {"active": section == current}
         for section, readable in _readable(request)
@@ -230,11 +207,10 @@ def pages(request: HttpRequest) -> Iterator[tuple[str, str, str]]:
 def tabs(request: HttpRequest) -> list[dict[str, Any]]:
     """The pages of the current section, as tabs; none if it has only one."""
     viewer: Any = request.user
-    section = _section(request)
+    section, current = _place(request)
     is_staff = not viewer.is_authenticated or viewer.is_superuser
     if section is None or (is_staff and section != ACCOUNT):
         return []
-    current = _current(request)
     found = [
         {"title": gettext(page.title), "link": page.link, "active": page == current}
         for page in section.pages
@@ -245,7 +221,7 @@ def tabs(request: HttpRequest) -> list[dict[str, Any]]:
 
 def place(request: HttpRequest) -> tuple[str, str]:
     """The titles of the current section and page; empty where the navigation does not lead."""
-    section, page = _section(request), _current(request)
+    section, page = _place(request)
     return gettext(section.title) if section else "", gettext(page.title) if page else ""
 
 
@@ -271,20 +247,12 @@ def _readable(request: HttpRequest) -> Iterator[tuple[Section, list[Page]]]:
     """The sections of a client's viewer, each with the pages that they may read."""
     viewer: Any = request.user
     for section in SECTIONS:
-        if (
-            viewer.role == "agent"
-            and not section.is_for_agents
-            and not _is_trainers(section, viewer)
-        ):
+        is_trained = section.title == "Bots" and viewer.can_train
+        if viewer.role == "agent" and not (section.is_for_agents or is_trained):
             continue
-        found = [page for page in section.pages if _may_read(request, page)]
-        if any(not page.is_technical for page in found):
-            yield section, [page for page in found if not page.is_technical]
-
-
-def _is_trainers(section: Section, viewer: Any) -> bool:
-    """Whether an agent sees the section because they may also train bots."""
-    return section.title == "Bots" and viewer.can_train
+        pages = [page for page in section.pages if not page.is_technical]
+        if found := [page for page in pages if _may_read(request, page)]:
+            yield section, found
 
 
 def _may_read(request: HttpRequest, page: Page) -> bool:
@@ -298,23 +266,27 @@ def _may_read(request: HttpRequest, page: Page) -> bool:
     return viewer.client_id is not None and (not page.is_for_admins or viewer.is_admin)
 
 
-def _current(request: HttpRequest) -> Page | None:
-    """The page whose address the request's begins with; the longest, if there are several."""
-    pages = [page for section in (*SECTIONS, ACCOUNT) for page in section.pages]
-    if own := [page for page in pages if page.also and request.path.startswith(page.also)]:
-        return own[0]
-    found = [page for page in pages if page.target != "docs" and _leads_to(page, request.path)]
-    return max(found, key=lambda page: len(page.link), default=None)
+@functools.cache
+def _starts() -> list[tuple[str, Section, Page]]:
+    """What the addresses of each page begin with, the longest first."""
+    found = [
+        (start, section, page)
+        for section in (*SECTIONS, ACCOUNT)
+        for page in section.pages
+        if page.target != "docs"
+        for start in (page.link, page.also)
+        if start
+    ]
+    return sorted(found, key=lambda item: len(item[0]), reverse=True)
 
 
-def _leads_to(page: Page, path: str) -> bool:
-    return path == page.link if page.target == "admin:index" else path.startswith(page.link)
-
-
-def _section(request: HttpRequest) -> Section | None:
-    current = _current(request)
-    sections = (*SECTIONS, ACCOUNT)
-    return next((section for section in sections if current in section.pages), None)
+def _place(request: HttpRequest) -> tuple[Section | None, Page | None]:
+    """The section and the page to which the request's address belongs."""
+    for start, section, page in _starts():
+        is_home = page.target == "admin:index"
+        if request.path == start or (request.path.startswith(start) and not is_home):
+            return section, page
+    return None, None
 
 
 def _groups(

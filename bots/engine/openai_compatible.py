@@ -81,7 +81,9 @@ class OpenAICompatible:
             toolbox or tools.NOTHING, lambda result: fenced("RESULT", result, word)
         )
         messages += exchange.earlier()
-        ask = partial(self._written, question, messages, exchange, on_delta, ends_at)
+        ask = partial(
+            self._written, question, messages, exchange, on_delta=on_delta, ends_at=ends_at
+        )
         model, guardrail, used = ask(Usage(0, 0))
         try:
             used = self._judged(question, guardrail, used, ends_at)
@@ -103,9 +105,10 @@ class OpenAICompatible:
         question: Question,
         messages: list[dict[str, Any]],
         exchange: tools.Exchange,
+        used: Usage,
+        *,
         on_delta: Callable[[str], None],
         ends_at: float,
-        used: Usage,
     ) -> tuple[str, StreamingGuardrail, Usage]:
         """The model's name, its answer after all function calls, and the usage so far."""
         while True:

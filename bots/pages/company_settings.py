@@ -13,16 +13,17 @@ from bots.language import phrasebook
 from bots.services import supported_languages
 from bots.shapes.bot import BotLanguageConfigDto
 from chatplatform.admin_base import viewer
-from chatplatform.forms import ServiceForm
-from identity.pages.settings.fields import language_choices
+from chatplatform.form_fields import language_choices, language_name
+from chatplatform.forms import Setting, SettingsForm
 from identity.pages.settings.frame import Part, own_client, sent, show
 from identity.services import clients, configs, time_zones
 from identity.shapes.clients import CompanyName
 from identity.shapes.configs import ClientConfigDto
 
 
-class CompanyForm(ServiceForm):
-    name = forms.CharField(label=gettext_lazy("Name"), max_length=200)
+class CompanyForm(SettingsForm):
+    shapes = (CompanyName,)
+    settings = (Setting("name", gettext_lazy("Name")),)
     timezone = forms.ChoiceField(
         label=gettext_lazy("Time zone"),
         help_text=gettext_lazy(
@@ -61,7 +62,8 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
             "default_language": client.default_language,
         },
     )
-    offered = language_choices([*phrasebook.all_books(), *languages])
+    codes = sorted({*phrasebook.all_books(), *languages}, key=language_name)
+    offered = language_choices(codes)
     form.offer("languages", offered)
     form.offer("default_language", offered)
     form.offer("timezone", time_zones.choices(client.timezone, now=timezone.now()))

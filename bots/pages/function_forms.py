@@ -10,7 +10,8 @@ from django.utils.translation import gettext, gettext_lazy
 from bots.engine import request_templates
 from bots.language.normalization import normalize
 from bots.models import Approval, Function
-from chatplatform.forms import ServiceForm
+from bots.shapes.function_calling import FunctionCallingConfigDTO, FunctionDTO, FunctionHttpDTO
+from chatplatform.forms import ServiceForm, Setting, SettingsForm
 from chatplatform.templatetags.codes import humanize_code
 
 # The most rows of a form.
@@ -33,81 +34,67 @@ _TYPES = [
     ("number", gettext_lazy("Number")),
     ("boolean", gettext_lazy("Yes or no")),
 ]
+_NEW = {"method": "GET", "timeout_seconds": 10}
 _HEADER = re.compile(r"\s*([^:\s]+)\s*:\s*(.*?)\s*")
 
 
-def _row_field(label: Any, *, max_length: int, placeholder: Any = "") -> forms.CharField:
-    attrs = {"placeholder": placeholder, "aria-label": label}
-    return forms.CharField(
-        label=label, max_length=max_length, required=False, widget=forms.TextInput(attrs=attrs)
-    )
-
-
-class FunctionForm(ServiceForm):
+class FunctionForm(SettingsForm):
     """A function as its owner sees it: what the bot asks for, in rows, instead of a schema."""
 
+    shapes = (FunctionDTO, FunctionHttpDTO)
+    settings = (
+        Setting(
+            "description", gettext_lazy("What it does, and when the bot should use it"),
+            gettext_lazy("The bot reads this to decide when to use it."), lines=3,
+        ),
+        Setting("method", gettext_lazy("Kind"), choices=_METHODS),
+        Setting(
+            "url", gettext_lazy("Address in your system"),
+            gettext_lazy(
+                "What the bot asks the customer for stands in braces."
+                " <code>{customer.external_id}</code> is the customer's number in your system."
+            ),
+            attrs={"placeholder": "https://your-shop.com/orders/{order_id}"},
+        ),
+        Setting(
+            "requires_approval", gettext_lazy("Who is asked first?"), choices=list(ASKS.items())
+        ),
+        Setting("timeout_seconds", gettext_lazy("Seconds to wait for your system")),
+        Setting(
+            "body_template", gettext_lazy("Body, as JSON"),
+            gettext_lazy(
+                "Leave empty to send all that the bot asked for. <code>{{order_id}}</code> is"
+                " replaced by a value."
+            ),
+            lines=3,
+        ),
+    )  # fmt: skip
     bot_id = forms.TypedChoiceField(label=gettext_lazy("Bot"), coerce=int)
     name = forms.CharField(
         label=gettext_lazy("Name"),
         max_length=64,
         widget=forms.TextInput(attrs={"placeholder": gettext_lazy("Look up an order")}),
     )
-    description = forms.CharField(
-        label=gettext_lazy("What it does, and when the bot should use it"),
-        max_length=1000,
-        widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=gettext_lazy("The bot reads this to decide when to use it."),
-    )
-    method = forms.ChoiceField(label=gettext_lazy("Kind"), choices=_METHODS)
-    url = forms.CharField(
-        label=gettext_lazy("Address in your system"),
-        max_length=2000,
-        widget=forms.TextInput(attrs={"placeholder": "https://your-shop.com/orders/{order_id}"}),
-        help_text=gettext_lazy(
-            "What the bot asks the customer for stands in braces."
-            " <code>{customer.external_id}</code> is the customer's number in your system."
-        ),
-    )
-    requires_approval = forms.ChoiceField(
-        label=gettext_lazy("Who is asked first?"), choices=list(ASKS.items())
-    )
-    timeout_seconds = forms.IntegerField(
-        label=gettext_lazy("Seconds to wait for your system"), min_value=1, max_value=30, initial=10
-    )
     headers = forms.CharField(
         label=gettext_lazy("Other headers, one per line"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 2, "placeholder": "Accept: application/json"}),
-    )
-    body_template = forms.CharField(
-        label=gettext_lazy("Body, as JSON"),
-        required=False,
-        max_length=10_000,
-        widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=gettext_lazy(
-            "Leave empty to send all that the bot asked for. <code>{{order_id}}</code> is replaced"
-            " by a value."
-        ),
     )
     forgets_secrets = forms.BooleanField(
         label=gettext_lazy("Remove the stored secret headers"), required=False
     )
 
     def __init__(
-        self, *args: Any, bots: dict[int, str], function: Function | None, secrets: list[str],
-        **kwargs: Any,
-    ) -> None:  # fmt: skip
+        self, *args: Any, bots: dict[int, str], function: Function | None, secrets: list[str]
+    ) -> None:
         self._function, self.secrets = function, secrets
-        initial = _shown(function) if function else {"method": "GET"}
-        super().__init__(*args, initial=initial, **kwargs)
+        super().__init__(*args, initial=_shown(function) if function else _NEW)
         self._add_rows()
         self.offer("bot_id", list(bots.items()))
         if function:
             del self.fields["bot_id"], self.fields["name"]
         if not secrets:
             del self.fields["forgets_secrets"]
-        for field in self.fields.values():
-            self._dress(field)
 
     @property
     def parameter_rows(self) -> list[list[Any]]:
@@ -200,32 +187,34 @@ class FunctionForm(ServiceForm):
 
     def _add_rows(self) -> None:
         for at in range(PARAMETERS):
-            row = f"parameter_{at}"
-            self.fields[f"{row}_name"] = _row_field(
-                gettext("Name of value %(number)s") % {"number": at + 1}, max_length=64,
-                placeholder="order_id",
-            )  # fmt: skip
-            self.fields[f"{row}_type"] = forms.ChoiceField(
-                label=gettext("Kind of value %(number)s") % {"number": at + 1},
-                choices=_TYPES, required=False,
-                widget=forms.Select(attrs={"aria-label": gettext("Kind")}),
-            )  # fmt: skip
-            self.fields[f"{row}_about"] = _row_field(
-                gettext("What value %(number)s is") % {"number": at + 1}, max_length=500,
-                placeholder=gettext("The number on the receipt"),
-            )  # fmt: skip
-            self.fields[f"{row}_required"] = forms.BooleanField(
-                label=gettext("Required"), required=False
+            number = {"number": at + 1}
+            self._add_text(
+                f"parameter_{at}_name", gettext("Name of value %(number)s") % number, 64, "order_id"
             )
+            kind = forms.ChoiceField(
+                label=gettext("Kind of value %(number)s") % number,
+                choices=_TYPES,
+                required=False,
+                widget=forms.Select(attrs={"aria-label": gettext("Kind")}),
+            )
+            self.add_field(f"parameter_{at}_type", kind)
+            self._add_text(
+                f"parameter_{at}_about", gettext("What value %(number)s is") % number, 500,
+                gettext("The number on the receipt"),
+            )  # fmt: skip
+            needed = forms.BooleanField(label=gettext("Required"), required=False)
+            self.add_field(f"parameter_{at}_required", needed)
         for at in range(HEADERS):
-            self.fields[f"header_{at}_name"] = _row_field(
-                gettext("Name of secret header %(number)s") % {"number": at + 1}, max_length=100,
-                placeholder="Authorization",
-            )  # fmt: skip
-            self.fields[f"header_{at}_value"] = _row_field(
-                gettext("Value of secret header %(number)s") % {"number": at + 1}, max_length=2000,
-                placeholder="Bearer …",
-            )  # fmt: skip
+            number = {"number": at + 1}
+            name = gettext("Name of secret header %(number)s") % number
+            value = gettext("Value of secret header %(number)s") % number
+            self._add_text(f"header_{at}_name", name, 100, "Authorization")
+            self._add_text(f"header_{at}_value", value, 2000, "Bearer …")
+
+    def _add_text(self, name: str, label: str, longest: int, placeholder: str) -> None:
+        widget = forms.TextInput(attrs={"placeholder": placeholder, "aria-label": label})
+        field = forms.CharField(label=label, max_length=longest, required=False, widget=widget)
+        self.add_field(name, field)
 
 
 def _named_in(url: str) -> set[str]:
@@ -265,17 +254,14 @@ def _shown(function: Function) -> dict[str, Any]:
 class TryForm(ServiceForm):
     """The values with which a person tries a function."""
 
-    def __init__(self, *args: Any, function: Function, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, *args: Any, function: Function) -> None:
+        super().__init__(*args)
         needed = function.parameters.get("required", [])
         for name, schema in function.parameters.get("properties", {}).items():
-            self.fields[name] = _value_field(name, schema, is_needed=name in needed)
+            self.add_field(name, _value_field(name, schema, is_needed=name in needed))
         if f"{{{request_templates.CUSTOMER}}}" in function.url + function.body_template:
-            self.fields["customer"] = forms.CharField(
-                label=gettext("The customer's number in your system"), max_length=200
-            )
-        for field in self.fields.values():
-            self._dress(field)
+            label = gettext("The customer's number in your system")
+            self.add_field("customer", forms.CharField(label=label, max_length=200))
 
     def values(self) -> dict[str, Any]:
         """The arguments, without those left empty."""
@@ -284,20 +270,20 @@ class TryForm(ServiceForm):
 
 
 def _value_field(name: str, schema: Any, *, is_needed: bool) -> forms.Field:
-    kind = schema.get("type") if isinstance(schema, dict) else None
-    about = schema.get("description", "") if isinstance(schema, dict) else ""
-    words: dict[str, Any] = {"label": humanize_code(name), "help_text": about}
+    described = schema if isinstance(schema, dict) else {}
+    kind = described.get("type")
+    words = {"label": humanize_code(name), "help_text": described.get("description", "")}
+    if kind in ("integer", "number"):
+        number = forms.IntegerField if kind == "integer" else forms.FloatField
+        return number(required=is_needed, **words)
     if kind == "boolean":
         return forms.BooleanField(required=False, **words)
-    if kind == "integer":
-        return forms.IntegerField(required=is_needed, **words)
-    if kind == "number":
-        return forms.FloatField(required=is_needed, **words)
     return forms.CharField(required=is_needed, max_length=2000, **words)
 
 
-class SwitchForm(ServiceForm):
-    is_enabled = forms.BooleanField(label=gettext_lazy("Use functions"), required=False)
-    max_calls_per_reply = forms.IntegerField(
-        label=gettext_lazy("Maximum calls per answer"), min_value=1, max_value=10
+class SwitchForm(SettingsForm):
+    shapes = (FunctionCallingConfigDTO,)
+    settings = (
+        Setting("is_enabled", gettext_lazy("Use functions")),
+        Setting("max_calls_per_reply", gettext_lazy("Maximum calls per answer")),
     )

@@ -16,28 +16,21 @@ from unfold.decorators import display
 from bots import models
 from bots.pages.function_forms import ASKS, FunctionForm, SwitchForm, TryForm
 from bots.services import bots, engines, function_calls, function_runner, functions
-from bots.shapes.function_calling import FunctionCallingConfigDTO, FunctionDTO
+from bots.shapes.function_calling import FunctionDTO
 from chatplatform.admin_base import TenantAdmin, button, viewer
 from chatplatform.api.errors import ApiError
 from chatplatform.api.outgoing_call_limits import calls_out
 from chatplatform.templatetags.codes import humanize_code
 
-_COLORS: dict[str, str] = {
-    models.CallStatus.WAITING: "warning",
-    models.CallStatus.RUNNING: "info",
-    models.CallStatus.SUCCEEDED: "success",
-    models.CallStatus.FAILED: "danger",
-    models.CallStatus.REFUSED: "danger",
-    models.CallStatus.REJECTED: "warning",
+_STATES: dict[str, tuple[Any, str]] = {
+    models.CallStatus.WAITING: (gettext_lazy("Waiting for approval"), "warning"),
+    models.CallStatus.RUNNING: (gettext_lazy("Under way"), "info"),
+    models.CallStatus.SUCCEEDED: (gettext_lazy("Succeeded"), "success"),
+    models.CallStatus.FAILED: (gettext_lazy("Failed"), "danger"),
+    models.CallStatus.REFUSED: (gettext_lazy("Not sent"), "danger"),
+    models.CallStatus.REJECTED: (gettext_lazy("Not approved"), "warning"),
 }
-_WORDS: dict[str, Any] = {
-    models.CallStatus.WAITING: gettext_lazy("Waiting for approval"),
-    models.CallStatus.RUNNING: gettext_lazy("Under way"),
-    models.CallStatus.SUCCEEDED: gettext_lazy("Succeeded"),
-    models.CallStatus.FAILED: gettext_lazy("Failed"),
-    models.CallStatus.REFUSED: gettext_lazy("Not sent"),
-    models.CallStatus.REJECTED: gettext_lazy("Not approved"),
-}
+_COLORS = {status: color for status, (_, color) in _STATES.items()}
 # The roles that may decide on a call, as by the API.
 _DECIDERS = frozenset({"owner", "admin", "agent"})
 _MOST_WAITING = 20
@@ -145,13 +138,9 @@ class FunctionAdmin(ApprovalsMixin):
             return redirect("admin:bots_function_edit", row.pk)
 
         names = bots.names(by.client)
-        form = FunctionForm(
-            request.POST or None, bots=names, function=None, secrets=[],
-        )  # fmt: skip
-        done = form.carry_out(act) if form.is_bound else None
-        return done or self.page(
-            request, "admin/bots/function.html", gettext("New function"), form=form
-        )
+        form = FunctionForm(request.POST or None, bots=names, function=None, secrets=[])
+        template, title = "admin/bots/function.html", gettext("New function")
+        return self.form_page(request, form, act, template=template, title=title)
 
     @calls_out
     @button(cast("str", gettext_lazy("Change")), permissions=["view"], icon="tune")
@@ -177,17 +166,20 @@ class FunctionAdmin(ApprovalsMixin):
             bots={}, function=row, secrets=sorted(functions.secret_headers(row)),
         )  # fmt: skip
         trial = TryForm(request.POST if chosen == "try" else None, function=row)
+
+        def try_out(data: dict[str, Any]) -> models.FunctionCall:
+            customer = data.get("customer")
+            return function_runner.try_out(
+                row, trial.values(), customer_external_id=customer, by=by
+            )
+
         saved = form.carry_out(save) if form.is_bound else None
-        call = (
-            trial.carry_out(lambda data: self._try(request, row, trial))
-            if chosen == "try"
-            else None
-        )
+        call = trial.carry_out(try_out) if trial.is_bound else None
+        words, color = _STATES[call.status] if call else ("", "")
         return saved or self.page(
             request, "admin/bots/function.html", humanize_code(row.name),
             row=row, form=form, trial=trial, call=call, may_change=may_change,
-            asks=ASKS[row.requires_approval], call_words=_WORDS[call.status] if call else "",
-            call_color=_COLORS[call.status] if call else "",
+            asks=ASKS[row.requires_approval], call_words=words, call_color=color,
         )  # fmt: skip
 
     def switch(self, request: HttpRequest, bot_id: int) -> HttpResponse:
@@ -196,7 +188,7 @@ class FunctionAdmin(ApprovalsMixin):
         if not self.has_create_permission(request):
             raise PermissionDenied
         bot = get_object_or_404(models.Bot, pk=bot_id, client=by.client)
-        now: FunctionCallingConfigDTO = functions.describe(bot)
+        now = functions.describe(bot)
 
         def act(data: dict[str, Any]) -> HttpResponse:
             functions.switch(bot, by=by, **data)
@@ -207,14 +199,6 @@ class FunctionAdmin(ApprovalsMixin):
         form = SwitchForm(request.POST or None, initial=shown)
         title = gettext("Functions of %(bot)s") % {"bot": bot.bot_name}
         return self.form_page(request, form, act, title=title, button=gettext("Save"))
-
-    def _try(
-        self, request: HttpRequest, row: models.Function, trial: TryForm
-    ) -> models.FunctionCall:
-        customer = trial.cleaned_data.get("customer")
-        return function_runner.try_out(
-            row, trial.values(), customer_external_id=customer, by=viewer(request)
-        )
 
 
 @admin.register(models.FunctionCall)
@@ -245,12 +229,9 @@ class FunctionCallAdmin(ApprovalsMixin):
         except ApiError as exc:
             messages.error(request, gettext(str(exc)))
         else:
-            words = (
-                gettext("Approved. The bot carries it out and answers the customer.")
-                if approve
-                else gettext("Rejected. The bot tells the customer.")
-            )
-            messages.success(request, words)
+            approved = gettext("Approved. The bot carries it out and answers the customer.")
+            rejected = gettext("Rejected. The bot tells the customer.")
+            messages.success(request, approved if approve else rejected)
         return redirect("admin:bots_functioncall_changelist")
 
     @display(description=cast("str", gettext_lazy("Function")), ordering="function_name")
@@ -259,7 +240,7 @@ class FunctionCallAdmin(ApprovalsMixin):
 
     @display(description=cast("str", gettext_lazy("Status")), ordering="status", label=_COLORS)
     def shown_status(self, call: models.FunctionCall) -> tuple[str, str]:
-        return call.status, str(_WORDS[call.status])
+        return call.status, str(_STATES[call.status][0])
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[models.FunctionCall]:
         return super().get_queryset(request).select_related("bot__client")

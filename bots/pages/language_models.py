@@ -15,33 +15,29 @@ from bots.services import bots, language_models
 from bots.shapes.language_model import LanguageModelDto
 from chatplatform.admin_base import ADMINS, TenantAdmin, button, confirm_action, each, viewer
 from chatplatform.api.outgoing_call_limits import calls_out
-from chatplatform.forms import ServiceForm
+from chatplatform.forms import Setting, SettingsForm
 from identity.models import Client
 
 
-class ModelForm(ServiceForm):
-    base_url = forms.CharField(
-        label="Address",
-        max_length=500,
-        widget=forms.TextInput(attrs={"placeholder": "https://api.openai.com/v1"}),
-        help_text="Of a server that speaks OpenAI's chat completions. It must be public.",
-    )
-    model = forms.CharField(
-        label="Name", max_length=100, help_text="The model's name, as its server knows it."
-    )
-    api_key = forms.CharField(
-        label="Key",
-        max_length=500,
-        required=False,
-        widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}),
-        help_text="Stored encrypted and never shown. Empty: a stored one stays.",
-    )
+class ModelForm(SettingsForm):
+    shapes = (LanguageModelDto,)
+    settings = (
+        Setting(
+            "base_url", "Address",
+            "Of a server that speaks OpenAI's chat completions. It must be public.",
+            attrs={"placeholder": "https://api.openai.com/v1"},
+        ),
+        Setting("model", "Name", "The model's name, as its server knows it."),
+        Setting(
+            "api_key", "Key", "Stored encrypted and never shown. Empty: a stored one stays.",
+            widget=UnfoldAdminPasswordWidget, attrs={"autocomplete": "new-password"},
+        ),
+        Setting("credits_per_1000_tokens", "Price", "In credits of each started 1,000 tokens."),
+    )  # fmt: skip
     removes_key = forms.BooleanField(
         label="Remove the stored key", required=False, help_text="For a server that needs none."
     )
-    credits_per_1000_tokens = forms.IntegerField(
-        label="Price", initial=1, help_text="In credits of each started 1,000 tokens."
-    )
+    field_order: Any = ("base_url", "model", "api_key", "removes_key")
 
     def clean(self) -> dict[str, Any]:
         """The values for the service: an empty key removes the stored one, None keeps it."""
@@ -55,7 +51,7 @@ class ModelForm(ServiceForm):
 
 class NewModelForm(ModelForm):
     bot = forms.ChoiceField(label="For", required=False)
-    field_order = ("bot",)
+    field_order: Any = ("bot", *ModelForm.field_order)
 
 
 @admin.register(LanguageModel)
@@ -90,7 +86,7 @@ class LanguageModelAdmin(TenantAdmin):
     def set_model(self, request: HttpRequest) -> HttpResponse:
         """Connect a model for the client or for one of its bots, and test it."""
         client: Client = viewer(request).client
-        form = NewModelForm(request.POST or None)
+        form = NewModelForm(request.POST or None, initial={"credits_per_1000_tokens": 1})
         form.offer("bot", [("", "All bots"), *bots.names(client).items()])
 
         def act(data: dict[str, Any]) -> HttpResponse:

@@ -7,7 +7,8 @@ from django.db.models import Q
 
 from bots.models import Bot
 from bots.services import bots
-from identity.models import ApiKey, KeyScope, User
+from bots.shapes.bot import BotDto
+from identity.models import ApiKey, Client, KeyScope, User
 from identity.services import api_keys
 
 _NOTE_EVERY = timedelta(minutes=1)
@@ -25,14 +26,23 @@ def find_key(bot: Bot) -> ApiKey | None:
     return keys.exclude(public_key="").order_by("-pk").first()
 
 
-def ensure_key(bot: Bot, *, daily_credits: int, by: User) -> ApiKey:
-    """The bot's public key; a new one with this daily cap if there is none."""
+def create_bot(client: Client, *, body: BotDto, daily_credits: int, by: User) -> BotDto:
+    """A new bot with a public key, so that it can be put on a website at once. The API creates both
+    apart."""
+    with transaction.atomic():
+        made = bots.create(client, body=body, by=by)
+        bot = bots.get(client, made.id or 0)
+        create_key(bot, daily_credits=daily_credits, by=by)
+    return made
+
+
+def create_key(bot: Bot, *, daily_credits: int, by: User) -> None:
+    """Give the bot a public key with this daily cap, unless it has one."""
     with transaction.atomic():
         # The lock keeps concurrent requests from creating two.
         bots.lock(bot)
-        key = find_key(bot)
-        if key is None:
-            key, _ = api_keys.create(
+        if find_key(bot) is None:
+            api_keys.create(
                 bot.client,
                 name="Website",
                 scope=KeyScope.PUBLIC,
@@ -40,7 +50,6 @@ def ensure_key(bot: Bot, *, daily_credits: int, by: User) -> ApiKey:
                 created_by=by,
                 daily_credits=daily_credits,
             )
-    return key
 
 
 def note_website(bot_id: int, *, host: str) -> None:

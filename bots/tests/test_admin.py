@@ -159,20 +159,3 @@ def test_nobody_downloads_another_clients_document(client, cara, document):
 def test_the_page_says_that_an_original_is_lost(staff, document):
     reply = staff.get(reverse("admin:bots_document_original", args=[document.pk]), follow=True)
     assert "The stored file is gone" in reply.content.decode()
-
-
-def test_the_page_of_a_document_deletes_it_once_that_is_confirmed(ann, ben, cara, document):
-    page = reverse("admin:bots_document_change", args=[document.pk])
-    remove = reverse("admin:bots_document_delete_document", args=[document.pk])
-    for person, status, is_offered in ((ben, 403, False), (cara, 404, False), (ann, 200, True)):
-        person.browser.force_login(person.user)
-        assert (remove in person.browser.get(page).content.decode()) is is_offered
-        assert person.browser.get(remove).status_code == status
-        if not is_offered:
-            assert person.browser.post(remove).status_code == status
-    assert "Nobody can undo it." in ann.browser.get(remove).content.decode()
-    assert Document.objects.exists(), "it is asked for first"
-    done = ann.browser.post(remove)
-    assert done["Location"] == reverse("admin:bots_document_changelist")
-    assert not Document.objects.exists()
-    assert "is deleted." in ann.browser.get(done["Location"]).content.decode()

@@ -10,13 +10,14 @@ from django.urls import reverse
 
 from bots.models import Bot, Document, Prompt, WebUrl
 from bots.pages.bot import behaviour_forms
-from bots.pages.bot.install import INSTALL
+from bots.pages.bot.install_forms import INSTALL
 from bots.pages.bot.settings import BEHAVIOUR, LOOK, SET_BY_API
 from bots.services.bots import WITH_DEFAULT_FIELD, WRITABLE
 from bots.shapes.bot import BotDto, BotStyle
 from bots.shapes.train import PromptDto
 from bots.shapes.widget import BotBannerDto
 from bots.testing import trained
+from chatplatform.form_fields import TextsField
 from chatplatform.testing import run_jobs
 from identity.models import ApiKey
 from identity.testing import make_person
@@ -54,7 +55,10 @@ def sent(browser, path, name):
         value = field.value()
         if value in (None, False, "") or isinstance(field.field, forms.FileField):
             continue
-        values[field.name] = "on" if value is True else value
+        if isinstance(field.field, TextsField):
+            values |= {f"{field.name}_{code}": text for code, text in value.items()}
+        else:
+            values[field.name] = "on" if value is True else value
     return values
 
 
@@ -63,6 +67,9 @@ def test_a_bot_is_created_and_leads_to_its_content(site, ann):
     bot = Bot.objects.get()
     assert (bot.bot_name, bot.client) == ("Tess", ann.client)
     assert reply.url == to(bot, "content")
+    key = ApiKey.objects.get(bot_id=bot.pk)
+    assert (key.scope, key.daily_credits, key.created_by) == ("public", 500, ann.user)
+    assert key.public_key in site.get(to(bot, "install")).content.decode()
     assert to(bot, "add_content", "files") in site.get(reply.url).content.decode()
     rows = site.get(reverse("admin:bots_bot_changelist")).content.decode()
     assert f'href="{reply.url}' in rows
@@ -258,11 +265,11 @@ def test_no_form_takes_what_another_has(ann, site, bot):
             ann.get(f"/ai/{bot.pk}/banner").json(),
         )
 
-    site.get(to(bot, "install"))  # creates the key
+    site.post(to(bot, "install"), {"form": "tag"})
     before = everything()
     for page, named in (("look", LOOK), ("behaviour", BEHAVIOUR), ("install", INSTALL)):
         for name in named:
-            if name in {"details", "versions"}:
+            if name in {"details", "versions", "tag"}:
                 continue  # they only add, or act
             if page == "install":
                 form = {"form": name, "allowed_domain": "shop.example", "daily_credits": "500"}
@@ -296,9 +303,6 @@ def test_every_setting_of_the_api_is_on_a_form(ann, site, bot):
             assert len(form.fields) <= 8, form.heading
             names |= set(form.fields)
     names |= set(site.get(to(bot, "install")).context["forms"]["hosts"].fields)
-    by_language = {"welcome_message_en": "welcome_message", "terms_en": "terms",
-                   "engaging_message_en": "engaging_message"}  # fmt: skip
-    names |= {by_language.get(name, name) for name in names}
     # The choices of the forms for hours and holidays; a step is greyed.
     names |= {"business_hours"} if "day_6" in names else set()
     names |= {"holidays"} if "days" in names else set()
@@ -310,7 +314,8 @@ def test_every_setting_of_the_api_is_on_a_form(ann, site, bot):
     assert of_api >= WRITABLE
     assert of_api - names - doubles - {"style"} == set()
     assert written(BotBannerDto) - {"valid_to"} | {"valid_until"} <= names
-    assert written(PromptDto) == set(behaviour_forms.InstructionsForm.base_fields)
+    prompt = {setting.name for setting in behaviour_forms.InstructionsForm.settings}
+    assert written(PromptDto) == prompt
 
 
 def test_a_greeting_in_two_languages(ann, site, bot):
@@ -353,10 +358,16 @@ def test_an_earlier_version_of_the_instructions_is_restored(site, bot):
     assert (current.content, current.tone, current.version) == ("Be brief.", "formal", 3)
 
 
-def test_the_tag_is_there_at_once_and_works_where_a_pasted_address_leads(site, bot, nobody):
+def test_the_tag_works_where_a_pasted_address_leads(site, bot, nobody):
+    # The API has made this bot: the page offers its tag, and only looking creates none.
+    assert 'id="tag-form"' in site.get(to(bot, "install")).content.decode()
+    assert not ApiKey.objects.exists()
+    for _ in range(2):
+        site.post(to(bot, "install"), {"form": "tag"})
     page = site.get(to(bot, "install")).content.decode()
     key = ApiKey.objects.get()
     assert (key.scope, key.bot_id, key.daily_credits) == ("public", bot.pk, 500)
+    assert 'id="tag-form"' not in page
     assert key.public_key in page
     assert 'id="no-hosts"' in page
     shop = {"API-KEY": key.public_key, "Origin": "https://www.shop.example"}

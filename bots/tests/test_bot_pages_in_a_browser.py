@@ -105,6 +105,7 @@ def test_customers_are_asked_for_name_and_phone_before_the_chat(owner, ann, bot)
 
 def test_the_chat_is_put_on_a_website_and_its_first_visit_is_told(owner, bot, site_origin):
     owner.goto(to(bot, "install"))
+    owner.locator("#tag-form button").click()
     expect(owner.locator("#no-hosts")).to_be_visible()
     owner.locator("#hosts_allowed_domain").fill("https://www.hoasen.example/tea?x=1")
     save(owner, "hosts")

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import Any, cast
 
 from django.conf import settings
@@ -12,7 +12,7 @@ from django.db.models import Count, Q
 from django.db.models.functions import TruncDate
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy
@@ -24,11 +24,7 @@ from channels_app.models import LIVE, ChannelConnection, ConnectionStatus, Outbo
 from channels_app.providers import PROVIDERS
 from channels_app.providers.errors import Kind, ProviderError
 from channels_app.services import connections, number_signup, oauth_authorizations, photoapp_logins
-from channels_app.shapes.connection import (
-    AccountsQuery,
-    ChatappConnectDto,
-    PhotoappConnectDto,
-)
+from channels_app.shapes.connection import AccountsQuery, ChatappConnectDto, PhotoappConnectDto
 from chatplatform.admin_base import TenantAdmin, viewer
 from chatplatform.api.errors import ApiError
 from chatplatform.api.outgoing_call_limits import always_calls_out, calls_out
@@ -64,18 +60,12 @@ CARDS = {
     card.channel: card
     for card in (
         Card("socialnet", "forum", gettext_lazy("Messages to your page"), gettext_lazy("page")),
-        Card(
-            "photoapp", "photo_camera",
-            gettext_lazy("Direct messages to your professional account"), gettext_lazy("account"),
-        ),
-        Card(
-            "chatapp", "call",
-            gettext_lazy("Messages to your business phone number"), gettext_lazy("number"),
-        ),
-        Card(
-            "localapp", "chat",
-            gettext_lazy("Messages to your Official Account"), gettext_lazy("account"),
-        ),
+        Card("photoapp", "photo_camera",
+             gettext_lazy("Direct messages to your professional account"), gettext_lazy("account")),
+        Card("chatapp", "call",
+             gettext_lazy("Messages to your business phone number"), gettext_lazy("number")),
+        Card("localapp", "chat",
+             gettext_lazy("Messages to your Official Account"), gettext_lazy("account")),
     )
 }  # fmt: skip
 # For each status: its words, the colour of its label, and what it means for conversations.
@@ -84,8 +74,7 @@ STATES: dict[str, tuple[Promise, str, Promise]] = {
         gettext_lazy("Connected"), "success", gettext_lazy("The bot answers incoming messages."),
     ),
     ConnectionStatus.EXPIRED: (
-        gettext_lazy("Connection lost"), "danger",
-        gettext_lazy(
+        gettext_lazy("Connection lost"), "danger", gettext_lazy(
             "The provider no longer accepts our access. No messages are sent or received."
         ),
     ),
@@ -105,10 +94,6 @@ STATES: dict[str, tuple[Promise, str, Promise]] = {
 class ChannelPages(TenantAdmin):
     """The pages of connections that replace a list: cards, consent, choice, and one account."""
 
-    def may_connect(self, request: HttpRequest) -> bool:
-        """Whether the viewer may connect and disconnect: owners and admins of a client."""
-        return self.has_create_permission(request)
-
     def overview(self, request: HttpRequest) -> HttpResponse:
         """The website and the messengers, each with its state and accounts."""
         client = viewer(request).client
@@ -122,7 +107,8 @@ class ChannelPages(TenantAdmin):
         cards = [(card, rows[name], len(rows[name]) < len(names)) for name, card in CARDS.items()]
         return self._page(
             request, "overview", gettext("Channels"),
-            cards=cards, may_connect=self.may_connect(request), websites=_websites(client),
+            cards=cards, websites=_websites(client),
+            may_connect=self.has_create_permission(request),
         )  # fmt: skip
 
     @calls_out
@@ -142,32 +128,31 @@ class ChannelPages(TenantAdmin):
             request.POST or None, initial={"login": "page", **request.GET.dict()},
             client=by.client, taken=taken, offers_direct=is_direct_offered,
         )  # fmt: skip
-        done = form.carry_out(act) if form.is_bound else None
         title = gettext("Connect %(channel)s") % {"channel": card.name}
-        return done or self._page(request, "connect", title, card=card, form=form)
+        template = "admin/channels_app/connect.html"
+        return self.form_page(request, form, act, template=template, title=title, card=card)
 
     @always_calls_out
     def come_back(self, request: HttpRequest, channel: str) -> HttpResponse:
         """Where the provider sends the person after the consent."""
-        card, given = self._card(request, channel), request.GET
+        card = self._card(request, channel)
         try:
             bot = self._consented_bot(request, channel)
-            if "code" not in given and channel != "localapp":
-                raise connections.ConsentRefused
             if channel != "localapp":
                 self._end_consent(request, bot, channel)
-            elif given.get("status") != ConnectionStatus.CONNECTED:
+            elif request.GET.get("status") != ConnectionStatus.CONNECTED:
                 row = connections.current(bot, card.channel)
                 raise connections.ConsentRefused(row.last_error if row else None)
         except ApiError as exc:
             messages.error(request, _refusal_words(exc))
             return redirect("channels")
         row = connections.current(bot, card.channel)
-        if row and row.status == ConnectionStatus.CONNECTED:
-            return redirect("channel_account", channel, bot.pk)
-        if row and row.status in LIVE and self._reconnected(request, row):
-            return redirect("channel_account", channel, bot.pk)
-        return redirect("channel_accounts", channel, bot.pk)
+        is_connected = row is not None and (
+            row.status == ConnectionStatus.CONNECTED
+            or (row.status in LIVE and self._reconnected(request, row))
+        )
+        page = "channel_account" if is_connected else "channel_accounts"
+        return redirect(page, channel, bot.pk)
 
     @always_calls_out
     def accounts(self, request: HttpRequest, channel: str, bot_id: int) -> HttpResponse:
@@ -209,15 +194,15 @@ class ChannelPages(TenantAdmin):
         return self._page(
             request, "account", f"{card.name} · {bot.bot_name}",
             card=card, bot=bot, row=row, state=words, color=color, meaning=meaning,
-            may_connect=self.may_connect(request), has_come=has_come,
+            may_connect=self.has_create_permission(request), has_come=has_come,
             is_connected=row.status == ConnectionStatus.CONNECTED,
             is_failing=row.status in {ConnectionStatus.EXPIRED, ConnectionStatus.ERROR},
-            is_live=row.status in LIVE, sends_chart=_chart(_sends_by_day(row)),
+            is_live=row.status in LIVE, sends_chart=_chart_of_sends(row),
         )  # fmt: skip
 
     def _change(self, request: HttpRequest, bot: Bot, card: Card) -> HttpResponse:
         """Disconnect the account, or connect it again."""
-        if not self.may_connect(request):
+        if not self.has_create_permission(request):
             raise PermissionDenied
         by, chosen = viewer(request), request.POST.get("form")
         row = connections.current(bot, card.channel)
@@ -276,6 +261,8 @@ class ChannelPages(TenantAdmin):
 
     def _end_consent(self, request: HttpRequest, bot: Bot, channel: str) -> None:
         """Store the token for which the consent's code stands."""
+        if "code" not in request.GET:
+            raise connections.ConsentRefused
         code, state = request.GET["code"], request.GET.get("state", "")
         back, by = request.build_absolute_uri(request.path), viewer(request)
         if request.path == reverse("channel_back_direct", args=[channel]):
@@ -296,7 +283,7 @@ class ChannelPages(TenantAdmin):
     def _card(self, request: HttpRequest, channel: str) -> Card:
         """A channel that the viewer may connect."""
         card = self._known(request, channel)
-        if not self.may_connect(request):
+        if not self.has_create_permission(request):
             raise PermissionDenied
         if not card.is_offered:
             raise Http404
@@ -308,12 +295,8 @@ class ChannelPages(TenantAdmin):
 
 def _way_back(request: HttpRequest, channel: str, *, is_direct: bool) -> str:
     """The address to which the provider redirects the person, the same at both ends."""
-    path = (
-        reverse("channel_back_direct", args=[channel])
-        if is_direct
-        else reverse("channel_back", args=[channel])
-    )
-    return request.build_absolute_uri(path)
+    name = "channel_back_direct" if is_direct else "channel_back"
+    return request.build_absolute_uri(reverse(name, args=[channel]))
 
 
 def _connect(bot: Bot, channel: str, account_id: str, *, pin: str | None, by: Any) -> None:
@@ -362,21 +345,18 @@ def _refusal_words(exc: ApiError) -> str:
 
 def _websites(client: Client) -> list[tuple[str, str, str]]:
     """For each bot: its name, the websites that it is allowed on, and where it is installed."""
-    rows = bots.list_for_client(client).order_by("bot_name")
     return [
-        (bot.bot_name, bot.allowed_domain.replace(",", ", "), _install_page(bot.pk)) for bot in rows
+        (
+            bot.bot_name,
+            bot.allowed_domain.replace(",", ", "),
+            reverse("admin:bots_bot_install", args=[bot.pk]),
+        )
+        for bot in Bot.objects.for_client(client).order_by("bot_name")
     ]
 
 
-def _install_page(bot_id: int) -> str:
-    try:
-        return reverse("admin:bots_bot_install", args=[bot_id])
-    except NoReverseMatch:
-        return f"{reverse('admin:bots_bot_set_up', args=[bot_id])}#hosts"
-
-
-def _sends_by_day(row: ChannelConnection) -> dict[date, tuple[int, int]]:
-    """For each of the last 14 days, how many messages were sent and refused; empty if none."""
+def _chart_of_sends(row: ChannelConnection) -> str:
+    """A chart of the messages sent and refused in the last 14 days; empty if there are none."""
     today = timezone.localdate()
     days = [today - timedelta(days=back) for back in reversed(range(_DAYS))]
     rows = OutboundSend.objects.filter(connection=row, created_at__date__gte=days[0])
@@ -384,16 +364,16 @@ def _sends_by_day(row: ChannelConnection) -> dict[date, tuple[int, int]]:
         sent=Count("pk", filter=Q(state=SendState.SENT)),
         refused=Count("pk", filter=Q(state=SendState.FAILED)),
     )
-    found = {item["day"]: (item["sent"], item["refused"]) for item in counted}
-    return {day: found.get(day, (0, 0)) for day in days} if found else {}
-
-
-def _chart(days: dict[date, tuple[int, int]]) -> str:
-    """The line chart of sent and refused messages; empty if there were none."""
+    counts = {item["day"]: (item["sent"], item["refused"]) for item in counted}
+    if not counts:
+        return ""
     names = ((gettext("Sent"), "#2563eb"), (gettext("Refused"), "#dc2626"))
     lines = [
-        {"label": label, "data": [counts[place] for counts in days.values()], "borderColor": color}
-        for place, (label, color) in enumerate(names)
+        {
+            "label": label,
+            "data": [counts.get(day, (0, 0))[at] for day in days],
+            "borderColor": color,
+        }
+        for at, (label, color) in enumerate(names)
     ]
-    chart = {"labels": [f"{day:%d %b}" for day in days], "datasets": lines}
-    return json.dumps(chart) if days else ""
+    return json.dumps({"labels": [f"{day:%d %b}" for day in days], "datasets": lines})

@@ -9,10 +9,10 @@ from django.utils.translation import gettext, gettext_lazy
 
 from bots.services import supported_languages
 from chatplatform.admin_base import viewer
+from chatplatform.form_fields import language_name
 from chatplatform.forms import ServiceForm
 from chats.services.core import system_messages
 from chats.shapes.words import MAX_TEXT, PlatformWord
-from identity.pages.settings.fields import language_name
 from identity.pages.settings.frame import Part, own_client, sent, show
 
 # The sentences of each form, in the words of those who write them.

@@ -158,6 +158,20 @@ def test_an_agents_words_are_shown_translated_also_when_that_comes_later(
     assert Message.objects.get(sender_type="agent").status == "read"
 
 
+def put_tag_in_again(screen: Page, attributes: dict[str, str]) -> None:
+    """What a page without reloads does when its visitor signs in."""
+    screen.evaluate(
+        """(attributes) => {
+            const tag = document.querySelector("script[data-key]");
+            const again = document.createElement("script");
+            for (const { name, value } of tag.attributes) again.setAttribute(name, value);
+            for (const name in attributes) again.setAttribute(name, attributes[name]);
+            tag.replaceWith(again);
+        }""",
+        attributes,
+    )
+
+
 def test_a_chat_is_shown_to_nobody_but_the_person_whose_it_is(
     shop: Shop, screen: Page, ann, bot, problems: list[str]
 ):
@@ -187,19 +201,7 @@ def test_a_chat_is_shown_to_nobody_but_the_person_whose_it_is(
     expect(stale.get_by_text("It is still me")).to_be_visible()
     # The next one signs in, without a reload: the page puts the tag in again.
     sign("c-2")
-    script = (
-        "([name, value]) => document.querySelector('script[data-key]').setAttribute(name, value)"
-    )
-    for attribute in shop.attributes.items():
-        screen.evaluate(script, attribute)
-    screen.evaluate(
-        """() => {
-            const tag = document.querySelector("script[data-key]");
-            const again = document.createElement("script");
-            for (const { name, value } of tag.attributes) again.setAttribute(name, value);
-            tag.replaceWith(again);
-        }"""
-    )
+    put_tag_in_again(screen, shop.attributes)
     expect(secret_words).to_have_count(0)
     write(widget, "Hello from another person")
     news(second)

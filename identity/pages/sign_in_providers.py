@@ -11,46 +11,41 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminPasswordWidget
 
 from chatplatform.admin_base import PLATFORM, TenantAdmin, confirm_action, each, viewer
-from chatplatform.forms import ServiceForm
+from chatplatform.forms import Setting, SettingsForm
 from identity.models import SignInProvider
 from identity.services import sign_in_providers
+from identity.shapes.providers import SignInProviderDto
 
 
-class ProviderForm(ServiceForm):
-    issuer = forms.CharField(
-        label=gettext_lazy("Issuer"),
-        max_length=500,
-        widget=forms.TextInput(attrs={"placeholder": "https://login.acme.example"}),
-        help_text=gettext_lazy(
-            "The issuer of your OpenID Connect provider, exactly as in its tokens."
+class ProviderForm(SettingsForm):
+    shapes = (SignInProviderDto,)
+    settings = (
+        Setting(
+            "issuer", gettext_lazy("Issuer"),
+            gettext_lazy("The issuer of your OpenID Connect provider, exactly as in its tokens."),
+            attrs={"placeholder": "https://login.acme.example"},
         ),
-    )
-    application_id = forms.CharField(
-        label=gettext_lazy("Application"),
-        max_length=255,
-        help_text=gettext_lazy("The client ID from the provider."),
-    )
-    application_secret = forms.CharField(
-        label=gettext_lazy("Secret"),
-        max_length=500,
-        required=False,
-        widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}),
-        help_text=gettext_lazy(
-            "The client secret from the provider. Stored encrypted and never shown. Leave empty to"
-            " keep the stored one."
+        Setting(
+            "application_id", gettext_lazy("Application"),
+            gettext_lazy("The client ID from the provider."),
         ),
-    )
+        Setting(
+            "application_secret", gettext_lazy("Secret"),
+            gettext_lazy(
+                "The client secret from the provider. Stored encrypted and never shown. Leave empty"
+                " to keep the stored one."
+            ),
+            widget=UnfoldAdminPasswordWidget, attrs={"autocomplete": "new-password"},
+        ),
+        Setting("is_required", gettext_lazy("Require it (owners can still use passwords)")),
+        Setting("creates_agents", gettext_lazy("Add new people as agents")),
+    )  # fmt: skip
     email_domains = forms.CharField(
         label=gettext_lazy("E-mail domains"),
         max_length=2000,
         help_text=gettext_lazy("Separated by spaces, such as acme.example. Nobody else gets in."),
     )
-    is_required = forms.BooleanField(
-        label=gettext_lazy("Require it (owners can still use passwords)"), required=False
-    )
-    creates_agents = forms.BooleanField(
-        label=gettext_lazy("Add new people as agents"), required=False
-    )
+    field_order = ("issuer", "application_id", "application_secret", "email_domains")
 
     @classmethod
     def of(cls, data: QueryDict | None, row: SignInProvider | None) -> Self:

@@ -9,13 +9,13 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
-from bots.forms import BotForm, language_name, languages_of, zone_of
+from bots.forms import BotForm, languages_of, zone_of
 from bots.models import Prompt, SampleQuestion
-from bots.pages.bot.look_forms import BotSettingsForm
-from bots.services import bots, prompt_versions, welcome
-from bots.shapes.bot import BotDto
+from bots.services import prompt_versions, welcome
 from bots.shapes.train import PromptDto
 from bots.shapes.widget import MAX_QUESTIONS, SampleQuestionDto, SampleQuestions
+from chatplatform.form_fields import TextsField, language_choices, language_name
+from chatplatform.forms import Setting
 from identity.models import User
 
 _VERSIONS_SHOWN = 20
@@ -44,21 +44,17 @@ class LanguagesForm(BotForm):
         offered = list(dict.fromkeys([*near, bot.default_language]))
         everywhere = sorted(LANG_INFO, key=language_name)
         others = [code for code in everywhere if code not in offered and "-" not in code]
-        self.offer("languages", _named(offered))
-        self.offer("another", [("", "–"), *_named(others)])
-        self.offer("default_language", _named([*offered, *others]))
+        self.offer("languages", language_choices(offered))
+        self.offer("another", [("", "–"), *language_choices(others)])
+        self.offer("default_language", language_choices([*offered, *others]))
 
-    def submit(self, data: dict[str, Any], by: User) -> BotDto:
+    def submit(self, data: dict[str, Any], by: User) -> Any:
         languages = [*data["languages"], *filter(None, [data["another"]])]
         # Whoever chooses a default language wants it to be one of the bot's.
         if languages and data["default_language"] not in languages:
             languages.append(data["default_language"])
-        body = BotDto(languages=languages, default_language=data["default_language"])
-        return bots.update(self.bot, body=body, by=by)
-
-
-def _named(codes: list[str]) -> list[tuple[Any, str]]:
-    return [(code, language_name(code)) for code in codes]
+        chosen = {"languages": languages, "default_language": data["default_language"]}
+        return super().submit(chosen, by)
 
 
 class QuestionsForm(BotForm):
@@ -67,18 +63,18 @@ class QuestionsForm(BotForm):
         "Questions offered when the chat opens, one per line. Leave empty to offer questions that"
         " the content answers."
     )
+    questions = TextsField(label=gettext_lazy("Questions"), max_length=8_000, lines=4)
 
-    def add_fields(self) -> None:
-        rows = SampleQuestion.objects.filter(bot=self.bot).order_by("position", "pk")
-        texts: dict[str, str] = {}
-        for language, question in rows.values_list("language", "question"):
-            texts[language] = f"{texts[language]}\n{question}" if language in texts else question
-        self.add_texts("questions", gettext_lazy("Questions"), texts, most=8_000, rows=4)
+    def stored(self) -> dict[str, Any]:
+        lines: dict[str, list[str]] = {}
+        for row in SampleQuestion.objects.filter(bot=self.bot).order_by("position", "pk"):
+            lines.setdefault(row.language, []).append(row.question)
+        return {"questions": {code: "\n".join(questions) for code, questions in lines.items()}}
 
     def submit(self, data: dict[str, Any], by: User) -> list[SampleQuestionDto]:
         questions = [
             SampleQuestionDto(question=line.strip(), language=code)
-            for code, text in self.texts(data, "questions").items()
+            for code, text in data["questions"].items()
             for line in text.splitlines()
             if line.strip()
         ]
@@ -88,23 +84,17 @@ class QuestionsForm(BotForm):
         return welcome.replace_questions(self.bot, body=SampleQuestions(questions=questions), by=by)
 
 
-class AnsweringForm(BotSettingsForm):
+class AnsweringForm(BotForm):
     heading = gettext_lazy("Who answers")
-    description = forms.CharField(
-        label=gettext_lazy("What the bot is for"),
-        max_length=500,
-        required=False,
-        help_text=gettext_lazy("A note for your team."),
-    )
-    agent_reply = forms.BooleanField(
-        label=gettext_lazy("Your team answers instead of the bot"), required=False
-    )
-    allow_preview = forms.BooleanField(
-        label=gettext_lazy("Your team can test the bot"), required=False
-    )
-    delete_available = forms.BooleanField(
-        label=gettext_lazy("The bot can be deleted"), required=False
-    )
+    settings = (
+        Setting(
+            "description", gettext_lazy("What the bot is for"),
+            gettext_lazy("A note for your team."),
+        ),
+        Setting("agent_reply", gettext_lazy("Your team answers instead of the bot")),
+        Setting("allow_preview", gettext_lazy("Your team can test the bot")),
+        Setting("delete_available", gettext_lazy("The bot can be deleted")),
+    )  # fmt: skip
 
 
 class InstructionsForm(BotForm):
@@ -113,43 +103,29 @@ class InstructionsForm(BotForm):
         "How the bot speaks and what it keeps to, for a language model. Earlier versions are kept."
     )
     right = "train"
-    content = forms.CharField(
-        label=gettext_lazy("Instructions"),
-        max_length=20_000,
-        widget=forms.Textarea(attrs={"rows": 6}),
-    )
-    tone = forms.CharField(
-        label=gettext_lazy("Tone"),
-        max_length=50,
-        required=False,
-        widget=forms.TextInput(attrs={"placeholder": gettext_lazy("Friendly")}),
-    )
-    language = forms.ChoiceField(label=gettext_lazy("Written in"), required=False)
-    model = forms.CharField(
-        label=gettext_lazy("Model"),
-        max_length=100,
-        required=False,
-        help_text=gettext_lazy("Leave empty to use the connected model."),
-    )
-    temperature = forms.FloatField(
-        label=gettext_lazy("Temperature"),
-        min_value=0,
-        max_value=2,
-        required=False,
-        help_text=gettext_lazy(
-            "From 0 (always the same words) to 2. Leave empty for the model's default."
+    shapes = (PromptDto,)
+    settings = (
+        Setting("content", gettext_lazy("Instructions"), lines=6),
+        Setting("tone", gettext_lazy("Tone"), attrs={"placeholder": gettext_lazy("Friendly")}),
+        Setting("language", gettext_lazy("Written in"), choices=()),
+        Setting(
+            "model", gettext_lazy("Model"), gettext_lazy("Leave empty to use the connected model."),
         ),
-    )
+        Setting(
+            "temperature", gettext_lazy("Temperature"),
+            gettext_lazy(
+                "From 0 (always the same words) to 2. Leave empty for the model's default."
+            ),
+        ),
+    )  # fmt: skip
 
     def stored(self) -> dict[str, Any]:
         prompt = prompt_versions.find_current(self.bot.pk)
-        if prompt is None:
-            return {}
-        return {name: getattr(prompt, name) for name in self.base_fields}
+        return {item.name: getattr(prompt, item.name) for item in self.settings} if prompt else {}
 
     def add_fields(self) -> None:
         codes = languages_of(self.bot, filter(None, [self.initial.get("language")]))
-        self.offer("language", [("", "–"), *_named(codes)])
+        self.offer("language", [("", "–"), *language_choices(codes)])
 
     def submit(self, data: dict[str, Any], by: User) -> Prompt | None:
         if not self.has_changed():
@@ -157,9 +133,9 @@ class InstructionsForm(BotForm):
         values = {name: None if value == "" else value for name, value in data.items()}
         return prompt_versions.create(self.bot, body=PromptDto(**values), by=by)
 
-    def told(self, result: Prompt) -> str:
+    def saved_message(self, result: Prompt) -> str:
         if result.is_current:
-            return super().told(result)
+            return super().saved_message(result)
         return gettext("Saved. It goes live once the golden questions have been asked with it.")
 
 
@@ -171,7 +147,7 @@ class VersionsForm(BotForm):
 
     def add_fields(self) -> None:
         rows = prompt_versions.list_for_bot(self.bot).select_related("created_by")
-        # A version that is held back is no earlier one, but its golden run decides about it.
+        # A version that is held back is not an earlier one: its golden run decides about it.
         self.earlier = list(rows.exclude(is_current=True).order_by("-version")[:_VERSIONS_SHOWN])
         self.offer("version", [(row.version, self._words(row)) for row in self.earlier])
 
@@ -182,22 +158,22 @@ class VersionsForm(BotForm):
     def _words(self, row: Prompt) -> str:
         at = date_format(row.created_at.astimezone(zone_of(self.bot)), "j M Y H:i")
         who = row.created_by.full_name if row.created_by else "–"
-        return gettext("Version %(number)s · %(at)s · %(who)s") % {
-            "number": row.version, "at": at, "who": who,
-        }  # fmt: skip
+        words = gettext("Version %(number)s · %(at)s · %(who)s")
+        return words % {"number": row.version, "at": at, "who": who}
 
     def submit(self, data: dict[str, Any], by: User) -> Prompt:
         return prompt_versions.restore(self.bot, version=data["version"], by=by)
 
 
-class ReviewForm(BotSettingsForm):
+class ReviewForm(BotForm):
     heading = gettext_lazy("Check changes before they go live")
-    hold_back_worse = forms.BooleanField(
-        label=gettext_lazy("Check changes before they go live"),
-        required=False,
-        help_text=gettext_lazy(
-            "New content and, with a language model, new instructions wait until the golden"
-            " questions have been asked with them. If one fails that passed before, you decide."
-            " Without golden questions this changes nothing."
+    settings = (
+        Setting(
+            "hold_back_worse", heading,
+            gettext_lazy(
+                "New content and, with a language model, new instructions wait until the golden"
+                " questions have been asked with them. If one fails that passed before, you decide."
+                " Without golden questions this changes nothing."
+            ),
         ),
-    )
+    )  # fmt: skip

@@ -13,6 +13,7 @@ from bots.language.normalization import fold
 from bots.models import Bot
 from bots.services import bots, customer_info
 from bots.shapes.widget import CustomerInfoField, CustomerInfoFields, Option
+from chatplatform.form_fields import TextsField
 from identity.models import User
 
 _OFF, _OPTIONAL, _REQUIRED = "", "optional", "required"
@@ -106,59 +107,53 @@ class OtherFieldsForm(BotForm):
         required=False,
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
     )
-    field_order = ("removed",)
+    label = TextsField(label=gettext_lazy("Also ask for"), max_length=100, lines=1)
+    type = forms.ChoiceField(label=gettext_lazy("Kind"), choices=_TYPES)
+    options = forms.CharField(
+        label=gettext_lazy("Choices"),
+        required=False,
+        max_length=6_000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=gettext_lazy("For a choice from a list, one per line."),
+    )
+    required = forms.BooleanField(label=gettext_lazy("Required"), required=False)
+    when = forms.ChoiceField(label=gettext_lazy("When"), choices=_TIMES)
 
     def add_fields(self) -> None:
-        others = [field for field in _stored(self.bot) if field.name not in _CONTACT]
         default = self.bot.default_language
-        named = [(field.name, bots.in_language(field.label, default, default=default) or field.name)
-                 for field in others]  # fmt: skip
-        self.offer("removed", [(name, label) for name, label in named])
+        others = [
+            (field.name, bots.in_language(field.label, default, default=default) or field.name)
+            for field in _stored(self.bot)
+            if field.name not in _CONTACT
+        ]
+        self.offer("removed", others)
         if not others:
             del self.fields["removed"]
-        self.add_texts("label", gettext_lazy("Also ask for"), {}, most=100, rows=1)
-        self.add_field("type", forms.ChoiceField(label=gettext_lazy("Kind"), choices=_TYPES))
-        self.add_field(
-            "options",
-            forms.CharField(
-                label=gettext_lazy("Choices"),
-                required=False,
-                max_length=6_000,
-                widget=forms.Textarea(attrs={"rows": 3, "data-choices": ""}),
-                help_text=gettext_lazy("For a choice from a list, one per line."),
-            ),
-        )
-        self.add_field(
-            "required", forms.BooleanField(label=gettext_lazy("Required"), required=False)
-        )
-        self.add_field("when", forms.ChoiceField(label=gettext_lazy("When"), choices=_TIMES))
 
     def submit(self, data: dict[str, Any], by: User) -> CustomerInfoFields:
         bot = bots.get(self.bot.client, self.bot.pk)
         removed = data.get("removed", [])
         kept = [field for field in _stored(bot) if field.name not in removed]
-        label = self.texts(data, "label")
-        if label:
-            kept.append(self._made(bot, label, data, {field.name for field in kept}))
+        if data["label"]:
+            kept.append(_added(bot, data, {field.name for field in kept}))
         elif not removed:
             raise forms.ValidationError(gettext("Enter what to ask for."))
         return _change(bot, kept, by)
 
-    def _made(
-        self, bot: Bot, label: dict[str, str], data: dict[str, Any], taken: set[str]
-    ) -> CustomerInfoField:
-        words = label.get(bot.default_language) or next(iter(label.values()))
-        lines = [line.strip() for line in data["options"].splitlines() if line.strip()]
-        return CustomerInfoField(
-            name=_name(words, taken | set(_CONTACT)),
-            label=label,
-            type=data["type"],
-            required=data["required"],
-            ask_before_chat=data["when"] == "before",
-            options=[Option(label=line, value=line) for line in lines]
-            if data["type"] == "select"
-            else [],
-        )
+
+def _added(bot: Bot, data: dict[str, Any], taken: set[str]) -> CustomerInfoField:
+    label = data["label"]
+    words = label.get(bot.default_language) or next(iter(label.values()))
+    lines = [line.strip() for line in data["options"].splitlines() if line.strip()]
+    is_list = data["type"] == "select"
+    return CustomerInfoField(
+        name=_name(words, taken | set(_CONTACT)),
+        label=label,
+        type=data["type"],
+        required=data["required"],
+        ask_before_chat=data["when"] == "before",
+        options=[Option(label=line, value=line) for line in lines] if is_list else [],
+    )
 
 
 def _name(words: str, taken: set[str]) -> str:

@@ -1,17 +1,15 @@
 """A bot's content: one list of files, websites, texts and answers, and the page of each."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime
+import functools
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from django.contrib import messages
 from django.db.models import CharField, F, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
 
 from bots.forms import BotForm
@@ -35,23 +33,11 @@ _SOURCES = {
     "text": DocumentSource.TEXT,
     "answer": DocumentSource.QUESTION_ANSWER,
 }
+_EDIT_FORMS: dict[str, type[BotForm]] = {
+    DocumentSource.TEXT: content_forms.TextForm,
+    DocumentSource.QUESTION_ANSWER: content_forms.QuestionForm,
+}
 _KIND_OF = {source: kind for kind, source in _SOURCES.items()}
-
-
-@dataclass(frozen=True)
-class Item:
-    """One row of the list."""
-
-    icon: str
-    name: str
-    link: str
-    state: str
-    color: str
-    details: SafeString | str
-    is_important: bool
-    changed: datetime
-    # Answers of the last 30 days.
-    used: int
 
 
 def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
@@ -147,20 +133,26 @@ def _used(bot: Bot, rows: Iterable[Any]) -> dict[tuple[str, int], int]:
     return found
 
 
-def _item(bot: Bot, row: Any, used: dict[tuple[str, int], int]) -> Item:
-    state, color = states.label(row)
+def _item(bot: Bot, row: Any, used: dict[tuple[str, int], int]) -> dict[str, Any]:
+    """What the list shows of a row."""
     if isinstance(row, WebUrl):
-        return Item(
-            KINDS["website"][1], row.url, reverse("admin:bots_bot_website", args=[bot.pk, row.pk]),
-            state, color, states.details(row), False, row.last_fetched_at or row.created_at,
-            used.get(("website", row.pk), 0),
-        )  # fmt: skip
-    return Item(
-        KINDS[_KIND_OF[DocumentSource(row.source)]][1], name_of(row),
-        reverse("admin:bots_bot_document", args=[bot.pk, row.pk]),
-        state, color, states.details(row), row.is_important, row.updated_at,
-        used.get(("document", row.pk), 0),
-    )  # fmt: skip
+        kind, link, name = "website", "admin:bots_bot_website", row.url
+        key, changed = ("website", row.pk), row.last_fetched_at or row.created_at
+    else:
+        kind, link, name = _KIND_OF[row.source], "admin:bots_bot_document", name_of(row)
+        key, changed = ("document", row.pk), row.updated_at
+    state, color = states.label(row)
+    return {
+        "icon": KINDS[kind][1],
+        "name": name,
+        "link": reverse(link, args=[bot.pk, row.pk]),
+        "state": state,
+        "color": color,
+        "details": states.details(row),
+        "is_important": getattr(row, "is_important", False),
+        "changed": changed,
+        "used": used.get(key, 0),
+    }
 
 
 def name_of(document: Document) -> str:
@@ -174,10 +166,10 @@ def add(page: TenantAdmin, request: HttpRequest, bot: Bot, way: str) -> HttpResp
     """Add content in one of four ways; the others are one click away."""
     if way not in content_forms.WAYS:
         raise Http404
-    form = content_forms.WAYS[way]
+    steps.check(page, request, "train")
+    forms = {way: content_forms.WAYS[way]}
     content = reverse("admin:bots_bot_content", args=[bot.pk])
-    shown, done = steps.bound(page, request, bot, {way: form}, then=content)
-    steps.check_any(shown, done)
+    shown, done = steps.bind_forms(page, request, bot, forms, then=content)
     if done:
         return done
     if way == "answer" and not shown[0][1].is_bound:
@@ -197,68 +189,64 @@ def add(page: TenantAdmin, request: HttpRequest, bot: Bot, way: str) -> HttpResp
 def document(page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int) -> HttpResponse:
     """One document: its text, which can be edited or its file replaced, and when it is used."""
     row = _document(bot, document_id)
-    made: dict[str, Any] = {}
-    if row.source == DocumentSource.TEXT:
-        made["edit"] = content_forms.EditTextForm
-    elif row.source == DocumentSource.QUESTION_ANSWER:
-        made["edit"] = content_forms.EditAnswerForm
+    made: dict[str, type[BotForm]] = {}
+    if row.source in _EDIT_FORMS:
+        made["edit"] = _EDIT_FORMS[row.source]
     elif not row.web_url_id:
         made["replace"] = content_forms.ReplaceFileForm
     made["use"] = content_forms.UseForm
     if not row.web_url_id:
         made["again"] = content_forms.ReadAgainForm
-    shown, done = steps.bound(page, request, row, made)
-    if done:
-        return done
-    state, color = states.label(row)
+    has_text_in_form = "edit" in made and steps.may(page, request, "train")
     passages = Chunk.objects.filter(document=row).order_by("position")
-    may_train = steps.may(page, request, "train")
-    return steps.show(
-        page, request, bot, "content",
+    return _show_row(
+        page, request, row, made,
         template="admin/bots/document.html",
         title=name_of(row),
-        row=row,
         document_page=page.admin_site.get_model_admin(Document),
         is_file=bool(row.file),
-        forms=shown,
-        state=state,
-        color=color,
-        details=states.details(row),
         used=document_usage.answers(bot).get(row.pk, 0),
-        is_busy=states.is_busy(row),
-        passages=[] if "edit" in made and may_train else passages[:_PASSAGES_SHOWN],
+        passages=[] if has_text_in_form else passages[:_PASSAGES_SHOWN],
         more=max(0, row.chunk_count - _PASSAGES_SHOWN),
-        delete=reverse("admin:bots_bot_delete_document", args=[bot.pk, row.pk])
-        if may_train
-        else None,
+        delete=reverse("admin:bots_bot_delete_document", args=[bot.pk, row.pk]),
     )  # fmt: skip
 
 
 def website(page: TenantAdmin, request: HttpRequest, bot: Bot, web_url_id: int) -> HttpResponse:
     """One website: its settings, and the pages that the bot has read of it."""
     row = _website(bot, web_url_id)
-    made: dict[str, type[BotForm]] = {
-        "edit": content_forms.EditWebForm, "again": content_forms.CrawlAgainForm,
-    }  # fmt: skip
-    shown, done = steps.bound(page, request, row, made)
-    if done:
-        return done
     _add_runs(bot, [row])
-    state, color = states.label(row)
-    may_train = steps.may(page, request, "train")
-    return steps.show(
-        page, request, bot, "content",
+    made = {"edit": content_forms.WebForm, "again": content_forms.ReadAgainForm}
+    return _show_row(
+        page, request, row, made,
         template="admin/bots/website.html",
         title=row.url,
+        delete=reverse("admin:bots_bot_delete_website", args=[bot.pk, row.pk]),
+    )  # fmt: skip
+
+
+def _show_row(
+    page: TenantAdmin,
+    request: HttpRequest,
+    row: Any,
+    forms: Mapping[str, type[BotForm]],
+    *,
+    delete: str,
+    **context: Any,
+) -> HttpResponse:
+    """The page of a document or website: its forms and its state."""
+    shown, done = steps.bind_forms(page, request, row, forms)
+    if done:
+        return done
+    state, color = states.label(row)
+    context |= {"state": state, "color": color, "details": states.details(row)}
+    return steps.show(
+        page, request, row.bot, "content",
         row=row,
         forms=shown,
-        state=state,
-        color=color,
-        details=states.details(row),
         is_busy=states.is_busy(row),
-        delete=reverse("admin:bots_bot_delete_website", args=[bot.pk, row.pk])
-        if may_train
-        else None,
+        delete=delete if steps.may(page, request, "train") else None,
+        **context,
     )  # fmt: skip
 
 
@@ -266,27 +254,23 @@ def delete_document(
     page: TenantAdmin, request: HttpRequest, bot: Bot, document_id: int
 ) -> HttpResponse:
     """Delete a document, after a confirmation."""
-    row = _document(bot, document_id)
-
-    def act() -> None:
-        documents.delete(bot, document_id=row.pk, by=viewer(request))
-
-    return _delete(page, request, bot, name_of(row), act)
+    name, by = name_of(_document(bot, document_id)), viewer(request)
+    act = functools.partial(documents.delete, bot, document_id=document_id, by=by)
+    return _delete(page, request, bot, name, act)
 
 
 def delete_website(
     page: TenantAdmin, request: HttpRequest, bot: Bot, web_url_id: int
 ) -> HttpResponse:
     """Delete a website, after a confirmation."""
-    row = _website(bot, web_url_id)
-
-    def act() -> None:
-        web_urls.delete(bot, web_url_id=row.pk, by=viewer(request))
-
-    return _delete(page, request, bot, row.url, act)
+    name, by = _website(bot, web_url_id).url, viewer(request)
+    act = functools.partial(web_urls.delete, bot, web_url_id=web_url_id, by=by)
+    return _delete(page, request, bot, name, act)
 
 
-def _delete(page: TenantAdmin, request: HttpRequest, bot: Bot, name: str, act: Any) -> HttpResponse:
+def _delete(
+    page: TenantAdmin, request: HttpRequest, bot: Bot, name: str, act: Callable[[], object]
+) -> HttpResponse:
     steps.check(page, request, "train")
 
     def remove(data: dict[str, Any]) -> HttpResponse:
@@ -305,16 +289,14 @@ def _delete(page: TenantAdmin, request: HttpRequest, bot: Bot, name: str, act: A
 
 def _document(bot: Bot, document_id: int) -> Any:
     rows = publish_gate.with_run(Document.objects.filter(bot=bot), document="pk")
-    row = rows.select_related("web_url").filter(pk=document_id).first()
-    if row is None:
-        raise Http404
-    row.bot = bot
-    return row
+    return _of_bot(bot, rows.select_related("web_url").filter(pk=document_id))
 
 
 def _website(bot: Bot, web_url_id: int) -> Any:
-    row = web_urls.list_for_bot(bot).filter(pk=web_url_id).first()
-    if row is None:
-        raise Http404
+    return _of_bot(bot, web_urls.list_for_bot(bot).filter(pk=web_url_id))
+
+
+def _of_bot(bot: Bot, rows: QuerySet[Any]) -> Any:
+    row = get_object_or_404(rows)
     row.bot = bot
     return row

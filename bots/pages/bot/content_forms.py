@@ -1,6 +1,6 @@
 """The forms that add content to a bot and change it."""
 
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from django import forms
@@ -9,20 +9,13 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
-from bots.forms import BotForm, DateInput, begin_of, end_of, first_day, last_day
+from bots.forms import BotForm, changed_times, day_field, days_of
 from bots.models import Bot, Document, DocumentSource, DocumentStatus, WebUrl
 from bots.services import documents, web_urls, written_sources
 from bots.shapes.train import ImportantDocumentDto
 from bots.shapes.web_url import WebUrlDto
-from bots.shapes.written import (
-    MAX_ANSWER,
-    MAX_QUESTION,
-    MAX_TEXT,
-    MAX_TITLE,
-    QuestionAnswerDto,
-    TextDto,
-)
-from chatplatform.forms import FilesField
+from bots.shapes.written import QuestionAnswerDto, TextDto
+from chatplatform.forms import FilesField, Setting
 from identity.models import User
 
 _DEPTHS: list[tuple[Any, Any]] = [
@@ -39,10 +32,26 @@ _REFRESH: list[tuple[Any, Any]] = [
 ]
 
 
-class FilesForm(BotForm):
-    heading = gettext_lazy("Files")
-    button = gettext_lazy("Upload")
+class ContentForm(BotForm):
+    """A form that adds content to a bot, or changes one document or website."""
+
     right = "train"
+    # Its button if it adds content.
+    add_button: ClassVar[Any] = ""
+
+    def __init__(self, subject: Any, *sent: Any, **options: Any) -> None:
+        self.is_new = isinstance(subject, Bot)
+        if self.is_new:
+            self.button = self.add_button
+        super().__init__(subject, *sent, **options)
+
+    def stored(self) -> dict[str, Any]:
+        return {} if self.is_new else super().stored()
+
+
+class FilesForm(ContentForm):
+    heading = gettext_lazy("Files")
+    add_button = gettext_lazy("Upload")
     # Django's form metaclass removes declared fields, so `Form.files` is not shadowed.
     files = FilesField(  # type: ignore[assignment]
         label=gettext_lazy("Files"),
@@ -55,7 +64,7 @@ class FilesForm(BotForm):
     def submit(self, data: dict[str, Any], by: User) -> documents.Uploaded:
         return documents.upload(self.bot, files=data["files"], by=by)
 
-    def told(self, result: documents.Uploaded) -> str:
+    def saved_message(self, result: documents.Uploaded) -> str:
         count = len(result.documents)
         words = ngettext(
             "Added %(count)s file. The bot reads it now.",
@@ -68,26 +77,24 @@ class FilesForm(BotForm):
         return gettext("%(added)s Left out: %(files)s") % {"added": words, "files": left_out}
 
 
-class WebForm(BotForm):
+class WebForm(ContentForm):
+    """Adds a website, or changes its settings."""
+
     heading = gettext_lazy("Website")
-    button = gettext_lazy("Add website")
-    right = "train"
-    url = forms.CharField(
-        label=gettext_lazy("Address"),
-        max_length=2000,
-        widget=forms.TextInput(attrs={"placeholder": "www.shop.example/help", "inputmode": "url"}),
-        help_text=gettext_lazy("A page or a sitemap that everybody can read."),
-    )
-    crawl_depth = forms.TypedChoiceField(
-        label=gettext_lazy("Pages"), choices=_DEPTHS, coerce=int, initial=1
-    )
-    refresh_hours = forms.TypedChoiceField(
-        label=gettext_lazy("Read it again"),
-        choices=_REFRESH,
-        coerce=int,
-        empty_value=None,
-        required=False,
-    )
+    add_button = gettext_lazy("Add website")
+    shapes = (WebUrlDto,)
+    settings = (
+        Setting(
+            "url", gettext_lazy("Address"),
+            gettext_lazy("A page or a sitemap that everybody can read."),
+            attrs={"placeholder": "www.shop.example/help", "inputmode": "url"},
+        ),
+        Setting("crawl_depth", gettext_lazy("Pages"), choices=_DEPTHS),
+        Setting("refresh_hours", gettext_lazy("Read it again"), choices=_REFRESH),
+    )  # fmt: skip
+
+    def stored(self) -> dict[str, Any]:
+        return super().stored() or {"crawl_depth": 1}
 
     def clean_url(self) -> str:
         """The address, with the scheme that people leave out."""
@@ -101,56 +108,69 @@ class WebForm(BotForm):
             raise ValidationError(gettext("Enter a full address, such as https://example.com"))
         return url
 
+    def add_fields(self) -> None:
+        hours = self.initial.get("refresh_hours")
+        if hours and hours not in dict(_REFRESH):
+            words = ngettext("Every %(count)s hour", "Every %(count)s hours", hours)
+            self.offer("refresh_hours", [*_REFRESH, (hours, words % {"count": hours})])
+
     def submit(self, data: dict[str, Any], by: User) -> WebUrlDto:
-        return web_urls.create(self.bot, body=WebUrlDto(**data), by=by)
+        body = WebUrlDto(**data)
+        if self.is_new:
+            return web_urls.create(self.bot, body=body, by=by)
+        return web_urls.update(self.bot, web_url_id=self.subject.pk, body=body, by=by)
 
-    def told(self, result: WebUrlDto) -> str:
-        return gettext("Added %(name)s. The bot reads it now.") % {"name": result.url}
+    def saved_message(self, result: WebUrlDto) -> str:
+        if self.is_new:
+            return gettext("Added %(name)s. The bot reads it now.") % {"name": result.url}
+        return super().saved_message(result)
 
 
-class WrittenForm(BotForm):
-    """A form for words that the bot uses: a text, or an answer to a question."""
+class WrittenForm(ContentForm):
+    """Adds or changes a text, or an answer to a question; the bot keeps the old words until it has
+    read the new ones."""
 
-    right = "train"
-
-    def body(self, data: dict[str, Any]) -> TextDto | QuestionAnswerDto:
-        raise NotImplementedError
+    def stored(self) -> dict[str, Any]:
+        names = [item.name for item in self.settings]
+        words = () if self.is_new else (self.subject.title, self.subject.content)
+        return dict(zip(names, words, strict=False))
 
     def submit(self, data: dict[str, Any], by: User) -> Document:
+        body: Any = self.shapes[0](**data)
         try:
-            return written_sources.create(self.bot, body=self.body(data), by=by)
+            if self.is_new:
+                return written_sources.create(self.bot, body=body, by=by)
+            return written_sources.update(self.bot, self.subject.pk, body=body, by=by)
         except written_sources.SourceExists as exc:
             raise _exists(self.bot, exc) from exc
 
-    def told(self, result: Document) -> str:
-        return gettext("Added %(name)s. The bot reads it now.") % {"name": result.title}
+    def saved_message(self, result: Document) -> str:
+        if self.is_new:
+            return gettext("Added %(name)s. The bot reads it now.") % {"name": result.title}
+        return super().saved_message(result)
 
 
 class TextForm(WrittenForm):
     heading = gettext_lazy("Text")
-    button = gettext_lazy("Add text")
-    title = forms.CharField(label=gettext_lazy("Title"), max_length=MAX_TITLE)
-    text = forms.CharField(
-        label=gettext_lazy("Text"), max_length=MAX_TEXT, widget=forms.Textarea(attrs={"rows": 10})
+    add_button = gettext_lazy("Add text")
+    shapes = (TextDto,)
+    settings = (
+        Setting("title", gettext_lazy("Title")),
+        Setting("text", gettext_lazy("Text"), lines=10),
     )
-
-    def body(self, data: dict[str, Any]) -> TextDto:
-        return TextDto(**data)
 
 
 class QuestionForm(WrittenForm):
     heading = gettext_lazy("Answer")
-    button = gettext_lazy("Add answer")
-    question = forms.CharField(label=gettext_lazy("Question"), max_length=MAX_QUESTION)
-    answer = forms.CharField(
-        label=gettext_lazy("Answer"),
-        max_length=MAX_ANSWER,
-        widget=forms.Textarea(attrs={"rows": 6}),
-        help_text=gettext_lazy("Used for questions with the same meaning."),
-    )
-
-    def body(self, data: dict[str, Any]) -> QuestionAnswerDto:
-        return QuestionAnswerDto(**data)
+    add_button = gettext_lazy("Add answer")
+    shapes = (QuestionAnswerDto,)
+    settings = (
+        Setting("question", gettext_lazy("Question")),
+        Setting(
+            "answer", gettext_lazy("Answer"),
+            gettext_lazy("Used for questions with the same meaning."), lines=6,
+        ),
+    )  # fmt: skip
 
 
 # The ways to add content, by the name in the page's address.
@@ -175,45 +195,7 @@ def _exists(bot: Bot, exc: written_sources.SourceExists) -> ValidationError:
     )
 
 
-class DocumentForm(BotForm):
-    """A form about one document, which the page's address names."""
-
-    right = "train"
-    document: Document
-
-    def __init__(self, document: Document, *sent: Any, **options: Any) -> None:
-        self.document = document
-        super().__init__(document.bot, *sent, **options)
-
-
-class EditWrittenForm(DocumentForm, WrittenForm):
-    """Changes a text or an answer; the bot keeps the old words until it has read the new ones."""
-
-    def submit(self, data: dict[str, Any], by: User) -> Document:
-        try:
-            return written_sources.update(self.bot, self.document.pk, body=self.body(data), by=by)
-        except written_sources.SourceExists as exc:
-            raise _exists(self.bot, exc) from exc
-
-    def told(self, result: Document) -> str:
-        return BotForm.told(self, result)
-
-
-class EditTextForm(EditWrittenForm, TextForm):
-    button = gettext_lazy("Save")
-
-    def stored(self) -> dict[str, Any]:
-        return {"title": self.document.title, "text": self.document.content}
-
-
-class EditAnswerForm(EditWrittenForm, QuestionForm):
-    button = gettext_lazy("Save")
-
-    def stored(self) -> dict[str, Any]:
-        return {"question": self.document.title, "answer": self.document.content}
-
-
-class ReplaceFileForm(DocumentForm):
+class ReplaceFileForm(ContentForm):
     heading = gettext_lazy("Replace file")
     intro = gettext_lazy("The bot answers from the old file until it has read the new one.")
     button = gettext_lazy("Replace file")
@@ -222,102 +204,53 @@ class ReplaceFileForm(DocumentForm):
     )
 
     def submit(self, data: dict[str, Any], by: User) -> Document:
-        return documents.replace(self.bot, document_id=self.document.pk, file=data["files"], by=by)
+        return documents.replace(self.bot, document_id=self.subject.pk, file=data["files"], by=by)
 
-    def told(self, result: Document) -> str:
+    def saved_message(self, result: Document) -> str:
         return gettext("Replaced by %(name)s. The bot reads it now.") % {"name": result.file_name}
 
 
-class UseForm(DocumentForm):
+class UseForm(ContentForm):
     """When a document is used, and before which others."""
 
     heading = gettext_lazy("When it is used")
-    is_important = forms.BooleanField(
-        label=gettext_lazy("Important"),
-        required=False,
-        help_text=gettext_lazy("Takes precedence over content that says something else."),
+    shapes = (ImportantDocumentDto,)
+    settings = (
+        Setting(
+            "is_important", gettext_lazy("Important"),
+            gettext_lazy("Takes precedence over content that says something else."),
+        ),
+    )  # fmt: skip
+    valid_from = day_field(
+        gettext_lazy("Valid from"), gettext_lazy("Leave empty to use it right away.")
     )
-    valid_from = forms.DateField(
-        label=gettext_lazy("Valid from"), required=False, widget=DateInput,
-        help_text=gettext_lazy("Leave empty to use it right away."),
-    )  # fmt: skip
-    valid_until = forms.DateField(
-        label=gettext_lazy("Valid until"), required=False, widget=DateInput,
-        help_text=gettext_lazy("The last day on which it is used. Leave empty for no end."),
-    )  # fmt: skip
+    valid_until = day_field(
+        gettext_lazy("Valid until"),
+        gettext_lazy("The last day on which it is used. Leave empty for no end."),
+    )
 
     def stored(self) -> dict[str, Any]:
-        row = self.document
-        return {
-            "is_important": row.is_important,
-            "valid_from": first_day(row.valid_from, self.bot),
-            "valid_until": last_day(row.valid_to, self.bot),
-        }
+        row = self.subject
+        return super().stored() | days_of(row.valid_from, row.valid_to, self.bot)
 
     def submit(self, data: dict[str, Any], by: User) -> Document:
-        """Change what differs from what was shown: the API may have set times within a day."""
-        changes: dict[str, Any] = {"is_important": data["is_important"]}
-        if "valid_from" in self.changed_data:
-            changes["valid_from"] = begin_of(data["valid_from"], self.bot)
-        if "valid_until" in self.changed_data:
-            changes["valid_to"] = end_of(data["valid_until"], self.bot)
-        return documents.set_importance(
-            self.bot, document_id=self.document.pk, body=ImportantDocumentDto(**changes), by=by
-        )
+        body = ImportantDocumentDto(is_important=data["is_important"], **changed_times(self))
+        return documents.set_importance(self.bot, document_id=self.subject.pk, body=body, by=by)
 
 
-class EditWebForm(WebForm):
-    """The settings of one website."""
+class ReadAgainForm(ContentForm):
+    """Reads a website once more, or a document that could not be read."""
 
-    button = gettext_lazy("Save")
-
-    def __init__(self, web_url: WebUrl, *sent: Any, **options: Any) -> None:
-        self.web_url = web_url
-        super().__init__(web_url.bot, *sent, **options)
-
-    def stored(self) -> dict[str, Any]:
-        return {
-            name: getattr(self.web_url, name) for name in ("url", "crawl_depth", "refresh_hours")
-        }
-
-    def add_fields(self) -> None:
-        hours = self.web_url.refresh_hours
-        if hours and hours not in dict(_REFRESH):
-            words = ngettext("Every %(count)s hour", "Every %(count)s hours", hours)
-            self.offer("refresh_hours", [*_REFRESH, (hours, words % {"count": hours})])
-
-    def submit(self, data: dict[str, Any], by: User) -> WebUrlDto:
-        return web_urls.update(self.bot, web_url_id=self.web_url.pk, body=WebUrlDto(**data), by=by)
-
-    def told(self, result: WebUrlDto) -> str:
-        return BotForm.told(self, result)
-
-
-class ReadAgainForm(DocumentForm):
-    heading = gettext_lazy("Read again")
-    button = gettext_lazy("Read again")
+    heading = button = gettext_lazy("Read again")
 
     @property
     def is_needed(self) -> bool:
-        return bool(self.document.status == DocumentStatus.FAILED)
+        return isinstance(self.subject, WebUrl) or self.subject.status == DocumentStatus.FAILED
 
     def submit(self, data: dict[str, Any], by: User) -> bool:
-        return documents.retrain(self.document)
+        if isinstance(self.subject, WebUrl):
+            return web_urls.crawl_again(self.subject)
+        return documents.retrain(self.subject)
 
-    def told(self, result: bool) -> str:  # noqa: FBT001 - the service's answer
-        return gettext("The bot reads it again.")
-
-
-class CrawlAgainForm(EditWebForm):
-    heading = gettext_lazy("Read again")
-    button = gettext_lazy("Read again")
-    url = crawl_depth = refresh_hours = None  # type: ignore[assignment] # it has no fields
-
-    def add_fields(self) -> None:
-        pass
-
-    def submit(self, data: dict[str, Any], by: User) -> Any:
-        return web_urls.crawl_again(self.web_url)
-
-    def told(self, result: Any) -> str:
+    def saved_message(self, result: Any) -> str:
         return gettext("The bot reads it again.")

@@ -8,12 +8,11 @@ from django.utils.dates import WEEKDAYS
 from django.utils.translation import gettext, gettext_lazy
 
 from bots.forms import BotForm
-from bots.services import bots
-from bots.shapes.bot import BotDto
 from identity.models import User
 from identity.shapes.configs import BusinessHours, DayHours, Holiday
 
 _COMPANYS, _NONE, _OWN = "company", "none", "own"
+_SAME = (_COMPANYS, gettext_lazy("Same as the company"))
 _SPAN = re.compile(r"(\d{1,2})(?:[:.h](\d\d))?\s*[-–—]\s*(\d{1,2})(?:[:.h](\d\d))?")
 _HOLIDAY = re.compile(r"(\d{4}-\d\d-\d\d)\s*(?:\(([^)]*)\))?\s*(.*)")
 
@@ -34,28 +33,34 @@ def _in_words(entries: list[dict[str, Any]]) -> str:
     return ", ".join(f"{entry['opens']}–{entry['closes']}" for entry in entries)
 
 
+def _choice(stored: list[Any] | None) -> str:
+    return _COMPANYS if stored is None else _OWN if stored else _NONE
+
+
+def _chosen(choice: str, own: list[Any]) -> list[Any] | None:
+    return own if choice == _OWN else None if choice == _COMPANYS else []
+
+
 class HoursForm(BotForm):
     heading = gettext_lazy("Business hours of this bot")
     choice = forms.ChoiceField(
         label=gettext_lazy("Hours"),
         choices=[
-            (_COMPANYS, gettext_lazy("Same as the company")),
-            (_NONE, gettext_lazy("Always open")),
-            (_OWN, gettext_lazy("Custom hours")),
+            _SAME, (_NONE, gettext_lazy("Always open")), (_OWN, gettext_lazy("Custom hours")),
         ],
-    )
+    )  # fmt: skip
+
+    def stored(self) -> dict[str, Any]:
+        hours = self.bot.business_hours
+        days = {day: [item for item in hours or [] if item["weekday"] == day] for day in WEEKDAYS}
+        return {"choice": _choice(hours)} | {
+            f"day_{day}": _in_words(entries) for day, entries in days.items()
+        }
 
     def add_fields(self) -> None:
-        stored = self.bot.business_hours
-        choice = _COMPANYS if stored is None else _OWN if stored else _NONE
-        self.initial["choice"] = choice
         for day, name in WEEKDAYS.items():
-            entries = [entry for entry in stored or [] if entry["weekday"] == day]
-            placeholder = gettext("Closed")
-            field = forms.CharField(
-                label=name, required=False, max_length=200, initial=_in_words(entries),
-                widget=forms.TextInput(attrs={"placeholder": placeholder, "data-own-hours": ""}),
-            )  # fmt: skip
+            box = forms.TextInput(attrs={"placeholder": gettext("Closed")})
+            field = forms.CharField(label=name, required=False, max_length=200, widget=box)
             self.add_field(f"day_{day}", field)
         self.fields["day_0"].help_text = gettext(
             "Such as 09:00–18:00 or 09:00–12:00, 13:00–18:00. Leave empty if closed."
@@ -70,60 +75,45 @@ class HoursForm(BotForm):
                 self.add_error(f"day_{day}", exc)
         return data
 
-    def submit(self, data: dict[str, Any], by: User) -> BotDto:
-        hours: list[BusinessHours] | None = [
+    def submit(self, data: dict[str, Any], by: User) -> Any:
+        own = [
             BusinessHours(weekday=day, opens=opens, closes=closes)
             for day in WEEKDAYS
             for opens, closes in data[f"day_{day}"]
         ]
-        if data["choice"] == _OWN and not hours:
+        if data["choice"] == _OWN and not own:
             raise forms.ValidationError(gettext("Enter the hours of at least one day."))
-        if data["choice"] != _OWN:
-            hours = None if data["choice"] == _COMPANYS else []
-        return bots.update(self.bot, body=BotDto(business_hours=hours), by=by)
+        return super().submit({"business_hours": _chosen(data["choice"], own)}, by)
 
 
 class HolidaysForm(BotForm):
     heading = gettext_lazy("Holidays of this bot")
     choice = forms.ChoiceField(
         label=gettext_lazy("Holidays"),
-        choices=[
-            (_COMPANYS, gettext_lazy("Same as the company")),
-            (_NONE, gettext_lazy("None")),
-            (_OWN, gettext_lazy("Custom holidays")),
-        ],
+        choices=[_SAME, (_NONE, gettext_lazy("None")), (_OWN, gettext_lazy("Custom holidays"))],
     )
     days = forms.CharField(
         label=gettext_lazy("Days"),
         required=False,
         max_length=40_000,
         widget=forms.Textarea(
-            attrs={
-                "rows": 4,
-                "placeholder": "2026-12-25 Christmas\n2026-12-24 (09:00–12:00)",
-                "data-own-hours": "",
-            }
+            attrs={"rows": 4, "placeholder": "2026-12-25 Christmas\n2026-12-24 (09:00–12:00)"}
         ),
         help_text=gettext_lazy("One per line: the date, hours in brackets if open, and the name."),
     )
 
     def stored(self) -> dict[str, Any]:
-        stored = self.bot.holidays
-        choice = _COMPANYS if stored is None else _OWN if stored else _NONE
         lines = []
-        for entry in stored or []:
+        for entry in self.bot.holidays or []:
             hours = f"({_in_words(entry['hours'])})" if entry["hours"] else ""
             lines.append(" ".join(filter(None, [entry["date"], hours, entry["name"]])))
-        return {"choice": choice, "days": "\n".join(lines)}
+        return {"choice": _choice(self.bot.holidays), "days": "\n".join(lines)}
 
     def clean_days(self) -> list[Holiday]:
         return [_holiday(line) for line in self.cleaned_data["days"].splitlines() if line.strip()]
 
-    def submit(self, data: dict[str, Any], by: User) -> BotDto:
-        days: list[Holiday] | None = data["days"]
-        if data["choice"] != _OWN:
-            days = None if data["choice"] == _COMPANYS else []
-        return bots.update(self.bot, body=BotDto(holidays=days), by=by)
+    def submit(self, data: dict[str, Any], by: User) -> Any:
+        return super().submit({"holidays": _chosen(data["choice"], data["days"])}, by)
 
 
 def _holiday(line: str) -> Holiday:

@@ -6,18 +6,13 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext
 
-from bots.forms import BotForm
 from bots.models import Bot
-from bots.pages.bot import install_forms, steps
-from bots.services import install, visitor_identity
-from chatplatform.admin_base import TenantAdmin, is_impersonated, viewer
+from bots.pages.bot import steps
+from bots.pages.bot.install_forms import INSTALL
+from bots.services import visitor_identity
+from bots.services.install import find_key
+from chatplatform.admin_base import TenantAdmin, viewer
 from chatplatform.forms import ServiceForm
-from identity.forms import PAGES_DAILY_CREDITS
-
-INSTALL: dict[str, type[BotForm]] = {
-    "hosts": install_forms.HostsForm,
-    "limit": install_forms.DailyCreditsForm,
-}
 
 # The tabs that say how the tag gets onto a website.
 _WAYS = [
@@ -27,23 +22,18 @@ _WAYS = [
 
 
 def overview(page: TenantAdmin, request: HttpRequest, bot: Bot) -> HttpResponse:
-    """The script tag, which is created when the page is first opened by somebody who may."""
+    """Where the bot may be shown, its script tag, and its first visit."""
     steps.check(page, request, "manage")
-    is_theirs = viewer(request).client_id == bot.client_id and not is_impersonated(request)
-    key = (
-        install.ensure_key(bot, daily_credits=PAGES_DAILY_CREDITS, by=viewer(request))
-        if is_theirs
-        else install.find_key(bot)
-    )
-    forms = INSTALL if key else {"hosts": INSTALL["hosts"]}
-    shown, done = steps.bound(page, request, bot, forms)
+    is_theirs = viewer(request).client_id == bot.client_id
+    forms = {name: form for name, form in INSTALL.items() if is_theirs or name != "tag"}
+    shown, done = steps.bind_forms(page, request, bot, forms)
     if done:
         return done
     return steps.show(
         page, request, bot, "install",
         title=gettext("Install"),
         forms=dict(shown),
-        key=key,
+        key=find_key(bot),
         ways=_WAYS,
         loader=request.build_absolute_uri("/widget/v1/loader.js"),
         hosts=bot.allowed_domain.split(",") if bot.allowed_domain else [],

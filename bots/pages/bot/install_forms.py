@@ -4,13 +4,12 @@ import re
 from typing import Any
 from urllib.parse import urlsplit
 
-from django import forms
 from django.utils.translation import gettext, gettext_lazy
 
 from bots.forms import BotForm
-from bots.services import bots, install
-from bots.shapes.bot import BotDto
-from identity.forms import daily_credits_field
+from bots.services import install
+from chatplatform.forms import Setting
+from identity.forms import PAGES_DAILY_CREDITS, daily_credits_field
 from identity.models import ApiKey, User
 from identity.services import api_keys
 from identity.shapes.clients import ApiKeyDto
@@ -18,15 +17,16 @@ from identity.shapes.clients import ApiKeyDto
 
 class HostsForm(BotForm):
     heading = gettext_lazy("Allowed websites")
-    allowed_domain = forms.CharField(
-        label=gettext_lazy("Allowed websites"),
-        max_length=2000,
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 3, "placeholder": "www.shop.example"}),
-        help_text=gettext_lazy(
-            "Where the chat may be shown, one per line. *.shop.example includes all its subdomains."
+    settings = (
+        Setting(
+            "allowed_domain", heading,
+            gettext_lazy(
+                "Where the chat may be shown, one per line. *.shop.example includes all its"
+                " subdomains."
+            ),
+            lines=3, attrs={"placeholder": "www.shop.example"},
         ),
-    )
+    )  # fmt: skip
 
     def stored(self) -> dict[str, Any]:
         return {"allowed_domain": self.bot.allowed_domain.replace(",", "\n")}
@@ -35,9 +35,6 @@ class HostsForm(BotForm):
         """The hosts of what was entered: people paste whole addresses."""
         parts = re.split(r"[\s,;]+", self.cleaned_data["allowed_domain"])
         return ",".join(_host_of(part) for part in parts if part)
-
-    def submit(self, data: dict[str, Any], by: User) -> BotDto:
-        return bots.update(self.bot, body=BotDto(**data), by=by)
 
 
 def _host_of(address: str) -> str:
@@ -49,9 +46,31 @@ def _host_of(address: str) -> str:
     return host or address
 
 
+class TagForm(BotForm):
+    """Creates the public key of a bot that has none."""
+
+    button = gettext_lazy("Create the tag")
+
+    @property
+    def is_needed(self) -> bool:
+        return install.find_key(self.bot) is None
+
+    def submit(self, data: dict[str, Any], by: User) -> bool:
+        install.create_key(self.bot, daily_credits=PAGES_DAILY_CREDITS, by=by)
+        return True
+
+
 class DailyCreditsForm(BotForm):
     heading = gettext_lazy("Daily limit")
     daily_credits = daily_credits_field()
+
+    @property
+    def is_needed(self) -> bool:
+        return self.key is not None
+
+    def stored(self) -> dict[str, Any]:
+        self.key = install.find_key(self.bot)
+        return {"daily_credits": self.key.daily_credits if self.key else None}
 
     def add_fields(self) -> None:
         self.fields["daily_credits"].help_text = gettext(
@@ -60,16 +79,9 @@ class DailyCreditsForm(BotForm):
             " limit."
         )
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        self.key: ApiKey | None = None
-        super().__init__(*args, **options)
-
-    def stored(self) -> dict[str, Any]:
-        self.key = install.find_key(self.bot)
-        return {"daily_credits": self.key.daily_credits if self.key else None}
-
     def submit(self, data: dict[str, Any], by: User) -> ApiKey:
-        assert self.key, "the page creates it"
-        return api_keys.change(
-            self.bot.client, api_key_id=self.key.pk, change=ApiKeyDto(**data), by=by
-        )
+        key_id = self.key.pk if self.key else 0
+        return api_keys.change(self.bot.client, api_key_id=key_id, change=ApiKeyDto(**data), by=by)
+
+
+INSTALL: dict[str, type[BotForm]] = {"hosts": HostsForm, "tag": TagForm, "limit": DailyCreditsForm}

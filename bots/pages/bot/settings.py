@@ -6,12 +6,13 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext
 
-from bots.forms import BotForm, language_name, languages_of
+from bots.forms import BotForm, languages_of
 from bots.models import Bot, GoldenQuestion, GoldenRun, LanguageModel
 from bots.pages.bot import behaviour_forms, contact_forms, hours_forms, look_forms, steps
 from bots.services import bots, widget_config
 from bots.shapes.bot import SETUP_STEPS
 from chatplatform.admin_base import TenantAdmin, viewer
+from chatplatform.form_fields import language_choices
 from chatplatform.templatetags.codes import humanize_code
 
 LOOK: dict[str, type[BotForm]] = {
@@ -114,13 +115,13 @@ def _show(
     forms: dict[str, type[BotForm]],
     **context: Any,
 ) -> HttpResponse:
-    shown, done = steps.bound(page, request, bot, forms)
-    steps.check_any(shown, done)
+    steps.check(page, request, "train")
+    shown, done = steps.bind_forms(page, request, bot, forms)
     if done:
         return done
     preview_path = reverse("admin:bots_bot_preview", args=[bot.pk])
     codes = languages_of(bot, bot.welcome_message)
     context["previews"] = [
-        (language_name(code), f"{preview_path}?language={code}") for code in codes
+        (name, f"{preview_path}?language={code}") for code, name in language_choices(codes)
     ]
     return steps.show(page, request, bot, active, forms=shown, **context)

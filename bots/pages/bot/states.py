@@ -15,12 +15,14 @@ from bots.models import Document, DocumentStage, DocumentStatus, GoldenOutcome, 
 from bots.shapes.web_url import PageCounts
 from chatplatform.templatetags.codes import humanize_code
 
-COLORS: dict[str, str] = {
-    DocumentStatus.QUEUED: "info",
-    DocumentStatus.TRAINING: "warning",
-    DocumentStatus.TRAINED: "success",
-    DocumentStatus.FAILED: "danger",
+# A document's or website's state in words, and its colour.
+_STATES: dict[str, tuple[Any, str]] = {
+    DocumentStatus.QUEUED: (gettext_lazy("In line"), "info"),
+    DocumentStatus.TRAINING: (gettext_lazy("Reading"), "warning"),
+    DocumentStatus.TRAINED: (gettext_lazy("Ready"), "success"),
+    DocumentStatus.FAILED: (gettext_lazy("Could not be read"), "danger"),
 }
+COLORS = {status: color for status, (_, color) in _STATES.items()}
 # Stages of training in words; the bot answers from a document from the third stage on.
 _STAGES = {
     DocumentStage.WAITING: gettext_lazy("in line"),
@@ -50,13 +52,8 @@ def label(row: Any) -> tuple[str, str]:
             return gettext("Later"), "info"
         if row.valid_to and row.valid_to <= now:
             return gettext("Expired"), "warning"
-    words = {
-        DocumentStatus.QUEUED: gettext("In line"),
-        DocumentStatus.TRAINING: gettext("Reading"),
-        DocumentStatus.TRAINED: gettext("Ready"),
-        DocumentStatus.FAILED: gettext("Could not be read"),
-    }
-    return words[DocumentStatus(row.status)], COLORS[row.status]
+    words, color = _STATES[row.status]
+    return str(words), color
 
 
 def details(row: Any) -> SafeString | str:

@@ -1,6 +1,6 @@
 """What the pages of one bot share: their tabs, and forms that are saved one by one."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
@@ -56,8 +56,7 @@ def show(
     """A page of a bot: `active` names its tab and its template."""
     title = f"{bot.bot_name} · {context.pop('title')}"
     template = context.pop("template", f"admin/bots/{active}.html")
-    said = [message.extra_tags for message in messages.get_messages(request)]
-    context |= {"bot": bot, "tabs": tabs(page, request, bot, active), "said": said}
+    context |= {"bot": bot, "tabs": tabs(page, request, bot, active)}
     return page.page(request, template, title, **context)
 
 
@@ -67,11 +66,11 @@ def check(page: TenantAdmin, request: HttpRequest, right: str) -> None:
         raise PermissionDenied
 
 
-def bound(
+def bind_forms(
     page: TenantAdmin,
     request: HttpRequest,
     subject: Any,
-    forms: Mapping[str, Callable[..., BotForm]],
+    forms: Mapping[str, type[BotForm]],
     *,
     then: str | None = None,
 ) -> tuple[list[tuple[str, BotForm]], HttpResponse | None]:
@@ -80,11 +79,7 @@ def bound(
 
     `subject` is the bot, or the row of it that the forms are about.
     """
-    allowed = {
-        name: form
-        for name, form in forms.items()
-        if may(page, request, form.right)  # type: ignore[attr-defined]
-    }
+    allowed = {name: form for name, form in forms.items() if may(page, request, form.right)}
     chosen = request.POST.get("form", "")
     if request.method == "POST" and chosen not in allowed:
         raise PermissionDenied
@@ -99,16 +94,11 @@ def bound(
     return shown, None
 
 
-def check_any(shown: list[tuple[str, BotForm]], done: HttpResponse | None) -> None:
-    """Refuse viewers who may send none of a page's forms."""
-    if not shown and done is None:
-        raise PermissionDenied
-
-
 def _save(request: HttpRequest, form: BotForm, name: str) -> bool:
+    # In a list, since a service may return nothing.
     done = form.carry_out(lambda data: [form.submit(data, viewer(request))])
     if done:
         # An upload may have left out some of its files.
         level = messages.WARNING if getattr(done[0], "refused", None) else messages.SUCCESS
-        messages.add_message(request, level, form.told(done[0]), extra_tags=name)
+        messages.add_message(request, level, form.saved_message(done[0]), extra_tags=name)
     return bool(done)

@@ -11,10 +11,9 @@ from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import INPUT_CLASSES
 
 from chatplatform.admin_base import viewer
-from chatplatform.forms import ServiceForm
-from identity.models import Client
-from identity.pages.settings.fields import END_OF_DAY, MIDNIGHT, TextsField, WeekField
-from identity.pages.settings.frame import ConfigForm, Part, own_client, save_config, sent, show
+from chatplatform.forms import ServiceForm, Setting
+from identity.pages.settings.fields import END_OF_DAY, MIDNIGHT, WeekField
+from identity.pages.settings.frame import ConfigForm, Part, own_client, sent, show
 from identity.services import configs, public_holidays, time_zones
 from identity.services.bot_hooks import bots
 from identity.shapes.configs import ClientConfigDto, DayHours, Holiday, stored_holidays
@@ -24,18 +23,29 @@ _TIME = forms.TimeInput(attrs={"type": "time", **_LOOK}, format="%H:%M")
 
 
 class HoursForm(ConfigForm):
-    business_hours: Any = WeekField(
+    heading = gettext_lazy("Opening hours")
+    business_hours = WeekField(
         label=gettext_lazy("When your team answers"),
         help_text=gettext_lazy("Your bots answer at any time. Hours may end after midnight."),
     )
-    out_of_hours_message: Any = TextsField(
-        label=gettext_lazy("What customers read while you are closed"),
-        required=False,
-        help_text=gettext_lazy(
-            "Sent once to a customer who waits for a person, such as: We are back at nine."
-            " Customers who write in another language get the text in your default language."
+    settings = (
+        Setting(
+            "out_of_hours_message", gettext_lazy("What customers read while you are closed"),
+            gettext_lazy(
+                "Sent once to a customer who waits for a person, such as: We are back at nine."
+                " Customers who write in another language get the text in your default language."
+            ),
         ),
-    )
+    )  # fmt: skip
+    field_order = ("business_hours",)
+
+    def __init__(self, request: HttpRequest, name: str) -> None:
+        super().__init__(request, name)
+        client = self.config.client
+        self.initial["business_hours"] = self.config.business_hours
+        languages = [client.default_language, *bots().languages(client)]
+        texts: Any = self.fields["out_of_hours_message"]
+        texts.offer([*languages, *self.config.out_of_hours_message])
 
 
 class CountryForm(ServiceForm):
@@ -67,11 +77,8 @@ class RemoveForm(ServiceForm):
 def page(site: Any, request: HttpRequest) -> HttpResponse:
     """The hours of the week, and the holidays."""
     client = own_client(request)
-    config, today = client.config, timezone.localdate(timezone=_zone(client))
-    hours = HoursForm(sent(request, "hours"), config)
-    hours.fields["out_of_hours_message"].offer(  # type: ignore[attr-defined]
-        [client.default_language, *bots().languages(client), *config.out_of_hours_message]
-    )
+    config, today = client.config, timezone.localdate(timezone=ZoneInfo(client.timezone))
+    hours = HoursForm(request, "hours")
     country = CountryForm(
         sent(request, "country"), initial={"country": time_zones.country_of(client.timezone)}
     )
@@ -97,7 +104,7 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
     coming = [(date.fromisoformat(day.date), day) for day in stored if day.date >= f"{today}"]
     add = gettext_lazy("Add")
     parts = [
-        Part("hours", gettext("Opening hours"), hours, save_config(request)),
+        Part("hours", hours.heading, hours, hours.save),
         Part("country", gettext("Add public holidays"), country, add_country, add),
         Part("day", gettext("Add a day"), DayForm(sent(request, "day")), add_day, add),
         Part("remove", "", RemoveForm(sent(request, "remove")), remove, done=gettext("Removed.")),
@@ -107,10 +114,6 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
         holidays=coming, zone=time_zones.label(client.timezone),
         clock=time_zones.clock(client.timezone, now=timezone.now()),
     )  # fmt: skip
-
-
-def _zone(client: Client) -> Any:
-    return ZoneInfo(client.timezone)
 
 
 def _merged(kept: list[Holiday], more: list[Holiday]) -> list[Holiday]:

@@ -1,8 +1,8 @@
 """What the pages of Settings share: who may open them, and how their forms are saved."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -11,8 +11,8 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext, gettext_lazy
 
 from chatplatform.admin_base import ADMINS, viewer
-from chatplatform.forms import ServiceForm
-from identity.models import Client, ClientConfig
+from chatplatform.forms import ServiceForm, SettingsForm
+from identity.models import Client
 from identity.services import configs
 from identity.shapes.configs import ClientConfigDto
 
@@ -32,12 +32,20 @@ class Part:
     variant: str = ""
 
 
-class ConfigForm(ServiceForm):
-    """A form of some of a client's chat settings; the names of its fields are theirs."""
+class ConfigForm(SettingsForm):
+    """A form of some of a client's chat settings; the others keep their value."""
 
-    def __init__(self, data: QueryDict | None, config: ClientConfig, **initial: Any) -> None:
-        shown = {name: getattr(config, name) for name in self.base_fields if hasattr(config, name)}
-        super().__init__(data, initial=shown | initial)
+    heading: ClassVar[Any] = ""
+    shapes = (ClientConfigDto,)
+
+    def __init__(self, request: HttpRequest, name: str) -> None:
+        self.config, self.by = own_client(request).config, viewer(request)
+        shown = {item.name: getattr(self.config, item.name) for item in self.settings}
+        super().__init__(sent(request, name), initial=shown)
+
+    def save(self, data: dict[str, Any]) -> object:
+        """Change the settings of the form."""
+        return configs.update(self.config, ClientConfigDto(**data), by=self.by)
 
 
 def own_client(request: HttpRequest, roles: frozenset[str] = ADMINS) -> Client:
@@ -53,16 +61,6 @@ def sent(request: HttpRequest, name: str) -> QueryDict | None:
     """The values of the form with this name, if it was sent."""
     is_sent = request.method == "POST" and request.POST.get("form") == name
     return request.POST if is_sent else None
-
-
-def save_config(request: HttpRequest) -> Callable[[dict[str, Any]], object]:
-    """Saves the fields of a `ConfigForm`; the other settings keep their value."""
-
-    def act(data: dict[str, Any]) -> object:
-        config = own_client(request).config
-        return configs.update(config, ClientConfigDto(**data), by=viewer(request))
-
-    return act
 
 
 def show(
@@ -85,3 +83,20 @@ def show(
         request, template, gettext(title), parts={one.name: one for one in parts}, **context
     )
     return page
+
+
+def show_config(
+    site: Any,
+    request: HttpRequest,
+    title: str,
+    forms: Mapping[str, type[ConfigForm]],
+    *,
+    template: str = "settings/page",
+) -> HttpResponse:
+    """A page of chat settings: its forms by name, the first with the filled button."""
+    made = [(name, form(request, name)) for name, form in forms.items()]
+    parts = [
+        Part(name, form.heading, form, form.save, variant="default" if at else "")
+        for at, (name, form) in enumerate(made)
+    ]
+    return show(site, request, title, parts, template=template)
