@@ -92,12 +92,13 @@ def _times(name: str) -> dict[str, str]:
     }
 
 
-# The metrics of `Metric`, and those that only the overview shows.
+# The metrics of `PageMetric`, and those that only the overview shows.
 _METRICS: dict[str, str] = {
     "chats": "count(*)",
     "messages": "coalesce(sum(messages), 0)::bigint",
     "customers": "count(DISTINCT customer_id)",
     "bot_resolved": "count(*) FILTER (WHERE bot_resolved)",
+    "bot_resolved_share": "count(*) FILTER (WHERE bot_resolved)::float8 / nullif(count(*), 0)",
     "handed_off": "count(*) FILTER (WHERE handed_off)",
     "ended": "count(*) FILTER (WHERE status = 'ended')",
     "open": "count(*) FILTER (WHERE status <> 'ended')",
@@ -131,7 +132,7 @@ _CHAT: tuple[tuple[ReportColumn, str], ...] = tuple(
         ("handed_off", "Handed over", "boolean", None, "handed_off"),
         ("bot_resolved", "Resolved by the bot", "boolean", None, "bot_resolved"),
         ("first_response", "First response", "number", "seconds", "first_response"),
-        ("resolution", "Time to the end", "number", "seconds", "resolution"),
+        ("resolution", "Time to close", "number", "seconds", "resolution"),
         ("ended_at", "Ended at", "moment", None, "ended_at"),
         ("ended_by", "Ended by", "text", None, "ended_by"),
         ("rating", "Rating", "number", "stars", "rating"),

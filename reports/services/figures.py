@@ -1,0 +1,72 @@
+"""Figures as cards: a value, its change against the period before, and a sparkline."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils.translation import gettext
+
+from reports.services import charts, formatting
+
+# The beginnings of the metrics of which less is better, and more; of others neither is.
+_LESS = ("handed_off", "sentiment_negative", "first_", "bot_response", "person_", "resolution")
+_MORE = ("bot_resolved", "sentiment_positive", "rating_mean")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a card; `note` compares or explains it."""
+
+    title: str
+    value: str
+    note: str = ""
+    path: str = ""
+    # The change since the period before, such as "+12 %"; and whether it is good, if it is either.
+    change: str = ""
+    is_better: bool | None = None
+    # One value for each day, for a sparkline.
+    days: Sequence[float] = field(default_factory=list)
+
+    @property
+    def line(self) -> str:
+        """The points of the sparkline, 100 wide and 24 high; empty without a value."""
+        return charts.points(self.days)
+
+
+def compared(
+    name: str, now: Any, before: Any, *, path: str = "", **other: object
+) -> Figure:
+    """A metric with its change against the period before. `other` holds more fields."""
+    gain = _gain(name, now, before)
+    is_better = None
+    if gain and name.startswith(_LESS + _MORE):
+        is_better = (gain > 0) != name.startswith(_LESS)
+    fields = {
+        "title": gettext(formatting.label(name)),
+        "value": formatting.shown(name, now),
+        "note": gettext("{value} before").format(value=formatting.shown(name, before)),
+        "path": path,
+        "change": _words(name, gain, before) if gain and before is not None else "",
+        "is_better": is_better,
+    }
+    return Figure(**fields | other)  # type: ignore[arg-type]
+
+
+def _gain(name: str, now: float | None, before: float | None) -> float:
+    """The difference in the digits that are shown; 0 also if one of them is unknown."""
+    if now is None or before is None:
+        return 0
+    places = {"share": 2, "stars": 1}.get(formatting.unit_of(name), 0)
+    return round(round(now, places) - round(before, places), places)
+
+
+def _words(name: str, gain: float, before: float) -> str:
+    unit = formatting.unit_of(name)
+    if unit == "share":
+        return gettext("{points} points").format(points=f"{100 * gain:+.0f}")
+    if unit == "stars":
+        return f"{gain:+.1f}"
+    if unit == "seconds":
+        words = gettext("{value} faster") if gain < 0 else gettext("{value} slower")
+        return words.format(value=formatting.duration(abs(gain)))
+    return f"{100 * gain / before:+.0f} %" if before else ""
