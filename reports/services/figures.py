@@ -33,18 +33,17 @@ class Figure:
         return charts.points(self.days)
 
 
-def compared(
-    name: str, now: Any, before: Any, *, path: str = "", **other: object
-) -> Figure:
+def compared(name: str, now: Any, before: Any, *, path: str = "", **other: object) -> Figure:
     """A metric with its change against the period before. `other` holds more fields."""
     gain = _gain(name, now, before)
     is_better = None
     if gain and name.startswith(_LESS + _MORE):
         is_better = (gain > 0) != name.startswith(_LESS)
+    words = gettext("{value} before")
     fields = {
         "title": gettext(formatting.label(name)),
         "value": formatting.shown(name, now),
-        "note": gettext("{value} before").format(value=formatting.shown(name, before)),
+        "note": "" if before is None else words.format(value=formatting.shown(name, before)),
         "path": path,
         "change": _words(name, gain, before) if gain and before is not None else "",
         "is_better": is_better,

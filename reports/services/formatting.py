@@ -72,7 +72,7 @@ def shown(name: str, value: Any) -> str:
     """A value of a report's column in words."""
     unit = unit_of(name)
     if value is None or value == []:
-        return "–"
+        return gettext("Unassigned") if name == "agent_name" else "–"
     if isinstance(value, bool):
         return gettext("yes") if value else gettext("no")
     if isinstance(value, list):

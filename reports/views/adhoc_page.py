@@ -259,7 +259,7 @@ def _flat(asked: dict[str, Any]) -> list[tuple[str, str]]:
 def _table(report: shapes.AdhocReport) -> dict[str, Any]:
     shown = [column for column in report.columns if column.name not in _HIDDEN]
     return {
-        "columns": [(gettext(column.label), column.type == "number") for column in shown],
+        "columns": [gettext(column.label) for column in shown],
         "rows": [
             [(formatting.shown(column.name, row[column.name]), _path(row, column))
              for column in shown]
