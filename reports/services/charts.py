@@ -1,7 +1,12 @@
 """Charts as plain numbers, which a template draws without scripts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+
+from django.utils.translation import gettext
+
+from reports.services import formatting
+from reports.shapes.overview import PartFigures
 
 WIDTH, HEIGHT = 960, 200
 _GAP = 0.2
@@ -57,6 +62,15 @@ def points(values: Sequence[float], *, width: int = 100, height: int = 24) -> st
         f"{place * step:.1f},{height - 1 - value / highest * (height - 2):.1f}"
         for place, value in enumerate(values)
     )
+
+
+def conversations(rows: Iterable[tuple[str, PartFigures, str]], *, axis: str) -> Chart:
+    """A chart of conversations, and of those that the bot resolved, each bar with its link."""
+    columns = [Column(name, row.chats, row.bot_resolved, path) for name, row, path in rows]
+    return chart(
+        columns, unit=gettext("Conversations"), axis=axis, part=gettext("Resolved by the bot"),
+        shown=formatting.number,
+    )  # fmt: skip
 
 
 def chart(

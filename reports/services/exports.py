@@ -142,7 +142,7 @@ def write_file(export_id: str) -> None:
     if export is None or export.status not in _UNFINISHED:
         return
     media.check_store()  # Checked first, so that no long report is made in vain.
-    param = shapes.PageExport.model_validate(export.param)
+    param = shapes.PageReport.model_validate(export.param)
     try:
         with translation.override(export.created_by.language):
             file = _write(param, _with_progress(export, _pages(export.client, param)))

@@ -35,31 +35,25 @@ class Figure:
 
 def compared(name: str, now: Any, before: Any, *, path: str = "", **other: object) -> Figure:
     """A metric with its change against the period before. `other` holds more fields."""
-    gain = _gain(name, now, before)
-    is_better = None
-    if gain and name.startswith(_LESS + _MORE):
-        is_better = (gain > 0) != name.startswith(_LESS)
+    # In the digits that are shown.
+    places = {"share": 2, "stars": 1}.get(formatting.unit_of(name), 0)
+    is_known = now is not None and before is not None
+    gain = round(round(now, places) - round(before, places), places) if is_known else 0
+    is_judged = gain and name.startswith(_LESS + _MORE)
+    is_better = (gain > 0) != name.startswith(_LESS) if is_judged else None
     words = gettext("{value} before")
     fields = {
         "title": gettext(formatting.label(name)),
         "value": formatting.shown(name, now),
         "note": "" if before is None else words.format(value=formatting.shown(name, before)),
         "path": path,
-        "change": _words(name, gain, before) if gain and before is not None else "",
+        "change": _change(name, gain, before) if gain else "",
         "is_better": is_better,
     }
     return Figure(**fields | other)  # type: ignore[arg-type]
 
 
-def _gain(name: str, now: float | None, before: float | None) -> float:
-    """The difference in the digits that are shown; 0 also if one of them is unknown."""
-    if now is None or before is None:
-        return 0
-    places = {"share": 2, "stars": 1}.get(formatting.unit_of(name), 0)
-    return round(round(now, places) - round(before, places), places)
-
-
-def _words(name: str, gain: float, before: float) -> str:
+def _change(name: str, gain: float, before: float) -> str:
     unit = formatting.unit_of(name)
     if unit == "share":
         return gettext("{points} points").format(points=f"{100 * gain:+.0f}")

@@ -12,13 +12,13 @@ from django.utils.translation import gettext, gettext_noop
 from chatplatform.templatetags.codes import humanize_code, percent
 from chats.pages import names
 
-# The headings of groups, metrics and columns that would say too little if just spelled out.
+# The headings of groups, metrics and names.
 _LABELS = {
-    "chats": gettext_noop("Conversations"),
-    "bot_resolved": gettext_noop("Resolved by the bot"),
+    "chats": gettext_noop("Conversations"), "messages": gettext_noop("Messages"),
+    "customers": gettext_noop("Customers"), "credits_used": gettext_noop("Credits"),
+    "bot_resolved": gettext_noop("Resolved by the bot"), "handed_off": gettext_noop("Handed over"),
     "bot_resolved_share": gettext_noop("Share resolved by the bot"),
-    "handed_off": gettext_noop("Handed over"),
-    "handoff_reason": gettext_noop("Reason for the handover"),
+    "ended": gettext_noop("Ended"), "open": gettext_noop("Open"),
     "first_response_p50": gettext_noop("First response (median)"),
     "first_response_p90": gettext_noop("First response (90 % within)"),
     "first_response_mean": gettext_noop("First response (average)"),
@@ -28,29 +28,20 @@ _LABELS = {
     "resolution_p50": gettext_noop("Time to close (median)"),
     "resolution_p90": gettext_noop("Time to close (90 % within)"),
     "resolution_mean": gettext_noop("Time to close (average)"),
-    "rating_mean": gettext_noop("Rating (average)"),
-    "rating_count": gettext_noop("Ratings"),
+    "rating_mean": gettext_noop("Rating (average)"), "rating_count": gettext_noop("Ratings"),
     "sentiment_positive": gettext_noop("Positive customers"),
     "sentiment_neutral": gettext_noop("Neutral customers"),
     "sentiment_negative": gettext_noop("Negative customers"),
-    "credits_used": gettext_noop("Credits"),
-    "bot_name": gettext_noop("Bot"),
-    "agent_name": gettext_noop("Agent"),
-    "messages": gettext_noop("Messages"),
-    "customers": gettext_noop("Customers"),
-    "ended": gettext_noop("Ended"),
-    "open": gettext_noop("Open"),
-    "day": gettext_noop("Day"),
-    "week": gettext_noop("Week"),
-    "month": gettext_noop("Month"),
-    "hour": gettext_noop("Hour"),
-    "weekday": gettext_noop("Weekday"),
-    "channel": gettext_noop("Channel"),
-    "tag": gettext_noop("Tag"),
-    "sentiment": gettext_noop("Sentiment"),
-    "language": gettext_noop("Language"),
+    "day": gettext_noop("Day"), "week": gettext_noop("Week"), "month": gettext_noop("Month"),
+    "hour": gettext_noop("Hour"), "weekday": gettext_noop("Weekday"),
+    "bot": gettext_noop("Bot"), "bot_name": gettext_noop("Bot"),
+    "agent": gettext_noop("Agent"), "agent_name": gettext_noop("Agent"),
+    "channel": gettext_noop("Channel"), "tag": gettext_noop("Tag"),
+    "sentiment": gettext_noop("Sentiment"), "language": gettext_noop("Language"),
     "country": gettext_noop("Country"),
-}
+    "handoff_reason": gettext_noop("Reason for the handover"),
+    "created_at": gettext_noop("Began at"),
+}  # fmt: skip
 _IN_SECONDS = ("first_response", "bot_response", "person_response", "resolution")
 _UNITS = {"credits_used": "credits", "rating_mean": "stars", "rating": "stars"}
 _CODES = {"handoff_reason", "status", "ended_by", "sentiment"}
@@ -58,7 +49,7 @@ _CODES = {"handoff_reason", "status", "ended_by", "sentiment"}
 
 def label(name: str) -> str:
     """The heading of a group, metric or column in English, for `gettext`."""
-    return _LABELS.get(name) or name.replace("_", " ").capitalize()
+    return _LABELS.get(name, name)
 
 
 def unit_of(name: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -77,17 +77,11 @@ def two_weeks(client: Client) -> charts.Chart:
     first = periods.today_in(client.timezone) - timedelta(days=_CHART_DAYS - 1)
     series = overview.of(client, PeriodQuery(date_from=first)).series
     link = reverse("reports_adhoc")
-    columns = [
-        charts.Column(
-            date_format(date.fromisoformat(row.day), gettext("j M")), row.chats, row.bot_resolved,
-            f"{link}?date_from={row.day}&date_to={row.day}",
-        )
+    bars = (
+        (formatting.day(row.day), row, f"{link}?date_from={row.day}&date_to={row.day}")
         for row in series
-    ]  # fmt: skip
-    return charts.chart(
-        columns, unit=gettext("Conversations"), axis=gettext("Day"),
-        part=gettext("Resolved by the bot"), shown=formatting.number,
-    )  # fmt: skip
+    )
+    return charts.conversations(bars, axis=gettext("Day"))
 
 
 def most_asked(client: Client) -> list[QuestionGroup]:

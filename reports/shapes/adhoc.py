@@ -167,14 +167,8 @@ class ExportAdhocReportParam(AdhocQuestion):
     )
 
 
-class PageReport(SearchAdhocReportParam):
-    """A page of a report of the site."""
-
-    metrics: list[PageMetric] = list(DEFAULT_METRICS)  # type: ignore[assignment]
-
-
-class PageExport(ExportAdhocReportParam):
-    """A report of the site as a file."""
+class PageReport(SearchAdhocReportParam, ExportAdhocReportParam):
+    """A report of the site, as a page and as a file."""
 
     metrics: list[PageMetric] = list(DEFAULT_METRICS)  # type: ignore[assignment]
 

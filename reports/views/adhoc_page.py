@@ -20,31 +20,19 @@ from reports.services import adhoc, charts, exports, formatting, periods, saved_
 from reports.services.figures import compared
 from reports.shapes import adhoc as shapes
 from reports.views.report import download
-from reports.views.site_page import entered_dates, path_to, problems, show, viewer_of
+from reports.views.site_page import FIELDS, entered_dates, path_to, problems, show, viewer_of
 
 _FIELDS = {name for name in shapes.PageReport.model_fields if name != "timezone"}
 _LISTS = {
     name for name, field in shapes.AdhocQuestion.model_fields.items()
     if get_origin(field.annotation) is list
 }  # fmt: skip
-# Filters with options: the field, its label, and the attribute of `AdhocFilterOptions`.
-_CHOICES = (
-    ("bot_ids", gettext_noop("Bots"), "bots"), ("channels", gettext_noop("Channels"), "channels"),
-    ("statuses", gettext_noop("Statuses"), "statuses"),
-    ("assignee_ids", gettext_noop("Agents"), "assignees"), ("tags", gettext_noop("Tags"), "tags"),
-    ("sentiments", gettext_noop("Sentiments"), "sentiments"),
-    ("languages", gettext_noop("Languages"), "languages"),
-    ("ended_by", gettext_noop("Ended by"), "ended_by"),
-    ("countries", gettext_noop("Countries"), "countries"),
-)  # fmt: skip
-_EITHER = (("handed_off", gettext_noop("Handed over")),
-           ("bot_resolved", gettext_noop("Resolved by the bot")),
-           ("has_feedback", gettext_noop("Rated")))  # fmt: skip
-_TYPED = (("q", gettext_noop("Words")), ("rating_min", gettext_noop("Stars from")),
-          ("rating_max", gettext_noop("Stars to")))  # fmt: skip
-# The column whose words an option's value has.
-_COLUMNS = {"channels": "channel", "statuses": "status", "sentiments": "sentiment",
-            "languages": "language", "ended_by": "ended_by"}  # fmt: skip
+_EITHER = ("handed_off", "bot_resolved", "has_feedback")
+_TYPED = ("q", "rating_min", "rating_max")
+# Filters with options, and the column whose words their values have.
+_CHOICES = {"bot_ids": "bot", "channels": "channel", "statuses": "status", "assignee_ids": "agent",
+            "tags": "tag", "sentiments": "sentiment", "languages": "language",
+            "ended_by": "ended_by", "countries": "country"}  # fmt: skip
 # Questions that every client has, by name.
 _READY: tuple[tuple[str, dict[str, Any]], ...] = (
     (gettext_noop("Speed of the team"), {
@@ -104,7 +92,7 @@ def export(request: HttpRequest) -> HttpResponseBase:
     asked = _asked(request.POST)
     asked.pop("cursor", None)
     try:
-        param = shapes.PageExport.model_validate(
+        param = shapes.PageReport.model_validate(
             asked | {"format": request.POST.get("format", "csv")}
         )
         columns = [one.name for one in adhoc.columns_of(param) if one.name not in _HIDDEN]
@@ -119,7 +107,7 @@ def export(request: HttpRequest) -> HttpResponseBase:
     return download(made, param.format, exports.file_name(param))
 
 
-def _file_name(client: Client, asked: dict[str, Any], param: shapes.PageExport) -> str:
+def _file_name(client: Client, asked: dict[str, Any], param: shapes.PageReport) -> str:
     """The name of the report, saved or from its groups, and its period."""
     title = next((name for _, name, _, is_shown in _reports(client, asked) if is_shown), "")
     title = _NOT_IN_A_NAME.sub(" ", title or _by(gettext("Conversations"), param.group_by))
@@ -179,14 +167,15 @@ def _form(client: Client, asked: dict[str, Any]) -> dict[str, Any]:
     metrics = asked.get("metrics", shapes.DEFAULT_METRICS)
     sorts = shapes.AdhocQuestion.model_construct(group_by=chosen["group_by"], metrics=metrics).sorts
     choices = [
-        (name, gettext(label), _options(client, name, getattr(options, source), chosen[name]))
-        for name, label, source in _CHOICES
-    ]
+        (name, gettext(FIELDS[name]),
+         _options(client, name, getattr(options, name.replace("_ids", "s")), chosen[name]))
+        for name in _CHOICES
+    ]  # fmt: skip
     groups = (chosen["group_by"] + [""] * 3)[:3]
     return {
         "entered": asked | dates,
         "choices": choices,
-        "either": [(name, gettext(label), asked.get(name)) for name, label in _EITHER],
+        "either": [(name, gettext(FIELDS[name]), asked.get(name)) for name in _EITHER],
         "chips": list(_chips(asked, choices)),
         "groups": [
             [(name, gettext(formatting.label(name)), name == group)
@@ -209,29 +198,34 @@ def _options(
 ) -> list[tuple[str, str, int, bool]]:
     """The options of a filter: value, words, conversations, and whether it is chosen. A chosen one
     is there even if the period has none of it."""
-    column = _COLUMNS.get(name, "")
-    kind = {"bot_ids": "bot", "assignee_ids": "agent"}.get(name)
+    column = _CHOICES[name]
     found = {
-        str(row.id) if kind else row.value:
-        (row.name if kind else formatting.shown(column, row.value), row.chats)
-        for row in rows
-    }  # fmt: skip
+        str(row.id) if isinstance(row, shapes.NumberedOption) else row.value: row for row in rows
+    }
     gone = [value for value in chosen if value not in found]
-    names = adhoc.names_of(client, kind, [one for one in gone if one.isdecimal()]) if kind else {}
-    for value in gone:
-        named = names.get(int(value)) if value.isdecimal() else None
-        found[value] = (named or formatting.shown(column, value), 0)
-    return [(value, words, chats, value in chosen) for value, (words, chats) in found.items()]
+    is_numbered = name.endswith("_ids")
+    ids = [int(value) for value in gone if is_numbered and value.isdecimal()]
+    names = {str(pk): words for pk, words in adhoc.names_of(client, column, ids).items()}
+    names |= {value: row.name for value, row in found.items() if is_numbered}
+    return [
+        (
+            value,
+            names.get(value) or formatting.shown(column, value),
+            found[value].chats if value in found else 0,
+            value in chosen,
+        )
+        for value in [*found, *gone]
+    ]
 
 
 def _chips(asked: dict[str, Any], choices: list[Any]) -> Iterator[tuple[str, str]]:
     """The active filters in words, each with the link to the report without it."""
     asked = {name: value for name, value in asked.items() if name != "cursor"}
-    for name, label in (*_TYPED, *_EITHER):
+    for name in _TYPED + _EITHER:
         if name in asked:
             words = {"true": gettext("yes"), "false": gettext("no")}.get(asked[name], asked[name])
             rest = {key: value for key, value in asked.items() if key != name}
-            yield f"{gettext(label)}: {words}", path_to("adhoc", rest)
+            yield f"{gettext(FIELDS[name])}: {words}", path_to("adhoc", rest)
     for name, label, options in choices:
         for value, words, _, is_chosen in options:
             if is_chosen:

@@ -1,6 +1,5 @@
 """The site's overview page: figures, charts and parts, each with a link to its rows."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
@@ -97,28 +96,19 @@ def _shown(found: ChatOverview, period: Period, bot: Bot | None) -> dict[str, An
             date.fromisoformat(day) for day in (found.previous.date_from, found.previous.date_to)
         ],
         "charts": [
-            (gettext("Conversations by day"), _chart(gettext("Day"), [
-                (formatting.day(row.day), row, chosen | {"date_from": row.day, "date_to": row.day})
+            (gettext("Conversations by day"), charts.conversations((
+                (formatting.day(row.day), row,
+                 path_to("adhoc", chosen | {"date_from": row.day, "date_to": row.day}))
                 for row in found.series
-            ])),
-            (gettext("Conversations by hour of the day"), _chart(gettext("Hour"), [
-                (f"{row.hour}:00", row, chosen | {"group_by": "hour"}) for row in found.by_hour
-            ])),
+            ), axis=gettext("Day"))),
+            (gettext("Conversations by hour of the day"), charts.conversations((
+                (f"{row.hour}:00", row, path_to("adhoc", chosen | {"group_by": "hour"}))
+                for row in found.by_hour
+            ), axis=gettext("Hour"))),
         ],
         "parts": _parts(found, chosen),
         "width": charts.WIDTH, "height": charts.HEIGHT,
     }  # fmt: skip
-
-
-def _chart(axis: str, rows: Sequence[tuple[str, PartFigures, dict[str, Any]]]) -> charts.Chart:
-    columns = [
-        charts.Column(name, row.chats, row.bot_resolved, path_to("adhoc", query))
-        for name, row, query in rows
-    ]
-    return charts.chart(
-        columns, unit=gettext("Conversations"), axis=axis, part=gettext("Resolved by the bot"),
-        shown=formatting.number,
-    )  # fmt: skip
 
 
 def _cards(found: ChatOverview, chosen: dict[str, Any]) -> list[Figure]:

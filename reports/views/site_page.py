@@ -9,7 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from pydantic import ValidationError
 
 from chatplatform.api.errors import ApiError
@@ -31,13 +31,20 @@ _TITLES = {
     "warnings": gettext_lazy("Alerts"),
 }
 # The labels of the fields.
-_FIELDS = {
-    "date_from": "From", "date_to": "To", "q": "Words", "rating_min": "Stars from",
-    "rating_max": "Stars to", "bot_ids": "Bots", "assignee_ids": "Agents", "group_by": "Groups",
-    "metrics": "Figures", "sort": "Order",
+FIELDS = {
+    "date_from": gettext_noop("From"), "date_to": gettext_noop("To"), "q": gettext_noop("Words"),
+    "rating_min": gettext_noop("Stars from"), "rating_max": gettext_noop("Stars to"),
+    "bot_ids": gettext_noop("Bots"), "channels": gettext_noop("Channels"),
+    "statuses": gettext_noop("Statuses"), "assignee_ids": gettext_noop("Agents"),
+    "tags": gettext_noop("Tags"), "sentiments": gettext_noop("Sentiments"),
+    "languages": gettext_noop("Languages"), "ended_by": gettext_noop("Ended by"),
+    "countries": gettext_noop("Countries"), "handed_off": gettext_noop("Handed over"),
+    "bot_resolved": gettext_noop("Resolved by the bot"), "has_feedback": gettext_noop("Rated"),
+    "group_by": gettext_noop("Groups"), "metrics": gettext_noop("Figures"),
+    "sort": gettext_noop("Sort by"),
 }  # fmt: skip
 _DAYS = ("date_from", "date_to")
-_NAMED = re.compile(rf"\b({'|'.join(_FIELDS)})\b", re.IGNORECASE)
+_NAMED = re.compile(rf"\b({'|'.join(FIELDS)})\b", re.IGNORECASE)
 
 
 def viewer_of(request: HttpRequest) -> tuple[User, Client]:
@@ -80,8 +87,8 @@ def problems(exc: ValidationError | ApiError) -> list[str]:
     """Why a question is refused, with the fields' labels."""
     found = []
     for place, words in refusals(exc):
-        field = next((_FIELDS[name] for name in place if name in _FIELDS), "")
-        text = _NAMED.sub(lambda match: _FIELDS[match[0].lower()], words)
+        field = next((gettext(FIELDS[name]) for name in place if name in FIELDS), "")
+        text = _NAMED.sub(lambda match: gettext(FIELDS[match[0].lower()]), words)
         found.append(f"{field}: {text}" if field else text)
     return found
 
