@@ -22,7 +22,7 @@ from reports.shapes import adhoc as shapes
 from reports.views.report import download
 from reports.views.site_page import FIELDS, entered_dates, path_to, problems, show, viewer_of
 
-_FIELDS = {name for name in shapes.PageReport.model_fields if name != "timezone"}
+_FIELDS = {name for name in shapes.SearchAdhocReportParam.model_fields if name != "timezone"}
 _LISTS = {
     name for name, field in shapes.AdhocQuestion.model_fields.items()
     if get_origin(field.annotation) is list
