@@ -120,6 +120,7 @@ class Supervisor:
         if config.simulator_port is not None:
             host = config.origin.removeprefix("http://").rpartition(":")[0]
             self.environ.setdefault("ALLOWED_HOSTS", f"localhost,127.0.0.1,[::1],{host}")
+            self.environ.setdefault("CREDIT_PACKS", "5000=45 EUR,20000=150 EUR")
             self.environ |= defaults.fill_unset(self.environ, config.simulator_origin)
 
     def on_signal(self, _signum: int, _frame: FrameType | None) -> None:
