@@ -20,6 +20,7 @@ if f"DATA_DIR_{_worker}" not in os.environ:
 os.environ["DATA_DIR"] = os.environ[f"DATA_DIR_{_worker}"]
 os.environ.setdefault("DEBUG", "true")
 os.environ.setdefault("RATE_LIMIT_SCALE", "1000")
+os.environ.setdefault("CREDIT_PACKS", "5000=45 EUR")
 os.environ.setdefault("SECRET_KEY", "only-for-the-test-suite-" + "x" * 32)
 
 from chatplatform.settings import *  # noqa: E402, F403

@@ -121,6 +121,7 @@ class Supervisor:
             host = config.origin.removeprefix("http://").rpartition(":")[0]
             self.environ.setdefault("PUBLIC_URL", config.origin)  # the address printed here
             self.environ.setdefault("ALLOWED_HOSTS", f"localhost,127.0.0.1,[::1],{host}")
+            self.environ.setdefault("CREDIT_PACKS", "5000=45 EUR,20000=150 EUR")
             self.environ |= defaults.fill_unset(self.environ, config.simulator_origin)
 
     def on_signal(self, _signum: int, _frame: FrameType | None) -> None:

@@ -8,6 +8,7 @@ from reports.views import (
     client_page,
     command_palette,
     failures_page,
+    home,
     overview_page,
     warnings_page,
 )
@@ -30,6 +31,7 @@ urlpatterns = [
     path("report/warning-dashboard/mute", warning({"put": "mute"})),
     # The site's own pages
     path("admin/failures/", page(failures_page.page), name="failures"),
+    path("admin/steps/dismiss/", page(home.dismiss_steps), name="dismiss_steps"),
     path("admin/clients/<int:client_id>/", page(client_page.page), name="client"),
     # Replaces the site's own search, so it must come first.
     path("admin/search/", page(command_palette.page)),

@@ -1,6 +1,6 @@
 """Ad-hoc reports: the conversations that a question selects, and the resulting table."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import date, datetime
 from typing import Any
 
@@ -23,7 +23,6 @@ from reports.shapes import adhoc as shapes
 # The most options offered for one filter.
 _MOST_OPTIONS = 200
 _DATES, _NUMBERS = {"day", "week", "month"}, {"hour", "weekday", "bot", "agent"}
-_IN_SECONDS = ("first_response_", "resolution_")
 # The rows of a page, the totals, and the cursor of the next page.
 _Found = tuple[list[Row], Row, str | None]
 
@@ -127,10 +126,10 @@ def columns_of(param: shapes.AdhocQuestion) -> list[shapes.ReportColumn]:
         columns = list(CHAT_COLUMNS)
     else:
         columns = [_group_column(name) for name in param.group_by]
-    names = [(name, formatting.in_words(f"{name}_name")) for name in ("bot", "agent")]
-    for name, label in names:
+    for name in ("bot", "agent"):
         place = next((place for place, item in enumerate(columns) if item.name == name), None)
         if place is not None:
+            label = formatting.label(f"{name}_name")
             column = shapes.ReportColumn(name=f"{name}_name", label=label, type="text")
             columns.insert(place + 1, column)
     return [*columns, *map(metric_column, param.metrics)] if param.group_by else columns
@@ -140,16 +139,10 @@ def readable(
     client: Client, param: shapes.AdhocQuestion, rows: Sequence[Row]
 ) -> list[dict[str, Any]]:
     """The rows with their columns in order, and the names of bots and agents."""
-    bots = {row["bot"] for row in rows if row.get("bot")}
-    agents = {row["agent"] for row in rows if row.get("agent")}
     names = {
-        "bot_name": dict(
-            Bot.objects.for_client(client).filter(pk__in=bots).values_list("pk", "bot_name")
-        ) if bots else {},
-        "agent_name": dict(
-            User.objects.filter(client=client, pk__in=agents).values_list("pk", "full_name")
-        ) if agents else {},
-    }  # fmt: skip
+        f"{kind}_name": names_of(client, kind, {row[kind] for row in rows if row.get(kind)})
+        for kind in ("bot", "agent")
+    }
     order = [column.name for column in columns_of(param)]
     return [
         {
@@ -159,6 +152,21 @@ def readable(
         }
         for row in map(_plain, rows)
     ]
+
+
+def names_of(client: Client, kind: str, ids: Collection[Any]) -> dict[int, str]:
+    """The names of a client's bots or agents by id."""
+    model, name = (Bot, "bot_name") if kind == "bot" else (User, "full_name")
+    rows = model._default_manager.filter(client=client, pk__in=ids)
+    return dict(rows.values_list("pk", name)) if ids else {}
+
+
+def totals_before(client: Client, param: shapes.AdhocQuestion) -> Row:
+    """The totals of the same question for the period before."""
+    period = periods.of(client, param).before
+    chosen = choose(client, param, period)
+    wanted = {"totals": chat_sql.Table(param.metrics)}
+    return _plain(chat_sql.tables(chosen, wanted, zone=period.zone)["totals"][0])
 
 
 def page_of_chats(
@@ -218,16 +226,14 @@ def _groups(
 
 def _group_column(name: str) -> shapes.ReportColumn:
     kind: Any = "date" if name in _DATES else "number" if name in _NUMBERS else "text"
-    return shapes.ReportColumn(name=name, label=formatting.in_words(name), type=kind)
+    return shapes.ReportColumn(name=name, label=formatting.label(name), type=kind)
 
 
 def metric_column(name: str) -> shapes.ReportColumn:
     """The column of a metric, with its unit."""
-    unit: Any = (
-        "seconds" if name.startswith(_IN_SECONDS)
-        else {"credits_used": "credits", "rating_mean": "stars"}.get(name)
-    )  # fmt: skip
-    return shapes.ReportColumn(name=name, label=formatting.in_words(name), type="number", unit=unit)
+    unit: Any = formatting.unit_of(name)
+    unit = None if unit == "share" else unit or None
+    return shapes.ReportColumn(name=name, label=formatting.label(name), type="number", unit=unit)
 
 
 def _plain(row: Row) -> Row:

@@ -1,7 +1,12 @@
 """Charts as plain numbers, which a template draws without scripts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+
+from django.utils.translation import gettext
+
+from reports.services import formatting
+from reports.shapes.overview import PartFigures
 
 WIDTH, HEIGHT = 960, 200
 _GAP = 0.2
@@ -25,12 +30,17 @@ class Bar:
 class Chart:
     """Bars side by side.
 
-    `names` labels the first, middle and last bar; `highest` is the largest value.
+    `names` labels the first, middle and last bar, `highest` the largest value, `unit` and `axis`
+    what the heights and the bars are.
     """
 
     bars: list[Bar]
-    highest: int
+    highest: str
     names: list[str]
+    unit: str
+    axis: str
+    # What their lower parts are, if they have any.
+    part: str
 
 
 @dataclass(frozen=True)
@@ -38,9 +48,9 @@ class Column:
     """The values of a bar."""
 
     name: str
-    value: int
-    part: int
-    path: str
+    value: float
+    part: int = 0
+    path: str = ""
 
 
 def points(values: Sequence[float], *, width: int = 100, height: int = 24) -> str:
@@ -54,13 +64,27 @@ def points(values: Sequence[float], *, width: int = 100, height: int = 24) -> st
     )
 
 
-def chart(columns: Sequence[Column], *, noun: str, part: str) -> Chart:
-    """A chart of the columns, scaled so that the highest fills its height."""
-    highest = max([1, *(column.value for column in columns)])
+def conversations(rows: Iterable[tuple[str, PartFigures, str]], *, axis: str) -> Chart:
+    """A chart of conversations, and of those that the bot resolved, each bar with its link."""
+    columns = [Column(name, row.chats, row.bot_resolved, path) for name, row, path in rows]
+    return chart(
+        columns, unit=gettext("Conversations"), axis=axis, part=gettext("Resolved by the bot"),
+        shown=formatting.number,
+    )  # fmt: skip
+
+
+def chart(
+    columns: Sequence[Column], *, unit: str, axis: str, part: str = "",
+    shown: Callable[[float], str] = str,
+) -> Chart:  # fmt: skip
+    """A chart of the columns, scaled so that the highest fills its height. `part` is the unit of
+    their lower parts, `shown` writes a value."""
+    highest = max([column.value for column in columns], default=0) or 1
     step, scale = WIDTH / max(len(columns), 1), HEIGHT / highest
     bars = [
         Bar(
-            label=f"{column.name}: {column.value:,} {noun}, {column.part:,} {part}",
+            label=f"{column.name}: {shown(column.value)} {unit.lower()}"
+            + (f", {shown(column.part)} {part.lower()}" if part else ""),
             path=column.path,
             x=round((number + _GAP / 2) * step, 2),
             width=round(step * (1 - _GAP), 2),
@@ -71,5 +95,6 @@ def chart(columns: Sequence[Column], *, noun: str, part: str) -> Chart:
         )
         for number, column in enumerate(columns)
     ]
-    shown = sorted({0, len(columns) // 2, len(columns) - 1}) if columns else []
-    return Chart(bars, highest, [columns[number].name for number in shown])
+    named = sorted({0, len(columns) // 2, len(columns) - 1}) if columns else []
+    names = [columns[number].name for number in named]
+    return Chart(bars, shown(highest), names, unit, axis, part)

@@ -12,6 +12,7 @@ from typing import Any
 
 from django.db import InterfaceError, OperationalError, connections
 from django.db.models import QuerySet
+from django.utils.translation import gettext_noop
 
 from chatplatform import replica
 from chats.models import Conversation
@@ -92,12 +93,13 @@ def _times(name: str) -> dict[str, str]:
     }
 
 
-# The metrics of `Metric`, and those that only the overview shows.
+# The metrics of `PageMetric`, and those that only the overview shows.
 _METRICS: dict[str, str] = {
     "chats": "count(*)",
     "messages": "coalesce(sum(messages), 0)::bigint",
     "customers": "count(DISTINCT customer_id)",
     "bot_resolved": "count(*) FILTER (WHERE bot_resolved)",
+    "bot_resolved_share": "count(*) FILTER (WHERE bot_resolved)::float8 / nullif(count(*), 0)",
     "handed_off": "count(*) FILTER (WHERE handed_off)",
     "ended": "count(*) FILTER (WHERE status = 'ended')",
     "open": "count(*) FILTER (WHERE status <> 'ended')",
@@ -116,26 +118,26 @@ _METRICS: dict[str, str] = {
 _CHAT: tuple[tuple[ReportColumn, str], ...] = tuple(
     (ReportColumn(name=name, label=label, type=kind, unit=unit), sql)
     for name, label, kind, unit, sql in (
-        ("chat_id", "Chat", "text", None, "id::text"),
-        ("chat_code", "Code", "text", None, "chat_code"),
-        ("created_at", "Began at", "moment", None, "created_at"),
-        ("bot", "Bot", "number", None, "bot_id"),
-        ("channel", "Channel", "text", None, "channel"),
-        ("status", "Status", "text", None, "status"),
-        ("agent", "Agent", "number", None, "assignee_id"),
-        ("language", "Language", "text", None, "language"),
-        ("tags", "Tags", "texts", None, "tags"),
-        ("sentiment", "Sentiment", "text", None, "sentiment"),
-        ("country", "Country", "text", None, "country"),
-        ("messages", "Messages", "number", None, "messages"),
-        ("handed_off", "Handed over", "boolean", None, "handed_off"),
-        ("bot_resolved", "Resolved by the bot", "boolean", None, "bot_resolved"),
-        ("first_response", "First response", "number", "seconds", "first_response"),
-        ("resolution", "Time to the end", "number", "seconds", "resolution"),
-        ("ended_at", "Ended at", "moment", None, "ended_at"),
-        ("ended_by", "Ended by", "text", None, "ended_by"),
-        ("rating", "Rating", "number", "stars", "rating"),
-        ("credits_used", "Credits", "number", "credits", "credits_used"),
+        ("chat_id", gettext_noop("Chat"), "text", None, "id::text"),
+        ("chat_code", gettext_noop("Code"), "text", None, "chat_code"),
+        ("created_at", gettext_noop("Began at"), "moment", None, "created_at"),
+        ("bot", gettext_noop("Bot"), "number", None, "bot_id"),
+        ("channel", gettext_noop("Channel"), "text", None, "channel"),
+        ("status", gettext_noop("Status"), "text", None, "status"),
+        ("agent", gettext_noop("Agent"), "number", None, "assignee_id"),
+        ("language", gettext_noop("Language"), "text", None, "language"),
+        ("tags", gettext_noop("Tags"), "texts", None, "tags"),
+        ("sentiment", gettext_noop("Sentiment"), "text", None, "sentiment"),
+        ("country", gettext_noop("Country"), "text", None, "country"),
+        ("messages", gettext_noop("Messages"), "number", None, "messages"),
+        ("handed_off", gettext_noop("Handed over"), "boolean", None, "handed_off"),
+        ("bot_resolved", gettext_noop("Resolved by the bot"), "boolean", None, "bot_resolved"),
+        ("first_response", gettext_noop("First response"), "number", "seconds", "first_response"),
+        ("resolution", gettext_noop("Time to close"), "number", "seconds", "resolution"),
+        ("ended_at", gettext_noop("Ended at"), "moment", None, "ended_at"),
+        ("ended_by", gettext_noop("Ended by"), "text", None, "ended_by"),
+        ("rating", gettext_noop("Rating"), "number", "stars", "rating"),
+        ("credits_used", gettext_noop("Credits"), "number", "credits", "credits_used"),
     )
 )
 CHAT_COLUMNS = tuple(column for column, _ in _CHAT)

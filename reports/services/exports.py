@@ -12,7 +12,7 @@ from django.core.files.storage import default_storage
 from django.core.signing import BadSignature, TimestampSigner
 from django.db import transaction
 from django.db.models import QuerySet
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from chatplatform import jobs, media
 from chatplatform.api.errors import ApiError, Invalid, NotFound
@@ -137,13 +137,15 @@ def reader_by_link(export_id: uuid.UUID, *, signature: str) -> User | None:
 
 def write_file(export_id: str) -> None:
     """Write an export's file; a second run after a worker died starts over."""
-    export = Export.objects.select_related("client").filter(pk=export_id).first()
+    rows = Export.objects.select_related("client", "created_by")
+    export = rows.filter(pk=export_id).first()
     if export is None or export.status not in _UNFINISHED:
         return
     media.check_store()  # Checked first, so that no long report is made in vain.
-    param = shapes.ExportAdhocReportParam.model_validate(export.param)
+    param = shapes.PageReport.model_validate(export.param)
     try:
-        file = _write(param, _with_progress(export, _pages(export.client, param)))
+        with translation.override(export.created_by.language):
+            file = _write(param, _with_progress(export, _pages(export.client, param)))
     except table_writer.SheetFull as exc:
         raise jobs.GiveUp("The report grew beyond the rows of a sheet.") from exc
     with file:
@@ -188,20 +190,20 @@ def _unfinished(export_id: str) -> QuerySet[Export]:
 # --- the rows -----------------------------------------------------------------------------------
 
 
-def _columns(param: shapes.ExportAdhocReportParam) -> Sequence[str]:
-    known = [column.name for column in adhoc.columns_of(param)]
+def _columns(param: shapes.ExportAdhocReportParam) -> Sequence[shapes.ReportColumn]:
+    known = {column.name: column for column in adhoc.columns_of(param)}
     if not set(param.columns) <= set(known):
         names = ", ".join(known)
         raise Invalid.field("body", "columns", msg=f"This report has these columns: {names}.")
-    return param.columns or known
+    return [known[name] for name in param.columns or known]
 
 
 def _write(
     param: shapes.ExportAdhocReportParam, pages: Iterator[list[dict[str, Any]]]
 ) -> IO[bytes]:
     columns = _columns(param)
-    lines = ([row[name] for name in columns] for page in pages for row in page)
-    return table_writer.write(param.format, columns, lines)
+    lines = ([row[column.name] for column in columns] for page in pages for row in page)
+    return table_writer.write(param.format, columns, lines, zone=param.timezone or "UTC")
 
 
 def _with_progress(

@@ -1,13 +1,14 @@
 """Failures of every kind, grouped by cause, each group with a link to its rows."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, TypeAlias
 
-from django.db.models import Count, Max, Min, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Max, Min, OuterRef, QuerySet, Subquery, TextField
+from django.db.models.functions import Cast
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_noop
@@ -126,6 +127,15 @@ def of_kind(kind: Kind, client: Client | None) -> list[Failure]:
         )
         for group in groups[:100]
     ]
+
+
+def total(kinds: Iterable[Kind], client: Client) -> int:
+    """How many rows of these kinds failed, counted in one statement."""
+    first, *others = (
+        _of_client(kind.rows(), client).order_by().values_list(Cast("pk", TextField()))
+        for kind in kinds
+    )
+    return first.union(*others, all=True).count()
 
 
 def try_again(kind: Kind, client: Client | None, values: list[str]) -> list[str]:

@@ -1,7 +1,80 @@
 """Formats figures for people."""
 
-from django.utils.formats import number_format
-from django.utils.translation import gettext
+from collections.abc import Callable
+from datetime import date, datetime
+from typing import Any
+
+from django.utils import timezone
+from django.utils.dates import WEEKDAYS
+from django.utils.formats import date_format, number_format
+from django.utils.translation import gettext, gettext_noop
+
+from chatplatform.templatetags.codes import humanize_code, percent
+from chats.pages import names
+
+# The headings of groups, metrics and names.
+_LABELS = {
+    "chats": gettext_noop("Conversations"), "messages": gettext_noop("Messages"),
+    "customers": gettext_noop("Customers"), "credits_used": gettext_noop("Credits"),
+    "bot_resolved": gettext_noop("Resolved by the bot"), "handed_off": gettext_noop("Handed over"),
+    "bot_resolved_share": gettext_noop("Share resolved by the bot"),
+    "ended": gettext_noop("Ended"), "open": gettext_noop("Open"),
+    "first_response_p50": gettext_noop("First response (median)"),
+    "first_response_p90": gettext_noop("First response (90 % within)"),
+    "first_response_mean": gettext_noop("First response (average)"),
+    "person_response_p50": gettext_noop("First response of a person (median)"),
+    "person_response_p90": gettext_noop("First response of a person (90 % within)"),
+    "person_response_mean": gettext_noop("First response of a person (average)"),
+    "resolution_p50": gettext_noop("Time to close (median)"),
+    "resolution_p90": gettext_noop("Time to close (90 % within)"),
+    "resolution_mean": gettext_noop("Time to close (average)"),
+    "rating_mean": gettext_noop("Rating (average)"), "rating_count": gettext_noop("Ratings"),
+    "sentiment_positive": gettext_noop("Positive customers"),
+    "sentiment_neutral": gettext_noop("Neutral customers"),
+    "sentiment_negative": gettext_noop("Negative customers"),
+    "day": gettext_noop("Day"), "week": gettext_noop("Week"), "month": gettext_noop("Month"),
+    "hour": gettext_noop("Hour"), "weekday": gettext_noop("Weekday"),
+    "bot": gettext_noop("Bot"), "bot_name": gettext_noop("Bot"),
+    "agent": gettext_noop("Agent"), "agent_name": gettext_noop("Agent"),
+    "channel": gettext_noop("Channel"), "tag": gettext_noop("Tag"),
+    "sentiment": gettext_noop("Sentiment"), "language": gettext_noop("Language"),
+    "country": gettext_noop("Country"),
+    "handoff_reason": gettext_noop("Reason for the handover"),
+    "created_at": gettext_noop("Began at"),
+}  # fmt: skip
+_IN_SECONDS = ("first_response", "bot_response", "person_response", "resolution")
+_UNITS = {"credits_used": "credits", "rating_mean": "stars", "rating": "stars"}
+_CODES = {"handoff_reason", "status", "ended_by", "sentiment"}
+
+
+def label(name: str) -> str:
+    """The heading of a group, metric or column in English, for `gettext`."""
+    return _LABELS.get(name, name)
+
+
+def unit_of(name: str) -> str:
+    """The unit of a metric: `seconds`, `credits`, `stars`, `share`, or empty for a count."""
+    if name.startswith(_IN_SECONDS):
+        return "seconds"
+    return "share" if name.endswith("_share") else _UNITS.get(name, "")
+
+
+def shown(name: str, value: Any) -> str:
+    """A value of a report's column in words."""
+    unit = unit_of(name)
+    if value is None or value == []:
+        return gettext("Unassigned") if name == "agent_name" else "–"
+    if isinstance(value, bool):
+        return gettext("yes") if value else gettext("no")
+    if isinstance(value, list):
+        return ", ".join(value)
+    if unit in _IN_UNITS:
+        return _IN_UNITS[unit](value)
+    if name in _IN_WORDS:
+        return _IN_WORDS[name](value)
+    if name in _CODES:
+        return humanize_code(value)
+    return number(value) if isinstance(value, (int, float)) else str(value)
 
 
 def number(value: float, places: int | None = None) -> str:
@@ -24,12 +97,36 @@ def duration(seconds: float | None) -> str:
     return gettext("{n} s").format(n=int(seconds))
 
 
-def share(part: int, of: int) -> str:
-    """A part as a percentage."""
-    return f"{100 * part / of:.0f} %" if of else "–"
+def share(part: int, of: int) -> float | None:
+    """A part as a share, 0..1; None of nothing."""
+    return part / of if of else None
 
 
-def in_words(code: object) -> str:
-    """A code of the API, such as `no_answer`, in words; a handoff is always called handover."""
-    words = str(code).replace("_", " ").replace("handed off", "handed over")
-    return words.replace("handoff", "handover").capitalize()
+def day(value: str | date) -> str:
+    """A day, such as "5 Nov", with its year if that is not the present one."""
+    at = date.fromisoformat(value) if isinstance(value, str) else value
+    is_near = at.year == timezone.localdate().year
+    return date_format(at, gettext("j M") if is_near else gettext("j M Y"))
+
+
+def _moment(value: str) -> str:
+    at = timezone.localtime(datetime.fromisoformat(value))
+    return f"{day(at.date())} {at:%H:%M}"
+
+
+_IN_UNITS: dict[str, Callable[[Any], str]] = {
+    "seconds": duration,
+    "share": percent,
+    "stars": lambda value: number(value, 1).removesuffix(".0").removesuffix(",0"),
+}
+_IN_WORDS: dict[str, Callable[[Any], str]] = {
+    "weekday": lambda value: str(WEEKDAYS[value - 1]),
+    "hour": lambda value: f"{value}:00",
+    "day": day,
+    "week": day,
+    "month": lambda value: date_format(date.fromisoformat(value), "F Y"),
+    "created_at": _moment,
+    "ended_at": _moment,
+    "channel": names.channel_name,
+    "language": names.language_name,
+}

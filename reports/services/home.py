@@ -1,8 +1,8 @@
 """The client's home page in the site: what needs somebody, figures, and the set-up steps."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from datetime import date, timedelta
+from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -16,13 +16,17 @@ from bots.models import Bot, Document
 from chats.models import AssignType, Conversation, GroupStatus, QuestionGroup, Status
 from chats.services.insight import question_groups
 from identity.models import Client, Plan, Subscription, User
+from identity.services import credit_forecast, saved_views
 from reports.services import charts, failures, formatting, overview, periods
 from reports.services import warnings as client_warnings
+from reports.services.figures import Figure, compared
 from reports.shapes.adhoc import PeriodQuery
 from reports.shapes.overview import ChatOverview, Figures
 
 _DAYS, _CHART_DAYS, _MOST_ASKED = 7, 14, 5
 _VIEW = gettext_noop("View")
+# The name under which the dismissal of the set-up steps is saved, as a view without a list.
+_STEPS = "steps"
 # What to do about a warning, if it is more than to view its rows.
 _VERBS = {
     "chats_unanswered": gettext_noop("Answer"),
@@ -36,26 +40,6 @@ _VERBS = {
     "negative_sentiment": gettext_noop("Read"),
 }
 _KINDS_WITHOUT_WARNING = ("addresses", "deliveries", "inbound", "sends")
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A figure of the home page; `note` compares or explains it."""
-
-    title: str
-    value: str
-    note: str
-    path: str
-    # The change since the week before, such as "+12 %"; and whether it is good, if it is either.
-    change: str = ""
-    is_better: bool | None = None
-    # One value for each day, for a sparkline.
-    days: list[float] = field(default_factory=list)
-
-    @property
-    def line(self) -> str:
-        """The points of the sparkline, 100 wide and 24 high; empty without a value."""
-        return charts.points(self.days)
 
 
 @dataclass(frozen=True)
@@ -77,19 +61,15 @@ def figures(client: Client) -> list[Figure]:
     chats = f"{failures.list_path('chats_conversation')}?began={_DAYS}"
     return [
         _waiting(client),
-        Figure(
-            gettext("Conversations"),
-            formatting.number(now.chats),
-            _last_week(formatting.number(before.chats)),
-            chats,
-            change=_percent(now.chats, before.chats),
-            days=[day.chats for day in days],
+        compared(
+            "chats", now.chats, before.chats, path=chats, days=[day.chats for day in days],
+            note=_last_week(formatting.number(before.chats)),
         ),
         _solved(found, f"{chats}&answered_by=bot"),
-        _response(now, before, f"{chats}&answered_by=person"),
+        _response(found, f"{chats}&answered_by=person"),
         _rating(found),
-        _credits(client, now),
-    ]
+        _credits(client),
+    ]  # fmt: skip
 
 
 def two_weeks(client: Client) -> charts.Chart:
@@ -97,14 +77,11 @@ def two_weeks(client: Client) -> charts.Chart:
     first = periods.today_in(client.timezone) - timedelta(days=_CHART_DAYS - 1)
     series = overview.of(client, PeriodQuery(date_from=first)).series
     link = reverse("reports_adhoc")
-    columns = [
-        charts.Column(
-            date_format(date.fromisoformat(row.day), gettext("j M")), row.chats, row.bot_resolved,
-            f"{link}?date_from={row.day}&date_to={row.day}",
-        )
+    bars = (
+        (formatting.day(row.day), row, f"{link}?date_from={row.day}&date_to={row.day}")
         for row in series
-    ]  # fmt: skip
-    return charts.chart(columns, noun=gettext("conversations"), part=gettext("resolved by the bot"))
+    )
+    return charts.conversations(bars, axis=gettext("Day"))
 
 
 def most_asked(client: Client) -> list[QuestionGroup]:
@@ -120,57 +97,37 @@ def _week(client: Client) -> ChatOverview:
 
 
 def _solved(found: ChatOverview, path: str) -> Figure:
-    now, before = found.current, found.previous
-    gain = _share(now) - _share(before) if now.chats and before.chats else 0
-    return Figure(
-        gettext("Resolved by the bot"),
-        formatting.share(now.bot_resolved, now.chats),
-        _last_week(formatting.share(before.bot_resolved, before.chats)),
-        path,
-        change=gettext("{points} points").format(points=f"{gain:+d}") if gain else "",
-        is_better=gain > 0 if gain else None,
-        days=[day.bot_resolved / day.chats if day.chats else 0 for day in found.series],
-    )
-
-
-def _response(now: Figures, before: Figures, path: str) -> Figure:
-    took, took_before = now.person_response_seconds.p50, before.person_response_seconds.p50
-    note = gettext("median · {value} last week").format(value=formatting.duration(took_before))
-    change, is_better = "", None
-    if took is not None and took_before:
-        is_better = took < took_before
-        words = gettext("{value} faster") if is_better else gettext("{value} slower")
-        change = words.format(value=formatting.duration(abs(took - took_before)))
-    value = formatting.duration(took)
-    return Figure(
-        gettext("First response of a person"), value, note, path,
-        change=change, is_better=is_better,
+    now, before = (formatting.share(one.bot_resolved, one.chats) for one in _both(found))
+    return compared(
+        "bot_resolved_share", now, before, path=path, title=gettext("Resolved by the bot"),
+        note=_last_week(formatting.shown("bot_resolved_share", before)),
+        days=[formatting.share(day.bot_resolved, day.chats) or 0 for day in found.series],
     )  # fmt: skip
 
 
+def _response(found: ChatOverview, path: str) -> Figure:
+    now, before = (one.person_response_seconds.p50 for one in _both(found))
+    note = gettext("median · {value} last week").format(value=formatting.duration(before))
+    title = gettext("First response of a person")
+    return compared("person_response_p50", now, before, path=path, title=title, note=note)
+
+
 def _rating(found: ChatOverview) -> Figure:
-    now, before = found.current, found.previous
-    mean = now.rating_mean
-    gain = round(mean - before.rating_mean, 1) if mean and before.rating_mean else 0
-    return Figure(
-        gettext("Rating"),
-        gettext("{mean} of 5").format(mean=formatting.number(mean, places=1)) if mean else "–",
-        ngettext("{count} rating", "{count} ratings", now.rating_count).format(
-            count=formatting.number(now.rating_count)
+    now, before = (one.rating_mean for one in _both(found))
+    count = found.current.rating_count
+    return compared(
+        "rating_mean", now, before, title=gettext("Rating"),
+        value=gettext("{mean} of 5").format(mean=formatting.number(now, places=1)) if now else "–",
+        note=ngettext("{count} rating", "{count} ratings", count).format(
+            count=formatting.number(count)
         ),
-        f"{failures.list_path('chats_feedback')}?about=chat&began={_DAYS}",
-        change=f"{gain:+.1f}" if gain else "",
-        is_better=gain > 0 if gain else None,
+        path=f"{failures.list_path('chats_feedback')}?about=chat&began={_DAYS}",
         days=[day.rating_mean or 0 for day in found.series],
-    )
+    )  # fmt: skip
 
 
-def _share(figures: Figures) -> int:
-    return round(100 * figures.bot_resolved / figures.chats)
-
-
-def _percent(now: int, before: int) -> str:
-    return f"{100 * (now - before) / before:+.0f} %" if before and now != before else ""
+def _both(found: ChatOverview) -> tuple[Figures, Figures]:
+    return found.current, found.previous
 
 
 def warnings(client: Client) -> list[Hint]:
@@ -213,9 +170,14 @@ def has_conversations(client: Client) -> bool:
     return Conversation.objects.for_client(client).filter(is_preview=False).exists()
 
 
-def set_up_steps(client: Client) -> list[Hint]:
-    """The first steps of a new client; empty once all are done or there is a conversation."""
-    if has_conversations(client):
+def dismiss_steps(by: User) -> None:
+    """Show the set-up steps no longer: to nobody of the client if an admin asks, else to them."""
+    saved_views.save(by, _STEPS, name=_STEPS, query="", is_shared=by.is_admin)
+
+
+def set_up_steps(client: Client, reader: User) -> list[Hint]:
+    """The first steps of a client; empty if they were dismissed."""
+    if saved_views.seen_by(reader, _STEPS):
         return []
     read = Document.objects.for_client(client).filter(chunk_count__gt=0)
     bot = Bot.objects.for_client(client).order_by("pk").first()
@@ -263,26 +225,26 @@ def _waiting(client: Client) -> Figure:
     return Figure(gettext("Waiting now"), formatting.number(rows.count()), note, path)
 
 
-def _credits(client: Client, week: Figures) -> Figure:
+def _credits(client: Client) -> Figure:
     account = Subscription.objects.get(client=client)
-    note = _end_of_credits(account, week, ZoneInfo(client.timezone))
     return Figure(
         gettext("Credits"),
         formatting.number(account.credits_left),
-        note,
+        _end_of_credits(account, ZoneInfo(client.timezone)),
         reverse("admin:settings_plan"),
     )
 
 
-def _end_of_credits(account: Subscription, week: Figures, zone: ZoneInfo) -> str:
+def _end_of_credits(account: Subscription, zone: ZoneInfo) -> str:
     """When the credits (at this week's pace) or a trial end, whichever is first."""
     if not account.is_active:
         return gettext("The plan has ended")
+    if account.plan == Plan.UNLIMITED:
+        return gettext("No limit on credits")
+    now = timezone.now()
     trial_ends = account.period_end if account.plan == Plan.TRIAL else None
-    ends = None
-    if week.credits_used:
-        days = min(3650, account.credits_left * _DAYS / week.credits_used)
-        ends = timezone.now() + timedelta(days=days)
+    days = credit_forecast.days_left(account, now=now)
+    ends = None if days is None else now + timedelta(days=min(3650, days))
     if trial_ends and (ends is None or trial_ends < ends):
         words, ends = gettext("the trial ends on {day}"), trial_ends
     elif ends:

@@ -11,7 +11,8 @@ from chatplatform.models import Job, JobState
 from chatplatform.web import health
 from identity.models import Client, CreditOrder, OrderStatus
 from reports.services import failures, formatting
-from reports.services.home import Figure, Hint, failure_hints
+from reports.services.figures import Figure
+from reports.services.home import Hint, failure_hints
 
 _WEEK = timedelta(days=7)
 

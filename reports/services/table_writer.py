@@ -1,11 +1,16 @@
 """Writes tables as files, row by row: large ones take temporary disk space, not memory."""
 
 from collections.abc import Iterable, Sequence
+from datetime import date, datetime
 from typing import IO, Any
+from zoneinfo import ZoneInfo
 
 import xlsxwriter
+from django.utils.translation import gettext
 
 from chatplatform import csv_files
+from reports.services import formatting
+from reports.shapes.adhoc import ReportColumn
 
 MIME_TYPES = {
     "csv": "text/csv",
@@ -13,33 +18,76 @@ MIME_TYPES = {
 }
 # The most rows of a sheet, below the row of column names.
 XLSX_ROWS = 1_048_575
+# How a sheet shows values that are neither plain numbers nor texts.
+_FORMATS = {"date": "yyyy-mm-dd", "moment": "yyyy-mm-dd hh:mm", "share": "0 %", "stars": "0.0"}
+_WIDEST = 60
 
 
 class SheetFull(Exception):
     """The table has more rows than a sheet of a workbook."""
 
 
-def write(form: str, columns: Sequence[str], lines: Iterable[Sequence[Any]]) -> IO[bytes]:
-    """A file with the column names and the lines, positioned at its start."""
-    flat = (map(_flat, line) for line in lines)
+def write(
+    form: str, columns: Sequence[ReportColumn], lines: Iterable[Sequence[Any]], *, zone: str
+) -> IO[bytes]:
+    """A file with the column names and the lines, positioned at its start.
+
+    CSV, for programs, has the columns' names and values of the API; a sheet, for people, has their
+    headings, words, and times in `zone`.
+    """
     with csv_files.temporary_file() as file:
-        (csv_files.write if form == "csv" else _write_xlsx)(file, columns, flat)
+        if form == "csv":
+            flat = (map(_flat, line) for line in lines)
+            csv_files.write(file, [column.name for column in columns], flat)
+        else:
+            _write_xlsx(file, columns, lines, ZoneInfo(zone))
     return file
 
 
-def _write_xlsx(file: IO[bytes], columns: Sequence[str], lines: Iterable[Iterable[Any]]) -> None:
+def _write_xlsx(
+    file: IO[bytes], columns: Sequence[ReportColumn], lines: Iterable[Sequence[Any]], zone: ZoneInfo
+) -> None:
     # No text becomes a formula or a link.
     options = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
     book = xlsxwriter.Workbook(file, options)
     sheet = book.add_worksheet("Report")
-    sheet.write_row(0, 0, columns)
+    sheet.freeze_panes(1, 0)
+    headings = [_heading(column, zone) for column in columns]
+    sheet.write_row(0, 0, headings, book.add_format({"bold": True}))
+    made = {name: book.add_format({"num_format": form}) for name, form in _FORMATS.items()}
+    formats = [made.get(formatting.unit_of(one.name)) or made.get(one.type) for one in columns]
+    widths = [len(heading) for heading in headings]
     try:
         for number, line in enumerate(lines, 1):
             if number > XLSX_ROWS:
                 raise SheetFull
-            sheet.write_row(number, 0, line)
+            for place, value in enumerate(line):
+                cell = _cell(columns[place], value, zone)
+                if cell is not None:
+                    sheet.write(number, place, cell, formats[place])
+                    widths[place] = max(widths[place], len(str(cell)))
     finally:
+        for place, width in enumerate(widths):
+            sheet.set_column(place, place, min(width, _WIDEST) + 2)
         book.close()  # also removes its temporary files
+
+
+def _heading(column: ReportColumn, zone: ZoneInfo) -> str:
+    unit = {"seconds": gettext("seconds")}.get(column.unit or "", "")
+    unit = str(zone) if column.type == "moment" else unit
+    return gettext(column.label) + (f", {unit}" if unit else "")
+
+
+def _cell(column: ReportColumn, value: Any, zone: ZoneInfo) -> Any:
+    """The value as a spreadsheet keeps it: dates as dates, numbers as numbers, codes in words."""
+    if value is None or value == []:
+        return None
+    if column.type == "date":
+        return date.fromisoformat(value)
+    if column.type == "moment":
+        return datetime.fromisoformat(value).astimezone(zone).replace(tzinfo=None)
+    is_number = column.type == "number" and column.name not in {"weekday", "hour"}
+    return value if is_number else formatting.shown(column.name, value)
 
 
 def _flat(value: Any) -> Any:

@@ -20,6 +20,12 @@ Metric = Literal[
     "sentiment_neutral", "sentiment_negative", "credits_used",
 ]  # fmt: skip
 METRICS: tuple[Metric, ...] = get_args(Metric)
+# The site's page also has metrics that the API does not offer.
+PageMetric = Literal[
+    Metric, "bot_resolved_share", "person_response_p50", "person_response_p90",
+    "person_response_mean",
+]  # fmt: skip
+PAGE_METRICS: tuple[PageMetric, ...] = get_args(PageMetric)
 DEFAULT_METRICS: tuple[Metric, ...] = ("chats", "messages")
 # Rows of single conversations can only be sorted by when they began.
 ROW_SORTS = ("-created_at", "created_at")
@@ -159,6 +165,12 @@ class ExportAdhocReportParam(AdhocQuestion):
         pattern=r'^[^/\\:*?"<>|\x00-\x1f\x7f]+$',
         description="The name of the file without its extension; if left out, `report`.",
     )
+
+
+class PageReport(SearchAdhocReportParam, ExportAdhocReportParam):
+    """A report of the site, as a page and as a file."""
+
+    metrics: list[PageMetric] = list(DEFAULT_METRICS)  # type: ignore[assignment]
 
 
 class NoQuery(Shape):

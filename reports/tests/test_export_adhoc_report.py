@@ -40,7 +40,7 @@ def test_it_is_a_download_with_a_row_for_each_chat(ann, bot):
     data, reply = download(ann, format="xlsx", group_by=["bot"])
     assert reply["Content-Type"] == table_writer.MIME_TYPES["xlsx"]
     assert rows_of_xlsx(data) == [
-        ["bot", "bot_name", "chats", "messages"], [str(bot.pk), "Helper", "2", "0"],
+        ["Bot", "Bot", "Conversations", "Messages"], [str(bot.pk), "Helper", "2", "0"],
     ]  # fmt: skip
 
 

@@ -42,6 +42,14 @@ def groups(browser):
     return {name: found for name, _, _, found in browser.get(PATH).context["found"]}
 
 
+def bell(page):
+    """The number in the top bar, which leads to the page of failures."""
+    (found,) = re.findall(
+        rf'href="{PATH}" class="bell" aria-label="Failures(?:: (\d+))?"', words(page)
+    )
+    return int(found or 0)
+
+
 def try_again(browser, kind, group):
     return browser.post(PATH, {"kind": kind, "value": group.values}, follow=True)
 
@@ -231,6 +239,8 @@ def test_home_and_the_failures_agree(failed, bot, endpoint, ann):
         "deliveries": Delivery.objects.all(), "channels": ChannelConnection.objects.all(),
     }  # fmt: skip
     assert set(groups(browser)) == set(rows)
+    shown = sum(group.count for found in groups(browser).values() for group in found)
+    assert bell(browser.get(home)) == bell(browser.get(PATH)) == shown
     make_chat(bot)
     for kind, found in rows.items():
         shown = words(browser.get(home))
@@ -249,3 +259,4 @@ def test_home_and_the_failures_agree(failed, bot, endpoint, ann):
     WebhookConfig.objects.update(disabled_reason="by_hand")
     assert "All is well" in words(browser.get(PATH))
     assert "home-calm" in words(browser.get(home))
+    assert bell(browser.get(home)) == 0

@@ -12,11 +12,20 @@ from bots.models import Document
 from bots.testing import make_bot
 from chats.models import Conversation, Customer, Feedback, Message, text_content
 from chats.testing import make_chat
-from identity.models import Client, ClientConfig, Role, Subscription, User
+from identity.models import (
+    Client,
+    ClientConfig,
+    CreditEntry,
+    Role,
+    SavedView,
+    Subscription,
+    User,
+)  # fmt: skip
 from identity.testing import make_client, make_person
 from webhooks.models import WebhookConfig
 
 HOME, CHATS = "/admin/", "/admin/chats/conversation/"
+DISMISS = "/admin/steps/dismiss/"
 
 
 def entered(person):
@@ -129,7 +138,10 @@ def test_another_clients_chats_count_nowhere(cara, chat):
 
 
 def test_a_new_client_sees_what_to_do_first(ann, ben, bot):
+    # A test by the team counts as nothing.
+    make_chat(bot, is_preview=True)
     page = entered(ann).get(HOME)
+    assert "figures" not in page.context
     done = {step.words: step.is_done for step in page.context["steps"]}
     assert done == {
         "Create a bot": True,
@@ -137,6 +149,22 @@ def test_a_new_client_sees_what_to_do_first(ann, ben, bot):
         "Install it on your website": False,
         "Invite a teammate": True,
     }
+
+
+def test_the_first_steps_stay_until_they_are_dismissed(ann, cara, chat):
+    vic = make_person(ann.client, Role.VIEWER, "Vic")
+    viewer, owner, other = entered(vic), entered(ann), entered(cara)
+
+    def shown():
+        return [bool(site.get(HOME).context["steps"]) for site in (viewer, owner, other)]
+
+    assert shown() == [True] * 3, "although a customer has written"
+    assert viewer.get(DISMISS).status_code == 405
+    viewer.post(DISMISS)
+    assert shown() == [False, True, True], "a viewer decides for nobody else"
+    owner.post(DISMISS)
+    SavedView.objects.filter(user=vic.user).delete()
+    assert shown() == [False, False, True]
 
 
 def test_the_week_has_seven_days_of_the_clients_time_zone(ann, bot, time_machine):
@@ -151,15 +179,13 @@ def test_the_week_has_seven_days_of_the_clients_time_zone(ann, bot, time_machine
     assert (rating.value, rating.note) == ("4.0 of 5", "1 rating")
 
 
-def test_credits_last_no_longer_than_the_trial(ann, bot, time_machine):
+def test_credits_last_no_longer_than_the_trial(ann, chat, time_machine):
     time_machine.move_to(datetime(2026, 11, 25, 20, tzinfo=UTC))
     Client.objects.filter(pk=ann.client.pk).update(timezone="Asia/Ho_Chi_Minh")
-    chat = make_chat(bot, created_at=timezone.now())
-    used = Message.objects.create(
-        client=bot.client, conversation=chat, seq=1, sender_type="bot", text="Hi",
-        content=text_content("Hi"), receipt={"credits": 70},
+    used = CreditEntry.objects.create(
+        client=ann.client, kind="reserve", amount=-70, balance_after=930, reference="reply:1",
+        created_at=timezone.now(),
     )  # fmt: skip
-    Conversation.objects.update(last_seq=1)
     ends = datetime(2026, 12, 25, 18, tzinfo=UTC)  # there the 26th has begun
     account = Subscription.objects.filter(client=ann.client)
 
@@ -173,6 +199,7 @@ def test_credits_last_no_longer_than_the_trial(ann, bot, time_machine):
     used.delete()
     assert note() == "none used this week"
     assert note(plan="trial") == "the trial ends on 26 Dec 2026"
+    assert note(plan="unlimited") == "No limit on credits"
     assert note(is_active=False) == "The plan has ended"
 
 

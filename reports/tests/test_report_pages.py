@@ -1,5 +1,8 @@
 """The pages of the reports in the site: each figure leads to its rows."""
 
+import io
+import re
+import zipfile
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,11 +13,11 @@ from django.utils import timezone
 from bots.testing import make_bot
 from chatplatform.testing.browser import PHONE, violations
 from chats.models import Feedback
-from chats.testing import make_chat
+from chats.testing import make_chat, put_message
 from identity.models import AuditEvent, Role, User
 from identity.testing import enter_site, make_person
 from reports.models import Export, SavedReport, WarningMute
-from reports.testing import rows_of_csv
+from reports.testing import rows_of_csv, rows_of_xlsx
 
 OVERVIEW, ADHOC, WARNINGS = "/admin/reports/", "/admin/reports/adhoc/", "/admin/reports/warnings/"
 OCTOBER = {"date_from": "2026-10-01", "date_to": "2026-10-31"}
@@ -24,6 +27,11 @@ def entered(person) -> Browser:
     browser = Browser()
     browser.force_login(person.user)
     return browser
+
+
+def saved(browser):
+    reports = browser.get(ADHOC).context["reports"]
+    return [(pk, name, path) for pk, name, path, _ in reports if pk]
 
 
 @pytest.fixture
@@ -52,23 +60,25 @@ def test_every_figure_leads_to_its_rows(ann, ben, october):
     for title, parts in page.context["parts"]:
         for part in parts:
             rows = browser.get(part.path).context
-            assert int(dict(rows["totals"])["Chats"]) >= part.figures.chats > 0, (title, part)
-    chart = page.context["days"]
+            total = {one.title: one.value for one in rows["totals"]}
+            assert int(total["Conversations"]) >= part.figures.chats > 0, (title, part)
+    (_, chart), (_, hours) = page.context["charts"]
     days = [bar for bar in chart.bars if bar.height]
     assert len(chart.bars) == 31
-    assert (chart.highest, chart.names) == (2, ["1 Oct", "16 Oct", "31 Oct"])
-    assert page.context["hours"].names == ["0:00", "12:00", "23:00"]
+    assert (chart.highest, chart.names) == ("2", ["1 Oct", "16 Oct", "31 Oct"])
+    assert (chart.unit, chart.axis, hours.axis) == ("Conversations", "Day", "Hour")
+    assert hours.names == ["0:00", "12:00", "23:00"]
     for word in ("16 Oct", "31 Oct", "12:00"):
         assert f"<span>{word}</span>" in page.content.decode()
     year = browser.get(OVERVIEW, {"date_from": "2025-11-01", "date_to": "2026-10-31"})
-    assert year.context["days"].names == ["1 Nov 2025", "2 May 2026", "31 Oct 2026"]
+    assert year.context["charts"][0][1].names == ["1 Nov 2025", "2 May", "31 Oct"]
     assert [len(browser.get(bar.path).context["rows"]) for bar in days] == [2, 1]
     assert days[0].label == "5 Oct: 2 conversations, 1 resolved by the bot"
 
 
 def test_a_table_is_exported_as_it_is_shown(ann, october, settings, tmp_path):
     browser = entered(ann)
-    asked = OCTOBER | {"group_by": ["channel", "sentiment"], "metrics": ["chats"], "sort": "-chats"}
+    asked = OCTOBER | {"group_by": ["tag", "sentiment"], "metrics": ["chats"], "sort": "-chats"}
     page = browser.get(ADHOC, asked)
     shown = [[cell for cell, _ in row] for row in page.context["rows"]]
     assert sum(int(row[-1]) for row in shown) == 3
@@ -82,6 +92,94 @@ def test_a_table_is_exported_as_it_is_shown(ann, october, settings, tmp_path):
     assert reply.status_code == 302
     assert reply["Location"] == "/admin/reports/export/"
     assert Export.objects.get().rows == 3
+
+
+def test_a_sheet_is_made_for_people(ann, bot, october):
+    """Dates are dates in the client's zone; headings are words; the header stays in sight."""
+    ann.client.timezone = "Asia/Ho_Chi_Minh"
+    ann.client.save()
+    reply = entered(ann).post(f"{ADHOC}export/", OCTOBER | {"format": "xlsx"})
+    data = b"".join(reply.streaming_content)  # type: ignore[attr-defined]
+    assert "Conversations 2026-10-01 - 2026-10-31.xlsx" in reply["Content-Disposition"]
+    header, first, *_ = rows_of_xlsx(data)
+    cells = dict(zip(header, first, strict=True))
+    assert not {"Chat", "Agent id"} & set(header)
+    assert header[1] == "Began at, Asia/Ho_Chi_Minh"
+    # 7 October 16:00, where it is nine in UTC, as spreadsheets count days.
+    assert float(cells[header[1]]) == pytest.approx(46302 + 16 / 24)
+    assert (cells["Sentiment"], cells["Handed over"], cells["Tags"]) == ("Negative", "no", "")
+    with zipfile.ZipFile(io.BytesIO(data)) as book:
+        sheet, styles = (book.read(f"xl/{name}.xml").decode()
+                         for name in ("worksheets/sheet1", "styles"))  # fmt: skip
+    assert 'state="frozen"' in sheet
+    assert "customWidth" in sheet
+    assert "yyyy\\-mm\\-dd" in styles or "yyyy-mm-dd" in styles
+    # CSV stays as programs read it: names and values of the API, and nothing for nothing.
+    reply = entered(ann).post(f"{ADHOC}export/", OCTOBER | {"format": "csv"})
+    table = rows_of_csv(b"".join(reply.streaming_content))  # type: ignore[attr-defined]
+    row = dict(zip(table[0], table[1], strict=True))
+    assert row["created_at"].startswith("2026-10-07T09:00")
+    assert (row["sentiment"], row["ended_at"], row["rating"]) == ("negative", "", "")
+
+
+def test_figures_are_compared_with_the_period_before(ann, bot, october):
+    for day in (5, 6):  # September: two conversations, both resolved
+        began = datetime(2026, 9, day, tzinfo=UTC)
+        make_chat(bot, created_at=began, status="ended", ended_at=began + timedelta(hours=4))
+    cards = {card.title: card for card in entered(ann).get(OVERVIEW, OCTOBER).context["cards"]}
+    titles = ("Conversations", "Resolved by the bot", "Time to close")
+    assert [(cards[title].change, cards[title].is_better) for title in titles] == [
+        ("+50 %", None), ("-67 points", False), ("2 h faster", True),
+    ]  # fmt: skip
+    page = entered(ann).get(ADHOC, OCTOBER | {"metrics": ["chats", "handed_off"]})
+    (chats, handed_off) = page.context["totals"]
+    assert (chats.change, handed_off.note, handed_off.change) == ("+50 %", "0 before", "")
+
+
+def test_a_filter_is_a_chip_that_removes_it(ann, bot, october):
+    page = entered(ann).get(ADHOC, OCTOBER | {"bot_ids": [bot.pk, 10**6], "sentiments": "positive",
+                                              "handed_off": "false"})  # fmt: skip
+    chips = dict(page.context["chips"])
+    # Of the period no conversation is positive, yet the filter stays in sight and in the form.
+    assert set(chips) == {
+        "Handed over: no", "Bots: Helper", "Bots: 1000000", "Sentiments: Positive",
+    }  # fmt: skip
+    assert not page.context["rows"]
+    page = entered(ann).get(chips["Sentiments: Positive"])
+    assert len(page.context["rows"]) == 2
+    assert "Sentiments: Positive" not in dict(page.context["chips"])
+
+
+def test_groups_have_a_chart_with_its_unit(ann, bot, october):
+    for chat in october[1:]:
+        put_message(chat, "agent")
+    asked = OCTOBER | {"group_by": ["agent"], "metrics": ["chats", "person_response_p50"],
+                       "sort": "person_response_p50"}  # fmt: skip
+    page = entered(ann).get(ADHOC, asked)
+    title = "First response of a person (median) by agent"
+    assert (page.context["chart_title"], page.context["chart"]) == (title, None)
+    assert [name for name, _, _ in page.context["bars"]] == ["Unassigned", "Ben"]
+    page = entered(ann).get(ADHOC, OCTOBER | {"group_by": "day", "metrics": "bot_resolved_share"})
+    chart = page.context["chart"]
+    assert (chart.unit, chart.axis) == ("Share resolved by the bot", "Day")
+    assert (chart.highest, chart.names) == ("50 %", ["5 Oct", "7 Oct"])
+    assert page.context["bars"] == []
+
+
+def test_the_pages_policy_admits_no_foreign_and_no_inline_script(ann, october):
+    for path in (OVERVIEW, ADHOC, WARNINGS):
+        page = entered(ann).get(path, OCTOBER if path != WARNINGS else {})
+        parts = (part.split() for part in page["Content-Security-Policy"].split(";"))
+        policy = {name: values for name, *values in parts}
+        # The frame's Alpine evaluates attributes, hence 'unsafe-eval'; the theme styles inline.
+        assert policy.pop("script-src") == ["'self'", "'unsafe-eval'"], path
+        assert policy.pop("style-src") == ["'self'", "'unsafe-inline'"], path
+        assert policy.pop("img-src") == ["'self'", "data:"], path
+        assert [name for name, values in policy.items() if values == ["'self'"]] == [
+            "font-src", "connect-src", "form-action",
+        ]  # fmt: skip
+        assert all(values in (["'self'"], ["'none'"]) for values in policy.values()), path
+        assert not re.search(rb"<script(?![^>]* src=)[^>]*>\s*\S", page.content), path
 
 
 def test_an_agent_exports_no_other_clients_chats(ben, cara, october):
@@ -117,13 +215,13 @@ def test_questions_are_saved_under_a_name(ann, cara, october):
     for name in ("Web", "Web", ""):
         browser.post(f"{ADHOC}save/", asked | {"name": name})
     viewer.post(f"{ADHOC}save/", asked | {"name": "Mine"})
-    ((pk, name, path),) = viewer.get(ADHOC).context["saved"]
+    ((pk, name, path),) = saved(viewer)
     (row,) = viewer.get(f"{path}&date_from=2026-10-01").context["rows"]
-    assert (name, [cell for cell, _ in row]) == ("Web", ["2026-10-05", "1", "0"])
+    assert (name, [cell for cell, _ in row]) == ("Web", ["5 Oct", "1", "0"])
     for other in (viewer, entered(cara)):
         assert other.post(f"{ADHOC}save/", {"delete": pk}).status_code == 302
     assert SavedReport.objects.count() == 1
-    assert not entered(cara).get(ADHOC).context["saved"]
+    assert not saved(entered(cara))
     assert browser.post(f"{ADHOC}save/", {"delete": pk}).status_code == 302
     assert SavedReport.objects.count() == 0
     recorded = AuditEvent.objects.filter(action__startswith="saved_report.").order_by("pk")
@@ -161,7 +259,7 @@ def test_the_days_that_are_shown_stand_in_the_form(ann, october, time_machine):
     time_machine.move_to(datetime(2026, 10, 21, 9, tzinfo=UTC))
     shown = {}
     browser = entered(ann)
-    for _, name, path in browser.get(ADHOC).context["saved"]:
+    for _, name, path in saved(browser):
         form = browser.get(path).context["entered"]
         shown[name] = (form["date_from"], form["date_to"])
     assert shown == {
@@ -182,7 +280,7 @@ def test_what_is_refused_is_told_in_words_and_stays_in_the_form(ann, bot):
     page = browser.get(ADHOC, backwards | asked)
     assert page.context["problems"] == ["From must not be after To"]
     assert page.context["entered"] == backwards | asked
-    assert ("day", "Day", True) in page.context["groups"]
+    assert ("day", "Day", True) in page.context["groups"][0]
     page = browser.get(ADHOC, OCTOBER | {"rating_min": "9"})
     assert page.context["problems"] == ["Stars from: Input should be less than or equal to 5"]
     assert b'name="rating_min" min="1" max="5" value="9"' in page.content
@@ -210,15 +308,16 @@ def test_figures_have_units_and_days_names(ann, october):
         "metrics": ["handed_off", "first_response_p50", "rating_mean"],
     }
     page = entered(ann).get(ADHOC, asked)
-    assert page.context["totals"] == [
-        ("Handed over", "1"), ("First response p50", "1 s"), ("Rating mean", "3.5"),
+    assert [(one.title, one.value) for one in page.context["totals"]] == [
+        ("Handed over", "1"), ("First response (median)", "1 s"), ("Rating (average)", "3.5"),
     ]  # fmt: skip
-    assert [column.label for column in page.context["columns"]][:4] == [
-        "Weekday", "Hour", "Handover reason", "Handed over",
+    assert page.context["columns"][:4] == [
+        "Weekday", "Hour", "Reason for the handover", "Handed over",
     ]  # fmt: skip
     rows = [[cell for cell, _ in row[:3]] for row in page.context["rows"]]
     assert rows == [
-        ["Monday", "9:00", "No answer"], ["Monday", "9:00", "–"], ["Wednesday", "9:00", "–"],
+        ["Monday", "9:00", "The bot had no answer"], ["Monday", "9:00", "–"],
+        ["Wednesday", "9:00", "–"],
     ]  # fmt: skip
 
 

@@ -1,12 +1,14 @@
 """The site's page of ad-hoc reports: filters, table, export and saved questions."""
 
-import calendar
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any, get_args, get_origin
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 from pydantic import ValidationError
 
@@ -14,26 +16,40 @@ from chatplatform import replica
 from chatplatform.api.errors import ApiError
 from identity.models import Client
 from reports.models import Export
-from reports.services import adhoc, exports, formatting, saved_reports
+from reports.services import adhoc, charts, exports, formatting, periods, saved_reports
+from reports.services.figures import compared
 from reports.shapes import adhoc as shapes
 from reports.views.report import download
-from reports.views.site_page import entered_dates, path_to, problems, show, viewer_of
+from reports.views.site_page import FIELDS, entered_dates, path_to, problems, show, viewer_of
 
 _FIELDS = {name for name in shapes.SearchAdhocReportParam.model_fields if name != "timezone"}
 _LISTS = {
     name for name, field in shapes.AdhocQuestion.model_fields.items()
     if get_origin(field.annotation) is list
 }  # fmt: skip
-# Filters with options: the field, its label, and the attribute of `AdhocFilterOptions`.
-_CHOICES = (
-    ("bot_ids", "Bots", "bots"), ("channels", "Channels", "channels"),
-    ("statuses", "Statuses", "statuses"), ("assignee_ids", "Agents", "assignees"),
-    ("tags", "Tags", "tags"), ("sentiments", "Sentiments", "sentiments"),
-    ("languages", "Languages", "languages"), ("ended_by", "Ended by", "ended_by"),
-    ("countries", "Countries", "countries"),
+_EITHER = ("handed_off", "bot_resolved", "has_feedback")
+_TYPED = ("q", "rating_min", "rating_max")
+# Filters with options, and the column whose words their values have.
+_CHOICES = {"bot_ids": "bot", "channels": "channel", "statuses": "status", "assignee_ids": "agent",
+            "tags": "tag", "sentiments": "sentiment", "languages": "language",
+            "ended_by": "ended_by", "countries": "country"}  # fmt: skip
+# Questions that every client has, by name.
+_READY: tuple[tuple[str, dict[str, Any]], ...] = (
+    (gettext_noop("Speed of the team"), {
+        "group_by": ["agent"], "sort": "person_response_p50",
+        "metrics": ["chats", "person_response_p50", "person_response_p90", "rating_mean"],
+    }),
+    (gettext_noop("Quality of the bot"), {
+        "group_by": ["week"], "metrics": ["bot_resolved_share", "chats", "handed_off",
+                                          "rating_mean"],
+    }),
+    (gettext_noop("Busy hours"), {"group_by": ["hour"], "metrics": ["chats", "messages"]}),
 )  # fmt: skip
-_EITHER = (("handed_off", "Handed over"), ("bot_resolved", "Resolved by the bot"),
-           ("has_feedback", "Rated"))  # fmt: skip
+_TIMES = {"day", "week", "month", "hour", "weekday"}
+# Their names or links are shown instead.
+_HIDDEN = {"chat_id", "bot", "agent"}
+_ROWS, _MOST_BARS = 100, 20
+_NOT_IN_A_NAME = re.compile(r'[/\\:*?"<>|\x00-\x1f\x7f]+')
 
 
 def _asked(data: QueryDict) -> dict[str, Any]:
@@ -52,15 +68,18 @@ def page(request: HttpRequest) -> HttpResponse:
     _, client = viewer_of(request)
     asked = _asked(request.GET)
     try:
-        param = shapes.SearchAdhocReportParam.model_validate(asked)
+        param = shapes.PageReport.model_validate(asked | {"limit": _ROWS})
         as_of = replica.as_of()
         report = adhoc.search(client, param)
+        before = adhoc.totals_before(client, param)
     except (ValidationError, ApiError) as exc:
         status = exc.status if isinstance(exc, ApiError) else 422
         context = _form(client, asked) | {"problems": problems(exc)}
         return show(request, "adhoc", context, status=status)
-    context = _form(client, asked) | _table(param, report)
-    context |= {"asked": _flat(asked), "as_of": as_of}
+    context = _form(client, asked) | _table(report) | {
+        "asked": _flat(asked), "as_of": as_of, **_chart(param, report),
+        "totals": [compared(name, now, before[name]) for name, now in report.totals.items()],
+    }  # fmt: skip
     if report.next_cursor:
         context["next"] = path_to("adhoc", asked | {"cursor": report.next_cursor})
     return show(request, "adhoc", context)
@@ -73,9 +92,12 @@ def export(request: HttpRequest) -> HttpResponseBase:
     asked = _asked(request.POST)
     asked.pop("cursor", None)
     try:
-        param = shapes.ExportAdhocReportParam.model_validate(
+        param = shapes.PageReport.model_validate(
             asked | {"format": request.POST.get("format", "csv")}
         )
+        columns = [one.name for one in adhoc.columns_of(param) if one.name not in _HIDDEN]
+        named = {"columns": columns, "file_name": _file_name(client, asked, param)}
+        param = param.model_copy(update=named)
         made = exports.start(client, param, by=user)
     except (ValidationError, ApiError) as exc:
         messages.error(request, " ".join(problems(exc)))
@@ -85,6 +107,33 @@ def export(request: HttpRequest) -> HttpResponseBase:
     return download(made, param.format, exports.file_name(param))
 
 
+def _file_name(client: Client, asked: dict[str, Any], param: shapes.PageReport) -> str:
+    """The name of the report, saved or from its groups, and its period."""
+    title = next((name for _, name, _, is_shown in _reports(client, asked) if is_shown), "")
+    title = _NOT_IN_A_NAME.sub(" ", title or _by(gettext("Conversations"), param.group_by))
+    period = periods.of(client, param)
+    return f"{title[:70]} {period.first} - {period.last}"
+
+
+def _by(title: str, groups: Sequence[str]) -> str:
+    """What a table or a chart shows, such as "Conversations by channel, day"."""
+    if not groups:
+        return title
+    by = ", ".join(gettext(formatting.label(name)).lower() for name in groups)
+    return gettext("{title} by {groups}").format(title=title, groups=by)
+
+
+def _reports(client: Client, asked: dict[str, Any]) -> list[tuple[int | None, str, str, bool]]:
+    """The ready-made and saved reports: number if saved, name, link, and whether it is shown."""
+    saved = [(row.pk, row.name, row.question) for row in saved_reports.of(client)]
+    ready = [(None, gettext(name), question) for name, question in _READY]
+    now = {name: value for name, value in _lasting(client, asked).items() if name != "cursor"}
+    return [
+        (pk, name, path_to("adhoc", question), question == now)
+        for pk, name, question in [*ready, *saved]
+    ]
+
+
 @require_POST
 def save(request: HttpRequest) -> HttpResponse:
     """Save the question under a name, or delete a saved one."""
@@ -92,13 +141,14 @@ def save(request: HttpRequest) -> HttpResponse:
     asked = _asked(request.POST)
     name = request.POST.get("name", "").replace("\x00", "").strip()
     if user.role == "viewer":
-        messages.error(request, "Viewers cannot save reports.")
+        messages.error(request, gettext("Viewers cannot save reports."))
     elif request.POST.get("delete", "").isdecimal():
         saved_reports.delete(client, int(request.POST["delete"][:18]), by=user)
     elif not 1 <= len(name) <= 80:
-        messages.error(request, "A name has 1 to 80 characters.")
+        messages.error(request, gettext("A name has 1 to 80 characters."))
     elif not saved_reports.save(client, name, _lasting(client, asked), by=user):
-        messages.error(request, f"There are {saved_reports.MOST} saved reports already.")
+        words = gettext("There are {n} saved reports already.")
+        messages.error(request, words.format(n=saved_reports.MOST))
     return redirect(path_to("adhoc", asked))
 
 
@@ -113,40 +163,81 @@ def _form(client: Client, asked: dict[str, Any]) -> dict[str, Any]:
     """The form as filled in, even if it was refused, with the period's days."""
     period, dates = entered_dates(client, asked)
     options = adhoc.options(client, period)
-    groups = get_args(shapes.Grouping)
     chosen = {name: asked.get(name, []) for name in _LISTS}
     metrics = asked.get("metrics", shapes.DEFAULT_METRICS)
     sorts = shapes.AdhocQuestion.model_construct(group_by=chosen["group_by"], metrics=metrics).sorts
+    choices = [
+        (name, gettext(FIELDS[name]),
+         _options(client, name, getattr(options, name.replace("_ids", "s")), chosen[name]))
+        for name in _CHOICES
+    ]  # fmt: skip
+    groups = (chosen["group_by"] + [""] * 3)[:3]
     return {
         "entered": asked | dates,
-        "choices": [
-            (name, label, [
-                (value, text, row.chats, value in chosen[name])
-                for row in getattr(options, source)
-                for value, text in [_option(row)]
-            ])
-            for name, label, source in _CHOICES
-        ],
-        "either": [(name, label, asked.get(name)) for name, label in _EITHER],
+        "choices": choices,
+        "either": [(name, gettext(FIELDS[name]), asked.get(name)) for name in _EITHER],
+        "chips": list(_chips(asked, choices)),
         "groups": [
-            (name, formatting.in_words(name), name in chosen["group_by"]) for name in groups
+            [(name, gettext(formatting.label(name)), name == group)
+             for name in get_args(shapes.Grouping)]
+            for group in groups
         ],
-        "metrics": [(name, formatting.in_words(name), name in metrics) for name in shapes.METRICS],
+        "metrics": [
+            (name, gettext(formatting.label(name)), name in metrics)
+            for name in sorted(
+                shapes.PAGE_METRICS, key=lambda one: metrics.index(one) if one in metrics else 99
+            )
+        ],
         "sorts": [(name, _sort_words(name), name == asked.get("sort")) for name in sorts],
-        "saved": [(row.pk, row.name, path_to("adhoc", row.question))
-                  for row in saved_reports.of(client)],
+        "reports": _reports(client, asked),
     }  # fmt: skip
 
 
-def _option(row: Any) -> tuple[str, str]:
-    if isinstance(row, shapes.NumberedOption):
-        return str(row.id), row.name
-    return row.value, row.label
+def _options(
+    client: Client, name: str, rows: list[Any], chosen: list[str]
+) -> list[tuple[str, str, int, bool]]:
+    """The options of a filter: value, words, conversations, and whether it is chosen. A chosen one
+    is there even if the period has none of it."""
+    column = _CHOICES[name]
+    found = {
+        str(row.id) if isinstance(row, shapes.NumberedOption) else row.value: row for row in rows
+    }
+    gone = [value for value in chosen if value not in found]
+    is_numbered = name.endswith("_ids")
+    ids = [int(value) for value in gone if is_numbered and value.isdecimal()]
+    names = {str(pk): words for pk, words in adhoc.names_of(client, column, ids).items()}
+    names |= {value: row.name for value, row in found.items() if is_numbered}
+    return [
+        (
+            value,
+            names.get(value) or formatting.shown(column, value),
+            found[value].chats if value in found else 0,
+            value in chosen,
+        )
+        for value in [*found, *gone]
+    ]
+
+
+def _chips(asked: dict[str, Any], choices: list[Any]) -> Iterator[tuple[str, str]]:
+    """The active filters in words, each with the link to the report without it."""
+    asked = {name: value for name, value in asked.items() if name != "cursor"}
+    for name in _TYPED + _EITHER:
+        if name in asked:
+            words = {"true": gettext("yes"), "false": gettext("no")}.get(asked[name], asked[name])
+            rest = {key: value for key, value in asked.items() if key != name}
+            yield f"{gettext(FIELDS[name])}: {words}", path_to("adhoc", rest)
+    for name, label, options in choices:
+        for value, words, _, is_chosen in options:
+            if is_chosen:
+                rest = asked | {name: [one for one in asked[name] if one != value]}
+                yield f"{label}: {words}", path_to("adhoc", rest)
 
 
 def _sort_words(name: str) -> str:
-    plain = formatting.in_words(name.lstrip("-"))
-    return f"{plain}, largest first" if name.startswith("-") else plain
+    plain = gettext(formatting.label(name.lstrip("-")))
+    if not name.startswith("-"):
+        return plain
+    return gettext("{column}, largest first").format(column=plain)
 
 
 def _flat(asked: dict[str, Any]) -> list[tuple[str, str]]:
@@ -159,20 +250,16 @@ def _flat(asked: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _table(param: shapes.SearchAdhocReportParam, report: shapes.AdhocReport) -> dict[str, Any]:
-    hidden = {"chat_id", "bot", "agent"}  # their names or links are shown instead
-    shown = [column for column in report.columns if column.name not in hidden]
+def _table(report: shapes.AdhocReport) -> dict[str, Any]:
+    shown = [column for column in report.columns if column.name not in _HIDDEN]
     return {
-        "columns": shown,
+        "columns": [gettext(column.label) for column in shown],
         "rows": [
-            [(_cell(row[column.name], column), _path(row, column)) for column in shown]
+            [(formatting.shown(column.name, row[column.name]), _path(row, column))
+             for column in shown]
             for row in report.rows
         ],
-        "totals": [
-            (column.label, _cell(report.totals[column.name], column))
-            for column in map(adhoc.metric_column, report.totals)
-        ],
-    }
+    }  # fmt: skip
 
 
 def _path(row: dict[str, Any], column: shapes.ReportColumn) -> str:
@@ -180,23 +267,37 @@ def _path(row: dict[str, Any], column: shapes.ReportColumn) -> str:
     return reverse("admin:chats_conversation_change", args=[row["chat_id"]]) if is_code else ""
 
 
-def _cell(value: Any, column: shapes.ReportColumn) -> str:
-    if value is None or value == []:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if column.unit == "seconds":
-        return formatting.duration(value)
-    if column.unit == "stars":
-        return f"{value:.1f}".removesuffix(".0")
-    if isinstance(value, list):
-        return ", ".join(value)
-    if column.name == "weekday":
-        return str(calendar.day_name[value - 1])
-    if column.name == "hour":
-        return f"{value}:00"
-    if column.type == "moment":
-        return f"{value[:10]} {value[11:16]} UTC"
-    if column.name in {"handoff_reason", "status", "ended_by", "sentiment"}:
-        return formatting.in_words(value)
-    return f"{value:,}" if isinstance(value, (int, float)) else str(value)
+def _chart(param: shapes.PageReport, report: shapes.AdhocReport) -> dict[str, Any]:
+    """A chart of the groups by the figure that they are sorted by, or else by the first one.
+
+    Times are columns side by side, other groups bars below each other.
+    """
+    by, sort = param.group_by, (param.sort or "").lstrip("-")
+    if not by or not report.rows:
+        return {}
+    metric = sort if sort in param.metrics else param.metrics[0]
+    is_time = set(by) <= _TIMES and len(by) == 1 and param.sort in {None, by[0]}
+    rows = report.rows if is_time else report.rows[:_MOST_BARS]
+    names = [f"{name}_name" if f"{name}_name" in report.rows[0] else name for name in by]
+    columns = [
+        charts.Column(" · ".join(formatting.shown(name, row[name]) for name in names), value)
+        for row in rows
+        if isinstance(value := row[metric] or 0, (int, float))
+    ]
+    unit = gettext(formatting.label(metric))
+    made = charts.chart(
+        columns, unit=unit, axis=gettext(formatting.label(by[0])),
+        shown=lambda value: formatting.shown(metric, value),
+    )  # fmt: skip
+    bars = [
+        (
+            one.name,
+            formatting.shown(metric, row[metric]),
+            round(100 * bar.height / charts.HEIGHT, 1),
+        )
+        for one, row, bar in zip(columns, rows, made.bars, strict=True)
+    ]
+    return {
+        "chart_title": _by(unit, by), "bars": [] if is_time else bars,
+        "chart": made if is_time else None, "width": charts.WIDTH, "height": charts.HEIGHT,
+    }  # fmt: skip

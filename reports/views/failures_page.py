@@ -29,9 +29,8 @@ def page(request: HttpRequest) -> HttpResponse:
     client = _client(request, user)
     found = [
         (name, kind, _may_try(request, kind), groups)
-        for name, kind in failures.KINDS.items()
-        if _page_of(kind).has_view_permission(request)
-        and (groups := failures.of_kind(kind, client))
+        for name, kind in _readable(request).items()
+        if (groups := failures.of_kind(kind, client))
     ]
     context = {
         **admin.site.each_context(request),
@@ -42,6 +41,23 @@ def page(request: HttpRequest) -> HttpResponse:
     if user.is_superuser:
         context["parts"] = health.check_all()
     return TemplateResponse(request, "admin/failures.html", context)
+
+
+def bell(request: HttpRequest) -> dict[str, Any]:
+    """For templates: how many failures of their client a viewer may read."""
+
+    def count() -> int:
+        client, kinds = getattr(request.user, "client", None), _readable(request)
+        return failures.total(kinds.values(), client) if client and kinds else 0
+
+    return {"failure_count": count}
+
+
+def _readable(request: HttpRequest) -> dict[str, failures.Kind]:
+    kinds = failures.KINDS.items()
+    return {
+        name: kind for name, kind in kinds if _page_of(kind).has_view_permission(request)
+    }  # fmt: skip
 
 
 def _try_again(request: HttpRequest, user: User) -> HttpResponse:

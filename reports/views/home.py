@@ -3,9 +3,12 @@
 from typing import Any
 
 from django.contrib import admin
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST
 
 from reports.services import charts, home, platform
+from reports.views.site_page import viewer_of
 
 
 def add_figures(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
@@ -13,7 +16,8 @@ def add_figures(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]
     client = getattr(request.user, "client", None)
     if client is None:
         return context | {"figures": platform.figures(), "warnings": platform.warnings()}
-    steps, warnings = home.set_up_steps(client), home.warnings(client)
+    user, _ = viewer_of(request)
+    steps, warnings = home.set_up_steps(client, user), home.warnings(client)
     shown = context | {
         "steps": _readable(request, steps),
         "done": sum(step.is_done for step in steps),
@@ -28,6 +32,13 @@ def add_figures(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]
         "height": charts.HEIGHT,
         "most_asked": home.most_asked(client),
     }
+
+
+@require_POST
+def dismiss_steps(request: HttpRequest) -> HttpResponse:
+    """Hide the set-up steps for good."""
+    home.dismiss_steps(viewer_of(request)[0])
+    return redirect("admin:index")
 
 
 def _readable(request: HttpRequest, hints: list[home.Hint]) -> list[home.Hint]:

@@ -1,6 +1,6 @@
 """The site's overview page: figures, charts and parts, each with a link to its rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
@@ -16,23 +16,15 @@ from chatplatform import replica
 from chatplatform.api.errors import ApiError
 from identity.models import Client
 from reports.services import charts, formatting, overview, periods
+from reports.services.figures import Figure, compared
 from reports.services.periods import Period
 from reports.shapes.adhoc import PeriodQuery
 from reports.shapes.overview import ChatOverview, Figures, PartFigures, Times
 from reports.views.site_page import entered_dates, path_to, problems, show, viewer_of
 
 _PRESETS = (7, 30, 90, 365)
-
-
-@dataclass(frozen=True)
-class Card:
-    """A figure, its value in the period before, and the link to its rows; `note` adds details."""
-
-    title: str
-    value: str
-    before: str
-    path: str
-    note: str = ""
+# The figures that the overview has for each day.
+_DAILY = ("chats", "messages", "bot_resolved", "handed_off")
 
 
 @dataclass(frozen=True)
@@ -78,7 +70,11 @@ def _form(client: Client, asked: dict[str, str], bot: Bot | None) -> dict[str, A
     days = (period.last - period.first).days + 1
     of_bot = {"bot": bot.pk} if bot else {}
     presets = [
-        (f"{number} days", path_to("overview", _last(period.zone, number) | of_bot), number == days)
+        (
+            gettext("{n} days").format(n=number),
+            path_to("overview", _last(period.zone, number) | of_bot),
+            number == days,
+        )
         for number in _PRESETS
     ]
     every_bot = Bot.objects.for_client(client).order_by("bot_name", "pk")
@@ -94,79 +90,74 @@ def _shown(found: ChatOverview, period: Period, bot: Bot | None) -> dict[str, An
     chosen: dict[str, Any] = {"date_from": period.first, "date_to": period.last}
     if bot:
         chosen["bot_ids"] = bot.pk
-    form = "%-d %b" if period.first.year == period.last.year else "%-d %b %Y"
     return {
-        "cards": _cards(found.current, found.previous, chosen),
+        "cards": _cards(found, chosen),
         "before_days": [
             date.fromisoformat(day) for day in (found.previous.date_from, found.previous.date_to)
         ],
-        "days": charts.chart(
-            [
-                _column(f"{date.fromisoformat(row.day):{form}}", row,
-                        chosen | {"date_from": row.day, "date_to": row.day})
+        "charts": [
+            (gettext("Conversations by day"), charts.conversations((
+                (formatting.day(row.day), row,
+                 path_to("adhoc", chosen | {"date_from": row.day, "date_to": row.day}))
                 for row in found.series
-            ],
-            noun="conversations", part="resolved by the bot",
-        ),
-        "hours": charts.chart(
-            [_column(f"{row.hour}:00", row, chosen | {"group_by": "hour"})
-             for row in found.by_hour],
-            noun="conversations", part="resolved by the bot",
-        ),
+            ), axis=gettext("Day"))),
+            (gettext("Conversations by hour of the day"), charts.conversations((
+                (f"{row.hour}:00", row, path_to("adhoc", chosen | {"group_by": "hour"}))
+                for row in found.by_hour
+            ), axis=gettext("Hour"))),
+        ],
         "parts": _parts(found, chosen),
         "width": charts.WIDTH, "height": charts.HEIGHT,
     }  # fmt: skip
 
 
-def _column(name: str, row: PartFigures, query: dict[str, Any]) -> charts.Column:
-    return charts.Column(name, row.chats, row.bot_resolved, path_to("adhoc", query))
-
-
-def _cards(now: Figures, before: Figures, chosen: dict[str, Any]) -> list[Card]:
+def _cards(found: ChatOverview, chosen: dict[str, Any]) -> list[Figure]:
     """Counts linked to their conversations, then durations, ratings and sentiments."""
-    counts: list[tuple[str, str, dict[str, Any]]] = [
-        ("Conversations", "chats", {}), ("Messages", "messages", {}),
-        ("Customers", "customers", {}),
-        ("Resolved by the bot", "bot_resolved", {"bot_resolved": "true"}),
-        ("Handed over", "handed_off", {"handed_off": "true"}),
-        ("Ended", "ended", {"statuses": "ended"}),
-        ("Open", "open", {"statuses": ["open", "snoozed"]}),
-        ("Ratings", "rating_count", {"has_feedback": "true"}), ("Credits", "credits_used", {}),
+    now, before = found.current, found.previous
+    counts: list[tuple[str, dict[str, Any]]] = [
+        ("chats", {}), ("messages", {}), ("customers", {}),
+        ("bot_resolved", {"bot_resolved": "true"}), ("handed_off", {"handed_off": "true"}),
+        ("ended", {"statuses": "ended"}), ("open", {"statuses": ["open", "snoozed"]}),
+        ("rating_count", {"has_feedback": "true"}), ("credits_used", {}),
     ]  # fmt: skip
     cards = [
-        Card(title, _counted(now, name), _counted(before, name), path_to("adhoc", chosen | more))
-        for title, name, more in counts
-    ]
-    times = {
-        "First response": "first_response_seconds", "First response of the bot":
-        "bot_response_seconds", "First response of a person": "person_response_seconds",
-        "Time to close": "resolution_seconds",
-    }  # fmt: skip
-    rows = path_to("adhoc", chosen)
-    cards += [
-        Card(
-            title,
-            formatting.duration(time.p50),
-            formatting.duration(getattr(before, name).p50),
-            rows,
-            _spread(time),
+        compared(
+            name, getattr(now, name), getattr(before, name), path=path_to("adhoc", chosen | more),
+            **({"days": [getattr(row, name) for row in found.series]} if name in _DAILY else {}),
+            **(_in_share(name, now, before) if name in ("bot_resolved", "handed_off") else {}),
         )
-        for title, name in times.items()
-        for time in [getattr(now, name)]
+        for name, more in counts
+    ]  # fmt: skip
+    times = [
+        ("first_response", gettext("First response")),
+        ("bot_response", gettext("First response of the bot")),
+        ("person_response", gettext("First response of a person")),
+        ("resolution", gettext("Time to close")),
     ]
+    for name, title in times:
+        time, time_before = (getattr(one, f"{name}_seconds") for one in (now, before))
+        card = compared(name, time.p50, time_before.p50, title=title, path=path_to("adhoc", chosen))
+        cards.append(replace(card, note=" · ".join(filter(None, [card.note, _spread(time)]))))
     rated = path_to("adhoc", chosen | {"has_feedback": "true"})
-    cards.append(Card("Rating", _stars(now), _stars(before), rated))
+    cards.append(compared("rating_mean", now.rating_mean, before.rating_mean, path=rated))
     return cards + [
-        Card(f"{name.capitalize()} customers", str(getattr(now.sentiment, name)),
-             str(getattr(before.sentiment, name)), path_to("adhoc", chosen | {"sentiments": name}))
+        compared(
+            f"sentiment_{name}", getattr(now.sentiment, name), getattr(before.sentiment, name),
+            path=path_to("adhoc", chosen | {"sentiments": name}),
+        )
         for name in ("positive", "neutral", "negative")
     ]  # fmt: skip
 
 
-def _counted(of: Figures, name: str) -> str:
-    value: int = getattr(of, name)
-    with_share = name in {"bot_resolved", "handed_off"} and of.chats
-    return f"{value:,} ({formatting.share(value, of.chats)})" if with_share else f"{value:,}"
+def _in_share(name: str, now: Figures, before: Figures) -> dict[str, Any]:
+    """The fields of a count's card that its share of all conversations replaces."""
+    shares = [formatting.share(getattr(one, name), one.chats) for one in (now, before)]
+    card = compared(f"{name}_share", *shares)
+    value = formatting.number(getattr(now, name))
+    return {
+        "value": f"{value} ({card.value})" if now.chats else value, "note": card.note,
+        "change": card.change, "is_better": card.is_better,
+    }  # fmt: skip
 
 
 def _spread(of: Times) -> str:
@@ -178,28 +169,30 @@ def _spread(of: Times) -> str:
     }  # fmt: skip
 
 
-def _stars(of: Figures) -> str:
-    return f"{of.rating_mean:.1f} of 5" if of.rating_mean else "–"
-
-
 def _parts(found: ChatOverview, chosen: dict[str, Any]) -> list[tuple[str, list[Part]]]:
     """Tables of parts; each row links to the conversations of its part."""
     handed_off = {"handed_off": "true", "group_by": "handoff_reason"}
+    no_agent, no_tag = gettext("Unassigned"), gettext("Without a tag")
     tables: list[tuple[str, list[tuple[str, dict[str, Any], Any]]]] = [
-        ("By channel", [(row.channel, {"channels": row.channel}, row) for row in found.by_channel]),
-        ("By bot", [(row.name, {"bot_ids": row.bot_id}, row) for row in found.by_bot]),
-        ("By agent", [
-            (row.name or "Nobody", {"assignee_ids": row.agent_id} if row.agent_id
+        (gettext("By channel"), [
+            (formatting.shown("channel", row.channel), {"channels": row.channel}, row)
+            for row in found.by_channel
+        ]),
+        (gettext("By bot"), [(row.name, {"bot_ids": row.bot_id}, row) for row in found.by_bot]),
+        (gettext("By agent"), [
+            (row.name or no_agent, {"assignee_ids": row.agent_id} if row.agent_id
              else {"group_by": "agent"}, row) for row in found.by_agent
         ]),
-        ("By tag", [
-            (row.tag or "Without a tag", {"tags": row.tag} if row.tag else {"group_by": "tag"}, row)
+        (gettext("By tag"), [
+            (row.tag or no_tag, {"tags": row.tag} if row.tag else {"group_by": "tag"}, row)
             for row in found.by_tag
         ]),
-        ("By language", [(row.language, {"languages": row.language}, row)
-                         for row in found.by_language]),
-        ("Handovers by reason", [
-            (formatting.in_words(row.handoff_reason or "Not known"), handed_off, row)
+        (gettext("By language"), [
+            (formatting.shown("language", row.language), {"languages": row.language}, row)
+            for row in found.by_language
+        ]),
+        (gettext("Handovers by reason"), [
+            (formatting.shown("handoff_reason", row.handoff_reason or "not_known"), handed_off, row)
             for row in found.by_handoff_reason
         ]),
     ]  # fmt: skip

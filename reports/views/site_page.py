@@ -9,7 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from pydantic import ValidationError
 
 from chatplatform.api.errors import ApiError
@@ -18,19 +18,33 @@ from identity.models import Client, User
 from reports.services import periods
 from reports.shapes.adhoc import PeriodQuery
 
+# A report itself has no script. The frame's menus run Alpine, which evaluates code in attributes;
+# the command palette asks our own host, and the theme has inline styles and icons.
+_POLICY = (
+    "default-src 'none'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline';"
+    " img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none';"
+    " form-action 'self'; frame-ancestors 'none'"
+)
 _TITLES = {
     "overview": gettext_lazy("Overview"),
     "adhoc": gettext_lazy("Explore"),
     "warnings": gettext_lazy("Alerts"),
 }
 # The labels of the fields.
-_FIELDS = {
-    "date_from": "From", "date_to": "To", "q": "Words", "rating_min": "Stars from",
-    "rating_max": "Stars to", "bot_ids": "Bots", "assignee_ids": "Agents", "group_by": "Groups",
-    "metrics": "Figures", "sort": "Order",
+FIELDS = {
+    "date_from": gettext_noop("From"), "date_to": gettext_noop("To"), "q": gettext_noop("Words"),
+    "rating_min": gettext_noop("Stars from"), "rating_max": gettext_noop("Stars to"),
+    "bot_ids": gettext_noop("Bots"), "channels": gettext_noop("Channels"),
+    "statuses": gettext_noop("Statuses"), "assignee_ids": gettext_noop("Agents"),
+    "tags": gettext_noop("Tags"), "sentiments": gettext_noop("Sentiments"),
+    "languages": gettext_noop("Languages"), "ended_by": gettext_noop("Ended by"),
+    "countries": gettext_noop("Countries"), "handed_off": gettext_noop("Handed over"),
+    "bot_resolved": gettext_noop("Resolved by the bot"), "has_feedback": gettext_noop("Rated"),
+    "group_by": gettext_noop("Groups"), "metrics": gettext_noop("Figures"),
+    "sort": gettext_noop("Sort by"),
 }  # fmt: skip
 _DAYS = ("date_from", "date_to")
-_NAMED = re.compile(rf"\b({'|'.join(_FIELDS)})\b", re.IGNORECASE)
+_NAMED = re.compile(rf"\b({'|'.join(FIELDS)})\b", re.IGNORECASE)
 
 
 def viewer_of(request: HttpRequest) -> tuple[User, Client]:
@@ -50,6 +64,7 @@ def show(
         "title": _TITLES[page], "client": client, "may_write": user.role != "viewer",
     }  # fmt: skip
     reply = render(request, f"admin/reports/{page}.html", shared | context, status=status)
+    reply["Content-Security-Policy"] = _POLICY
     reply["Cache-Control"] = "no-store"
     return reply
 
@@ -72,8 +87,8 @@ def problems(exc: ValidationError | ApiError) -> list[str]:
     """Why a question is refused, with the fields' labels."""
     found = []
     for place, words in refusals(exc):
-        field = next((_FIELDS[name] for name in place if name in _FIELDS), "")
-        text = _NAMED.sub(lambda match: _FIELDS[match[0].lower()], words)
+        field = next((gettext(FIELDS[name]) for name in place if name in FIELDS), "")
+        text = _NAMED.sub(lambda match: gettext(FIELDS[match[0].lower()]), words)
         found.append(f"{field}: {text}" if field else text)
     return found
 

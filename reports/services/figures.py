@@ -1,0 +1,65 @@
+"""Figures as cards: a value, its change against the period before, and a sparkline."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils.translation import gettext
+
+from reports.services import charts, formatting
+
+# The beginnings of the metrics of which less is better, and more; of others neither is.
+_LESS = ("handed_off", "sentiment_negative", "first_", "bot_response", "person_", "resolution")
+_MORE = ("bot_resolved", "sentiment_positive", "rating_mean")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a card; `note` compares or explains it."""
+
+    title: str
+    value: str
+    note: str = ""
+    path: str = ""
+    # The change since the period before, such as "+12 %"; and whether it is good, if it is either.
+    change: str = ""
+    is_better: bool | None = None
+    # One value for each day, for a sparkline.
+    days: Sequence[float] = field(default_factory=list)
+
+    @property
+    def line(self) -> str:
+        """The points of the sparkline, 100 wide and 24 high; empty without a value."""
+        return charts.points(self.days)
+
+
+def compared(name: str, now: Any, before: Any, *, path: str = "", **other: object) -> Figure:
+    """A metric with its change against the period before. `other` holds more fields."""
+    # In the digits that are shown.
+    places = {"share": 2, "stars": 1}.get(formatting.unit_of(name), 0)
+    is_known = now is not None and before is not None
+    gain = round(round(now, places) - round(before, places), places) if is_known else 0
+    is_judged = gain and name.startswith(_LESS + _MORE)
+    is_better = (gain > 0) != name.startswith(_LESS) if is_judged else None
+    words = gettext("{value} before")
+    fields = {
+        "title": gettext(formatting.label(name)),
+        "value": formatting.shown(name, now),
+        "note": "" if before is None else words.format(value=formatting.shown(name, before)),
+        "path": path,
+        "change": _change(name, gain, before) if gain else "",
+        "is_better": is_better,
+    }
+    return Figure(**fields | other)  # type: ignore[arg-type]
+
+
+def _change(name: str, gain: float, before: float) -> str:
+    unit = formatting.unit_of(name)
+    if unit == "share":
+        return gettext("{points} points").format(points=f"{100 * gain:+.0f}")
+    if unit == "stars":
+        return f"{gain:+.1f}"
+    if unit == "seconds":
+        words = gettext("{value} faster") if gain < 0 else gettext("{value} slower")
+        return words.format(value=formatting.duration(abs(gain)))
+    return f"{100 * gain / before:+.0f} %" if before else ""
