@@ -16,6 +16,7 @@ from channels_app.models import (
     InboundItem,
     Outcome,
 )
+from channels_app.services import inbound
 from channels_app.tests.chatapp import (
     AN,
     NUMBER,
@@ -31,7 +32,6 @@ from channels_app.tests.helpers import post_signed
 from channels_app.tests.test_retried_callbacks import run_one
 from chatplatform.testing import run_jobs
 from chats.models import Attachment, Conversation, Customer, Message
-from chats.services.reply import incoming
 from identity.models import ChannelToken
 from webhooks.models import Event
 
@@ -351,13 +351,13 @@ def test_two_who_turn_out_to_be_one_go_on_as_one(nobody, quiet):
 
 
 def test_messages_at_once_that_name_a_customer_differently_are_of_one(nobody, quiet, monkeypatch):
-    receive = incoming.receive
+    receive = inbound.incoming.receive
 
     def receive_slowly(*args, **kwargs):
         time.sleep(0.5)
         return receive(*args, **kwargs)
 
-    monkeypatch.setattr(incoming, "receive", receive_slowly)
+    monkeypatch.setattr(inbound.incoming, "receive", receive_slowly)
     for text, ids in (("a", {"from": AN}), ("b", {"from": AN, "from_user_id": "VN.1"})):
         body = of_chatapp(messages=[message(id=f"wamid.{text}", text={"body": text}, **ids)])
         assert post_signed(nobody, PATH, body).status_code == 200

@@ -10,6 +10,7 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from chatplatform import jobs
 from chatplatform.api.errors import ApiError, Invalid
@@ -25,7 +26,7 @@ INVITATION_LIFETIME = timedelta(days=3)
 
 class ResetTokenInvalid(ApiError):
     code, status = "reset_token_invalid", 400
-    detail = "This link is not valid (any more); ask for a new one."
+    detail = gettext_noop("This link is no longer valid. Ask for a new one.")
 
 
 def check_rules(password: str, *, field: str = "password") -> None:

@@ -29,9 +29,7 @@ class RegistrationClosed(Forbidden):
 
 class RegistrationTokenInvalid(ApiError):
     code, status = "registration_token_invalid", 400
-    detail = gettext_noop(
-        "This link is not valid (any more); ask for a new one, or register again."
-    )
+    detail = gettext_noop("This link is no longer valid. Ask for a new one, or register again.")
 
 
 def ask(body: RegisterTrialDto, *, address: str) -> Client | None:

@@ -30,7 +30,9 @@ _TAKEN = gettext_noop(
 
 class LastOwner(ApiError):
     code, status = "last_owner", 409
-    detail = "A client keeps at least one owner who can sign in: make another one first."
+    detail = gettext_noop(
+        "The company needs an owner who can sign in. Make somebody else an owner first."
+    )
 
 
 class LastStaff(ApiError):

@@ -57,7 +57,7 @@ def test_a_role_is_changed_by_the_service(site, ben):
 def test_the_last_owner_stays(site, ann, way):
     reply = way(site, ann.user, **({"form": "disable"} if way is send else {"role": "agent"}))
     assert reply.status_code == 200
-    assert b"keeps at least one owner" in reply.content
+    assert b"needs an owner who can sign in" in reply.content
     user = User.objects.get(pk=ann.user.pk)
     assert (user.role, user.is_disabled, user.token_version) == ("owner", False, 1)
 

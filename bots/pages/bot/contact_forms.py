@@ -59,7 +59,7 @@ def _stored(bot: Bot) -> list[CustomerInfoField]:
 
 class ContactForm(BotForm):
     heading = gettext_lazy("Contact details")
-    intro = gettext_lazy("What customers are asked for before they talk to a person.")
+    intro = gettext_lazy("What customers are asked for before the conversation starts.")
     right = "train"
     name = forms.ChoiceField(label=_LABELS["name"], choices=_WISHES, required=False)
     email = forms.ChoiceField(label=_LABELS["email"], choices=_WISHES, required=False)

@@ -27,8 +27,8 @@ COLORS = {status: color for status, (_, color) in _STATES.items()}
 _STAGES = {
     DocumentStage.WAITING: gettext_lazy("in line"),
     DocumentStage.READING: gettext_lazy("is being read"),
-    DocumentStage.PASSAGES: gettext_lazy("answers by its words; finer search is being made"),
-    DocumentStage.SENTENCES: gettext_lazy("answers; finer quotes are being made"),
+    DocumentStage.PASSAGES: gettext_lazy("already answers; search is still improving"),
+    DocumentStage.SENTENCES: gettext_lazy("already answers; quotes are still improving"),
     DocumentStage.COMPLETE: gettext_lazy("complete"),
 }
 _LONG = timedelta(minutes=2)
