@@ -9,6 +9,7 @@ import io
 import json
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import django
@@ -159,8 +160,11 @@ if __name__ == "__main__":
     for path in sorted(ROOT.glob("locale/*/LC_MESSAGES/*.po")):
         path.write_text(written(updated(path), path.read_text().partition("\n\n")[0]))
         if path.name == "django.po":
+            compiled = _read(path)
+            # The same words make the same file.
+            compiled.creation_date = datetime.fromtimestamp(0, UTC)
             with path.with_suffix(".mo").open("wb") as file:
-                write_mo(file, _read(path))
+                write_mo(file, compiled)
     for translation in translations():
         for path, script in catalogues(translation).items():
             path.parent.mkdir(exist_ok=True)

@@ -351,13 +351,14 @@ def test_two_who_turn_out_to_be_one_go_on_as_one(nobody, quiet):
 
 
 def test_messages_at_once_that_name_a_customer_differently_are_of_one(nobody, quiet, monkeypatch):
-    receive = inbound.incoming.receive
 
-    def receive_slowly(*args, **kwargs):
+    store = inbound._store_message
+
+    def store_slowly(*args):
         time.sleep(0.5)
-        return receive(*args, **kwargs)
+        return store(*args)
 
-    monkeypatch.setattr(inbound.incoming, "receive", receive_slowly)
+    monkeypatch.setattr(inbound, "_store_message", store_slowly)
     for text, ids in (("a", {"from": AN}), ("b", {"from": AN, "from_user_id": "VN.1"})):
         body = of_chatapp(messages=[message(id=f"wamid.{text}", text={"body": text}, **ids)])
         assert post_signed(nobody, PATH, body).status_code == 200

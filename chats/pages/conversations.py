@@ -19,6 +19,7 @@ from chatplatform.admin_base import column, viewer
 from chatplatform.admin_lists import RowsShown
 from chatplatform.api.errors import ApiError
 from chatplatform.api.outgoing_call_limits import calls_out
+from chatplatform.form_fields import language_name
 from chatplatform.templatetags.dates import when
 from chats.models import Conversation, Feedback, Message
 from chats.pages import found_words, names, transcripts
@@ -34,7 +35,6 @@ from chats.pages.single_questions import SingleQuestionPages
 from chats.services.desk import inbox
 from chats.services.reply import reply_replay
 from chats.shapes.replay import ReplayedTurn
-from identity.pages.settings.fields import language_name
 
 _ACTIVITY = Coalesce("last_message_at", "created_at")
 _COLORS = {

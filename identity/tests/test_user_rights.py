@@ -172,7 +172,7 @@ def test_an_owner_demoted_meanwhile_is_refused(ann, monkeypatch, owners_left, st
         make_person(ann.client, Role.OWNER, "Ole")
     from identity.services import users  # noqa: PLC0415 - near the patch
 
-    real = users._check_may_change
+    real = users.check_may_change
     pending = [True]
 
     def first_the_other(by, user):
@@ -181,7 +181,7 @@ def test_an_owner_demoted_meanwhile_is_refused(ann, monkeypatch, owners_left, st
             pending.clear()
             User.objects.filter(pk=ann.user.pk).update(role=Role.ADMIN)
 
-    monkeypatch.setattr(users, "_check_may_change", first_the_other)
+    monkeypatch.setattr(users, "check_may_change", first_the_other)
     reply = ann.put(at(oda.user, "role"), {"role": "agent"})
     assert reply.status_code == status
     assert state(oda.user)["role"] == "owner"

@@ -9,6 +9,7 @@ from django.utils.dates import WEEKDAYS
 from django.utils.formats import date_format, number_format
 from django.utils.translation import gettext, gettext_noop
 
+from chatplatform import form_fields
 from chatplatform.templatetags.codes import humanize_code, percent
 from chats.pages import names
 
@@ -128,5 +129,5 @@ _IN_WORDS: dict[str, Callable[[Any], str]] = {
     "created_at": _moment,
     "ended_at": _moment,
     "channel": names.channel_name,
-    "language": names.language_name,
+    "language": form_fields.language_name,
 }

@@ -128,7 +128,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "the credits are used up": "đã hết tín dụng",
 "the agent left": "nhân viên đã rời đi",
 "the customer sent only files": "khách chỉ gửi tệp",
-"a function call needs approval": "cần đồng ý gọi một chức năng",
+"a function call needs approval": "cần đồng ý gọi một hàm",
 "a person answered at the channel": "đã có người trả lời trên kênh",
 "it needs a person": "cần một người",
 "It answered from the passages.": "Bot trả lời từ các đoạn tìm được.",
