@@ -137,6 +137,8 @@ class QuestionGroupAdmin(TenantAdmin):
             try:
                 unanswered_questions.add_answer(group, **given, by=viewer(request))
             except SourceExists as exc:
+                # If the bot has learned it since, the question leaves the list.
+                unanswered_questions.request_again(group)
                 raise answers.exists_already(exc) from exc
             messages.success(
                 request,

@@ -40,9 +40,9 @@ ROLES = {
 
 
 @dataclass(frozen=True)
-class Deed:
-    """Something that can be done to a person's account: its button, what it does, the service that
-    does it, and what the page then says."""
+class AccountAction:
+    """What can be done to a person's account: the button, what it does, the service that does it,
+    and what the page then says."""
 
     button: Any
     about: Any
@@ -51,29 +51,29 @@ class Deed:
     fits: Callable[[User], bool]
 
 
-DEEDS = {
-    "invite": Deed(
+ACCOUNT_ACTIONS = {
+    "invite": AccountAction(
         gettext_lazy("Resend invitation"),
         gettext_lazy("Mails a new link to choose a password. Earlier links stop working."),
         users.invite_again,
         gettext_lazy("The invitation was sent again."),
         lambda person: person.is_invited,
     ),
-    "reset": Deed(
+    "reset": AccountAction(
         gettext_lazy("Send password reset"),
         gettext_lazy("Mails a link to choose a new password."),
         users.send_reset_link,
         gettext_lazy("A link to choose a new password was sent."),
         lambda person: person.has_usable_password() and person.client_id is not None,
     ),
-    "unlock": Deed(
+    "unlock": AccountAction(
         gettext_lazy("Unlock"),
         gettext_lazy("Lets a person who is locked out by wrong passwords try again."),
         users.unlock,
         gettext_lazy("They can try again."),
         lambda person: not person.is_invited,
     ),
-    "second_factor": Deed(
+    "second_factor": AccountAction(
         gettext_lazy("Reset second factor"),
         gettext_lazy(
             "For a lost phone. They are signed out everywhere and can then sign in with their"
@@ -83,14 +83,14 @@ DEEDS = {
         gettext_lazy("The second factor was reset."),
         lambda person: hasattr(person, "second_factor"),
     ),
-    "sign_out": Deed(
+    "sign_out": AccountAction(
         gettext_lazy("Sign out everywhere"),
         gettext_lazy("For a lost or stolen device. They can sign in again with their password."),
         users.sign_out_everywhere,
         gettext_lazy("They are signed out everywhere."),
         lambda person: not person.is_invited,
     ),
-    "disable": Deed(
+    "disable": AccountAction(
         gettext_lazy("Disable"),
         gettext_lazy(
             "They are signed out at once and cannot sign in. Their conversations return to the"
@@ -100,7 +100,7 @@ DEEDS = {
         gettext_lazy("They can no longer sign in."),
         lambda person: not person.is_disabled,
     ),
-    "enable": Deed(
+    "enable": AccountAction(
         gettext_lazy("Enable"),
         gettext_lazy("They can sign in again."),
         lambda person, by: users.set_person_disabled(person, is_disabled=False, by=by),
@@ -218,11 +218,11 @@ class UserAdmin(TenantAdmin):
         if self._may_change(by, person):
             parts = {
                 name: Part(
-                    name, deed.about, ServiceForm(sent(request, name)), _doing(deed, person, by),
-                    button=deed.button, done=deed.done,
+                    name, action.about, ServiceForm(sent(request, name)),
+                    _doing(action, person, by), button=action.button, done=action.done,
                 )
-                for name, deed in DEEDS.items()
-                if deed.fits(person)
+                for name, action in ACCOUNT_ACTIONS.items()
+                if action.fits(person)
             }  # fmt: skip
             form = forms.PersonForm(sent(request, "person"), person=person, by=by)
             parts["person"] = Part("person", "", form, _saving(person, by))
@@ -245,8 +245,8 @@ class UserAdmin(TenantAdmin):
         return True
 
 
-def _doing(deed: Deed, person: User, by: User) -> Callable[[dict[str, Any]], object]:
-    return lambda data: deed.act(person, by=by)
+def _doing(action: AccountAction, person: User, by: User) -> Callable[[dict[str, Any]], object]:
+    return lambda data: action.act(person, by=by)
 
 
 def _saving(person: User, by: User) -> Callable[[dict[str, Any]], object]:
