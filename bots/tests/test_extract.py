@@ -357,6 +357,12 @@ def test_a_pdf_is_read_by_column_with_its_headings_and_paragraphs(tmp_path: Path
     assert section.text == "\n".join(left) + f"\n\n{paragraph}\n" + "\n".join(right)
 
 
+@pytest.mark.parametrize("element", ["main", "section", "article", "figure"])
+def test_a_page_without_the_tags_of_head_and_body_is_read(tmp_path, element):
+    html = f"<!doctype html><title>Hours</title><{element}><p>We open at nine.</p></{element}>"
+    assert sections_of(tmp_path, "page.html", html) == [("", "We open at nine.")]
+
+
 def test_headings_that_link_to_themselves_are_headings(tmp_path: Path) -> None:
     html = """<html><head><title>Help</title></head><body><h1>Help</h1>
 <h3 id="offline"><a href="#offline">Does it work offline?</a></h3>

@@ -20,6 +20,7 @@ from bots.ingest.extraction.document import (
 )
 
 _SKIPPED = frozenset("script style noscript template nav head svg button select iframe".split())  # noqa: SIM905 - as below
+_METADATA = frozenset({"title", "meta", "link", "script", "style", "base", "noscript", "template"})
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 # A term counts as the heading of its description, one level below h6.
 _TERMS = {"dt": 7, "summary": 7}
@@ -58,6 +59,7 @@ def read_html(path: Path) -> Content:
     data = re.sub(r"^\s*<\?xml[^>]*>", "", text).encode()
     tree = html.document_fromstring(data, parser=html.HTMLParser(encoding="utf-8"))
     title = " ".join((tree.findtext(".//title") or "").split())
+    _end_head(tree)
     page_visibility.show(tree)
     # An aside inside the main text belongs to it; trafilatura would drop it.
     for aside in tree.iterfind(".//main//aside"):
@@ -76,6 +78,23 @@ def read_html(path: Path) -> Content:
             block for block in blocks if block.level or _letters(block.shown or block.text) in kept
         ]
     return Content(title, _sections(blocks, title).build())
+
+
+def _end_head(tree: Any) -> None:
+    """Move what is no metadata from the head to the body.
+
+    libxml2 knows the elements of HTML 4: in a page that leaves out the tag `body`, a `main` does
+    not end the head for it.
+    """
+    head, body = tree.find("head"), tree.find("body")
+    if head is None:
+        return
+    shown = [child for child in head if isinstance(child.tag, str) and child.tag not in _METADATA]
+    if shown and body is None:
+        body = tree.makeelement("body")
+        tree.append(body)
+    for place, child in enumerate(shown):
+        body.insert(place, child)
 
 
 def _says_something(text: str) -> bool:
