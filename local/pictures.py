@@ -67,7 +67,7 @@ def open_first_chat(page: Page) -> None:
 
 def open_first_row(page: Page) -> None:
     page.locator("#result_list tbody a").first.click()
-    page.wait_for_load_state("networkidle")
+    page.wait_for_load_state()
 
 
 PICTURES = (
@@ -114,9 +114,9 @@ class Studio:
         page = context.new_page()
         if picture.role:
             self._sign_in(page, picture.role)
-        page.goto(picture.path, wait_until="networkidle")
+        page.goto(picture.path)
         picture.before(page)
-        page.wait_for_timeout(500)  # for what moves
+        page.wait_for_timeout(1000)  # for what moves and what follows
         file = io.BytesIO(page.screenshot())
         Image.open(file).save(IMAGES / f"{picture.name}.webp", quality=80, method=6)
         context.close()

@@ -12,6 +12,7 @@ from hypothesis import strategies as some
 
 from chats.models import Feedback
 from chats.testing import make_chat, put_message
+from reports.services import formatting
 
 _NAME = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 
@@ -44,6 +45,8 @@ YEARS = (datetime(2026, 3, 28, 20, tzinfo=UTC), datetime(2026, 10, 24, 20, tzinf
 CHANNELS, TAGS, SENTIMENTS = ["api", "web", "chatapp"], ["vip", "late"], ["positive", "negative"]
 _DAYS = ["2026-03-28", "2026-03-29", "2026-03-30", "2026-10-24", "2026-10-25", "2026-10-26"]
 _COUNTED = ("chats", "messages", "credits_used", "rating_count", "handed_off", "bot_resolved")
+_NAMES = {formatting.label(name): name for name in _COUNTED}
+_NAMES |= {"Chat": "chat_id", "Rating": "rating"}
 
 
 def fill(bot: Any, began: datetime, *, chats: int) -> None:
@@ -102,11 +105,11 @@ def _total(table: list[list[str]], name: str) -> int:
     """The sum of a column; for a yes/no column, the number of yes."""
     place = table[0].index(name)
     cells = [row[place] for row in table[1:]]
+    is_yes_or_no = name in {"handed_off", "bot_resolved"} and "chat_id" in table[0]
     return sum(
-        cell in {"True", "1", "TRUE"} if name in {"handed_off", "bot_resolved"} and "chat_id"
-        in table[0] else int(float(cell or 0))
+        cell in {"True", "1", "TRUE", "yes"} if is_yes_or_no else int(float(cell or 0))
         for cell in cells
-    )  # fmt: skip
+    )
 
 
 def _of_rows(table: list[list[str]]) -> dict[str, int]:
@@ -123,7 +126,9 @@ def check_figures(person: Any, question: dict[str, Any]) -> dict[str, int]:
 
     def file(form: str, **more: Any) -> list[list[str]]:
         reply = person.post("/report/adhoc/export", question | more | {"format": form})
-        return PARSERS[form](b"".join(reply.streaming_content))
+        heading, *rows = PARSERS[form](b"".join(reply.streaming_content))
+        # A sheet has headings for people.
+        return [[_NAMES.get(cell, cell) for cell in heading], *rows]
 
     asked = question | {"metrics": list(_COUNTED)}
     totals: dict[str, int] = person.post("/report/adhoc/search", asked).json()["totals"]

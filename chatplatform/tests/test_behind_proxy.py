@@ -137,5 +137,5 @@ def test_what_a_real_site_gets_from_its_address(tmp_path):
         str(Path(__file__).resolve().parents[2] / "staticfiles"),
     ]  # fmt: skip
     assert "TRUSTED_PROXIES" in read_settings(tmp_path, **site, TRUSTED_PROXIES="proxy")
-    own, local = ["localhost", "127.0.0.1", "[::1]"], ["http://localhost:8000"]
+    own, local = ["localhost", "127.0.0.1", "[::1]"], ["http://127.0.0.1:8000"]
     assert read_settings(tmp_path, DEBUG="true") == [True, own, local, 0, False, [], "None"]

@@ -14,7 +14,7 @@ from chatplatform import navigation
         ("/admin/chats/conversation/try/5/", ("Bots", "All bots")),
         ("/admin/chats/conversation/5/change/", ("Conversations", "All conversations")),
         ("/admin/settings/hours/", ("Settings", "Business hours")),
-        ("/admin/password_change/", ("", "")),
+        ("/admin/password_change/", ("Profile", "Password")),
     ],
 )
 def test_the_longest_beginning_decides_and_no_path_is_resolved_twice(monkeypatch, path, place):

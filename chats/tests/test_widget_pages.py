@@ -77,7 +77,8 @@ def test_it_runs_no_script_of_the_page_and_sets_no_cookie(nobody, key):
     ("named", "accepted", "loaded"),
     [
         ("vi", "en", "vi"), ("vi-VN", "en", "vi"), (None, "vi-VN,en;q=0.5", "vi"),
-        (None, "de", "en"), ("de", "vi", "en"), ("", "vi", "en"), ("\x00", "vi", "en"),
+        (None, "fr", "en"), ("fr", "vi", "en"), ("de", "vi", "de"), ("", "vi", "en"),
+        ("\x00", "vi", "en"),
     ],
 )  # fmt: skip
 def test_it_loads_the_words_of_one_language(nobody, key, named, accepted, loaded):

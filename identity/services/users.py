@@ -336,8 +336,7 @@ def _release_chats(user: User) -> None:
 
 def _welcome(user: User, by: User, *, invited: bool) -> None:
     if invited:
-        name = "identity.send_invitation"
-        enqueue(name, client_id=user.client_id, user_id=user.pk, by_id=by.pk)
+        enqueue("identity.send_invitation", client_id=user.client_id, user_id=user.pk, by_id=by.pk)
     else:
         mails.send_to(user, "welcome", {"company": str(user.client)})
 
