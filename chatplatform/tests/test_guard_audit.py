@@ -291,7 +291,7 @@ def test_what_is_done_to_one_of_the_staff_is_audited(db):
     form = {name: getattr(max_, name) for name in ("email", "full_name", "role", "language")}
     changes = {"email": "new@staff.example", "full_name": "New", "language": "vi"}
     silent = set()
-    for name in (*people.DEEDS, *changes):
+    for name in (*people.ACCOUNT_ACTIONS, *changes):
         with undone():
             if name == "second_factor":
                 prepare({User: max_}, name)
