@@ -162,6 +162,7 @@ def test_a_blocked_customer_is_told_and_keeps_their_words(
     Customer.objects.update(blocked_until=None)
     field.press("Enter")
     expect(field).to_have_value("")
+    expect(widget.locator(".waiting")).to_have_count(0)
     said = Message.objects.filter(sender_type="customer").order_by("seq")
     assert [message.text for message in said] == ["First words", "You!"]
     problems.clear()
