@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client as Browser
 from django.urls import reverse
+from django.utils.html import escape
 
 from bots.models import Function, FunctionCall, FunctionCalling
 from bots.services import functions
@@ -136,6 +137,19 @@ def test_a_schema_that_rows_cannot_show_stays(function, ann, bot, shop):
     Function.objects.update(parameters=schema)
     entered(ann).post(edit_page(function), values(shop, bot, url=function.url))
     assert Function.objects.get().parameters == schema
+
+
+def test_what_somebody_wrote_of_a_value_is_text(function, ann, shop):
+    script = '<div x-data x-init="alert(1)">'
+    Function.objects.update(
+        parameters={
+            "type": "object",
+            "properties": {"a": {"type": "string", "description": script}},
+        }
+    )
+    shown = entered(ann).get(edit_page(function)).content.decode()
+    assert script not in shown
+    assert escape(script) in shown
 
 
 def test_it_is_tried_and_says_what_the_bot_would_read(function, ann, shop):

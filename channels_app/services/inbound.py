@@ -151,6 +151,10 @@ def _receive(
         found = identities.find(connection, item)
         identity = found or _new_identity(connection, item, customer)
     identities.keep_ids(identity, item)
+    # Another identity of this customer may be the one that was blocked.
+    if item.alternate_user_id and identities.is_blocked(identity):
+        _leave_unshown(counted)
+        return
     chat = _newest_chat(connection, identity)
     message = _store_message(connection, identity, chat, item, files)
     chat = message.conversation

@@ -350,6 +350,17 @@ def test_two_who_turn_out_to_be_one_go_on_as_one(nobody, quiet):
     assert Message.objects.get(text="c").conversation == Message.objects.get(text="b").conversation
 
 
+def test_a_customer_who_is_blocked_under_one_id_is_blocked_under_both(nobody, quiet, ben):
+    write(nobody, "a", **{"from": AN})
+    blocked = {"blocked_until": "9999-01-01T00:00:00Z"}
+    assert ben.put(f"/ai/customers/{Customer.objects.get().pk}", blocked).status_code == 200
+    write(nobody, "b", **{"from": None, "from_user_id": "VN.1"})
+    write(nobody, "c", **{"from": AN, "from_user_id": "VN.1"})
+    assert CustomerIdentity.objects.count() == Customer.objects.count() == 1
+    assert not Message.objects.filter(text="c").exists()
+    assert InboundItem.objects.order_by("-id")[0].kind == "customer_blocked"
+
+
 def test_messages_at_once_that_name_a_customer_differently_are_of_one(nobody, quiet, monkeypatch):
 
     store = inbound._store_message

@@ -124,6 +124,8 @@ class CustomerAdmin(ListsWithoutPreviews):
             "customer": row,
             "channels": self.channels(row),
             "blocked": names.block_of(row),
+            # In a template, `attributes.items` is the attribute of that name, if there is one.
+            "attributes": list(row.attributes.items()),
             "found": [(chat, names.state_of(chat)[1], names.channel_name(chat.channel))
                       for chat in found[:_SHOWN]],
             "has_more": len(found) > _SHOWN,

@@ -5,6 +5,8 @@ from unittest import mock
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client as Browser
+from django.urls import reverse
 from django.utils import timezone
 
 from chatplatform.models import Job
@@ -67,6 +69,30 @@ def test_a_servers_messages_and_files_of_the_customer_are_refused(server, ben):
     assert again.json()["message"]["id"] == said.json()["message"]["id"]
     assert Message.objects.filter(sender_type="customer").count() == 1
     assert not Attachment.objects.exists()
+
+
+def test_the_messaging_api_refuses_the_customers_messages_and_keeps_history(server, ben):
+    chat = server.post("/ai/client/chat", {"customer": {"external_id": "c-1"}}).json()
+    assert block(ben, chat["customer_id"], FOREVER).status_code == 200
+    path = f"/mesaging/conversations/{chat['id']}/messages"
+    said = {"sender": {"type": "customer"}, "content": [{"type": "text", "text": "Hello"}]}
+    assert is_refused(server.post(path, said))
+    assert not Message.objects.filter(sender_type="customer").exists()
+    assert server.post(path, said | {"sent_at": "2026-01-01T00:00:00Z"}).status_code == 201
+
+
+def test_the_customers_page_opens_whatever_they_said_of_themselves(page, ann, ben):
+    visitor, chat = visit(page)
+    own = {"attributes": {"items": 5}}
+    assert visitor.post(f"/ai/client/chat/customer/{chat.pk}", own).status_code == 200
+    ann.client.timezone = "Asia/Ho_Chi_Minh"
+    ann.client.save()
+    shown = block(ben, chat.customer_id, "9999-12-31T23:59:59Z").json()
+    assert shown["blocked_until"][:10] == FOREVER[:10]
+    site = Browser()
+    site.force_login(ann.user)
+    path = reverse("admin:chats_customer_change", args=[chat.customer_id])
+    assert "<dt>items</dt><dd>5</dd>" in site.get(path).content.decode()
 
 
 def test_a_block_is_announced_audited_and_lifted(ann, ben, bot):

@@ -75,6 +75,8 @@ def edit(caller: Principal, customer_id: int, body: CustomerDto) -> Customer:
         for name in body.model_fields_set.intersection(_COLUMNS):
             empty = None if Customer._meta.get_field(name).null else ""
             setattr(customer, name, getattr(body, name) or empty)
+        if customer.blocked_until:
+            customer.blocked_until = min(customer.blocked_until, FOREVER)
         customer.attributes = customers.merged_attributes(customer.attributes, body.attributes)
         changed = [name for name, value in before.items() if getattr(customer, name) != value]
         if changed:
