@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.html import escape
 from django.utils.translation import gettext, gettext_lazy
 
 from bots.engine import request_templates
@@ -272,7 +273,9 @@ class TryForm(ServiceForm):
 def _value_field(name: str, schema: Any, *, is_needed: bool) -> forms.Field:
     described = schema if isinstance(schema, dict) else {}
     kind = described.get("type")
-    words = {"label": humanize_code(name), "help_text": described.get("description", "")}
+    # The theme shows help texts as HTML, and this one is a stranger's.
+    about = escape(described.get("description", ""))
+    words = {"label": humanize_code(name), "help_text": about}
     if kind in ("integer", "number"):
         number = forms.IntegerField if kind == "integer" else forms.FloatField
         return number(required=is_needed, **words)
