@@ -274,14 +274,13 @@ def _value_field(name: str, schema: Any, *, is_needed: bool) -> forms.Field:
     described = schema if isinstance(schema, dict) else {}
     kind = described.get("type")
     # The theme shows help texts as HTML, and this one is a stranger's.
-    about = escape(described.get("description", ""))
-    words = {"label": humanize_code(name), "help_text": about}
+    label, about = humanize_code(name), escape(described.get("description", ""))
     if kind in ("integer", "number"):
         number = forms.IntegerField if kind == "integer" else forms.FloatField
-        return number(required=is_needed, **words)
+        return number(required=is_needed, label=label, help_text=about)
     if kind == "boolean":
-        return forms.BooleanField(required=False, **words)
-    return forms.CharField(required=is_needed, max_length=2000, **words)
+        return forms.BooleanField(required=False, label=label, help_text=about)
+    return forms.CharField(required=is_needed, max_length=2000, label=label, help_text=about)
 
 
 class SwitchForm(SettingsForm):
