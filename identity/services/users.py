@@ -118,7 +118,7 @@ def set_role(
 
 def update(person: User, change: UserDto, *, by: User) -> None:
     """Change a person's name and, for the platform's staff, address and language: a new address
-    could take an account over."""
+    could take an account over. Links that were mailed to the address before are worth nothing."""
     names = ("email", "full_name", "language")
     with transaction.atomic():
         row = _lock_anybody(person, by=by)
@@ -129,6 +129,8 @@ def update(person: User, change: UserDto, *, by: User) -> None:
             raise Forbidden("Only the platform's staff may change an address or a language.")
         if "email" in changes and User.objects.filter(email=change.email).exists():
             raise EmailTaken(_TAKEN)
+        if "email" in changes:
+            passwords.void_links(row)
         if changes:
             _update(row, changes, by=by)
 
