@@ -1,6 +1,7 @@
 """The forms of the site's pages about functions."""
 
 import re
+from collections.abc import Collection
 from typing import Any
 
 from django import forms
@@ -96,6 +97,12 @@ class FunctionForm(SettingsForm):
             del self.fields["bot_id"], self.fields["name"]
         if not secrets:
             del self.fields["forgets_secrets"]
+
+    def changed_together(self, name: str) -> Collection[str]:
+        """All rows of parameters, which are known by their place; and where to a secret is sent."""
+        parts = ("url", "header_") if name == "url" else ("parameter_",)
+        together = [one for one in self.fields if one.startswith(parts)]
+        return together if name in together else (name,)
 
     @property
     def parameter_rows(self) -> list[list[Any]]:
