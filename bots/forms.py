@@ -69,6 +69,10 @@ class BotForm(SettingsForm):
 
     def submit(self, data: dict[str, Any], by: User) -> Any:
         """Call the service with the values of the form."""
+        return self.change(self.only_changed(data), by)
+
+    def change(self, data: dict[str, Any], by: User) -> Bot:
+        """Change these settings of the bot."""
         values = {name: value for name, value in data.items() if name not in _STYLE}
         if len(values) < len(data):
             # A change replaces the whole style, so what other forms have goes with it.

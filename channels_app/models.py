@@ -315,9 +315,9 @@ class OutboundSend(TenantModel):
             models.Index(
                 fields=["connection", "recipient_id", "sent_at"], name="outbound_receipts"
             ),
-            # Recent failures, for the page of failures.
+            # A client's recent failures, for the page of failures.
             models.Index(
-                fields=["created_at"],
+                fields=["client", "created_at"],
                 condition=models.Q(state="failed"),
                 name="outbound_failed",
             ),

@@ -1,10 +1,16 @@
-"""Fields of the site's forms that Django lacks: texts by language, and amounts in other units."""
+"""Fields of the site's forms that Django lacks: texts by language, amounts in other units, and
+fields that know whether a person has changed what they were shown."""
 
+import hashlib
+import json
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 from django import forms
+from django.core.exceptions import ValidationError
 from django.template.loader import render_to_string
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language_info
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
@@ -52,9 +58,6 @@ class ScaledField(forms.FloatField):
         stored = given * self.unit
         return round(stored) if self.unit >= 1 else round(stored, 6)
 
-    def has_changed(self, initial: Any, data: Any) -> bool:
-        return bool(super().has_changed(self.prepare_value(initial), data))
-
 
 class TextsWidget(forms.Widget):
     """A text area for each language."""
@@ -95,8 +98,89 @@ class TextsField(forms.Field):
         """Set the languages, the first of which is the default one."""
         self.widget.languages = list(dict.fromkeys(languages))
 
+    def prepare_value(self, value: Any) -> dict[str, str]:
+        return {code: (value or {}).get(code, "") for code in self.widget.languages}
+
     def clean(self, value: Any) -> dict[str, str]:
         return {code: text for code, text in value.items() if text}
 
-    def has_changed(self, initial: Any, data: Any) -> bool:
-        return bool((initial or {}) != self.clean(data or {}))
+
+class StoredField(forms.BoundField):
+    """A field of a form whose `initial` values are stored ones. If the person has not changed what
+    they were shown, its value is what is stored by now: somebody else may have changed it.
+
+    What they were shown is known by marks, in a hidden input beside it.
+    """
+
+    form: Any
+
+    def __str__(self) -> SafeString:
+        return super().__str__() + self.marks_input
+
+    __html__ = __str__
+
+    @property
+    def marks_input(self) -> SafeString:
+        """The hidden input, for templates that render a field's widget themselves."""
+        if not self._has_marks:
+            return SafeString()
+        marks = " ".join(f"{part}={mark}" for part, mark in self._marks(self._stored).items())
+        hidden = '<input type="hidden" name="{}" value="{}">'
+        return format_html(hidden, self.html_initial_name, marks)
+
+    @property
+    def data(self) -> Any:
+        given = super().data
+        if not self._has_marks:
+            return given
+        if isinstance(given, dict):
+            parts = self.changed_parts
+            return {part: given[part] if part in parts else self._stored[part] for part in given}
+        return given if self._has_changed() else self._stored
+
+    @cached_property
+    def changed_parts(self) -> set[str]:
+        """The languages whose text the person has changed; of any other field an empty string."""
+        given = super().data
+        if not self._has_marks:
+            return {""} if given else set()
+        sent, own = self.form.data.get(self.html_initial_name), self._marks(given)
+        if sent is None:
+            shown = self._marks(self._stored)
+        else:
+            shown = dict(mark.partition("=")[::2] for mark in sent.split())
+        # A language that has come meanwhile was not shown.
+        return {part for part, mark in own.items() if shown.get(part, part and mark) != mark}
+
+    def _has_changed(self) -> bool:
+        if not self._has_marks:
+            return bool(super()._has_changed())
+        together = self.form.changed_together(self.name)
+        return any(self.form[name].changed_parts for name in together)
+
+    @property
+    def _has_marks(self) -> bool:
+        widget = self.field.widget
+        is_left_out = isinstance(widget, forms.FileInput | forms.PasswordInput | forms.HiddenInput)
+        return bool(self.form.initial) and not is_left_out
+
+    @property
+    def _stored(self) -> Any:
+        return self.field.prepare_value(self.initial)
+
+    def _marks(self, value: Any) -> dict[str, str]:
+        parts = value if isinstance(value, dict) else {"": value}
+        return {part: _mark(self.field, one) for part, one in parts.items()}
+
+
+def _mark(field: forms.Field, value: Any) -> str:
+    """The same for values that differ only in how a browser sends them."""
+    try:
+        value = field.to_python(value)
+    except ValidationError:
+        return "invalid"
+    if isinstance(value, str):
+        value = value.replace("\r\n", "\n").strip()
+    if isinstance(value, list):
+        value = sorted(json.dumps(item, sort_keys=True) for item in value)
+    return hashlib.sha256(json.dumps(value, default=str).encode()).hexdigest()[:16]

@@ -1,7 +1,7 @@
 """The site's forms. Services validate the values, as for the API; errors appear beside fields."""
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -13,7 +13,7 @@ from unfold import widgets
 
 from chatplatform.api.errors import ApiError, Invalid
 from chatplatform.api.shapes import describe_error
-from chatplatform.form_fields import ScaledField, TextsField
+from chatplatform.form_fields import ScaledField, StoredField, TextsField
 
 Made = TypeVar("Made")
 # The theme's widget for each of Django's.
@@ -65,7 +65,13 @@ def _words(error: Any) -> str:
 
 
 class ServiceForm(forms.Form):
-    """A form in the site's theme that hands its values to a service."""
+    """A form in the site's theme that hands its values to a service.
+
+    `initial` has what is stored. If two people edit it at the same time, whoever saves later keeps
+    what they have not changed as the other left it.
+    """
+
+    bound_field_class = StoredField
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -86,6 +92,14 @@ class ServiceForm(forms.Form):
         except ValidationError as exc:
             self.add_error(None, exc)
         return None
+
+    def only_changed(self, data: dict[str, Any]) -> dict[str, Any]:
+        """The values of the fields that the person has changed, for a service that takes some."""
+        return {name: value for name, value in data.items() if name in self.changed_data}
+
+    def changed_together(self, name: str) -> Collection[str]:
+        """The fields that belong together with this one: it counts as changed if one of them is."""
+        return (name,)
 
     def offer(self, name: str, choices: list[tuple[Any, str]]) -> None:
         """Set the choices of a field, if they depend on the viewer."""

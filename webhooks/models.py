@@ -246,6 +246,12 @@ class Delivery(TenantModel):
                 condition=models.Q(lease_token__isnull=False),
                 name="delivery_in_flight",
             ),
+            # A client's recent failures, for the page of failures.
+            models.Index(
+                fields=["client", "created_at"],
+                condition=models.Q(state="gave_up"),
+                name="delivery_gave_up",
+            ),
             # Housekeeping.
             BrinIndex(fields=["created_at"], name="delivery_created"),
         ]

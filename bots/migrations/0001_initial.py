@@ -375,6 +375,10 @@ class Migration(migrations.Migration):
             model_name='weburl',
             index=models.Index(fields=['next_fetch_at'], name='web_url_due'),
         ),
+        migrations.AddIndex(
+            model_name='weburl',
+            index=models.Index(condition=models.Q(('status', 'failed')), fields=['client'], name='web_url_failed'),
+        ),
         migrations.AddConstraint(
             model_name='weburl',
             constraint=models.UniqueConstraint(fields=('bot', 'url'), name='web_url_unique'),
@@ -386,6 +390,14 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='document',
             index=models.Index(fields=['bot', 'id'], name='document_list'),
+        ),
+        migrations.AddIndex(
+            model_name='document',
+            index=models.Index(condition=models.Q(('status', 'failed')), fields=['client'], name='document_failed'),
+        ),
+        migrations.AddIndex(
+            model_name='document',
+            index=models.Index(condition=models.Q(('pending_review', True), ('status', 'trained')), fields=['client'], name='document_held'),
         ),
         migrations.AddConstraint(
             model_name='document',

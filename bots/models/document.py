@@ -96,7 +96,19 @@ class Document(TenantModel):
                 name="document_page_unique",
             ),
         ]
-        indexes = [models.Index(fields=["bot", "id"], name="document_list")]
+        indexes = [
+            models.Index(fields=["bot", "id"], name="document_list"),
+            # A client's failures, for the page of failures.
+            models.Index(
+                fields=["client"], condition=models.Q(status="failed"), name="document_failed"
+            ),
+            # What golden questions hold back.
+            models.Index(
+                fields=["client"],
+                condition=models.Q(pending_review=True, status="trained"),
+                name="document_held",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.file_name

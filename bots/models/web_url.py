@@ -41,6 +41,10 @@ class WebUrl(TenantModel):
             models.Index(fields=["bot", "id"], name="web_url_list"),
             # Finds the addresses that are due for a crawl.
             models.Index(fields=["next_fetch_at"], name="web_url_due"),
+            # A client's failures, for the page of failures.
+            models.Index(
+                fields=["client"], condition=models.Q(status="failed"), name="web_url_failed"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -1,11 +1,12 @@
 """The forms of the site's pages about functions."""
 
 import re
+from collections.abc import Collection
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.utils.html import escape
+from django.utils.safestring import mark_safe
 from django.utils.translation import gettext, gettext_lazy
 
 from bots.engine import request_templates
@@ -51,10 +52,10 @@ class FunctionForm(SettingsForm):
         Setting("method", gettext_lazy("Kind"), choices=_METHODS),
         Setting(
             "url", gettext_lazy("Address in your system"),
-            gettext_lazy(
+            mark_safe(gettext_lazy(
                 "What the bot asks the customer for stands in braces."
                 " <code>{customer.external_id}</code> is the customer's number in your system."
-            ),
+            )),
             attrs={"placeholder": "https://your-shop.com/orders/{order_id}"},
         ),
         Setting(
@@ -63,10 +64,10 @@ class FunctionForm(SettingsForm):
         Setting("timeout_seconds", gettext_lazy("Seconds to wait for your system")),
         Setting(
             "body_template", gettext_lazy("Body, as JSON"),
-            gettext_lazy(
+            mark_safe(gettext_lazy(
                 "Leave empty to send all that the bot asked for. <code>{{order_id}}</code> is"
                 " replaced by a value."
-            ),
+            )),
             lines=3,
         ),
     )  # fmt: skip
@@ -96,6 +97,12 @@ class FunctionForm(SettingsForm):
             del self.fields["bot_id"], self.fields["name"]
         if not secrets:
             del self.fields["forgets_secrets"]
+
+    def changed_together(self, name: str) -> Collection[str]:
+        """All rows of parameters, which are known by their place; and where to a secret is sent."""
+        parts = ("url", "header_") if name == "url" else ("parameter_",)
+        together = [one for one in self.fields if one.startswith(parts)]
+        return together if name in together else (name,)
 
     @property
     def parameter_rows(self) -> list[list[Any]]:
@@ -273,8 +280,7 @@ class TryForm(ServiceForm):
 def _value_field(name: str, schema: Any, *, is_needed: bool) -> forms.Field:
     described = schema if isinstance(schema, dict) else {}
     kind = described.get("type")
-    # The theme shows help texts as HTML, and this one is a stranger's.
-    label, about = humanize_code(name), escape(described.get("description", ""))
+    label, about = humanize_code(name), described.get("description", "")
     if kind in ("integer", "number"):
         number = forms.IntegerField if kind == "integer" else forms.FloatField
         return number(required=is_needed, label=label, help_text=about)

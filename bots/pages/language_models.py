@@ -1,5 +1,6 @@
 """Admin pages of the language models that clients connect: set, test, remove."""
 
+from collections.abc import Collection
 from typing import Any, cast
 
 from django import forms
@@ -38,6 +39,10 @@ class ModelForm(SettingsForm):
         label="Remove the stored key", required=False, help_text="For a server that needs none."
     )
     field_order: Any = ("base_url", "model", "api_key", "removes_key")
+
+    def changed_together(self, name: str) -> Collection[str]:
+        """The address belongs to the key that is sent there."""
+        return ("base_url", "api_key") if name == "base_url" else (name,)
 
     def clean(self) -> dict[str, Any]:
         """The values for the service: an empty key removes the stored one, None keeps it."""

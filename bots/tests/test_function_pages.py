@@ -140,16 +140,22 @@ def test_a_schema_that_rows_cannot_show_stays(function, ann, bot, shop):
 
 
 def test_what_somebody_wrote_of_a_value_is_text(function, ann, shop):
-    script = '<div x-data x-init="alert(1)">'
+    written = {"a": '<div x-data x-init="alert(1)">', "b": "The <b>order</b> number"}
     Function.objects.update(
         parameters={
             "type": "object",
-            "properties": {"a": {"type": "string", "description": script}},
+            "properties": {
+                name: {"type": "string", "description": words} for name, words in written.items()
+            },
         }
     )
     shown = entered(ann).get(edit_page(function)).content.decode()
-    assert script not in shown
-    assert escape(script) in shown
+    for words in written.values():
+        assert words not in shown
+        assert escape(words) in shown
+    # Help texts of ours keep their markup.
+    assert "<code>{customer.external_id}</code>" in shown
+    assert "<code>{{order_id}}</code>" in shown
 
 
 def test_it_is_tried_and_says_what_the_bot_would_read(function, ann, shop):

@@ -193,7 +193,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='outboundsend',
-            index=models.Index(condition=models.Q(('state', 'failed')), fields=['created_at'], name='outbound_failed'),
+            index=models.Index(condition=models.Q(('state', 'failed')), fields=['client', 'created_at'], name='outbound_failed'),
         ),
         migrations.AddIndex(
             model_name='outboundsend',

@@ -48,11 +48,6 @@ def lock(connection: ChannelConnection, item: FromCustomer) -> None:
         locks.lock_in_transaction(f"customer:{connection.account_id}:{entry}")
 
 
-def is_blocked(identity: CustomerIdentity) -> bool:
-    """Whether the customer is blocked by now, perhaps since they were merged with another."""
-    return Customer.objects.get(pk=identity.customer_id).is_blocked
-
-
 def keep_ids(identity: CustomerIdentity, item: FromCustomer) -> None:
     """Store both ids of a customer who was known by one; merge the rows if each id had one."""
     first, second = item.user_id, item.alternate_user_id

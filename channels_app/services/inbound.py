@@ -23,7 +23,6 @@ from channels_app.models import (
     CustomerIdentity,
     InboundItem,
     OutboundSend,
-    Outcome,
     SendState,
 )
 from channels_app.providers import PROVIDERS, events
@@ -61,8 +60,10 @@ _TRIES, _FIRST_WAIT = 6, timedelta(seconds=2)
 _ECHO_AGE = timedelta(minutes=10)
 # How many of a chat's latest messages are searched for the option that a customer tapped.
 _OPTIONS_BACK = 20
-# What a customer does that agents see in the conversation.
-_SHOWN = (events.MessageIn, events.Edited, events.Reacted)
+# What a customer says or does; a blocked one may still unsend what they said.
+_DEEDS = (
+    events.MessageIn, events.Edited, events.Reacted, events.Survey, events.Rated, events.Referred,
+)  # fmt: skip
 _OPEN = (SendState.SENDING, SendState.UNCERTAIN)
 
 
@@ -70,14 +71,15 @@ _OPEN = (SendState.SENDING, SendState.UNCERTAIN)
 def prepare_handler(
     connection: ChannelConnection, item: events.Item, *, attempt: int
 ) -> Iterator[ItemHandler]:
-    """Yield the handler of an item. Raises TryLater if the item has to wait.
+    """Yield the handler of an item. Raises TryLater if the item has to wait. This or the handler
+    raises CustomerBlocked for what a blocked customer does.
 
     `attempt` counts from 1.
     """
-    identity = identities.find(connection, item) if isinstance(item, _SHOWN) else None
-    if identity and identity.customer.is_blocked:
-        yield _leave_unshown
-        return
+    identity = identities.find(connection, item) if isinstance(item, _DEEDS) else None
+    if identity:
+        # Before their files are fetched.
+        customers.ensure_not_blocked(identity.customer)
     with ExitStack() as stack:
         match item:
             case events.MessageIn():
@@ -128,12 +130,6 @@ def _apply(connection: ChannelConnection, item: events.Item, counted: InboundIte
                     connections.mark_error(entry, item.reason)
 
 
-def _leave_unshown(counted: InboundItem) -> None:
-    """The item of a blocked customer stays in its callback: no conversation shows it."""
-    rows = InboundItem.objects.filter(pk=counted.pk)
-    rows.update(outcome=Outcome.UNSUPPORTED, kind="customer_blocked")
-
-
 # --- customers and their messages -------------------------------------------------------------
 
 
@@ -151,10 +147,6 @@ def _receive(
         found = identities.find(connection, item)
         identity = found or _new_identity(connection, item, customer)
     identities.keep_ids(identity, item)
-    # Another identity of this customer may be the one that was blocked.
-    if item.alternate_user_id and identities.is_blocked(identity):
-        _leave_unshown(counted)
-        return
     chat = _newest_chat(connection, identity)
     message = _store_message(connection, identity, chat, item, files)
     chat = message.conversation

@@ -24,11 +24,12 @@ from channels_app.models import ChannelConnection, InboundCallback, InboundItem,
 from channels_app.providers import PROVIDERS
 from channels_app.providers.callback_parsing import parse
 from channels_app.providers.events import FromCustomer, Item, Receipt, Unsupported
-from channels_app.services import inbound
+from channels_app.services import identities, inbound
 from channels_app.services.identities import customer_key
 from chatplatform import jobs, locks
 from chatplatform.jobs import registry
 from chatplatform.models import Job, JobState
+from chats.services.core.customers import CustomerBlocked
 
 log = logging.getLogger(__name__)
 # An item's position in the callback, and the item.
@@ -315,6 +316,13 @@ def _process(row: InboundItem, item: Item | None, connection: ChannelConnection)
     """Process an item in one transaction; False if another job did, or if the item has to wait."""
     if item is None:
         return bool(_waiting(pk=row.pk).update(outcome=Outcome.UNSUPPORTED, kind="erased"))
+    try:
+        return _handle(row, item, connection)
+    except CustomerBlocked:
+        return _leave_unshown(row, item, connection)
+
+
+def _handle(row: InboundItem, item: Item, connection: ChannelConnection) -> bool:
     attempt = row.attempts + 1
     with (
         inbound.prepare_handler(connection, item, attempt=attempt) as handle,
@@ -331,6 +339,19 @@ def _process(row: InboundItem, item: Item | None, connection: ChannelConnection)
             return bool(mine.update(outcome=Outcome.DUPLICATE, error=""))
         if is_mine:
             handle(row)
+    return bool(is_mine)
+
+
+def _leave_unshown(row: InboundItem, item: Item, connection: ChannelConnection) -> bool:
+    """What a blocked customer did stays in its callback: no conversation shows it, then or later.
+    Only the ids are kept, since the next item may name the customer by the other one."""
+    with jobs.commit(is_progress=True):
+        left = {"outcome": Outcome.UNSUPPORTED, "kind": "customer_blocked", "error": ""}
+        is_mine = _waiting(pk=row.pk).update(**left)
+        if is_mine and isinstance(item, FromCustomer):
+            identities.lock(connection, item)
+            if identity := identities.find(connection, item):
+                identities.keep_ids(identity, item)
     return bool(is_mine)
 
 

@@ -361,6 +361,17 @@ def test_a_customer_who_is_blocked_under_one_id_is_blocked_under_both(nobody, qu
     assert InboundItem.objects.order_by("-id")[0].kind == "customer_blocked"
 
 
+def test_a_blocked_customer_is_known_by_the_other_id_of_what_was_left_aside(nobody, quiet, ben):
+    write(nobody, "a", **{"from": AN})
+    blocked = {"blocked_until": "9999-01-01T00:00:00Z"}
+    assert ben.put(f"/ai/customers/{Customer.objects.get().pk}", blocked).status_code == 200
+    write(nobody, "b", **{"from": AN, "from_user_id": "VN.1"})
+    write(nobody, "c", **{"from": None, "from_user_id": "VN.1"})
+    assert CustomerIdentity.objects.count() == Customer.objects.count() == 1
+    assert Message.objects.filter(sender_type="customer").count() == 1
+    assert [row.kind for row in InboundItem.objects.order_by("id")][1:] == ["customer_blocked"] * 2
+
+
 def test_messages_at_once_that_name_a_customer_differently_are_of_one(nobody, quiet, monkeypatch):
 
     store = inbound._store_message

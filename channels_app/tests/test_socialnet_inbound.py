@@ -295,3 +295,34 @@ def test_what_a_blocked_customer_does_stays_in_its_callback(socialnet, ben):
     assert [b"You!" in bytes(item.callback.body) for item in kept.order_by("pk")] == [True, True]
     ben.put(customer, {"blocked_until": None})
     assert came(socialnet, "text", text="Sorry").text == "Sorry"
+
+
+def test_no_rating_survey_or_referral_of_a_blocked_customer_counts(socialnet, ben, ann):
+    came(socialnet, "text", text="Hello")
+    chat = Conversation.objects.get()
+    ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "Hi"})
+    ben.post(f"/ai/chat/{chat.pk}/agent-end")
+    socialnet.settle()
+    answer = Message.objects.get(sender_type="agent")
+    user = CustomerIdentity.objects.get().provider_user_id
+    thumb = {"response_feedback": {"feedback": "Bad response", "mid": answer.provider_message_id}}
+    customer = f"/ai/customers/{chat.customer_id}"
+    ben.put(customer, {"blocked_until": "9999-01-01T00:00:00Z"})
+    events = Event.objects.count()
+    reply = post_signed(ann, "/socialnet/webhook", event(thumb, user=user))
+    assert reply.status_code == 200
+    socialnet.act("survey", score="1", comment="You!")
+    socialnet.act("referral", ref="you")
+    run_jobs()
+    assert not InboundItem.objects.filter(outcome=Outcome.WAITING).exists()
+    assert InboundItem.objects.filter(kind="customer_blocked").count() == 3
+    chat.refresh_from_db()
+    assert "referral" not in chat.metadata
+    assert (Feedback.objects.count(), Event.objects.count()) == (0, events)
+    # Others are not held up, and what they unsend is cleared.
+    came(socialnet, "text", user="binh", text="Hi from me")
+    assert Message.objects.filter(text="Hi from me").exists()
+    own = Message.objects.get(text="Hello")
+    socialnet.act("unsend", message=own.provider_message_id)
+    run_jobs()
+    assert Message.objects.get(pk=own.pk).deleted_at

@@ -4,6 +4,8 @@ from typing import Literal
 
 from django import forms
 from django.http import QueryDict
+from django.template.loader import render_to_string
+from django.utils.safestring import mark_safe
 from pydantic import Field
 
 from chatplatform.api.shapes import Shape
@@ -58,6 +60,18 @@ def test_values_have_the_types_of_the_shape():
     assert ShopForm(QueryDict("name=Hoa&wait_seconds=1&corner=left&asks=")).is_valid()
     refused = ShopForm(QueryDict("name=Hoa&wait_seconds=11&corner=up&days=10"))
     assert set(refused.errors) == {"wait_seconds", "corner", "days"}
+
+
+def test_a_help_text_is_text_unless_it_is_markup_of_ours():
+    form = ShopForm()
+    form.fields["name"].help_text = "A <b>name</b>"
+    form.fields["note"].help_text = mark_safe("A <b>note</b>")
+    name, note = (
+        render_to_string("unfold/helpers/field.html", {"field": form[one]})
+        for one in ("name", "note")
+    )
+    assert "A &lt;b&gt;name&lt;/b&gt;" in name
+    assert "A <b>note</b>" in note
 
 
 def test_texts_have_a_box_for_each_language():

@@ -66,10 +66,7 @@ def test_a_search_in_related_rows_reads_them_alone(site, ann, cara):
         with CaptureQueriesContext(connection) as seen:
             reply = site.get(path, {"q": q})
         rows = list(reply.context["cl"].result_list)
-        statements = [query["sql"] for query in seen]
-        # The number of failures in the top bar is another question.
-        read = [text for text in statements if 'FROM "webhooks_delivery"' in text]
-        return len(rows), any("gave_up" not in text for text in read)
+        return len(rows), any('FROM "webhooks_delivery"' in query["sql"] for query in seen)
 
     own = Delivery.objects.get(client=ann.client)
     assert found("ours.example") == found(f"OURS {own.event_id}") == (1, True)
@@ -116,8 +113,7 @@ def test_a_long_list_is_not_counted_and_can_be_walked_to_its_end(site, ann):
     ledger(ann.client, 1060)
     with CaptureQueriesContext(connection) as seen:
         page = site.get(LEDGER)
-    counted = [query["sql"] for query in seen if "COUNT(" in query["sql"]]
-    counts = [statement for statement in counted if "identity_creditentry" in statement]
+    counts = [query["sql"] for query in seen if "COUNT(" in query["sql"]]
     assert counts
     assert all("LIMIT 1001" in statement for statement in counts)
     assert b"Next" in page.content

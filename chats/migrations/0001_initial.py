@@ -43,6 +43,7 @@ class Migration(migrations.Migration):
                 ('import_source_id', models.CharField(max_length=200, null=True)),
                 ('attributes', models.JSONField(default=dict)),
                 ('self_reported_fields', models.JSONField(default=list)),
+                ('blocked_until', models.DateTimeField(null=True)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='identity.client')),
             ],

@@ -3,7 +3,7 @@
 -- one writes the bot answers what its documents hold, if the client wishes that. Null: nothing.
 -- `is_approved`: an agent has approved a call, whose result the customer is told meanwhile.
 -- The one place that decides this: chats/services/core/reply_policy.py asks it for Python.
-CREATE OR REPLACE FUNCTION chats_bot_may_reply(chat chats_conversation, is_approved boolean DEFAULT false)
+CREATE FUNCTION chats_bot_may_reply(chat chats_conversation, is_approved boolean DEFAULT false)
 RETURNS text LANGUAGE plpgsql STABLE AS $$
 DECLARE
     bot record;
@@ -40,7 +40,7 @@ END $$;
 -- it still lacks them; `enough`: no longer; `unknown`: such a chat is refused.
 -- `candidates`: the languages that the text may be in; the first of them counts that is the chat's
 -- or its bot's, else `guess`, else the chat's.
-CREATE OR REPLACE FUNCTION chats_receive_message(
+CREATE FUNCTION chats_receive_message(
     of_chat uuid, of_client bigint, of_bot bigint, of_public_key bigint, of_visitor bigint,
     message uuid, event uuid, words text, sent_id text, candidates text[], guess text,
     wants_reply boolean, trace text, credits text,

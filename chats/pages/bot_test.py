@@ -125,7 +125,8 @@ class BotTestPages(TenantAdmin):
 
         if request.method != "POST":
             return redirect(place)
-        form = AnswerForm(request.POST, prefix=str(reply.pk))
+        initial = answers.initial(bot, asked.text)
+        form = AnswerForm(request.POST, initial=initial, prefix=str(reply.pk))
         done = form.carry_out(act)
         return done or self._show(request, bot, chat, changes={reply.pk: {"form": form}})
 

@@ -85,16 +85,16 @@ def _form(
     data: Any, *, group: str, language: str, words: Mapping[str, PlatformWord]
 ) -> ServiceForm:
     """The sentences of a group in one language; an empty one is the platform's."""
-    fields = {}
+    fields, shown = dict[str, forms.Field](), dict[str, str]()
     for name, label in GROUPS[group][1].items():
         standard = (words[name].default or {}).get(language.partition("-")[0], "")
         area = forms.Textarea(attrs={"rows": 2, "lang": language, "placeholder": standard})
-        own = words[name].own.get(language, "")
+        shown[name] = words[name].own.get(language, "")
         fields[name] = forms.CharField(
-            label=label, widget=area, max_length=MAX_TEXT, required=False, initial=own
+            label=label, widget=area, max_length=MAX_TEXT, required=False
         )
     made: type[ServiceForm] = type("MessagesForm", (ServiceForm,), fields)
-    return made(data)
+    return made(data, initial=shown)
 
 
 def page(site: Any, request: HttpRequest) -> HttpResponse:

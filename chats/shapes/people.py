@@ -112,9 +112,10 @@ class CustomerDto(CustomerInfo):
     id: int | None = read_only("The customer's number.", path="customer_id")
     blocked_until: Moment | None = Field(
         None,
-        description="Until this time the customer's messages are refused (`customer_blocked`) on"
-        " the website and by the API, and ignored on messaging channels. Null or a past time: not"
-        " blocked. For a block without an end, send `9999-01-01T00:00:00Z`.",
+        description="Until this time what the customer sends (messages, ratings, what they say of"
+        " themselves) is refused (`customer_blocked`) on the website and by the API, and ignored on"
+        " messaging channels. Null or a past time: not blocked. For a block without an end, send"
+        " `9999-01-01T00:00:00Z`.",
     )
     created_at: Moment | None = read_only("When the customer was created.")
 

@@ -1,4 +1,4 @@
-"""A blocked customer's messages are refused until the block ends (Update Customer)."""
+"""What a blocked customer does is refused until the block ends (Update Customer)."""
 
 from datetime import timedelta
 from unittest import mock
@@ -11,8 +11,9 @@ from django.utils import timezone
 
 from chatplatform.models import Job
 from chatplatform.testing import in_thread, run_before
-from chats.models import Attachment, Conversation, Customer, Message
-from chats.testing import make_chat, visit
+from chats.models import Attachment, Conversation, Customer, Feedback, Message
+from chats.testing import make_chat, put_message, visit
+from chats.tests.test_visitors import signature
 from identity.models import AuditEvent
 from webhooks.models import Event
 
@@ -51,6 +52,93 @@ def test_the_visitors_messages_are_refused_until_the_block_ends(page, ben, body)
     assert visitor.post(f"/ai/client/chat/{chat.pk}", body).status_code < 300
 
 
+def test_a_blocked_visitor_changes_nothing_and_still_reads(page, ben):
+    visitor, chat = visit(page, customer={"name": "Zoe"})
+    put_message(chat, "customer", text="Where is my order?")
+    answer = put_message(chat, "agent", text="On its way.")
+    block(ben, chat.customer_id, FOREVER)
+    before = stored()
+    for path, body in (
+        (f"/ai/client/chat/customer/{chat.pk}", {"name": "You!", "email": "you@example.com"}),
+        ("/ai/client/chat", {"customer": {"name": "You!"}}),
+        (f"/ai/chat/{chat.pk}/feedback", {"rating": 1, "comment": "You!"}),
+        (f"/ai/chat/{chat.pk}/feedback", {"thumb": "down", "message_id": str(answer.pk)}),
+        (f"/ai/chat/{chat.pk}/end", None),
+        (f"/ai/client/chat/auto-response/{chat.pk}", None),
+    ):
+        assert is_refused(visitor.post(path, body)), path
+        assert stored() == before, path
+    assert visitor.get(f"/ai/client/chat/history/{chat.pk}").status_code == 200
+    # The team and the company's server go on.
+    assert ben.post(f"/ai/chat/{chat.pk}/manual", {"text": "Goodbye"}).status_code == 201
+    assert ben.put(f"/ai/customers/{chat.customer_id}", {"name": "Zoe Z."}).status_code == 200
+    assert ben.post(f"/ai/chat/{chat.pk}/end").status_code == 200
+
+
+def stored():
+    return [
+        list(rows.order_by("pk").values())
+        for rows in (Customer.objects, Feedback.objects, Conversation.objects, Event.objects)
+    ]
+
+
+@pytest.mark.parametrize("is_begun", [False, True])
+def test_nobody_signs_in_as_a_blocked_customer(page, server, ann, ben, bot, is_begun):
+    secret = ann.post(f"/ai/bot/{bot.pk}/identity-secret").json()["secret"]
+    known = server.post("/ai/client/chat", {"customer": {"external_id": "c-1"}}).json()
+    visitor, chat = visit(page)
+    block(ben, known["customer_id"], FOREVER)
+    before = stored()
+    proof = {"identity_signature": signature(secret)}
+    if is_begun:
+        reply = visitor.post(f"/ai/client/chat/customer/{chat.pk}", {"external_id": "c-1", **proof})
+    else:
+        reply = page.post("/ai/client/chat", {"customer": {"external_id": "c-1"}, **proof})
+    assert is_refused(reply)
+    assert stored() == before
+
+
+def test_a_blocked_visitor_does_not_become_somebody_else(page, server, ann, ben, bot):
+    secret = ann.post(f"/ai/bot/{bot.pk}/identity-secret").json()["secret"]
+    server.post("/ai/client/chat", {"customer": {"external_id": "c-1"}})
+    visitor, chat = visit(page)
+    block(ben, chat.customer_id, FOREVER)
+    before = stored()
+    for external_id in ("c-1", "c-new"):
+        proof = {
+            "external_id": external_id, "identity_signature": signature(secret, external_id),
+        }  # fmt: skip
+        assert is_refused(visitor.post(f"/ai/client/chat/customer/{chat.pk}", proof))
+        assert stored() == before
+
+
+def test_another_signed_customer_at_the_same_browser_is_not_blocked(page, ann, ben, bot):
+    secret = ann.post(f"/ai/bot/{bot.pk}/identity-secret").json()["secret"]
+
+    def opening(external_id):
+        return {
+            "customer": {"external_id": external_id},
+            "identity_signature": signature(secret, external_id), "message": "Hello",
+        }  # fmt: skip
+
+    visitor, chat = visit(page, **opening("c-1"))
+    block(ben, chat.customer_id, FOREVER)
+    assert is_refused(visitor.post("/ai/client/chat", opening("c-1")))
+    assert visitor.post("/ai/client/chat", opening("c-2")).status_code == 201
+
+
+def test_a_blocked_customers_open_chat_is_not_reused(server, ben, client_a):
+    client_a.config.reuse_open = True
+    client_a.config.save()
+    opening = {"customer": {"external_id": "c-1", "name": "Zoe"}}
+    chat = server.post("/ai/client/chat", opening).json()
+    block(ben, chat["customer_id"], FOREVER)
+    before = stored()
+    opening["customer"]["name"] = "You!"
+    assert is_refused(server.post("/ai/client/chat", opening))
+    assert stored() == before
+
+
 def test_a_servers_messages_and_files_of_the_customer_are_refused(server, ben):
     opening = {"customer": {"external_id": "c-1"}}
     chat = server.post("/ai/client/chat", opening).json()
@@ -58,12 +146,14 @@ def test_a_servers_messages_and_files_of_the_customer_are_refused(server, ben):
     said = server.post(f"/ai/client/chat/{chat['id']}", first)
     block(ben, chat["customer_id"], FOREVER)
     file = SimpleUploadedFile("a.txt", b"Hello", "text/plain")
-    for reply in (
-        server.post("/ai/client/chat", opening),
-        server.post(f"/ai/client/chat/{chat['id']}", {"text": "Hello"}),
-        server.upload(f"/ai/client/chat/files/{chat['id']}/", message="Hello", files=[file]),
-    ):
-        assert is_refused(reply), reply.content
+    with mock.patch("chatplatform.media.store") as stored_file:
+        for reply in (
+            server.post("/ai/client/chat", opening),
+            server.post(f"/ai/client/chat/{chat['id']}", {"text": "Hello"}),
+            server.upload(f"/ai/client/chat/files/{chat['id']}/", message="Hello", files=[file]),
+        ):
+            assert is_refused(reply), reply.content
+    assert not stored_file.called
     # What was stored before is still told.
     again = server.post(f"/ai/client/chat/{chat['id']}", first)
     assert again.json()["message"]["id"] == said.json()["message"]["id"]
@@ -79,6 +169,28 @@ def test_the_messaging_api_refuses_the_customers_messages_and_keeps_history(serv
     assert is_refused(server.post(path, said))
     assert not Message.objects.filter(sender_type="customer").exists()
     assert server.post(path, said | {"sent_at": "2026-01-01T00:00:00Z"}).status_code == 201
+
+
+def test_the_messaging_api_knows_a_blocked_customer_by_any_of_their_ids(server, ben):
+    """In a chat of a group, a message may be of another customer than the chat's."""
+    path = "/mesaging/conversations"
+    other = server.post(path, {"requester": {"external_id": "c-1"}}).json()
+    chat = server.post(path, {"requester": {"external_id": "c-2"}}).json()
+    blocked = Customer.objects.get(external_id="c-1")
+    block(ben, blocked.pk, FOREVER)
+    before = stored()
+    assert is_refused(server.post(path, {"requester": {"external_id": "c-1", "name": "You!"}}))
+    said = {"content": [{"type": "text", "text": "You!"}]}
+    for conversation, sender_id in (
+        (other, None), (other, "c-3"), (chat, "c-1"), (chat, str(blocked.pk)),
+    ):  # fmt: skip
+        body = said | {"sender": {"type": "customer", "id": sender_id}}
+        assert is_refused(server.post(f"{path}/{conversation['id']}/messages", body)), sender_id
+    assert stored() == before
+    Customer.objects.create(client=blocked.client, external_id=str(blocked.pk))
+    for sender_id in ("c-2", "c-3", "9" * 30, str(blocked.pk)):
+        body = said | {"sender": {"type": "customer", "id": sender_id}}
+        assert server.post(f"{path}/{chat['id']}/messages", body).status_code == 201, sender_id
 
 
 def test_the_customers_page_opens_whatever_they_said_of_themselves(page, ann, ben):

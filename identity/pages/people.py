@@ -225,7 +225,7 @@ class UserAdmin(TenantAdmin):
                 if action.fits(person)
             }  # fmt: skip
             form = forms.PersonForm(sent(request, "person"), person=person, by=by)
-            parts["person"] = Part("person", "", form, _saving(person, by))
+            parts["person"] = Part("person", "", form, _saving(form, person, by))
         link = reverse("admin:identity_user_view_as", args=[person.pk])
         view_as = {"title": gettext("View as"), "link": link, "icon": "visibility"}
         return show(
@@ -249,15 +249,16 @@ def _doing(action: AccountAction, person: User, by: User) -> Callable[[dict[str,
     return lambda data: action.act(person, by=by)
 
 
-def _saving(person: User, by: User) -> Callable[[dict[str, Any]], object]:
+def _saving(form: ServiceForm, person: User, by: User) -> Callable[[dict[str, Any]], object]:
     """Saves the form of a person: name and rights, and what only the platform's staff change."""
 
     def act(data: dict[str, Any]) -> None:
         own = {name: data.get(name, getattr(person, name)) for name in _OWN_FIELDS}
+        changed = form.only_changed(UserDto(**own).model_dump(include=set(own)))
         # If one of the services refuses, the changes of the other are rolled back.
         with transaction.atomic():
-            users.update(person, UserDto(**own), by=by)
-            if person.client:
+            users.update(person, changed, by=by)
+            if {"role", "can_train"}.intersection(form.changed_data):
                 rights = {name: data[name] for name in ("role", "can_train")}
                 users.set_role(person.client, user_id=person.pk, **rights, by=by)
 

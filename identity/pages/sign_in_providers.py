@@ -1,5 +1,6 @@
 """Clients' own OpenID providers: their form, and the list of the platform's staff."""
 
+from collections.abc import Collection
 from typing import Self
 
 from django import forms
@@ -55,6 +56,11 @@ class ProviderForm(SettingsForm):
         if row:
             initial["email_domains"] = " ".join(row.email_domains)
         return cls(data, initial=initial)
+
+    def changed_together(self, name: str) -> Collection[str]:
+        """The provider belongs to the secret that is sent there."""
+        provider = ("issuer", "application_id", "application_secret")
+        return provider if name in provider else (name,)
 
     def clean_application_secret(self) -> str | None:
         return self.cleaned_data["application_secret"] or None

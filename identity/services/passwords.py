@@ -49,9 +49,14 @@ def set_encoded(user: User, encoded: str, *, by: User) -> None:
     user.token_version += 1
     user.save(update_fields=["password", "token_version"])
     tokens.revoke_all(user)
-    PasswordReset.objects.filter(user=user, used_at=None).delete()
+    void_links(user)
     audit.record(user.client_id, "user.password_set", by=by, subject=f"user:{user.pk}")
     mails.send_to(user, "password_changed")
+
+
+def void_links(user: User) -> None:
+    """End the links to choose a password that were mailed to a user whose row is locked."""
+    PasswordReset.objects.filter(user=user, used_at=None).delete()
 
 
 def request_reset(*, email: str, address: str) -> None:
@@ -107,13 +112,13 @@ def purge_expired() -> None:
 
 
 def _make_token(user: User, lifetime: timedelta, *, asked_from: str) -> str:
-    """A new token for the user; it voids the earlier ones."""
+    """A new token for the user, whose row is read again; it voids the earlier ones."""
     assert user.client_id
     token = secrets.token_urlsafe(32)
     with jobs.commit():
-        # Locked, so that of concurrent links only one stays valid.
-        User.objects.select_for_update(no_key=True).get(pk=user.pk)
-        PasswordReset.objects.filter(user=user, used_at=None).delete()
+        # Locked, so that only one of concurrent links stays valid, mailed to the address of now.
+        user.email = User.objects.select_for_update(no_key=True).get(pk=user.pk).email
+        void_links(user)
         PasswordReset.objects.create(
             client_id=user.client_id,
             user=user,

@@ -1,5 +1,6 @@
 """Adds and disables a client's people, and gives them roles and passwords."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -11,7 +12,7 @@ from chatplatform.api.request_context import current_address
 from chatplatform.jobs import enqueue
 from identity.models import AttemptKind, Client, Role, User
 from identity.services import attempts, audit, logins, mails, passwords, second_factor, tokens
-from identity.shapes.users import OwnUser, TokenResponse, UserDto
+from identity.shapes.users import OwnUser, TokenResponse
 
 
 class EmailTaken(ApiError):
@@ -116,19 +117,18 @@ def set_role(
     return user
 
 
-def update(person: User, change: UserDto, *, by: User) -> None:
+def update(person: User, given: Mapping[str, Any], *, by: User) -> None:
     """Change a person's name and, for the platform's staff, address and language: a new address
-    could take an account over."""
-    names = ("email", "full_name", "language")
+    could take an account over. Links that were mailed to the address before are worth nothing."""
     with transaction.atomic():
         row = _lock_anybody(person, by=by)
-        changes = {
-            name: value for name in names if (value := getattr(change, name)) != getattr(row, name)
-        }
+        changes = {name: value for name, value in given.items() if value != getattr(row, name)}
         if not by.is_superuser and changes.keys() - {"full_name"}:
             raise Forbidden("Only the platform's staff may change an address or a language.")
-        if "email" in changes and User.objects.filter(email=change.email).exists():
+        if "email" in changes and User.objects.filter(email=changes["email"]).exists():
             raise EmailTaken(_TAKEN)
+        if "email" in changes:
+            passwords.void_links(row)
         if changes:
             _update(row, changes, by=by)
 

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 import pytest
 from django.core import mail
+from django.test import Client as Browser
 from django.utils import timezone
 
 from chatplatform.models import Job
@@ -194,6 +195,50 @@ def test_five_mails_an_hour_for_one_address(ann, nobody, exists):
     assert int(reply["Retry-After"]) <= 3600
     assert Job.objects.count() == 5
     assert ask(nobody, "other@example.com").status_code == 202
+
+
+@pytest.mark.parametrize("is_invited", [False, True])
+def test_a_link_to_a_former_address_is_worth_nothing(ben, nobody, is_invited):
+    if is_invited:
+        User.objects.filter(pk=ben.user.pk).update(password="!")
+        passwords.send_invitation(user_id=ben.user.pk, by_id=None)
+    else:
+        passwords.send_reset_link(email=ben.user.email, asked_from="127.0.0.1")
+    token = mail.outbox[-1].body.partition("#token=")[2].split()[0]
+    assert nobody.post(VERIFY, {"token": token}).status_code == 204
+    rename(ben.user, full_name="Ben B.")
+    assert nobody.post(VERIFY, {"token": token}).status_code == 204
+    rename(ben.user, email="new@example.com")
+    refused = reset(nobody, token)
+    assert (refused.status_code, refused.json()["code"]) == (400, "reset_token_invalid")
+    assert not PasswordReset.objects.exists()
+
+
+@pytest.mark.parametrize("is_invited", [False, True])
+def test_a_link_that_is_made_while_the_address_changes_goes_to_the_new_one(ben, is_invited):
+    if is_invited:
+        User.objects.filter(pk=ben.user.pk).update(password="!")
+    former = ben.user.email
+    with run_before("secrets.token_urlsafe", lambda: rename(ben.user, email="new@example.com")):
+        if is_invited:
+            passwords.send_invitation(user_id=ben.user.pk, by_id=None)
+        else:
+            passwords.send_reset_link(email=former, asked_from="127.0.0.1")
+    assert [message.to for message in mail.outbox] == [["new@example.com"]]
+
+
+def rename(user, **changes):
+    """The platform's staff change a person on their page."""
+    staff, _ = User.objects.get_or_create(
+        email="staff@example.com", is_superuser=True, defaults={"full_name": "Staff"}
+    )
+    site = Browser()
+    site.force_login(staff)
+    names = ("email", "full_name", "role", "language")
+    form = {name: getattr(User.objects.get(pk=user.pk), name) for name in names}
+    path = f"/admin/identity/user/{user.pk}/change/"
+    assert site.post(path, form | {"form": "person"} | changes).status_code == 302
+    assert not changes.items() - User.objects.filter(pk=user.pk).values(*changes)[0].items()
 
 
 def test_a_job_that_ran_twice_leaves_only_its_last_link(ann, nobody):

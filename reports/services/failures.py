@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, TypeAlias
 
-from django.db.models import Count, Max, Min, OuterRef, QuerySet, Subquery, TextField
-from django.db.models.functions import Cast
+from django.db.models import Count, Max, OuterRef, QuerySet, Subquery, Value
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_noop
@@ -38,6 +37,8 @@ _USUAL_WAIT = timedelta(minutes=1)
 _LOOKS_AGAIN = timedelta(minutes=2)
 # The most rows that one click retries; another click takes the next ones.
 MOST_AT_ONCE = 500
+# The most rows that `count` counts.
+MOST_COUNTED = 100
 
 
 @dataclass(frozen=True)
@@ -129,13 +130,13 @@ def of_kind(kind: Kind, client: Client | None) -> list[Failure]:
     ]
 
 
-def total(kinds: Iterable[Kind], client: Client) -> int:
-    """How many rows of these kinds failed, counted in one statement."""
+def count(kinds: Iterable[Kind], client: Client) -> int:
+    """How many rows of these kinds failed, at most `MOST_COUNTED`, in one statement."""
     first, *others = (
-        _of_client(kind.rows(), client).order_by().values_list(Cast("pk", TextField()))
+        _of_client(kind.rows(), client).order_by().values_list(Value(1))[:MOST_COUNTED]
         for kind in kinds
     )
-    return first.union(*others, all=True).count()
+    return len(first.union(*others, all=True)[:MOST_COUNTED])
 
 
 def try_again(kind: Kind, client: Client | None, values: list[str]) -> list[str]:
@@ -212,9 +213,8 @@ def _waiting_connections() -> QuerySet[ChannelConnection]:
     """The accounts with items that have waited too long: how many, and since when."""
     waiting = InboundItem.objects.filter(outcome=Outcome.WAITING, connection_id=OuterRef("pk"))
     of_account = waiting.order_by().values("connection_id")
-    since = of_account.annotate(since=Min("callback__received_at")).values("since")
     rows = ChannelConnection.objects.annotate(
-        waits_since=Subquery(since),
+        waits_since=Subquery(waiting.order_by("pk").values("callback__received_at")[:1]),
         waiting=Subquery(of_account.annotate(count=Count("pk")).values("count")),
     )
     return rows.filter(waits_since__lt=timezone.now() - _USUAL_WAIT)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.core.files.storage import default_storage
+from django.utils import timezone
 
 from chatplatform import jobs
 from chatplatform.jobs import leases
@@ -136,6 +137,18 @@ def test_the_progress_of_an_export_is_told(ann, two_chats, monkeypatch):
     with run_before("chatplatform.media.store", look):
         run_jobs()
     assert [(row["status"], row["progress"]) for row in seen] == [("running", 99)]
+
+
+def test_what_a_worker_does_not_understand_waits_for_one_of_the_other_release(ann, two_chats):
+    export = Export.objects.get(pk=ask(ann)["id"])
+    known, unknown = export.param, export.param | {"asked_by_a_newer_release": True}
+    Export.objects.update(param=unknown)
+    run_jobs()
+    assert Export.objects.get().status == "queued"
+    Export.objects.update(param=known | {"limit": 50, "cursor": None})
+    Job.objects.update(due_at=timezone.now())
+    run_jobs()
+    assert Export.objects.get().status == "done"
 
 
 def test_a_link_is_of_one_export_and_of_whom_it_was_made_for(ann, ben, cara, nobody, two_chats):

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 import time_machine
 from django.core import mail
-from django.db import transaction
+from django.db import connection, transaction
 from django.test import Client as Browser
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -229,6 +230,29 @@ def test_what_came_of_a_try_is_told(failed, kind, result, told):
     assert "All is well" not in page
     with time_machine.travel(timezone.now() + timedelta(hours=2)):
         assert "What you tried again" not in words(staff.get(PATH))
+
+
+def test_the_bell_is_counted_to_a_hundred_in_one_statement_and_not_on_every_page(bot, ann):
+    Document.objects.bulk_create(
+        Document(
+            client=bot.client, bot=bot, file_name="a", mime_type="text/plain", size_bytes=1,
+            sha256=f"{number:064}", status="failed",
+        )
+        for number in range(120)
+    )  # fmt: skip
+    browser, path = entered(ann.user), reverse("admin:bots_document_changelist")
+    with CaptureQueriesContext(connection) as seen:
+        page = words(browser.get(path))
+    assert 'aria-label="Failures: 99+"' in page
+    (counted,) = (query["sql"] for query in seen if "webhooks_delivery" in query["sql"])
+    assert "COUNT(" not in counted
+    kinds = len(failures.KINDS) - 1  # all but those of staff
+    assert counted.count("LIMIT 100") == kinds + 1
+    with CaptureQueriesContext(connection) as seen:
+        assert 'aria-label="Failures: 99+"' in words(browser.get(path))
+    assert not [query for query in seen if "webhooks_delivery" in query["sql"]]
+    Document.objects.all().delete()
+    assert bell(browser.get(PATH)) == bell(browser.get(path)) == 0
 
 
 def test_home_and_the_failures_agree(failed, bot, endpoint, ann):

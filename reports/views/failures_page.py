@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib import admin
+from django.core.cache import cache
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
@@ -18,6 +19,9 @@ from reports.services import failures
 # The session key of the latest retry.
 _TRIED = "tried_again"
 _SHOWN_FOR = timedelta(hours=1)
+# The number in the top bar is at most this old, except on pages that list failures themselves.
+_CACHE_SECONDS = 60
+_LISTING = {"failures", "admin:index"}
 
 
 def page(request: HttpRequest) -> HttpResponse:
@@ -44,11 +48,19 @@ def page(request: HttpRequest) -> HttpResponse:
 
 
 def bell(request: HttpRequest) -> dict[str, Any]:
-    """For templates: how many failures of their client a viewer may read."""
+    """For templates: how many failures of their client a viewer may read, `99+` above that."""
 
-    def count() -> int:
+    def count() -> str:
         client, kinds = getattr(request.user, "client", None), _readable(request)
-        return failures.total(kinds.values(), client) if client and kinds else 0
+        if not client or not kinds:
+            return ""
+        key = f"failures:{client.pk}:{','.join(kinds)}"
+        match = request.resolver_match
+        found = None if match and match.view_name in _LISTING else cache.get(key)
+        if found is None:
+            found = failures.count(kinds.values(), client)
+            cache.set(key, found, _CACHE_SECONDS)
+        return "99+" if found == failures.MOST_COUNTED else str(found or "")
 
     return {"failure_count": count}
 

@@ -166,6 +166,10 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='delivery',
+            index=models.Index(condition=models.Q(('state', 'gave_up')), fields=['client', 'created_at'], name='delivery_gave_up'),
+        ),
+        migrations.AddIndex(
+            model_name='delivery',
             index=django.contrib.postgres.indexes.BrinIndex(fields=['created_at'], name='delivery_created'),
         ),
         migrations.AddConstraint(

@@ -54,7 +54,7 @@ class LanguagesForm(BotForm):
         if languages and data["default_language"] not in languages:
             languages.append(data["default_language"])
         chosen = {"languages": languages, "default_language": data["default_language"]}
-        return super().submit(chosen, by)
+        return self.change(chosen, by)
 
 
 class QuestionsForm(BotForm):

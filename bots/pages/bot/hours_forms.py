@@ -83,7 +83,7 @@ class HoursForm(BotForm):
         ]
         if data["choice"] == _OWN and not own:
             raise forms.ValidationError(gettext("Enter the hours of at least one day."))
-        return super().submit({"business_hours": _chosen(data["choice"], own)}, by)
+        return self.change({"business_hours": _chosen(data["choice"], own)}, by)
 
 
 class HolidaysForm(BotForm):
@@ -113,7 +113,7 @@ class HolidaysForm(BotForm):
         return [_holiday(line) for line in self.cleaned_data["days"].splitlines() if line.strip()]
 
     def submit(self, data: dict[str, Any], by: User) -> Any:
-        return super().submit({"holidays": _chosen(data["choice"], data["days"])}, by)
+        return self.change({"holidays": _chosen(data["choice"], data["days"])}, by)
 
 
 def _holiday(line: str) -> Holiday:

@@ -22,6 +22,7 @@ from chatplatform.api.request_context import current_address
 from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chatplatform.ids import uuid7
 from chats.models import ATTACHMENT_SALT, Attachment, Conversation, Message
+from chats.services.core import customers
 from chats.shapes.message import FILES, MessageContent
 from identity.auth import Principal
 
@@ -159,7 +160,9 @@ def ensure_allowed(
     chat: Conversation, pieces: Sequence[MessageContent], files: Sequence[object] = ()
 ) -> None:
     """409 `attachments_off` if a customer sends a file and the bot accepts none. Files from
-    messaging channels are always accepted: the customer has already sent them."""
+    messaging channels are always accepted: the customer has already sent them. 403 if the customer
+    is blocked, before any of their files is stored."""
+    customers.ensure_not_blocked(chat.customer)
     has_files = bool(files) or any(piece.type in FILES for piece in pieces)
     if has_files and chat.channel not in MESSAGING_CHANNELS and not chat.bot.attach_enabled:
         raise AttachmentsOff

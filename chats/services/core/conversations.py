@@ -89,7 +89,8 @@ def place_in_queue(chat: Conversation) -> int | None:
 def open_chat(
     bot: Bot, *, customer: Customer, **fields: Unpack[ConversationFields]
 ) -> LockedConversation:
-    """Store and announce a new conversation; it starts in the queue if the bot is off."""
+    """Store and announce a new conversation; it starts in the queue if the bot is off. 403
+    `customer_blocked` for a blocked customer."""
     reason = bot_off_reason(bot)
     with transaction.atomic():
         bots.lock_against_deletion(bot)
@@ -104,6 +105,7 @@ def open_chat(
             **fields,
         )
         chat = lock(row)
+        customers.ensure_not_blocked(chat.customer)
         announce_change(chat, "conversation.created")
         if reason:
             staff_notifications.enqueue_waiting(chat)

@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 from bots.models import Bot
 from bots.services import customer_info
 from chatplatform.api.errors import ApiError, Invalid, NotFound
-from chatplatform.api.shapes import MAX_FREE_BYTES
+from chatplatform.api.shapes import MAX_FREE_BYTES, MAX_ID
 from chatplatform.json_encoding import as_json
 from chats.models import Conversation, Customer, LockedConversation
 from chats.shapes.people import CustomerDto, CustomerInfo
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 class CustomerBlocked(ApiError):
     code, status = "customer_blocked", 403
-    detail = "This customer is blocked and cannot send messages."
+    detail = "This customer is blocked: what they send is refused."
 
 
 MAX_ATTRIBUTES = 200
@@ -53,6 +53,20 @@ def ensure_not_blocked(customer: Customer) -> None:
     """403 `customer_blocked` while the customer is blocked."""
     if customer.is_blocked:
         raise CustomerBlocked
+
+
+def ensure_may_write(customer: Customer, *, sender_id: str | None) -> None:
+    """403 `customer_blocked` while the customer of a chat is blocked, or another one whom
+    `sender_id` names, by the client's id or by ours."""
+    ensure_not_blocked(customer)
+    if sender_id in {None, str(customer.pk), customer.external_id}:
+        return
+    others = Customer.objects.filter(client_id=customer.client_id)
+    sender = others.filter(external_id=sender_id).first()
+    if sender is None and sender_id.isdecimal() and int(sender_id) <= MAX_ID:
+        sender = others.filter(pk=int(sender_id)).first()
+    if sender:
+        ensure_not_blocked(sender)
 
 
 def find_or_create_for_chat(bot: Bot, info: CustomerInfo, *, by: Principal) -> Customer:
@@ -112,9 +126,10 @@ def update(
     customer_id: int, info: CustomerInfo, *, has_new_id: bool = False, by_public_key: bool = False
 ) -> Customer:
     """Overwrite the given fields and merge the attributes; null removes one. A visitor overwrites
-    only what visitors wrote (`Customer.self_reported_fields`)."""
+    only what visitors wrote (`Customer.self_reported_fields`), and nothing while blocked."""
     customer = _lock(customer_id)
     if by_public_key:
+        ensure_not_blocked(customer)
         info = _without_others_words(customer, info)
     attributes = merged_attributes(customer.attributes, info.attributes)
     self_reported = updated_self_reported(customer, _names(info), by_public_key=by_public_key)
@@ -183,7 +198,10 @@ def identify(customer_id: int, info: CustomerInfo, *, by_public_key: bool = Fals
     customer without an external id takes it; one who has one keeps it."""
     customer = _lock(customer_id)
     is_new_id = info.external_id not in {None, customer.external_id}
-    if is_new_id and (customer.external_id or not _take_id(customer, info.external_id)):
+    is_another = is_new_id and customer.external_id is not None
+    if by_public_key and not is_another:
+        ensure_not_blocked(customer)
+    if is_another or (is_new_id and not _take_id(customer, info.external_id)):
         return find_or_create(customer.client, info, by_public_key=by_public_key)
     return update(customer_id, info, has_new_id=is_new_id, by_public_key=by_public_key)
 

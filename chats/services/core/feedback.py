@@ -10,7 +10,7 @@ from django.utils import timezone
 from chatplatform.api.errors import ApiError, Invalid
 from chatplatform.customer_channels import MESSAGING_CHANNELS
 from chats.models import Conversation, Feedback, LockedConversation, Message, SenderType, Status
-from chats.services.core import conversations, messages, standard_replies
+from chats.services.core import conversations, customers, messages, standard_replies
 from chats.shapes.insight import ChatFeedBackDto, FeedbacksQuery
 from identity.models import Client
 
@@ -25,11 +25,13 @@ class FeedbackGiven(ApiError):
 
 def give(chat: Conversation, body: ChatFeedBackDto) -> Feedback:
     """Store a rating of a chat or of one message and announce it. A second rating corrects the
-    first within the client's `feedback_edit_minutes`; after that it is a 409."""
+    first within the client's `feedback_edit_minutes`; after that it is a 409. 403 if the customer
+    is blocked."""
     message = _rated_message(chat, body)
     given = body.model_dump(include=set(_FIELDS)) | {"comment": body.comment or ""}
     with transaction.atomic():
         locked = conversations.lock(chat)
+        customers.ensure_not_blocked(locked.customer)
         row = Feedback.objects.filter(conversation=locked, message=message).first()
         if row is None:
             row = Feedback(client_id=chat.client_id, conversation=locked, message=message, **given)

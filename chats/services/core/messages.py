@@ -28,6 +28,7 @@ from chats.services.core import (
     attachments,
     channel_hooks,
     conversations,
+    customers,
     fast_sql,
     lifecycle,
     row_json,
@@ -93,7 +94,10 @@ def append(
     **fields: Unpack[MessageFields],
 ) -> Message:
     """Store a message at the end of a conversation, announce it and, on a messaging channel, send
-    it. History (`sent_at`), previews and the welcome are neither announced nor sent."""
+    it. History (`sent_at`), previews and the welcome are neither announced nor sent. 403
+    `customer_blocked` for what a blocked customer says, unless it is history."""
+    if author.type == SenderType.CUSTOMER and not fields.get("sent_at"):
+        customers.ensure_may_write(chat.customer, sender_id=author.id)
     message = Message(
         client=chat.client,
         conversation=chat,

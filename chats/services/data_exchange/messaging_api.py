@@ -60,7 +60,6 @@ def open_(key: ApiKey, body: ConversationRequest) -> Conversation:
     customer = CustomerInfo(external_id=requester.external_id, name=requester.name or None)
     with transaction.atomic():
         row = customers.find_or_create(key.client, customer)
-        customers.ensure_not_blocked(row)
         chat = conversations.open_chat(
             bot,
             customer=row,
@@ -145,7 +144,6 @@ def _prepare_chat(chat: LockedConversation, body: MessageRequest, agent: User | 
     sender = body.sender
     if sender.type == "customer":
         lifecycle.ensure_not_ended(chat)
-        customers.ensure_not_blocked(chat.customer)
         attachments.ensure_allowed(chat, body.pieces)
     else:
         lifecycle.ensure_can_reply(chat)

@@ -26,6 +26,7 @@ from chats.services.core import (
     attachments,
     channel_hooks,
     conversations,
+    customers,
     handoffs,
     lifecycle,
     message_status,
@@ -80,13 +81,15 @@ def mark_read(chat: Conversation) -> Conversation:
 
 
 def end(chat: Conversation, *, by: User | None) -> Conversation:
-    """End a chat; `by` is None if the customer ends it. 409 if it has ended already, or if another
-    agent has it and the caller is no admin."""
+    """End a chat; `by` is None if the customer ends it, which a blocked one cannot (403). 409 if it
+    has ended already, or if another agent has it and the caller is no admin."""
     with transaction.atomic():
         chat = conversations.lock(chat)
         lifecycle.ensure_not_ended(chat)
         if by:
             lifecycle.ensure_own_chat(chat, by=by)
+        else:
+            customers.ensure_not_blocked(chat.customer)
         lifecycle.end(chat, by="agent" if by else "customer", agent=by)
     return chat
 

@@ -90,7 +90,6 @@ def open_chat(
         visitor_permissions.ensure_visitor_may_set(bot, creation)
     with transaction.atomic():
         chat, is_new = _open_or_reuse(caller, bot, creation)
-        customers.ensure_not_blocked(chat.customer)
         if creation.message:
             first = message_shapes.ConvMessage(
                 text=creation.message,
@@ -113,6 +112,7 @@ def _open_or_reuse(caller: Principal, bot: Bot, creation: ChatCreation) -> Opene
     while reuses_open and (existing := _find_open(caller, bot, creation)):
         chat = conversations.lock(existing)
         if chat.status != Status.ENDED:
+            customers.ensure_not_blocked(chat.customer)
             customers.check_update(bot, creation.customer, "customer")
             chat.customer = customers.update(
                 chat.customer_id, creation.customer, by_public_key=caller.is_public_key
@@ -190,7 +190,6 @@ def _receive(
     chat, existing = find_or_reopen_chat(locked, body.client_message_id)
     if existing:
         return Received(existing, is_new=False)
-    customers.ensure_not_blocked(chat.customer)
     attachments.ensure_allowed(chat, body.attachments, files)
     message = messages.append(
         chat,
@@ -297,6 +296,7 @@ def request_reply_again(chat: Conversation, *, earlier_result_id: str | None = N
         message.conversation = chat
         has_chat = reply_policy.bot_may_reply(chat) not in {None, ReplyScope.ANSWERS}
         if has_chat and messages.find_reply(message) is None:
+            customers.ensure_not_blocked(chat.customer)
             _enqueue_reply(chat, message)
     return message
 

@@ -380,6 +380,7 @@ export function createChat({ api, store, memory, language }) {
 
   function report(error) {
     const sentences = {
+      customer_blocked: t("You cannot do that at the moment."),
       export_off: t("There is no transcript of this chat."),
       mail_not_configured: t("No mail can be sent from here."),
       too_many_requests: t("That was sent often enough for today."),

@@ -79,9 +79,8 @@ def page(site: Any, request: HttpRequest) -> HttpResponse:
     client = own_client(request)
     config, today = client.config, timezone.localdate(timezone=ZoneInfo(client.timezone))
     hours = HoursForm(request, "hours")
-    country = CountryForm(
-        sent(request, "country"), initial={"country": time_zones.country_of(client.timezone)}
-    )
+    country = CountryForm(sent(request, "country"))
+    country.fields["country"].initial = time_zones.country_of(client.timezone)
     country.offer("country", [("", gettext("Choose a country")), *public_holidays.countries()])
 
     def replace(holidays: list[Holiday]) -> object:

@@ -79,7 +79,13 @@ class WeekField(forms.Field):
 
     widget = WeekWidget
 
+    def prepare_value(self, value: list[Entry] | None) -> list[Entry] | None:
+        return value or None
+
     def clean(self, value: list[Entry] | None) -> list[Entry]:
+        return self.to_python(value)
+
+    def to_python(self, value: list[Entry] | None) -> list[Entry]:
         """Hours that end after midnight become two entries, as services want them."""
         if value is None:
             return []

@@ -44,8 +44,8 @@ class ConfigForm(SettingsForm):
         super().__init__(sent(request, name), initial=shown)
 
     def save(self, data: dict[str, Any]) -> object:
-        """Change the settings of the form."""
-        return configs.update(self.config, ClientConfigDto(**data), by=self.by)
+        """Change the settings that the person has changed."""
+        return configs.update(self.config, ClientConfigDto(**self.only_changed(data)), by=self.by)
 
 
 def own_client(request: HttpRequest, roles: frozenset[str] = ADMINS) -> Client:

@@ -20,6 +20,7 @@ globalThis.catalogue = { plural: (n) => Number((n != 1)), texts: {
 "Not sent: you have reached today's limit. What you wrote is back in the field.": "Nicht gesendet: Das heutige Limit ist erreicht. Ihr Text steht wieder im Eingabefeld.",
 "Not sent. What you wrote is back in the field.": "Nicht gesendet. Ihr Text steht wieder im Eingabefeld.",
 "Files are switched off in this chat.": "Dateien sind in diesem Chat ausgeschaltet.",
+"You cannot do that at the moment.": "Das ist Ihnen derzeit nicht möglich.",
 "There is no transcript of this chat.": "Zu dieser Unterhaltung gibt es keinen Verlauf.",
 "No mail can be sent from here.": "Von hier können keine E-Mails gesendet werden.",
 "That was sent often enough for today.": "Das wurde heute schon oft genug gesendet.",

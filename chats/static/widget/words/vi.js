@@ -19,6 +19,7 @@ globalThis.catalogue = { plural: (n) => Number(0), texts: {
 "Not sent: you have reached today's limit. What you wrote is back in the field.": "Chưa gửi được: bạn đã đạt giới hạn hôm nay. Nội dung bạn viết vẫn còn trong ô nhập.",
 "Not sent. What you wrote is back in the field.": "Chưa gửi được. Nội dung bạn viết vẫn còn trong ô nhập.",
 "Files are switched off in this chat.": "Cuộc trò chuyện này không nhận tệp.",
+"You cannot do that at the moment.": "Hiện tại bạn không thể làm việc này.",
 "There is no transcript of this chat.": "Cuộc trò chuyện này không có bản lưu.",
 "No mail can be sent from here.": "Không gửi được email từ đây.",
 "That was sent often enough for today.": "Hôm nay đã gửi đủ số lần.",
