@@ -230,7 +230,7 @@ class DocumentAdmin(TrainedAdmin):
     def shown_problem(self, row: models.Document) -> str:
         return self.shown_error(row) if row.error_code else row.warning
 
-    @display(description=cast("str", gettext_lazy("Golden run")))
+    @display(description=cast("str", gettext_lazy("Test run")))
     def golden_run(self, row: Any) -> SafeString | str:
         """The golden run that decides about the document, if it is held back."""
         return states.held_words(row) if row.run_id else "–"

@@ -24,7 +24,7 @@ class NewBotForm(ServiceForm):
     bot_name = forms.CharField(
         label=gettext_lazy("Name"),
         max_length=100,
-        help_text=gettext_lazy("As your customers see it. You can change it later."),
+        help_text=gettext_lazy("The name your customers see. You can change it later."),
     )
 
 

@@ -50,9 +50,7 @@ COMPARISONS = frozenset({"exact", "in", "isnull", "gte", "lt"})
 
 
 class NoSuchList(ApiError):
-    detail = gettext_noop(
-        "The list has no such filter, order or page, or has too many. Open it again."
-    )
+    detail = gettext_noop("This link has filters that don't work here. Open the list again.")
 
 
 class TooLongSearch(ApiError):

@@ -44,7 +44,7 @@ CODES = {
 
 Row = TypeVar("Row", bound=Model)
 _KINDS = ["application/json", "text/html"]
-_FAULT = gettext_noop("Something went wrong on our side; it has been logged.")
+_FAULT = gettext_noop("Something went wrong on our side. We've logged the error.")
 
 
 class ApiError(Exception):
@@ -94,12 +94,12 @@ def unique(constraint: str, error: type[ApiError]) -> Iterator[None]:
 
 
 class Forbidden(ApiError):
-    code, status, detail = "forbidden", 403, gettext_noop("You may not do this.")
+    code, status, detail = "forbidden", 403, gettext_noop("You don't have permission to do this.")
 
 
 class TooManyRequests(ApiError):
     code, status = "too_many_requests", 429
-    detail = gettext_noop("Too many requests; wait and try again.")
+    detail = gettext_noop("Too many requests. Wait a moment and try again.")
 
     def __init__(self, retry_after_seconds: int) -> None:
         super().__init__()
@@ -132,7 +132,7 @@ class NotConfigured(ApiError):
 
 
 class TooLarge(ApiError):
-    code, status, detail = "too_large", 413, gettext_noop("The body is too large.")
+    code, status, detail = "too_large", 413, gettext_noop("The request is too large.")
 
 
 class TooManyFiles(ApiError):
@@ -242,13 +242,11 @@ def render(exc: BaseException) -> HttpResponse:
         headers = {"Retry-After": str(int(wait))} if wait else {}
         return error_response(exc.status_code, str(exc.detail), headers=headers)
     if isinstance(exc, OperationalError) and isinstance(exc.__cause__, QueryCanceled):
-        detail = gettext_noop(
-            "This takes the database too long: ask for less, such as fewer days or words."
-        )
+        detail = gettext_noop("This is taking too long. Ask for less, such as fewer days or words.")
         return _unavailable(exc, detail, seconds=30)
     if isinstance(exc, OperationalError):
         return _unavailable(
-            exc, gettext_noop("The database is not reachable; try again."), seconds=2
+            exc, gettext_noop("The database can't be reached. Try again."), seconds=2
         )
     if isinstance(exc, BrokerAway):
         detail = "The message broker is not reachable; try again."
@@ -270,7 +268,7 @@ def refused(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def page_not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return _for_reader(request, error_response(404, gettext_noop("There is nothing at this path.")))
+    return _for_reader(request, error_response(404, gettext_noop("Nothing found at this address.")))
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
@@ -278,9 +276,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    detail = gettext_noop(
-        "This page is too old: go back, load it again, and send the form once more."
-    )
+    detail = gettext_noop("This page has expired. Go back, reload it, and submit the form again.")
     return _for_reader(request, error_response(403, detail, "csrf_failed"))
 
 

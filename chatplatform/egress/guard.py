@@ -23,7 +23,7 @@ PURPOSES = frozenset({"model", "function", "crawl", "webhook", "sign-in"}) | MES
 
 # One text for all reasons, so that nobody can map our network with it.
 REFUSAL = gettext_noop(
-    "We cannot reach this address. Check the spelling: it must be public, on port 80 or 443."
+    "We can't reach this address. Check the spelling. It must be public and use port 80 or 443."
 )
 # This may be said plainly: it follows from the text and reveals nothing of our network.
 NO_ADDRESS = "This is no web address: it must begin with https:// or http:// and name a host."

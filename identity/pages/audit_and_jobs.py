@@ -70,7 +70,7 @@ class AuditEventAdmin(TenantAdmin):
     def who(self, row: models.AuditEvent) -> str:
         return _actor(row)
 
-    @display(description=cast("str", gettext_lazy("About")))
+    @display(description=cast("str", gettext_lazy("Item")))
     def shown_subject(self, row: models.AuditEvent) -> str:
         return row.subject.replace("_", " ").replace(":", " ").capitalize()
 
@@ -82,10 +82,10 @@ class AuditEventAdmin(TenantAdmin):
 def _actor(row: models.AuditEvent) -> str:
     """The person, key or platform that did it."""
     if row.user_id:
-        return row.user.full_name or row.user.email if row.user else gettext("Somebody who is gone")
+        return row.user.full_name or row.user.email if row.user else gettext("Former teammate")
     if row.api_key_id:
-        return gettext("The key %(name)s") % {"name": row.api_key or ""}
-    return gettext("The platform")
+        return gettext("API key %(name)s") % {"name": row.api_key or ""}
+    return gettext("System")
 
 
 @admin.register(Job)

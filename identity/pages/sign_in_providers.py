@@ -22,28 +22,32 @@ class ProviderForm(SettingsForm):
     settings = (
         Setting(
             "issuer", gettext_lazy("Issuer"),
-            gettext_lazy("The issuer of your OpenID Connect provider, exactly as in its tokens."),
+            gettext_lazy(
+                "The issuer of your OpenID Connect provider, exactly as it appears in its tokens."
+            ),
             attrs={"placeholder": "https://login.acme.example"},
         ),
         Setting(
-            "application_id", gettext_lazy("Application"),
-            gettext_lazy("The client ID from the provider."),
+            "application_id", gettext_lazy("Client ID"),
+            gettext_lazy("From your provider."),
         ),
         Setting(
-            "application_secret", gettext_lazy("Secret"),
+            "application_secret", gettext_lazy("Client secret"),
             gettext_lazy(
-                "The client secret from the provider. Stored encrypted and never shown. Leave empty"
-                " to keep the stored one."
+                "From your provider. Stored encrypted and never shown. Leave empty to keep the"
+                " current one."
             ),
             widget=UnfoldAdminPasswordWidget, attrs={"autocomplete": "new-password"},
         ),
-        Setting("is_required", gettext_lazy("Require it (owners can still use passwords)")),
+        Setting("is_required", gettext_lazy("Require SSO (owners can still use passwords)")),
         Setting("creates_agents", gettext_lazy("Add new people as agents")),
     )  # fmt: skip
     email_domains = forms.CharField(
-        label=gettext_lazy("E-mail domains"),
+        label=gettext_lazy("Email domains"),
         max_length=2000,
-        help_text=gettext_lazy("Separated by spaces, such as acme.example. Nobody else gets in."),
+        help_text=gettext_lazy(
+            "Separated by spaces, such as acme.example. Only these domains can sign in."
+        ),
     )
     field_order = ("issuer", "application_id", "application_secret", "email_domains")
 

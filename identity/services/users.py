@@ -16,22 +16,20 @@ from identity.shapes.users import OwnUser, TokenResponse, UserDto
 
 class EmailTaken(ApiError):
     code, status = "email_taken", 409
-    detail = gettext_noop(
-        "Someone with this e-mail address is here already; sign in or use another."
-    )
+    detail = gettext_noop("Someone already uses this email address. Sign in or use another one.")
     place = ("email",)
 
 
 # Shown to a person who adds somebody else.
 _TAKEN = gettext_noop(
-    "Somebody has an account with this address already, here or at another company: use another."
+    "This email address already has an account, here or at another company. Use another one."
 )
 
 
 class LastOwner(ApiError):
     code, status = "last_owner", 409
     detail = gettext_noop(
-        "The company needs an owner who can sign in. Make somebody else an owner first."
+        "A company needs an owner who can sign in. Make someone else an owner first."
     )
 
 

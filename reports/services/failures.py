@@ -244,7 +244,7 @@ def list_path(page: str, **query: str) -> str:
 
 KINDS = {
     "documents": Kind(
-        gettext_noop("Documents that could not be read"),
+        gettext_noop("Documents that couldn't be read"),
         lambda: Document.objects.filter(status=DocumentStatus.FAILED),
         ("error_message", "error_code"),
         lambda message, code: message or humanize_code(code),
@@ -253,7 +253,7 @@ KINDS = {
         _training_result,
     ),
     "held": Kind(
-        gettext_noop("Documents held back by golden questions"),
+        gettext_noop("Documents put on hold by golden questions"),
         lambda: publish_gate.held().filter(run_outcome=GoldenOutcome.HELD),
         ("run_id", "bot__bot_name"),
         lambda run_id, bot: f"{bot}: publish what the golden run holds back, or delete it",
@@ -261,7 +261,7 @@ KINDS = {
         at="trained_at",
     ),
     "addresses": Kind(
-        gettext_noop("Web addresses that could not be read"),
+        gettext_noop("Websites that couldn't be read"),
         lambda: WebUrl.objects.filter(status=WebUrlStatus.FAILED),
         ("error_message", "error_code"),
         lambda message, code: message or humanize_code(code),
@@ -278,7 +278,7 @@ KINDS = {
         at="failing_since",
     ),
     "deliveries": Kind(
-        gettext_noop("Deliveries to your servers that were given up, in the last week"),
+        gettext_noop("Webhook deliveries that failed in the last week"),
         _failed_deliveries,
         ("config_id", "config__url"),
         lambda config_id, url: str(url),
@@ -299,7 +299,7 @@ KINDS = {
         look="Connect again",
     ),
     "inbound": Kind(
-        gettext_noop("Channels whose messages wait to be processed"),
+        gettext_noop("Channels with unprocessed messages"),
         _waiting_connections,
         ("account_name", "waiting", "channel", "bot_id"),
         lambda name, count, channel, bot_id: (

@@ -31,8 +31,8 @@ _STEPS = "steps"
 _VERBS = {
     "chats_unanswered": gettext_noop("Answer"),
     "chats_unanswered_soon": gettext_noop("Answer"),
-    "channel_broken": gettext_noop("Connect again"),
-    "channel_token_expiring": gettext_noop("Connect again"),
+    "channel_broken": gettext_noop("Reconnect"),
+    "channel_token_expiring": gettext_noop("Reconnect"),
     "webhook_failing": gettext_noop("Fix"),
     "training_failed": gettext_noop("Fix"),
     "documents_held": gettext_noop("Review"),
@@ -108,7 +108,7 @@ def _solved(found: ChatOverview, path: str) -> Figure:
 def _response(found: ChatOverview, path: str) -> Figure:
     now, before = (one.person_response_seconds.p50 for one in _both(found))
     note = gettext("median · {value} last week").format(value=formatting.duration(before))
-    title = gettext("First response of a person")
+    title = gettext("First human response")
     return compared("person_response_p50", now, before, path=path, title=title, note=note)
 
 
@@ -117,7 +117,8 @@ def _rating(found: ChatOverview) -> Figure:
     count = found.current.rating_count
     return compared(
         "rating_mean", now, before, title=gettext("Rating"),
-        value=gettext("{mean} of 5").format(mean=formatting.number(now, places=1)) if now else "–",
+        value=gettext("{mean} out of 5").format(mean=formatting.number(now, places=1))
+        if now else "–",
         note=ngettext("{count} rating", "{count} ratings", count).format(
             count=formatting.number(count)
         ),
@@ -186,7 +187,7 @@ def set_up_steps(client: Client, reader: User) -> list[Hint]:
     install = reverse("admin:bots_bot_install", args=[bot.pk]) if bot else new_bot
     steps: list[tuple[str, QuerySet[Any], str]] = [
         (gettext("Create a bot"), Bot.objects.for_client(client), new_bot),
-        (gettext("Add content that it answers from"), read, content),
+        (gettext("Add content"), read, content),
         (gettext("Install it on your website"),
          Bot.objects.for_client(client).exclude(seen_at=None), install),
         (gettext("Invite a teammate"), User.objects.for_client(client)[1:2],
@@ -217,7 +218,7 @@ def _waiting(client: Client) -> Figure:
         return Figure(
             gettext("Waiting now"),
             formatting.number(rows.count()),
-            gettext("nobody is waiting"),
+            gettext("no one is waiting"),
             path,
         )
     wait = formatting.duration((timezone.now() - oldest).total_seconds())
@@ -238,17 +239,17 @@ def _credits(client: Client) -> Figure:
 def _end_of_credits(account: Subscription, zone: ZoneInfo) -> str:
     """When the credits (at this week's pace) or a trial end, whichever is first."""
     if not account.is_active:
-        return gettext("The plan has ended")
+        return gettext("Your plan has ended")
     if account.plan == Plan.UNLIMITED:
-        return gettext("No limit on credits")
+        return gettext("Unlimited credits")
     now = timezone.now()
     trial_ends = account.period_end if account.plan == Plan.TRIAL else None
     days = credit_forecast.days_left(account, now=now)
     ends = None if days is None else now + timedelta(days=min(3650, days))
     if trial_ends and (ends is None or trial_ends < ends):
-        words, ends = gettext("the trial ends on {day}"), trial_ends
+        words, ends = gettext("trial ends on {day}"), trial_ends
     elif ends:
-        words = gettext("until {day} at this week's pace")
+        words = gettext("enough until {day} at this week's pace")
     else:
         return gettext("none used this week")
     day = date_format(timezone.localdate(ends, zone), gettext("j M Y"))

@@ -21,8 +21,7 @@ class HostsForm(BotForm):
         Setting(
             "allowed_domain", heading,
             gettext_lazy(
-                "Where the chat may be shown, one per line. *.shop.example includes all its"
-                " subdomains."
+                "Where the chat can appear, one per line. *.shop.example includes all subdomains."
             ),
             lines=3, attrs={"placeholder": "www.shop.example"},
         ),
@@ -49,7 +48,7 @@ def _host_of(address: str) -> str:
 class TagForm(BotForm):
     """Creates the public key of a bot that has none."""
 
-    button = gettext_lazy("Create the tag")
+    button = gettext_lazy("Create script tag")
 
     @property
     def is_needed(self) -> bool:
@@ -74,9 +73,9 @@ class DailyCreditsForm(BotForm):
 
     def add_fields(self) -> None:
         self.fields["daily_credits"].help_text = gettext(
-            "What the chats on this website may cost in a day (UTC). When the limit is reached,"
-            " conversations go to your team. Below 10, the bot only quotes. Leave empty for no"
-            " limit."
+            "The most credits the chat can use per day (UTC). When the limit is reached,"
+            " conversations go to your team. Below 10, the bot only quotes your content. Leave"
+            " empty for no limit."
         )
 
     def submit(self, data: dict[str, Any], by: User) -> ApiKey:
