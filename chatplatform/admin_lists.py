@@ -38,6 +38,8 @@ MOST_COUNTED = 1000
 # The most characters of a list's query string, characters of a search, and words of a search. Each
 # word is looked for in every searched column.
 MOST_ADDRESS, MOST_SEARCHED, MOST_WORDS = 4_000, 200, 10
+# What lists show where there is nothing.
+_NOTHING = "–"
 _NOUN = re.compile(r"^[a-z_]+(?=:)")
 _QUOTED = re.compile(r"""("|').*\1""", re.DOTALL)
 # A filter by a related row offers at most this many choices.
@@ -294,4 +296,5 @@ def _cell(column: Any, row: Any, page: Any) -> str:
         value = getattr(row, moment)
     if isinstance(value, datetime):
         return value.isoformat(timespec="seconds")
-    return "" if value is None else strip_tags(str(value)).strip()
+    text = "" if value is None else strip_tags(str(value)).strip()
+    return "" if text == _NOTHING else text

@@ -58,7 +58,7 @@ class Kind:
     # The column with the time of the failure.
     at: str = "created_at"
     # The label of a group's link.
-    look: str = "View"
+    look: str = gettext_noop("View")
 
     @property
     def model(self) -> type[Any]:
@@ -82,9 +82,9 @@ class Failure:
 class RetryOutcome(StrEnum):
     """The outcome of a retried row."""
 
-    DONE = "done"
-    FAILED = "failed again"
-    WAITING = "under way"
+    DONE = gettext_noop("done")
+    FAILED = gettext_noop("failed again")
+    WAITING = gettext_noop("in progress")
 
 
 # An outcome and its reason, which may be empty.
@@ -288,7 +288,7 @@ KINDS = {
         ("config", "log"),
     ),
     "channels": Kind(
-        "Channels that do not work",
+        gettext_noop("Channels that aren't working"),
         lambda: ChannelConnection.objects.filter(
             status__in=[ConnectionStatus.EXPIRED, ConnectionStatus.ERROR]
         ),
@@ -296,7 +296,7 @@ KINDS = {
         lambda name, error, status, channel, bot_id: _channel_words(name, error, status),
         lambda name, error, status, channel, bot_id: _account(channel, bot_id),
         at="failing_since",
-        look="Connect again",
+        look=gettext_noop("Reconnect"),
     ),
     "inbound": Kind(
         gettext_noop("Channels with unprocessed messages"),

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.translation import gettext, gettext_noop, ngettext
+from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext_lazy
 
 from bots.models import Bot, Document
 from chats.models import AssignType, Conversation, GroupStatus, QuestionGroup, Status
@@ -24,20 +24,20 @@ from reports.shapes.adhoc import PeriodQuery
 from reports.shapes.overview import ChatOverview, Figures
 
 _DAYS, _CHART_DAYS, _MOST_ASKED = 7, 14, 5
-_VIEW = gettext_noop("View")
+_VIEW = gettext_lazy("View")
 # The name under which the dismissal of the set-up steps is saved, as a view without a list.
 _STEPS = "steps"
 # What to do about a warning, if it is more than to view its rows.
 _VERBS = {
-    "chats_unanswered": gettext_noop("Answer"),
-    "chats_unanswered_soon": gettext_noop("Answer"),
-    "channel_broken": gettext_noop("Reconnect"),
-    "channel_token_expiring": gettext_noop("Reconnect"),
-    "webhook_failing": gettext_noop("Fix"),
-    "training_failed": gettext_noop("Fix"),
-    "documents_held": gettext_noop("Review"),
-    "low_ratings": gettext_noop("Read"),
-    "negative_sentiment": gettext_noop("Read"),
+    "chats_unanswered": pgettext_lazy("verb", "Answer"),
+    "chats_unanswered_soon": pgettext_lazy("verb", "Answer"),
+    "channel_broken": gettext_lazy("Reconnect"),
+    "channel_token_expiring": gettext_lazy("Reconnect"),
+    "webhook_failing": gettext_lazy("Fix"),
+    "training_failed": gettext_lazy("Fix"),
+    "documents_held": gettext_lazy("Review"),
+    "low_ratings": pgettext_lazy("verb", "Read"),
+    "negative_sentiment": pgettext_lazy("verb", "Read"),
 }
 _KINDS_WITHOUT_WARNING = ("addresses", "deliveries", "inbound", "sends")
 
@@ -140,7 +140,7 @@ def warnings(client: Client) -> list[Hint]:
                 item.warning.title,
                 item.warning.link,
                 item.model,
-                verb=gettext(_VERBS.get(item.warning.code, _VIEW)),
+                verb=str(_VERBS.get(item.warning.code, _VIEW)),
             )
             for item in found
         ),
@@ -159,7 +159,7 @@ def failure_hints(client: Client | None, kinds: Iterable[str]) -> list[Hint]:
             f"{formatting.number(count)} × {gettext(kind.title)}",
             reverse("failures"),
             kind.model,
-            verb=gettext(_VIEW),
+            verb=str(_VIEW),
         )
         for kind, count in counts
         if count
