@@ -56,12 +56,12 @@ class NoSuchList(ApiError):
 
 
 class TooLongSearch(ApiError):
-    detail = f"Search for at most {MOST_WORDS} words, {MOST_SEARCHED} characters in all."
+    detail = f"Search for up to {MOST_WORDS} words and {MOST_SEARCHED} characters."
 
 
 class TooManyRows(ApiError):
     code, status = "too_many_rows", 409
-    detail = f"A file has at most {MOST_EXPORTED:,} rows: filter the list first."
+    detail = f"You can export up to {MOST_EXPORTED:,} rows. Filter the list first."
 
 
 @dataclass(frozen=True)

@@ -215,14 +215,16 @@ def languages_for(person: User) -> list[tuple[str, str]]:
 def daily_credits_field() -> forms.IntegerField:
     """A form field for the daily cap of a public key; each form needs a new one."""
     return forms.IntegerField(
-        label="Credits a day",
+        label="Credits per day",
         min_value=0,
         max_value=MAX_DAILY_CREDITS,
         required=False,
         initial=PAGES_DAILY_CREDITS,
-        help_text="For a public key: what its chats may cost in a day (UTC). When the limit is"
-        " reached, conversations go to your team. Below 10, bots only quote. Leave empty for no"
-        " limit.",
+        help_text=(
+            "For public keys: the most credits chats can use per day (UTC). When the limit is"
+            " reached, conversations go to your team. Below 10, bots only quote your content."
+            " Leave empty for no limit."
+        ),
     )
 
 
@@ -244,15 +246,17 @@ class KeyForm(ServiceForm):
         label="Allowed websites",
         max_length=2000,
         required=False,
-        help_text="For a public key: where it works, such as shop.example or *.shop.example. They"
-        " apply to the whole bot. Leave empty to keep the current ones.",
+        help_text=(
+            "For public keys: where the chat can appear, such as shop.example or *.shop.example."
+            " Applies to the whole bot. Leave empty to keep the current websites."
+        ),
     )
     daily_credits = daily_credits_field()
     days = forms.TypedChoiceField(label="Expires", choices=_LIFETIMES, coerce=int)
 
     def __init__(self, *args: Any, client: Client, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.offer("bot_id", [("", "Every bot"), *bots().names(client).items()])
+        self.offer("bot_id", [("", "All bots"), *bots().names(client).items()])
 
     def clean(self) -> dict[str, Any]:
         """Drop the cap of a secret key: the form offers one before it knows the kind of key."""

@@ -139,7 +139,7 @@ class EventAdmin(TenantAdmin):
         noun, _, row_id = subject.partition(":")
         path = reverse("admin:webhooks_event_changelist")
         is_chat = noun == "conversation"
-        return ("All its events", f"{path}?conversation_id__exact={row_id}") if is_chat else None
+        return ("All events", f"{path}?conversation_id__exact={row_id}") if is_chat else None
 
     @display(description="Type", ordering="type")
     def shown_type(self, row: Event) -> str:
@@ -330,7 +330,7 @@ class WebhookConfigAdmin(TenantAdmin):
             else:
                 messages.success(request, f"{row} is on{'' if was_off else ' already'}.")
 
-    @admin.action(description="Send a test", permissions=["manage"])
+    @admin.action(description="Send test", permissions=["manage"])
     def send_test(self, request: HttpRequest, rows: QuerySet[WebhookConfig]) -> None:
         for row in rows:
             try:
@@ -338,12 +338,12 @@ class WebhookConfigAdmin(TenantAdmin):
             except ApiError as exc:
                 messages.error(request, f"{row}: {exc}")
             else:
-                messages.success(
-                    request, f"A test goes to {row} now; its result is among the deliveries."
-                )
+                messages.success(request, f"Test sent to {row}. See its result under Deliveries.")
 
-    @admin.action(description="Roll the secret", permissions=["manage"])
-    @confirm_action("Make new secrets for these endpoints? The old ones also sign for 24 hours.")
+    @admin.action(description="Create new secret", permissions=["manage"])
+    @confirm_action(
+        "Create new secrets for these webhooks? The old ones keep working for 24 hours."
+    )
     def roll_secret(self, request: HttpRequest, rows: QuerySet[WebhookConfig]) -> HttpResponse:
         """Show the new secrets on a page, because a message would store them in a cookie."""
         return self._new_secrets(request, list(rows))

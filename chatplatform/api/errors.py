@@ -56,7 +56,7 @@ class ApiError(Exception):
 
     code: ClassVar[str] = "bad_request"
     status: ClassVar[int] = 400
-    detail: ClassVar[str] = "The request cannot be carried out."
+    detail: ClassVar[str] = "The request couldn't be completed."
     headers: ClassVar[dict[str, str]] = {}
     more: ClassVar[Mapping[str, tuple[Any, str]]] = {}
     place: ClassVar[tuple[str, ...]] = ()
@@ -116,7 +116,7 @@ class StaleVersion(ApiError):
 
     code, status = "stale_version", 409
     more: ClassVar = {"version": (int, "The row's current version.")}
-    detail = "Somebody else has changed this. Read it again, then send your change."
+    detail = "Someone else has changed this. Reload it, then make your change again."
 
 
 class NotAuthenticated(ApiError):
@@ -139,9 +139,7 @@ class TooManyFiles(ApiError):
     code, status = "too_many_files", 400
 
     def __init__(self) -> None:
-        super().__init__(
-            f"Send at most {settings.DATA_UPLOAD_MAX_NUMBER_FILES} files in a request."
-        )
+        super().__init__(f"Send up to {settings.DATA_UPLOAD_MAX_NUMBER_FILES} files in a request.")
 
 
 class HeadersTooLarge(ApiError):
@@ -151,7 +149,7 @@ class HeadersTooLarge(ApiError):
 
 class BodyTimeout(ApiError):
     code, status = "too_slow", 408
-    detail = "The body arrived too slowly. Send the request again."
+    detail = "The request arrived too slowly. Try again."
     headers: ClassVar[dict[str, str]] = {"Connection": "close"}
 
 
@@ -249,10 +247,12 @@ def render(exc: BaseException) -> HttpResponse:
             exc, gettext_noop("The database can't be reached. Try again."), seconds=2
         )
     if isinstance(exc, BrokerAway):
-        detail = "The message broker is not reachable; try again."
+        detail = "The message broker can't be reached. Try again."
         return error_response(503, detail, headers={"Retry-After": "2"})
     if isinstance(exc, OSError) and exc.errno in {errno.ENOSPC, errno.EDQUOT}:
-        return _unavailable(exc, "There is no room to store this; try again later.", seconds=60)
+        return _unavailable(
+            exc, "There isn't enough space to store this. Try again later.", seconds=60
+        )
     log.error("unhandled error", exc_info=exc)
     return error_response(500, _FAULT)
 

@@ -26,7 +26,7 @@ REFUSAL = gettext_noop(
     "We can't reach this address. Check the spelling. It must be public and use port 80 or 443."
 )
 # This may be said plainly: it follows from the text and reveals nothing of our network.
-NO_ADDRESS = "This is no web address: it must begin with https:// or http:// and name a host."
+NO_ADDRESS = "Enter a full address that starts with https:// or http://."
 _ADDRESS = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 _PORTS = frozenset({80, 443})
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,253}")

@@ -230,7 +230,8 @@ class CustomerAdmin(ListsWithoutPreviews):
 
     @admin.action(description=cast("str", gettext_lazy("Delete")), permissions=["manage"])
     @confirm_action(
-        "Erase these customers, with all their chats, messages and files? Nobody can undo it."
+        "Delete these customers and all their conversations, messages, and files? This can't be"
+        " undone."
     )
     def erase(self, request: HttpRequest, rows: QuerySet[Customer]) -> None:
         by = viewer(request)

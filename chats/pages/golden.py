@@ -145,7 +145,7 @@ class GoldenQuestionAdmin(TenantAdmin):
         )
 
     @admin.action(description="Delete", permissions=["train"])
-    @confirm_action("Delete these questions? Runs keep what they asked.")
+    @confirm_action("Delete these questions? Past test runs are kept.")
     def delete_questions(self, request: HttpRequest, rows: QuerySet[GoldenQuestion]) -> None:
         by = viewer(request)
         each(request, rows, lambda row: golden_questions.delete(row.bot, row.pk, by=by))

@@ -105,14 +105,14 @@ class JobAdmin(TenantAdmin):
     def shown_name(self, row: Job) -> str:
         return format_html("<code>{}</code>", row.name)
 
-    @admin.action(description="Try dead jobs again", permissions=["platform"])
+    @admin.action(description="Retry failed jobs", permissions=["platform"])
     def requeue(self, request: HttpRequest, rows: QuerySet[Job]) -> None:
         count = sum(leases.requeue_dead(row) for row in rows)
         self.message_user(request, f"{count} jobs wait to be tried again.", messages.SUCCESS)
 
     @admin.action(description="Cancel", permissions=["platform"])
     @confirm_action(
-        "Cancel these jobs? Their work will not be done, and whoever waits for it is told."
+        "Cancel these jobs? Their work won't be done, and anyone waiting for it is notified."
     )
     def cancel(self, request: HttpRequest, rows: QuerySet[Job]) -> None:
         cancelled = [cancel_job.cancel(row, by=viewer(request)) for row in rows]

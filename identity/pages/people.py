@@ -182,10 +182,12 @@ class UserAdmin(TenantAdmin):
 
         return self.form_page(
             request, ServiceForm(request.POST if request.method == "POST" else None), act,
-            title=f"View the site as {person.full_name}",
+            title=f"View as {person.full_name}",
             button="View as this person",
-            intro=f"You see what {person.email} of {person.client} sees, but cannot change"
-            " anything. The company's audit log records when you start and leave.",
+            intro=(
+                f"You'll see what {person.email} at {person.client} sees, but you can't make"
+                " changes. The company's audit log records when you start and stop."
+            ),
         )  # fmt: skip
 
     @button(cast("str", gettext_lazy("Invite teammate")), permissions=["create"], icon="person_add")

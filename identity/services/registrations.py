@@ -24,7 +24,7 @@ KEPT = timedelta(days=3)
 
 class RegistrationClosed(Forbidden):
     code = "registration_closed"
-    detail = "Nobody registers here by themselves: ask those who run the platform."
+    detail = "Registration is closed. Contact your platform administrator."
 
 
 class RegistrationTokenInvalid(ApiError):

@@ -201,9 +201,9 @@ def _failed_deliveries() -> QuerySet[Delivery]:
 
 def _channel_words(name: str, error: str, status: str) -> str:
     what = (
-        "the provider no longer accepts our token, and nothing is sent"
+        "the provider no longer gives us access, so nothing is sent"
         if status == ConnectionStatus.EXPIRED
-        else "the provider refuses something, and messages are still tried"
+        else "the provider is rejecting some requests"
     )
     return f"{name}: {what}{f' ({error})' if error else ''}"
 
@@ -270,7 +270,7 @@ KINDS = {
         _training_result,
     ),
     "endpoints": Kind(
-        "Webhooks that fail, or were turned off for it",
+        "Webhooks that are failing or were turned off",
         configs.failing,
         ("url", "pk", "is_active"),
         lambda url, pk, is_active: str(url) if is_active else f"{url}: turned off",
@@ -309,7 +309,7 @@ KINDS = {
         at="waits_since",
     ),
     "sends": Kind(
-        "Messages that a channel refused, in the last week",
+        "Messages a channel rejected in the last week",
         lambda: OutboundSend.objects.filter(
             created_at__gte=timezone.now() - _DELIVERIES_SINCE, state=SendState.FAILED
         ),

@@ -48,7 +48,7 @@ def page(request: HttpRequest) -> HttpResponse:
     try:
         bot = bots.get(client, int(request.GET["bot"])) if request.GET.get("bot") else None
     except (ValueError, ApiError):
-        return _refused(request, _form(client, asked, None), ["There is no such bot."])
+        return _refused(request, _form(client, asked, None), ["This bot doesn't exist."])
     form = _form(client, asked, bot)
     try:
         query = PeriodQuery.model_validate(asked)

@@ -40,7 +40,7 @@ function Head({ state, actions }) {
     <h1 dir="auto">${who.name}</h1>
     ${(canEnd || canTake) &&
     html`<button class="icon" aria-label=${t("Chat options")} aria-expanded=${String(isOpen)} onClick=${() => (setAsks(""), setIsOpen(!isOpen))}><${Icon} name="more" /></button>`}
-    <button class="icon" aria-label=${t("Close chat")} onClick=${actions.hide}><${Icon} name="close" /></button>
+    <button class="icon" aria-label=${t("Close the chat")} onClick=${actions.hide}><${Icon} name="close" /></button>
     ${isOpen &&
     html`<div class="menu">
       ${canTake && html`<button onClick=${() => (close(), actions.transcript())}>${t("Download transcript")}</button>`}
