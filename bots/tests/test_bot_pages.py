@@ -95,7 +95,7 @@ def test_the_list_tells_how_far_the_bot_has_read_and_looks_again_by_itself(site,
     add = to(bot, "add_content", "files")
     site.post(add, {"form": "files", "files": SimpleUploadedFile("a.txt", b"Open at nine.")})
     page = site.get(to(bot, "content")).content.decode()
-    assert "In line" in page
+    assert "Queued" in page
     assert 'hx-trigger="every 2s"' in page
     Document.objects.update(status="failed", error_message="The file is empty.")
     page = site.get(to(bot, "content")).content.decode()
@@ -111,7 +111,7 @@ def test_a_website_is_added_with_or_without_its_scheme(site, bot, given):
     assert row.url.endswith("://8.8.8.8/help")
     assert row.url.startswith("http:" if "://" in given else "https:")
     page = site.get(to(bot, "website", row.pk))
-    assert page.context["state"] == "In line"
+    assert page.context["state"] == "Queued"
     edit = {"form": "edit", "url": row.url, "crawl_depth": "2", "refresh_hours": "24"}
     site.post(to(bot, "website", row.pk), edit)
     row.refresh_from_db()

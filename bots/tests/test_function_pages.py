@@ -228,7 +228,7 @@ def test_in_the_browser_an_order_is_looked_up_and_a_cancellation_asks(
     screen.get_by_role("button", name="Try it").click()
     screen.locator("#outcome[data-status=succeeded]").wait_for()
     assert violations(screen) == []
-    screen.get_by_label("Who is asked first?").select_option("customer")
+    screen.get_by_label("Who approves calls?").select_option("customer")
     screen.get_by_role("button", name="Save").click()
     screen.get_by_text("Saved.").wait_for()
     row = Function.objects.get()

@@ -71,13 +71,13 @@ def test_a_company_says_where_it_is_and_when_it_is_open(screen, ann, bot, server
 def test_conversations_go_to_the_least_busy_and_a_long_wait_is_mailed(screen, ann):
     enter_site(screen, ann.user)
     open_page(screen, "handover")
-    screen.get_by_label("Who gets a waiting conversation").select_option("least_busy")
-    screen.get_by_label("Most open conversations per agent").fill("4")
+    screen.get_by_label("Assignment").select_option("least_busy")
+    screen.get_by_label("Maximum open conversations per agent").fill("4")
     save(screen, "handover")
     config = ClientConfig.objects.get(client=ann.client)
     assert (config.assign_strategy, config.agent_capacity) == ("least_busy", 4)
     open_page(screen, "notifications")
-    assert screen.get_by_label("Mails go to").input_value() == ann.user.email
+    assert screen.get_by_label("Recipients").input_value() == ann.user.email
     screen.get_by_label("A customer waits too long").check()
     screen.get_by_label("Too long means").fill("10")
     save(screen, "notifications")

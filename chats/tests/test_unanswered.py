@@ -63,7 +63,7 @@ def test_an_answer_is_written_and_the_question_asked_again_is_answered(site, wit
     run_jobs()
     assert "Yes, dogs are welcome." in site.get(asked.url).content.decode()
     page = site.get(LIST).content.decode()
-    assert "Answer written" in page
+    assert "Answered" in page
     assert path not in page
     document = Document.objects.get(source="question_answer")
     edit = reverse("admin:bots_document_change", args=[document.pk])

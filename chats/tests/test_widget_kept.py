@@ -54,7 +54,7 @@ def test_a_form_that_is_refused_keeps_its_answers_and_the_question(
     name.fill("Zoe")
     mail.fill("zoe@x")
     widget.get_by_role("button", name="Start chat").click()
-    expect(mail).to_have_accessible_description("This is not a complete e-mail address.")
+    expect(mail).to_have_accessible_description("Enter a complete email address.")
     name.press("Escape")
     screen.reload()
     widget.get_by_role("button", name="Open the chat").click()
@@ -95,7 +95,7 @@ def test_what_is_not_sent_is_back_in_the_field_with_its_reason(
     widget.get_by_role("button", name="Open the chat").click()
     expect(field).to_have_value("Half a sen")
     refused = {
-        "setup.exe": (b"MZ\x90\x00\x03", "Files of this type cannot be sent."),
+        "setup.exe": (b"MZ\x90\x00\x03", "This file type can't be sent."),
         "logo.svg": (b'<svg xmlns="http://www.w3.org/2000/svg"/>', "Files of this type"),
         "empty.txt": (b"", "This file is empty."),
     }

@@ -82,7 +82,7 @@ def test_a_password_that_changes_during_the_sign_in_signs_nobody_in(ann, ben):
     with run_before("identity.services.logins.begin", change):
         _, reply = enter(ben.user)
     assert reply.status_code == 200
-    assert b"Incorrect username or password" in reply.content
+    assert b"Incorrect email or password." in reply.content
     assert not SiteSession.objects.exists()
     assert not AuditEvent.objects.filter(action="user.signed_in").exists()
 
@@ -238,13 +238,13 @@ def test_forgotten_passwords_have_the_limit_of_the_api(ann):
 def test_an_owner_signs_in_and_out_in_a_browser(screen, ann):
     screen.goto(HOME)
     screen.get_by_role("link", name="Forgot your password?").click()
-    screen.get_by_label("E-mail address").fill(ann.user.email)
-    screen.get_by_role("button", name="Send the link").click()
+    screen.get_by_label("Email address").fill(ann.user.email)
+    screen.get_by_role("button", name="Send link").click()
     screen.get_by_text("If an account has this address").wait_for()
     sign_in(screen, ann.user)
     screen.get_by_role("heading", name=ann.client.name).wait_for()
     sign_out(screen)
-    screen.get_by_role("button", name="Log in").wait_for()
+    screen.get_by_role("button", name="Sign in").wait_for()
 
 
 def test_an_agent_lands_at_the_desk_in_a_browser(screen, ben):
