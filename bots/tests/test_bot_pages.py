@@ -387,6 +387,24 @@ def test_the_tag_works_where_a_pasted_address_leads(site, bot, nobody):
     assert "allowed_domain" in refused.context["forms"]["hosts"].errors
 
 
+@pytest.mark.parametrize(
+    ("pasted", "is_warned"),
+    [
+        ("http://tea.example", True),
+        ("https://tea.example", False),
+        ("http://localhost:8080", False),
+    ],
+)
+def test_a_website_without_https_is_saved_with_a_warning(site, bot, pasted, is_warned):
+    """Only https pages may show the chat, and pages of this machine."""
+    site.post(to(bot, "install"), {"form": "hosts", "allowed_domain": pasted})
+    (told,) = site.get(to(bot, "install")).context["messages"]
+    assert (told.level_tag == "warning", pasted in str(told)) == (is_warned, False)
+    assert ("tea.example" in str(told)) is is_warned
+    bot.refresh_from_db()
+    assert bot.allowed_domain in pasted
+
+
 def test_the_first_visit_is_told_and_only_one_on_an_allowed_website(site, bot, page, nobody):
     Bot.objects.update(allowed_domain="shop.example")
     frame = f"/widget/v1/frame?key={page.headers['API-KEY']}"

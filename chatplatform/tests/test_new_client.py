@@ -149,7 +149,7 @@ def add_an_endpoint(screen, outside, deliver):
     screen.get_by_label("Address").fill(outside.at("/hook"))
     screen.get_by_role("button", name="Add webhook", exact=True).click()
     secret = screen.locator("[data-secret]").input_value()
-    screen.get_by_role("link", name="I have saved it").click()
+    screen.get_by_role("link", name="I've saved it").click()
     screen.get_by_role("button", name="Send test", exact=True).click()
     screen.locator("[data-state=pending]").wait_for()
     deliver()

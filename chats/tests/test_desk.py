@@ -67,7 +67,7 @@ def write(screen: Page, text: str) -> None:
 def test_an_agent_takes_a_chat_both_write_and_it_ends_without_a_reload(screen, shop, ben):
     enter(screen, ben)
     show(screen, "Unassigned")
-    expect(screen.get_by_text("Nobody waits.")).to_be_visible()
+    expect(screen.get_by_text("The queue is empty.")).to_be_visible()
     chat_id = write_in(shop, "Zoe")
     row(screen, "Zoe").click()
     expect(log(screen)).to_contain_text("Where is my parcel?")
@@ -127,7 +127,7 @@ def test_an_agent_hands_a_chat_over_for_tomorrow_and_says_why(screen, shop, ann,
     row(screen, "Zoe").click()
     screen.get_by_role("button", name="Assign…").click()
     dialog = screen.get_by_role("dialog")
-    dialog.get_by_label("Note for your colleagues").fill("She wants a refund.")
+    dialog.get_by_label("Note for your team").fill("She wants a refund.")
     dialog.get_by_label("Snooze").select_option(label="Until 9:00 tomorrow")
     assert violations(screen) == []
     dialog.get_by_role("button", name="Ann").click()

@@ -74,7 +74,7 @@ def test_a_customer_asks_gets_a_person_and_rates(shop: Shop, screen: Page, ben):
     unlit = widget.locator(".stars label").first
     assert unlit.inner_text() == "☆"
     assert contrast_on_white(unlit) >= 3
-    widget.get_by_label("4 of 5").check()
+    widget.get_by_label("4 out of 5").check()
     assert widget.locator(".stars").inner_text().split() == list("★★★★☆")
     expect(widget.get_by_role("button", name="Send rating")).to_be_in_viewport(ratio=1)
     widget.get_by_label("Tell us more").fill("Quick")
@@ -114,7 +114,7 @@ def test_nothing_is_lost_or_doubled_without_a_connection(
     for text in ("Second words", "Third words"):
         widget.get_by_label("Write a message").fill(text)
         widget.get_by_label("Write a message").press("Enter")
-    expect(widget.get_by_text("No connection.")).to_be_visible()
+    expect(widget.get_by_text("You're offline.")).to_be_visible()
     expect(widget.locator(".waiting")).to_have_count(2)
     screen.context.set_offline(False)
     expect(widget.locator(".waiting")).to_have_count(0)
@@ -157,7 +157,7 @@ def test_a_blocked_customer_is_told_and_keeps_their_words(
     field = widget.get_by_label("Write a message")
     field.fill("You!")
     field.press("Enter")
-    widget.get_by_text("You cannot write here at the moment.").wait_for()
+    widget.get_by_text("You can't write here right now.").wait_for()
     expect(field).to_have_value("You!")
     Customer.objects.update(blocked_until=None)
     field.press("Enter")
@@ -221,8 +221,8 @@ def test_a_picture_comes_into_view_and_a_broken_one_and_a_place_are_words(
     place = {"type": "location", "location": {"latitude": 10.5, "longitude": 106}}
     city = {"type": "location", "location": {"city": "Huế", "country": "VN"}}
     assert ben.post(at, {"text": "Here", "attachments": [place, city]}).status_code == 201
-    expect(widget.get_by_text("Place: 10.5, 106")).to_be_visible()
-    expect(widget.get_by_text("Place: Huế, VN")).to_be_visible()
+    expect(widget.get_by_text("Location: 10.5, 106")).to_be_visible()
+    expect(widget.get_by_text("Location: Huế, VN")).to_be_visible()
     drawn = io.BytesIO()
     Image.new("RGB", (200, 200), "red").save(drawn, format="PNG")
     drawn.name = "shoe.png"

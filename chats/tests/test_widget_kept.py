@@ -122,7 +122,7 @@ def test_what_is_not_sent_is_back_in_the_field_with_its_reason(
 
     screen.context.route("**/ai/client/chat/*-*", refuse)
     field.press("Enter")
-    expect(widget.get_by_text("What you wrote is back in the field.")).to_be_visible()
+    expect(widget.get_by_text("Your message is back in the text field.")).to_be_visible()
     expect(field).to_have_value("Half a sen")
     screen.context.unroute("**/ai/client/chat/*-*", refuse)
     assert statuses(problems) == {"409", "403"}
@@ -291,7 +291,7 @@ def test_the_widget_outlives_pages_that_take_it_away_and_answers_that_do_not_com
     news(screen)
     for _ in range(4):
         screen.clock.run_for(8_000)
-    expect(widget.get_by_text("This chat cannot be reached any more.")).to_be_visible()
+    expect(widget.get_by_text("This chat is no longer available.")).to_be_visible()
     expect(widget.locator(".message.agent")).to_contain_text("In Hue.")
     expect(field).to_have_value("Half a sen")
     assert statuses(problems) == {"404"}

@@ -51,8 +51,8 @@ def test_who_answers_fastest_and_how_good_the_bot_is_as_a_spreadsheet(screen, an
     screen.get_by_text("Filters").click()
     screen.locator("[name=handed_off]").select_option("true")
     screen.get_by_role("button", name="Apply").click()
-    screen.get_by_role("link", name="Without Handed over: yes").click()
-    screen.get_by_role("link", name="Without Handed over: yes").wait_for(state="hidden")
+    screen.get_by_role("link", name="Remove filter: Handed over: yes").click()
+    screen.get_by_role("link", name="Remove filter: Handed over: yes").wait_for(state="hidden")
 
 
 def test_how_long_the_credits_last_and_what_more_costs(screen, ann, bot):

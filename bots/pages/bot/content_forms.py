@@ -76,6 +76,9 @@ class FilesForm(ContentForm):
             return words
         return gettext("%(added)s Skipped: %(files)s") % {"added": words, "files": left_out}
 
+    def is_warning(self, result: documents.Uploaded) -> bool:
+        return bool(result.refused)
+
 
 class WebForm(ContentForm):
     """Adds a website, or changes its settings."""

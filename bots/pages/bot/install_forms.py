@@ -9,6 +9,7 @@ from django.utils.translation import gettext, gettext_lazy
 from bots.forms import BotForm
 from bots.services import install
 from chatplatform.forms import Setting
+from identity.auth import LOOPBACK
 from identity.forms import PAGES_DAILY_CREDITS, daily_credits_field
 from identity.models import ApiKey, User
 from identity.services import api_keys
@@ -22,6 +23,7 @@ class HostsForm(BotForm):
             "allowed_domain", heading,
             gettext_lazy(
                 "Where the chat can appear, one per line. *.shop.example includes all subdomains."
+                " Pages must use https."
             ),
             lines=3, attrs={"placeholder": "www.shop.example"},
         ),
@@ -33,7 +35,25 @@ class HostsForm(BotForm):
     def clean_allowed_domain(self) -> str:
         """The hosts of what was entered: people paste whole addresses."""
         parts = re.split(r"[\s,;]+", self.cleaned_data["allowed_domain"])
-        return ",".join(_host_of(part) for part in parts if part)
+        hosts = {part: _host_of(part) for part in parts if part}
+        self.unsafe = [
+            host
+            for part, host in hosts.items()
+            if part.lower().startswith("http://") and host not in LOOPBACK
+        ]
+        return ",".join(hosts.values())
+
+    def saved_message(self, result: Any) -> str:
+        saved = super().saved_message(result)
+        if not self.unsafe:
+            return saved
+        words = gettext(
+            "%(saved)s. The chat won't appear on http:// pages. Use https for: %(hosts)s"
+        )
+        return words % {"saved": saved, "hosts": ", ".join(self.unsafe)}
+
+    def is_warning(self, result: Any) -> bool:
+        return bool(self.unsafe)
 
 
 def _host_of(address: str) -> str:

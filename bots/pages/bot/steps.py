@@ -98,7 +98,6 @@ def _save(request: HttpRequest, form: BotForm, name: str) -> bool:
     # In a list, since a service may return nothing.
     done = form.carry_out(lambda data: [form.submit(data, viewer(request))])
     if done:
-        # An upload may have left out some of its files.
-        level = messages.WARNING if getattr(done[0], "refused", None) else messages.SUCCESS
+        level = messages.WARNING if form.is_warning(done[0]) else messages.SUCCESS
         messages.add_message(request, level, form.saved_message(done[0]), extra_tags=name)
     return bool(done)

@@ -48,7 +48,7 @@ function size({ config, isOpen, teaser }) {
 
 function Launcher({ state }) {
   const count = unread(state);
-  const label = count ? `${t("Open the chat")}, ${tn("{count} unread", "{count} unread", count)}` : t("Open chat");
+  const label = count ? `${t("Open the chat")}, ${tn("{count} unread", "{count} unread", count)}` : t("Open the chat");
   return html`
     ${state.teaser &&
     html`<div class="teaser">

@@ -140,7 +140,8 @@ function Notices({ state, actions, locale }) {
   const isWaiting = chat?.status !== "ended" && chat?.assign_type === "queue";
   const lines = [
     !isOnline && t("You're offline. Your messages will be sent when you reconnect."),
-    isWaiting && (config.is_open ? t("Connecting you to our team.") : (config.out_of_hours_message ?? t("We're closed."))),
+    // While closed, a message of the conversation says more.
+    isWaiting && (config.is_open ? t("Connecting you to our team.") : t("We're closed.")),
     isWaiting && config.is_open && chat.place_in_queue && t("You're number {place} in line.", { place: chat.place_in_queue }),
     isWaiting && config.opens_at && t("Back {time}.", { time: moment(config.opens_at, locale) }),
     chat?.status !== "ended" && chat?.agent && t("You're chatting with {name}.", { name: chat.agent.name }),
