@@ -53,7 +53,7 @@ class TrainedAdmin(TenantAdmin):
     @display(description="Progress", ordering="progress")
     def shown_progress(self, row: models.Document | models.WebUrl) -> str:
         return format_html(
-            '<progress value="{}" max="100" aria-label="Progress">{} %</progress> {} %',
+            '<progress value="{}" max="100" aria-label="Progress">{}%</progress> {}%',
             *[row.progress] * 3,
         )
 

@@ -69,7 +69,7 @@ def event_words(event_type: str) -> str:
 
 class EndpointForm(ServiceForm):
     url = forms.CharField(
-        label=gettext_lazy("Address"),
+        label=gettext_lazy("URL"),
         max_length=2000,
         widget=forms.TextInput(attrs={"placeholder": "https://your-shop.com/hooks/chat"}),
         help_text=gettext_lazy("The HTTPS URL where your server receives events."),

@@ -93,7 +93,7 @@ def teach(screen, outside):
     press(screen, "Upload")
     screen.get_by_role("link", name="Add content").first.click()
     screen.get_by_role("link", name="Website", exact=True).click()
-    screen.get_by_label("Address").fill(outside.at("/help"))
+    screen.get_by_label("URL").fill(outside.at("/help"))
     press(screen, "Add website")
     run_jobs()
     # The page looks by itself whether they are read.
@@ -146,7 +146,7 @@ def make_a_key(screen, nobody):
 
 def add_an_endpoint(screen, outside, deliver):
     screen.goto(reverse("admin:webhooks_webhookconfig_new_endpoint"))
-    screen.get_by_label("Address").fill(outside.at("/hook"))
+    screen.get_by_label("URL").fill(outside.at("/hook"))
     screen.get_by_role("button", name="Add webhook", exact=True).click()
     secret = screen.locator("[data-secret]").input_value()
     screen.get_by_role("link", name="I've saved it").click()

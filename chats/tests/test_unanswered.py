@@ -43,7 +43,7 @@ def test_each_question_leads_to_its_chat_and_its_receipt(site, without_answer, b
     why = reverse("admin:chats_why", args=[chat.pk, without_answer.pk])
     assert why in page
     assert reverse("admin:chats_conversation_change", args=[chat.pk]) in page
-    assert "10 % (needs 50 %)" in site.get(why).content.decode()
+    assert "10% (needs 50%)" in site.get(why).content.decode()
     Conversation.objects.update(is_preview=True)
     assert QUESTION not in site.get(LIST).content.decode()
 

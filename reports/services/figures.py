@@ -21,7 +21,7 @@ class Figure:
     value: str
     note: str = ""
     path: str = ""
-    # The change since the period before, such as "+12 %"; and whether it is good, if it is either.
+    # The change since the period before, such as "+12%"; and whether it is good, if it is either.
     change: str = ""
     is_better: bool | None = None
     # One value for each day, for a sparkline.
@@ -62,4 +62,4 @@ def _change(name: str, gain: float, before: float) -> str:
     if unit == "seconds":
         words = gettext("{value} faster") if gain < 0 else gettext("{value} slower")
         return words.format(value=formatting.duration(abs(gain)))
-    return f"{100 * gain / before:+.0f} %" if before else ""
+    return f"{100 * gain / before:+.0f}%" if before else ""

@@ -108,7 +108,7 @@ def test_each_figure_and_warning_leads_to_just_its_rows(ann, week, reader):
         item.words: item for item in page["warnings"]
     }
     assert shown["Waiting now"].value == "4"
-    assert (shown["Conversations"].value, shown["Resolved by the bot"].value) == ("10", "20 %")
+    assert (shown["Conversations"].value, shown["Resolved by the bot"].value) == ("10", "20%")
     assert shown["Rating"].note == "4 ratings"
     rows = {title: len(site.get(shown[title].path).context["cl"].queryset) for title in COUNTS}
     assert rows == COUNTS

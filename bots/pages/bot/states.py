@@ -62,7 +62,7 @@ def details(row: Any) -> SafeString | str:
     if row.status == DocumentStatus.FAILED:
         parts.append(row.error_message or humanize_code(row.error_code))
     elif row.status == DocumentStatus.TRAINING:
-        parts.append(f"{row.progress} %" if isinstance(row, WebUrl) else stage_words(row))
+        parts.append(f"{row.progress}%" if isinstance(row, WebUrl) else stage_words(row))
     elif row.status == DocumentStatus.TRAINED:
         parts.append(page_words(row) if isinstance(row, WebUrl) else row.warning)
     if isinstance(row, Document) and (row.valid_from or row.valid_to):
@@ -97,7 +97,7 @@ def held_words(document: Any) -> SafeString:
 
 def stage_words(row: Document) -> str:
     """The progress of a document's training, with the minutes so far if it takes long."""
-    words = f"{_STAGES[DocumentStage(row.stage)]} ({row.progress} %)"
+    words = f"{_STAGES[DocumentStage(row.stage)]} ({row.progress}%)"
     took = timezone.now() - row.started_at if row.started_at else timedelta(0)
     is_running = row.status == DocumentStatus.TRAINING
     if not is_running or took < _LONG:
