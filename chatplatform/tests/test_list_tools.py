@@ -151,8 +151,8 @@ def test_each_client_reads_of_its_rows_that_the_staff_took_away(ann, cara, query
 
 def test_agents_and_viewers_take_no_list_away(ann, ben):
     assert browser_of(ben).get(f"{CUSTOMERS}export-list/").status_code == 403
-    assert b"Export these rows" not in browser_of(ben).get(CUSTOMERS).content
-    assert b"Export these rows" in browser_of(ann).get(CUSTOMERS).content
+    assert b"Export as CSV" not in browser_of(ben).get(CUSTOMERS).content
+    assert b"Export as CSV" in browser_of(ann).get(CUSTOMERS).content
 
 
 def test_every_list_is_exported_as_it_is_shown(db):

@@ -168,7 +168,7 @@ def test_in_vietnamese_an_agent_pastes_a_file(screen, shop, ben, problems):
     enter(screen, ben)
     row(screen, "Zoe").click()
     screen.get_by_role("button", name="Translate").click()
-    expect(screen.locator(".toast")).to_contain_text("a language model, and none is set up")
+    expect(screen.locator(".toast")).to_contain_text("This needs a language model")
     assert all("503" in problem for problem in problems)
     problems.clear()
     screen.get_by_role("button", name="Settings").click()
