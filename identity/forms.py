@@ -198,7 +198,7 @@ class ProfileForm(ServiceForm):
         ),
     )
     language = forms.ChoiceField(
-        label=gettext_lazy("Language"), help_text=gettext_lazy("For pages and emails.")
+        label=gettext_lazy("Language"), help_text=gettext_lazy("Used for pages and emails.")
     )
 
     def __init__(self, data: Any, *, person: User) -> None:

@@ -240,7 +240,7 @@ class WebhookConfigAdmin(TenantAdmin):
             "revive": (plain, lambda _: configs.revive(row, by=by),
                        gettext("The webhook is on. Missed events are being sent.")),
             "test": (plain, lambda _: deliveries.queue_test(row),
-                     gettext("Test sent. See the deliveries below.")),
+                     gettext("Test sent. See the result below.")),
             "off": (plain, lambda _: configs.update(row, make(is_active=False), by=by),
                     gettext("The webhook is off. No events are sent.")),
             "delete": (plain, lambda _: configs.delete(row, by=by),
