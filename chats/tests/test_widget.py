@@ -365,7 +365,7 @@ def test_on_an_arabic_page_it_runs_from_right_to_left_with_banner_file_thumb_and
     )
     answer = Message.objects.filter(sender_type="bot").latest("seq")
     assert Feedback.objects.get().message == answer
-    widget.get_by_role("button", name="More").click()
+    widget.get_by_role("button", name="Chat options").click()
     widget.get_by_role("button", name="Email transcript").click()
     assert violations(screen.frames[1]) == []
     widget.get_by_label("Email address").fill("zoe@example.com")
