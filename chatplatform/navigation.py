@@ -8,8 +8,10 @@ from typing import Any
 from django.apps import apps
 from django.conf import settings
 from django.contrib import admin
+from django.db.models import Model
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
+from django.utils.text import slugify
 from django.utils.translation import gettext, gettext_noop
 
 
@@ -72,7 +74,7 @@ SECTIONS = (
             Page(gettext_noop("All conversations"), "chats.Conversation", "forum"),
             Page(gettext_noop("Ratings"), "chats.Feedback", "star"),
             Page(gettext_noop("Summaries"), "chats.Summary", "summarize"),
-            _for_staff(gettext_noop("Summaries in bulk"), "chats.SummaryJob", "dynamic_feed"),
+            _for_staff(gettext_noop("Bulk summaries"), "chats.SummaryJob", "dynamic_feed"),
         ),
     ),
     Section(
@@ -91,7 +93,7 @@ SECTIONS = (
                 also="/admin/chats/conversation/unanswered/",
             ),
             Page(gettext_noop("Golden questions"), "bots.GoldenQuestion", "verified"),
-            Page(gettext_noop("Golden runs"), "bots.GoldenRun", "fact_check"),
+            Page(gettext_noop("Test runs"), "bots.GoldenRun", "fact_check"),
             Page(gettext_noop("Replays"), "chats.Replay", "replay"),
             _for_staff(gettext_noop("Documents"), "bots.Document", "description"),
             _for_staff(gettext_noop("Websites"), "bots.WebUrl", "language"),
@@ -172,12 +174,19 @@ ACCOUNT = Section(
     (
         Page(gettext_noop("Profile"), "admin:profile"),
         Page(gettext_noop("Password"), "admin:password_change"),
-        Page(gettext_noop("Second factor"), "admin:second_factor"),
-        Page(gettext_noop("Where you are signed in"), "admin:sign_ins"),
+        Page(gettext_noop("Two-factor authentication"), "admin:second_factor"),
+        Page(gettext_noop("Active sessions"), "admin:sign_ins"),
     ),
 )  # fmt: skip
 # The filter of a list by client; the platform's staff keep it from list to list.
 _CLIENT = "client__id__exact"
+
+
+def file_name_of(model: type[Model]) -> str:
+    """The beginning of a file's name for the list of a model, such as "webhooks"."""
+    pages = (page for section in SECTIONS for page in section.pages)
+    titles = {page.target: page.title for page in pages}
+    return slugify(titles.get(model._meta.label) or str(model._meta.verbose_name_plural))
 
 
 def for_viewer(request: HttpRequest) -> list[dict[str, Any]]:

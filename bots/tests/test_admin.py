@@ -118,7 +118,7 @@ def test_train_again(staff, document):
 
 def test_crawl_now(staff, web_url):
     path = reverse("admin:bots_weburl_changelist")
-    assert b"1 could not be read" in staff.get(path).content
+    assert b"1 couldn't be read" in staff.get(path).content
     chosen = {"action": "crawl_now", "_selected_action": [web_url.pk]}
     for _ in range(2):
         assert staff.post(path, chosen).status_code == 302
@@ -158,4 +158,4 @@ def test_nobody_downloads_another_clients_document(client, cara, document):
 
 def test_the_page_says_that_an_original_is_lost(staff, document):
     reply = staff.get(reverse("admin:bots_document_original", args=[document.pk]), follow=True)
-    assert "The stored file is gone" in reply.content.decode()
+    assert "The stored file is missing" in reply.content.decode()

@@ -25,7 +25,7 @@ _PASSAGES_SHOWN = 100
 KINDS: dict[str, tuple[Any, str]] = {
     "file": (gettext_lazy("Files"), "description"),
     "website": (gettext_lazy("Websites"), "language"),
-    "text": (gettext_lazy("Texts"), "notes"),
+    "text": (gettext_lazy("Text"), "notes"),
     "answer": (gettext_lazy("Answers"), "question_answer"),
 }
 _SOURCES = {
@@ -282,7 +282,7 @@ def _delete(
         request, ServiceForm(request.POST if request.method == "POST" else None), remove,
         title=gettext("Delete %(name)s?") % {"name": name},
         button=gettext("Delete"),
-        intro=gettext("The bot no longer answers from it. This cannot be undone."),
+        intro=gettext("The bot will stop using it. This can't be undone."),
         tabs=steps.tabs(page, request, bot, "content"),
     )  # fmt: skip
 

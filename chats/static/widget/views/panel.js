@@ -39,19 +39,19 @@ function Head({ state, actions }) {
     <${Face} who=${who} key=${who.name} />
     <h1 dir="auto">${who.name}</h1>
     ${(canEnd || canTake) &&
-    html`<button class="icon" aria-label=${t("More")} aria-expanded=${String(isOpen)} onClick=${() => (setAsks(""), setIsOpen(!isOpen))}><${Icon} name="more" /></button>`}
+    html`<button class="icon" aria-label=${t("Chat options")} aria-expanded=${String(isOpen)} onClick=${() => (setAsks(""), setIsOpen(!isOpen))}><${Icon} name="more" /></button>`}
     <button class="icon" aria-label=${t("Close the chat")} onClick=${actions.hide}><${Icon} name="close" /></button>
     ${isOpen &&
     html`<div class="menu">
       ${canTake && html`<button onClick=${() => (close(), actions.transcript())}>${t("Download transcript")}</button>`}
-      ${canTake && asks !== "mail" && html`<button onClick=${() => setAsks("mail")}>${t("Send transcript by mail")}</button>`}
+      ${canTake && asks !== "mail" && html`<button onClick=${() => setAsks("mail")}>${t("Email transcript")}</button>`}
       ${canTake && asks === "mail" && html`<${MailForm} email=${chat.customer.email} onDone=${(email) => (close(), actions.mail(email))} />`}
-      ${canEnd && asks !== "end" && html`<button onClick=${() => setAsks("end")}>${t("End the chat")}</button>`}
+      ${canEnd && asks !== "end" && html`<button onClick=${() => setAsks("end")}>${t("End chat")}</button>`}
       ${canEnd &&
       asks === "end" &&
       html`<p>${t("End this chat?")}</p>
-        <button onClick=${() => (close(), actions.end())}>${t("Yes, end it")}</button>
-        <button onClick=${close}>${t("No")}</button>`}
+        <button onClick=${() => (close(), actions.end())}>${t("End chat")}</button>
+        <button onClick=${close}>${t("Keep chatting")}</button>`}
     </div>`}
   </header>`;
 }
@@ -64,7 +64,7 @@ function MailForm({ email, onDone }) {
     onDone(input.current.value.trim());
   };
   return html`<form onSubmit=${submit}>
-    <label class="field"><span>${t("E-mail address")}</span>
+    <label class="field"><span>${t("Email address")}</span>
       <input ref=${input} type="email" required maxlength="254" autocomplete="email" defaultValue=${email ?? ""} /></label>
     <button class="main">${t("Send")}</button>
   </form>`;
@@ -139,11 +139,12 @@ function Notices({ state, actions, locale }) {
   const { isOnline, notice, problem, chat, config } = state;
   const isWaiting = chat?.status !== "ended" && chat?.assign_type === "queue";
   const lines = [
-    !isOnline && t("No connection. Your messages wait and are sent when it is back."),
-    isWaiting && (config.is_open ? t("Waiting for a person.") : (config.out_of_hours_message ?? t("Nobody is here now."))),
-    isWaiting && config.is_open && chat.place_in_queue && t("You are number {place} in the queue.", { place: chat.place_in_queue }),
-    isWaiting && config.opens_at && t("Open again {time}.", { time: moment(config.opens_at, locale) }),
-    chat?.status !== "ended" && chat?.agent && t("You are talking to {name}.", { name: chat.agent.name }),
+    !isOnline && t("You're offline. Your messages will be sent when you reconnect."),
+    // While closed, a message of the conversation says more.
+    isWaiting && (config.is_open ? t("Connecting you to our team.") : t("We're closed.")),
+    isWaiting && config.is_open && chat.place_in_queue && t("You're number {place} in line.", { place: chat.place_in_queue }),
+    isWaiting && config.opens_at && t("Back {time}.", { time: moment(config.opens_at, locale) }),
+    chat?.status !== "ended" && chat?.agent && t("You're chatting with {name}.", { name: chat.agent.name }),
     notice,
   ];
   return html`<div class="notices">
