@@ -317,6 +317,14 @@ class BotConfigDto(Shape):
         description="The text to show while it is closed; null: there is none."
     )
     agents_online: int = Field(description="Number of the client's people who are online now.")
+    usual_wait_minutes: int | None = Field(
+        description="How many minutes an agent usually takes to answer: the median of the last 30"
+        " days, at most ten minutes old; null: too few conversations were answered."
+    )
+    answers_by_mail: bool = Field(
+        description="Whether an agent's answer is mailed to a visitor who has left the website and"
+        " has an e-mail address."
+    )
     banner: BotBannerDto | None = Field(
         description="The banner to show above the chat now; null: none."
     )
