@@ -273,7 +273,7 @@ def test_a_chat_goes_on_after_a_reload_and_in_a_second_tab(shop: Shop, screen: P
     widget.get_by_role("button", name="Open the chat").click()
     expect(widget.locator(".message.agent")).to_contain_text("In Hue.")
     # Two passages of one page are one source.
-    expect(widget.locator(".sources summary")).to_have_text(["Guide, page 2", "Guide, page 3"])
+    expect(widget.locator(".sources summary")).to_have_text(["¹ Guide, page 2", "² Guide, page 3"])
     expect(widget.locator(".sources blockquote")).to_have_text(["2", "2", "3"])
     assert Conversation.objects.count() == 1
     second.close()

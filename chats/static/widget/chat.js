@@ -2,12 +2,13 @@
 import { t, tn } from "../common/words.js";
 import { Refused } from "./api.js";
 import { faultOf, limited } from "./files.js";
-import { at, isRetold, NO_DRAFTS } from "./store.js";
+import { at, isAwaited, isRetold, NO_DRAFTS } from "./store.js";
 
 const SECOND = 1000;
 // How often to look for news: while a person is awaited or writes, else, and behind another tab.
 const [SOON, LATER, HIDDEN] = [2.5 * SECOND, 10 * SECOND, 30 * SECOND];
 const LONGEST_WAIT = 30 * SECOND;
+const MINUTE = 60 * SECOND;
 // A chat is given up when the server has not known it so often in a row: one such answer may be a fault on the way.
 const MISSES = 4;
 
@@ -25,6 +26,7 @@ export function createChat({ api, store, memory, language }) {
   let asked = false;
   let isUnread = false;
   let turn = 0;
+  let configuredAt = 0;
   let identity = null; // {who, proof} as the page says it
   let settled = Promise.resolve();
 
@@ -44,13 +46,13 @@ export function createChat({ api, store, memory, language }) {
     set({ isReady: false });
     await settled;
     if (mine !== turn) return;
-    const { chat, outbox = [], drafts, agreed, seen = 0, rated, known = false, thumbs = {} } = memory.read();
+    const { chat, outbox = [], drafts, agreed, seen = 0, askedAt = 0, rated, known = false, thumbs = {} } = memory.read();
     store.dispatch({ type: "left" });
     cursors = [null, null];
     cursorOf = null;
     isUnread = true; // Words may have changed since they were seen.
     set({ outbox: outbox.filter((item) => !item.names), agreed: agreed === store.state.config.terms, seen, thumbs });
-    set({ rated: rated === chat && Boolean(chat), known, drafts: { ...NO_DRAFTS, ...drafts } });
+    set({ rated: rated === chat && Boolean(chat), known, askedAt, drafts: { ...NO_DRAFTS, ...drafts } });
     if (chat) await untilAnswered(refresh).catch(giveUp);
     if (mine !== turn) return;
     if (store.state.isOpen) memory.write({ open: true });
@@ -91,6 +93,12 @@ export function createChat({ api, store, memory, language }) {
 
   const backOnline = () => new Promise((done) => addEventListener("online", done, { once: true }));
 
+  /** Who is there, and until when, changes. */
+  async function configure() {
+    configuredAt = Date.now();
+    set({ config: await api.config(language, "no-cache").catch(() => store.state.config) });
+  }
+
   /** Reads the chat, and its messages if anything has happened to them. */
   async function refresh() {
     const { chat: shown } = store.state;
@@ -100,7 +108,9 @@ export function createChat({ api, store, memory, language }) {
     const chat = await api.chat(id);
     if (memory.read().chat !== id) return;
     memory.write({ token: chat.visitor_token });
+    const isHandedOver = store.state.chat?.assign_type === "bot" && chat.assign_type !== "bot";
     set({ chat });
+    if (isHandedOver || (chat.assign_type === "queue" && Date.now() - configuredAt > MINUTE)) await configure();
     if (cursorOf === id && readUpTo === chat.last_event_seq) return;
     await readMessages(id);
     readUpTo = chat.last_event_seq;
@@ -168,7 +178,7 @@ export function createChat({ api, store, memory, language }) {
     const { chat, isOpen, outbox } = store.state;
     if (document.hidden) return HIDDEN;
     if (!chat || chat.status === "ended") return HIDDEN;
-    return chat.assign_type !== "bot" || (isOpen && outbox.length) ? SOON : LATER;
+    return chat.assign_type !== "bot" || (isOpen && outbox.length) || isAwaited(store.state) ? SOON : LATER;
   }
 
   // --- writing ---------------------------------------------------------------------------------
@@ -249,7 +259,7 @@ export function createChat({ api, store, memory, language }) {
     const asks = (field) => field.ask_before_chat && field.name in faults;
     if (error.status === 422 && !memory.read().chat) {
       // The fields may be others than when the widget was opened.
-      set({ config: await api.config(language, "no-cache").catch(() => store.state.config) });
+      await configure();
       if (store.state.config.customer_info_fields.some(asks)) return introduce({ known: false, faults });
     }
     if (!store.state.outbox.includes(item)) return;
@@ -335,6 +345,7 @@ export function createChat({ api, store, memory, language }) {
     if (!value) throw new Error("The stream broke off: whether the message is stored is unknown.");
     if (mine !== turn) return;
     if (value.event === "message") arrived(value.data);
+    wasAsked();
     if (store.state.chat?.assign_type === "bot" || store.state.chat?.status === "ended") set({ draft: "" });
     follow(events, mine);
   }
@@ -348,7 +359,13 @@ export function createChat({ api, store, memory, language }) {
     const { message } = await api.sendFiles(id, form, item.files.reduce((sum, { size }) => sum + size, 0));
     if (mine !== turn) return;
     arrived(message);
+    wasAsked();
     look();
+  }
+
+  function wasAsked() {
+    set({ askedAt: Date.now() });
+    memory.write({ askedAt: store.state.askedAt });
   }
 
   /** A message to a chat that ended long ago begins a new one. */
@@ -431,6 +448,18 @@ export function createChat({ api, store, memory, language }) {
     }
   }
 
+  /** Where people's answers go if the visitor has left by then. */
+  async function leaveMail() {
+    set({ problem: null });
+    try {
+      set({ chat: await api.customer(store.state.chat.id, { email: store.state.drafts.email.trim() }) });
+    } catch (error) {
+      if (error.status !== 422) return report(error);
+      return set({ problem: t("This is not a complete e-mail address.") });
+    }
+    draft({ email: "" });
+  }
+
   async function mail(email) {
     set({ notice: null, problem: null });
     try {
@@ -510,7 +539,7 @@ export function createChat({ api, store, memory, language }) {
   document.addEventListener("visibilitychange", () => !document.hidden && (noteSeen(), look()));
 
   return {
-    start, send, submit, draft, attach, detach, end, rate, thumb, transcript, mail, another, agree, introduce, identify, show,
+    start, send, submit, draft, attach, detach, end, rate, thumb, transcript, mail, leaveMail, another, agree, introduce, identify, show,
     hide, typing,
     dismiss: () => set({ teaser: false, problem: null }),
   };

@@ -1,7 +1,8 @@
 /** The state of the widget, in one place: changed by events alone, in one pure function. */
 
-/** What the visitor has typed and not sent: the message, the answers of the form before the chat, the rating. */
-export const NO_DRAFTS = { text: "", answers: {}, stars: 0, comment: "" };
+/** What the visitor has typed and not sent: the message, the answers of the form before the chat, the mailbox for what is
+answered later, the rating. */
+export const NO_DRAFTS = { text: "", answers: {}, email: "", stars: 0, comment: "" };
 
 export const EMPTY = {
   config: null, // the bot's configuration
@@ -18,6 +19,7 @@ export const EMPTY = {
   outbox: [], // sent by the visitor, not stored yet: {id, text, files}
   drafts: NO_DRAFTS,
   files: [], // beside the words that are not sent yet: {file, fault}
+  askedAt: 0, // when the visitor last wrote to the bot
   draft: null, // the answer while it is made; "" while nothing is there yet
   seen: 0, // the last seq that the visitor has seen
   rated: false,
@@ -71,6 +73,14 @@ export const isFromUs = (message) => message.sender.type !== "customer";
 export function isRetold(known, message) {
   const words = ({ content, translations }) => JSON.stringify([content.map(({ text }) => text), translations]);
   return Boolean(known) && isFromUs(message) && words(known) !== words(message);
+}
+
+const LONGEST_ANSWER = 60_000; // milliseconds
+
+/** Whether the bot's answer is awaited, also after a reload, when no stream tells of it. */
+export function isAwaited({ chat, messages, askedAt }) {
+  if (chat?.assign_type !== "bot" || chat.status !== "open" || !messages.length) return false;
+  return !isFromUs(messages.at(-1)) && Date.now() - askedAt < LONGEST_ANSWER;
 }
 
 export function unread({ isOpen, messages, seen }) {
