@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from bots.models import Bot, SampleQuestion
-from bots.shapes.bot import BotStyle, Greeting, Languages
+from bots.shapes.bot import BotStyle, EngagingVisitors, Greeting, Languages
 from bots.shapes.train import Upload
 from chatplatform.api.shapes import (
     MAX_ID,
@@ -303,6 +303,16 @@ class BotConfigDto(Shape):
     )
     engaging_message: str | None = Field(
         description="The text to show beside the closed widget; null: none."
+    )
+    engaging_seconds: int = Field(
+        description="How many seconds a visitor is on a page before the widget speaks up by itself."
+    )
+    engaging_pages: str = Field(
+        description="The pages on which it does so: comma-separated paths; `*` stands for anything;"
+        " empty: all."
+    )
+    engaging_visitors: EngagingVisitors = Field(
+        description="To whom: `all`, `new` visitors, or those `returning`."
     )
     is_open: bool = Field(description="Whether it is within the business hours now.")
     opens_at: Moment | None = Field(

@@ -21,6 +21,11 @@ _CORNERS = [
     ("top-right", gettext_lazy("Top right")),
     ("top-left", gettext_lazy("Top left")),
 ]
+_VISITORS = [
+    ("all", gettext_lazy("All visitors")),
+    ("new", gettext_lazy("New visitors")),
+    ("returning", gettext_lazy("Returning visitors")),
+]
 _ADDRESS = {"placeholder": "https://"}
 _COLOUR: dict[str, Any] = {"widget": UnfoldAdminColorInputWidget, "attrs": {"class": "colour"}}
 
@@ -71,7 +76,19 @@ class WelcomeForm(BotForm):
 class InvitationForm(BotForm):
     heading = gettext_lazy("Invitation and input field")
     settings = (
-        Setting("engaging_message", gettext_lazy("Beside the closed chat")),
+        Setting(
+            "engaging_message", gettext_lazy("Beside the closed chat"),
+            gettext_lazy("At most twice a day for each visitor."),
+        ),
+        Setting(
+            "engaging_seconds", gettext_lazy("Seconds before it shows"),
+            gettext_lazy("Counted on each page. Also for “Open automatically”."),
+        ),
+        Setting(
+            "engaging_pages", gettext_lazy("Only on these pages"),
+            gettext_lazy("Paths such as /prices, /shop/*. Leave empty for all pages."),
+        ),
+        Setting("engaging_visitors", gettext_lazy("Only for"), choices=_VISITORS),
         Setting(
             "bot_question", gettext_lazy("In the input field"),
             gettext_lazy("Leave empty for “Write a message” in the customer's language."),
