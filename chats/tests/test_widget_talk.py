@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.core.cache import cache
 from playwright.sync_api import Page, expect
 
 from chatplatform.live import valkey
@@ -186,6 +187,42 @@ def test_who_waits_is_told_when_somebody_is_there_and_may_leave_a_mailbox(
     screen.reload()
     expect(status).to_contain_text("number 1")
     expect(status).not_to_contain_text("Nobody")
+
+
+def test_it_begins_with_how_soon_somebody_answers_earlier_chats_and_questions(
+    shop: Shop, screen: Page, ben, bot, client_a
+):
+    cache.set(f"usual-wait:{bot.pk}", 5)
+    bot.sample_questions.create(client=client_a, question="When do you open?", language="en")
+    widget = shop.open(screen)
+    widget.get_by_role("button", name="Open the chat").click()
+    expect(widget.locator(".soon")).to_contain_text("5 minutes")
+    field = widget.get_by_label("Write a message")
+    write(widget, "About shoes")
+    expect(widget.locator(".soon")).to_have_count(0)
+    field.fill("Half a sen")
+    shoes = Conversation.objects.get()
+    widget.get_by_role("button", name="Back to the start").click()
+    expect(widget.get_by_text("About shoes")).to_have_count(1)
+    assert violations(screen.frames[1]) == []
+    ben.post(f"/ai/chat/{shoes.pk}/manual", {"text": "Blue ones"})
+    news(screen)
+    widget.locator(".earlier button").filter(has_text="Blue ones").click()
+    expect(widget.locator(".message.agent")).to_contain_text("Blue ones")
+    expect(field).to_have_value("Half a sen")
+    assert ben.post(f"/ai/chat/{shoes.pk}/end").status_code == 200
+    news(screen)
+    widget.get_by_role("button", name="Back to the start").click()
+    field.fill("")
+    widget.get_by_role("button", name="When do you open?").click()
+    expect(widget.locator(".message.customer time")).to_have_count(1)
+    assert Conversation.objects.count() == 2, "what has ended does not go on"
+    screen.reload()
+    widget.get_by_role("button", name="Back to the start").click()
+    expect(widget.locator(".earlier button")).to_have_count(2)
+    widget.locator(".earlier button").filter(has_text="Blue ones").click()
+    expect(widget.locator(".message.customer")).to_contain_text("About shoes")
+    cache.delete(f"usual-wait:{bot.pk}")
 
 
 def test_escape_closes_the_menu_alone(shop: Shop, screen: Page):

@@ -2,17 +2,20 @@
 import { t, tn } from "../common/words.js";
 import { Refused } from "./api.js";
 import { faultOf, limited } from "./files.js";
-import { at, isAwaited, isRetold, NO_DRAFTS } from "./store.js";
+import { at, isAwaited, isRetold, lastWords, NO_DRAFTS } from "./store.js";
 
 const SECOND = 1000;
-// How often to look for news: while a person is awaited or writes, else, and behind another tab.
-const [SOON, LATER, HIDDEN] = [2.5 * SECOND, 10 * SECOND, 30 * SECOND];
+// How often to look for news: while somebody writes, while a person is awaited, else, and behind another tab.
+const [SOON, WAITING, LATER, HIDDEN] = [2.5 * SECOND, 5 * SECOND, 10 * SECOND, 30 * SECOND];
 const LONGEST_WAIT = 30 * SECOND;
 const MINUTE = 60 * SECOND;
+const MOST_EARLIER = 10;
+const NEW = "new"; // in place of the id of a chat that is not opened yet
+const draftOf = (chat) => `draft:${chat ?? NEW}`;
 // A chat is given up when the server has not known it so often in a row: one such answer may be a fault on the way.
 const MISSES = 4;
 
-export function createChat({ api, store, memory, language }) {
+export function createChat({ api, store, memory, stash, language }) {
   // Where to read the messages from: the last whole page and what is behind it, since messages change afterwards.
   let cursors = [null, null];
   let cursorOf = null;
@@ -46,23 +49,36 @@ export function createChat({ api, store, memory, language }) {
     set({ isReady: false });
     await settled;
     if (mine !== turn) return;
-    const { chat, outbox = [], drafts, agreed, seen = 0, askedAt = 0, rated, known = false, thumbs = {} } = memory.read();
+    const { chat, outbox = [], drafts, agreed, seen = 0, askedAt = 0, rated, known = false, thumbs = {}, isQuiet = false, earlier = [] } = memory.read();
+    const own = drafts?.[chat ?? NEW];
+    const [files, waiting] = await Promise.all([stash.get(draftOf(chat), own?.names), withFiles(outbox)]);
+    if (mine !== turn) return;
     store.dispatch({ type: "left" });
     cursors = [null, null];
     cursorOf = null;
     isUnread = true; // Words may have changed since they were seen.
-    set({ outbox: outbox.filter((item) => !item.names), agreed: agreed === store.state.config.terms, seen, thumbs });
-    set({ rated: rated === chat && Boolean(chat), known, askedAt, drafts: { ...NO_DRAFTS, ...drafts } });
+    set({ outbox: waiting.filter((item) => !item.names), earlier, agreed: agreed === store.state.config.terms, seen, thumbs, isQuiet });
+    set({ rated: rated === chat && Boolean(chat), known, askedAt, drafts: { ...NO_DRAFTS, ...own } });
+    if (files) await attach(files);
     if (chat) await untilAnswered(refresh).catch(giveUp);
     if (mine !== turn) return;
     if (store.state.isOpen) memory.write({ open: true });
     const stored = new Set(store.state.messages.map((message) => message.client_message_id));
-    giveBack(outbox.filter((item) => item.names && !stored.has(item.id)));
+    giveBack(waiting.filter((item) => item.names && !stored.has(item.id)));
     keepOutbox();
     set({ isReady: true });
     flush();
     look();
   }
+
+  /** Messages that wait, with their files where this browser has them still. */
+  const withFiles = (items) =>
+    Promise.all(
+      items.map(async ({ names, ...item }) => {
+        const files = await stash.get(item.id, names);
+        return files || !names ? { ...item, files: files ?? [] } : { ...item, names, files: [] };
+      }),
+    );
 
   /** The result of a call that is repeated until the server answers. */
   async function untilAnswered(call) {
@@ -104,7 +120,8 @@ export function createChat({ api, store, memory, language }) {
     const { chat: shown } = store.state;
     if (memory.isLost(shown?.id)) return shown && begin();
     const { chat: id } = memory.read();
-    if (!id) return;
+    // The page has ended the chat for good, perhaps in another tab.
+    if (!id) return shown && begin();
     const chat = await api.chat(id);
     if (memory.read().chat !== id) return;
     memory.write({ token: chat.visitor_token });
@@ -148,9 +165,9 @@ export function createChat({ api, store, memory, language }) {
 
   /** What is in view counts as seen; once more if its words have changed. */
   function noteSeen(isChanged = false) {
-    const { isOpen, messages, chat, seen } = store.state;
+    const { isOpen, isHome, messages, chat, seen } = store.state;
     isUnread ||= isChanged;
-    if (!isOpen || document.hidden || !messages.length) return;
+    if (!isOpen || isHome || document.hidden || !messages.length) return;
     const newest = Math.max(seen, ...messages.map(at));
     if (newest <= seen && !isUnread) return;
     isUnread = false;
@@ -178,6 +195,8 @@ export function createChat({ api, store, memory, language }) {
     const { chat, isOpen, outbox } = store.state;
     if (document.hidden) return HIDDEN;
     if (!chat || chat.status === "ended") return HIDDEN;
+    if (chat.assign_type === "queue" && !outbox.length) return WAITING;
+    if (chat.assign_type === "agent" && !isOpen) return WAITING;
     return chat.assign_type !== "bot" || (isOpen && outbox.length) || isAwaited(store.state) ? SOON : LATER;
   }
 
@@ -187,7 +206,8 @@ export function createChat({ api, store, memory, language }) {
   function draft(changes) {
     const drafts = { ...store.state.drafts, ...changes };
     set({ drafts });
-    memory.write({ drafts });
+    const { chat, drafts: all } = memory.read();
+    memory.write({ drafts: { ...all, [chat ?? NEW]: drafts } });
   }
 
   async function attach(list) {
@@ -201,6 +221,7 @@ export function createChat({ api, store, memory, language }) {
   function setFiles(files) {
     set({ files: limited(files, store.state.config.upload_limits) });
     draft({ names: files.map(({ file }) => file.name) });
+    stash.put(draftOf(memory.read().chat), files.map(({ file }) => file));
   }
 
   /** Sends what stands in the field, unless something in it cannot be sent. */
@@ -208,13 +229,17 @@ export function createChat({ api, store, memory, language }) {
     const { drafts, files } = store.state;
     const text = drafts.text.trim();
     if ((!text && !files.length) || files.some(({ fault }) => fault)) return;
-    set({ files: [] });
-    draft({ text: "", names: [] });
+    setFiles([]);
+    draft({ text: "" });
     send(text, files.map(({ file }) => file));
   }
 
   function send(text, files = []) {
-    store.dispatch({ type: "queued", item: { id: crypto.randomUUID(), text, files } });
+    // What is said at the start does not go on with what has ended.
+    if (store.state.isHome && store.state.chat?.status === "ended") another();
+    const item = { id: crypto.randomUUID(), text, files };
+    store.dispatch({ type: "queued", item });
+    if (files.length) stash.put(item.id, files);
     keepOutbox();
     flush();
   }
@@ -244,6 +269,7 @@ export function createChat({ api, store, memory, language }) {
           continue;
         }
         store.dispatch({ type: "dropped", id: item.id });
+        stash.put(item.id, []);
         keepOutbox();
       }
     } finally {
@@ -331,8 +357,10 @@ export function createChat({ api, store, memory, language }) {
       throw error;
     });
     if (mine !== turn) throw new Error("The page names somebody else by now.");
-    memory.write({ chat: made.id, token: made.visitor_token, opening: null });
+    const { drafts: { [NEW]: _, ...drafts } = {} } = memory.read();
+    memory.write({ chat: made.id, token: made.visitor_token, opening: null, drafts });
     draft({ answers: {} });
+    setFiles(store.state.files);
     set({ chat: made });
     await readMessages(made.id);
     return made.id;
@@ -371,6 +399,7 @@ export function createChat({ api, store, memory, language }) {
   /** A message to a chat that ended long ago begins a new one. */
   function arrived(message) {
     if (message.conversation_id !== memory.read().chat) {
+      shelve();
       memory.write({ chat: message.conversation_id, rated: null });
       set({ rated: false });
     }
@@ -470,10 +499,40 @@ export function createChat({ api, store, memory, language }) {
     }
   }
 
+  /** Puts the chat among the visitor's earlier ones, with its last words. */
+  function shelve() {
+    const { chat, messages, earlier } = store.state;
+    const said = messages.filter((message) => message.conversation_id === chat?.id && !message.is_welcome);
+    if (!said.length) return;
+    const entry = { id: chat.id, at: at(said.at(-1)), text: lastWords(said) };
+    keepEarlier([entry, ...earlier.filter(({ id }) => id !== chat.id)].slice(0, MOST_EARLIER));
+  }
+
+  function keepEarlier(earlier) {
+    set({ earlier });
+    memory.write({ earlier });
+  }
+
   function another() {
+    shelve();
     memory.write({ chat: null, opening: null, rated: null });
     cursorOf = null;
     store.dispatch({ type: "another" });
+    draft({});
+  }
+
+  /** Where a chat begins; the one that goes on can be chosen there. */
+  function home() {
+    shelve();
+    set({ isHome: true, notice: null, problem: null });
+  }
+
+  function reopen(id) {
+    set({ isHome: false });
+    if (id === memory.read().chat) return noteSeen();
+    shelve();
+    memory.write({ chat: id, opening: null, rated: null });
+    begin();
   }
 
   function agree() {
@@ -512,6 +571,23 @@ export function createChat({ api, store, memory, language }) {
     }
   }
 
+  function hush(isQuiet) {
+    set({ isQuiet });
+    memory.write({ isQuiet });
+  }
+
+  /** Sends what the page says for the visitor: who must agree to something first finds it in the field. */
+  function ask(text) {
+    show();
+    const say = ({ config, agreed }) => (config.terms && !agreed ? draft({ text }) : send(text));
+    if (store.state.isReady) return say(store.state);
+    const stop = store.subscribe((state) => {
+      if (!state.isReady) return;
+      stop();
+      say(state);
+    });
+  }
+
   function show() {
     set({ isOpen: true, teaser: false });
     memory.write({ open: true });
@@ -539,8 +615,8 @@ export function createChat({ api, store, memory, language }) {
   document.addEventListener("visibilitychange", () => !document.hidden && (noteSeen(), look()));
 
   return {
-    start, send, submit, draft, attach, detach, end, rate, thumb, transcript, mail, leaveMail, another, agree, introduce, identify, show,
-    hide, typing,
+    start, send, submit, draft, attach, detach, end, rate, thumb, transcript, mail, leaveMail, another, home, reopen, agree, introduce, identify, show,
+    hide, hush, typing, ask,
     dismiss: () => set({ teaser: false, problem: null }),
   };
 }

@@ -15,6 +15,8 @@ export const EMPTY = {
   known: false, // the form before the chat is filled in
   faults: {}, // what is wrong in it, by field
   chat: null,
+  isHome: false, // the start is shown although there is a chat
+  earlier: [], // the visitor's chats in this browser, newest first: {id, at, text}
   messages: [],
   outbox: [], // sent by the visitor, not stored yet: {id, text, files}
   drafts: NO_DRAFTS,
@@ -24,6 +26,7 @@ export const EMPTY = {
   seen: 0, // the last seq that the visitor has seen
   rated: false,
   thumbs: {}, // by message
+  isQuiet: false, // no sound
   notice: null, // a sentence for the visitor
   problem: null, // one about a fault
 };
@@ -35,13 +38,13 @@ export function reduce(state, { type, ...data }) {
     case "messages":
       return { ...state, ...merged(state, data.messages) };
     case "queued":
-      return { ...state, outbox: [...state.outbox, data.item], notice: null, problem: null };
+      return { ...state, outbox: [...state.outbox, data.item], isHome: false, notice: null, problem: null };
     case "dropped":
       return { ...state, outbox: state.outbox.filter((item) => item.id !== data.id) };
     case "delta":
       return { ...state, draft: (state.draft ?? "") + data.text };
     case "another":
-      return { ...state, chat: null, messages: [], draft: null, seen: 0, rated: false, thumbs: {}, notice: null, problem: null };
+      return { ...state, chat: null, isHome: false, messages: [], draft: null, seen: 0, rated: false, thumbs: {}, notice: null, problem: null };
     case "left":
       return { ...EMPTY, config: state.config, isOpen: state.isOpen, fills: state.fills, isOnline: state.isOnline };
     default:
@@ -69,6 +72,10 @@ function inOrder(one, other) {
 
 export const isFromUs = (message) => message.sender.type !== "customer";
 
+/** The beginning of what was said last. */
+export const lastWords = (messages) =>
+  (messages.at(-1).content.map((piece) => piece.text ?? piece.file_name).find(Boolean) ?? "").slice(0, 80);
+
 /** Whether a message of ours that was there already has other words now, such as a translation. */
 export function isRetold(known, message) {
   const words = ({ content, translations }) => JSON.stringify([content.map(({ text }) => text), translations]);
@@ -83,8 +90,11 @@ export function isAwaited({ chat, messages, askedAt }) {
   return !isFromUs(messages.at(-1)) && Date.now() - askedAt < LONGEST_ANSWER;
 }
 
-export function unread({ isOpen, messages, seen }) {
-  return isOpen ? 0 : messages.filter((message) => isFromUs(message) && !message.is_welcome && at(message) > seen).length;
+/** Whether a message of ours was not seen yet. */
+export const isNew = (message, { seen }) => isFromUs(message) && !message.is_welcome && at(message) > seen;
+
+export function unread(state) {
+  return state.isOpen ? 0 : state.messages.filter((message) => isNew(message, state)).length;
 }
 
 /** When a message was stored, as a number that grows. */

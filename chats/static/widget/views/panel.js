@@ -2,10 +2,11 @@
 import { followEnd } from "../../common/end.js";
 import { html } from "../../common/html.js";
 import { t } from "../../common/words.js";
-import { useEffect, useRef, useState } from "../../vendor/preact-hooks.js";
+import { useEffect, useLayoutEffect, useRef, useState } from "../../vendor/preact-hooks.js";
 import { isAwaited, isFromUs } from "../store.js";
 import { Introduction, Terms } from "./before.js";
 import { Composer, isComposing } from "./composer.js";
+import { Home } from "./home.js";
 import { Icon } from "./icons.js";
 import { LeaveMail, mayLeaveMail, whenThere } from "./later.js";
 import { Draft, Message, Rating, Waiting } from "./message.js";
@@ -31,7 +32,7 @@ export function Panel({ state, actions, locale }) {
 }
 
 function Head({ state, actions }) {
-  const { config, chat } = state;
+  const { config, chat, isHome, isReady } = state;
   const [isOpen, setIsOpen] = useState(false);
   const [asks, setAsks] = useState(""); // what the menu asks: "end", "mail", or nothing
   const head = useRef(null);
@@ -41,8 +42,11 @@ function Head({ state, actions }) {
   const canTake = chat && config.export_enabled;
   // The reader stands where they came from: what they chose in the menu is gone.
   const close = () => (setIsOpen(false), setAsks(""), button.current.focus());
-  useEffect(() => (isOpen ? whileOpen(head.current, close, () => setIsOpen(false)) : undefined), [isOpen]);
+  // At once: an Escape may follow the key that opened it.
+  useLayoutEffect(() => (isOpen ? whileOpen(head.current, close, () => setIsOpen(false)) : undefined), [isOpen]);
+  const canGoBack = isReady && !isHome && hasAsked(state);
   return html`<header class="head" ref=${head}>
+    ${canGoBack && html`<button class="icon" aria-label=${t("Back to the start")} onClick=${actions.home}><${Icon} name="back" /></button>`}
     <${Face} who=${who} key=${who.name} />
     <h1 dir="auto">${who.name}</h1>
     ${(canEnd || canTake) &&
@@ -53,6 +57,7 @@ function Head({ state, actions }) {
       ${canTake && html`<button onClick=${() => (close(), actions.transcript())}>${t("Download transcript")}</button>`}
       ${canTake && asks !== "mail" && html`<button onClick=${() => setAsks("mail")}>${t("Send transcript by mail")}</button>`}
       ${canTake && asks === "mail" && html`<${MailForm} email=${chat.customer.email} onDone=${(email) => (close(), actions.mail(email))} />`}
+      <button onClick=${() => (close(), actions.hush(!state.isQuiet))}>${state.isQuiet ? t("Turn sound on") : t("Turn sound off")}</button>
       ${canEnd && asks !== "end" && html`<button onClick=${() => setAsks("end")}>${t("End the chat")}</button>`}
       ${canEnd &&
       asks === "end" &&
@@ -113,7 +118,8 @@ function Banner({ banner }) {
 }
 
 function Talk({ state, actions, locale }) {
-  const { config, chat, messages, outbox, draft, thumbs, rated } = state;
+  const { config, chat, isHome, outbox, draft, thumbs, rated } = state;
+  const messages = isHome ? [] : state.messages;
   const log = useRef(null);
   const end = useRef(null);
   const [hasNewer, setHasNewer] = useState(false); // below what the reader sees
@@ -133,8 +139,7 @@ function Talk({ state, actions, locale }) {
   }, [theirs]);
   useEffect(toEnd, [messages.length - theirs + outbox.length]);
   useEffect(() => void end.current.stay(), [messages.length, draft, typist, chat?.status, chat?.assign_type]);
-  const isEnded = chat?.status === "ended";
-  const hasAsked = outbox.length > 0 || messages.some((message) => message.sender.type === "customer");
+  const isEnded = chat?.status === "ended" && !isHome;
   const lastOwn = outbox.length ? -1 : messages.findLastIndex((message) => !isFromUs(message));
   const greets = !messages.length && config.welcome_message;
   return html`
@@ -149,10 +154,10 @@ function Talk({ state, actions, locale }) {
           />`,
         )}
         ${outbox.map((item) => html`<${Waiting} key=${item.id} item=${item} />`)}
-        ${(draft !== null || isAwaited(state)) && html`<${Draft} text=${draft} name=${config.bot_name} />`}
-        ${typist && html`<${Draft} by="agent" name=${typist} />`}
+        ${!isHome && (draft !== null || isAwaited(state)) && html`<${Draft} text=${draft} name=${config.bot_name} />`}
+        ${typist && !isHome && html`<${Draft} by="agent" name=${typist} />`}
       </ol>
-      ${!hasAsked && config.sample_questions.length > 0 && html`<${Questions} questions=${config.sample_questions} onAsk=${actions.send} />`}
+      ${(isHome || !hasAsked(state)) && html`<${Home} state=${state} actions=${actions} locale=${locale} />`}
       ${isEnded && html`<p class="note">${t("This chat has ended.")}</p>`}
       ${isEnded && (rated ? html`<p class="note" role="status">${t("Thank you!")}</p>` : html`<${Rating} drafts=${state.drafts} actions=${actions} />`)}
       ${isEnded && html`<p class="note"><button class="main" onClick=${actions.another}>${t("Start a new chat")}</button></p>`}
@@ -162,6 +167,9 @@ function Talk({ state, actions, locale }) {
     <${Composer} state=${state} actions=${actions} />
   `;
 }
+
+/** Whether the visitor has said anything in the chat. */
+const hasAsked = ({ outbox, messages }) => outbox.length > 0 || !messages.every(isFromUs);
 
 const PAUSE = 5 * 60 * 1000; // milliseconds that part what one sender said
 
@@ -175,12 +183,6 @@ function isContinued(before, { sender, conversation_id: id, created_at: time }) 
 function stateOf(message, { messages, draft }) {
   if (message.is_seen) return "seen";
   return messages.at(-1) === message && draft === null ? "sent" : null;
-}
-
-function Questions({ questions, onAsk }) {
-  return html`<div class="options" role="group" aria-label=${t("Suggested questions")}>
-    ${questions.map(({ question }) => html`<button class="option" dir="auto" onClick=${() => onAsk(question)}>${question}</button>`)}
-  </div>`;
 }
 
 /** What the visitor must know now: no connection, who has the chat, how long it takes. */
